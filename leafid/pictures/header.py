@@ -7,45 +7,46 @@ import os
 import re
 import stat
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
+
+import pillow_heif
+from PIL import Image, UnidentifiedImageError
 
 from leafid.errors import ImageError
-from leafid.pictures import tiff
 from leafid.pictures.formats import READABLE_FORMATS, SIGNATURE_SIZE, describe_content, identify_format
-from leafid.pictures.structure import count_scans
-
-if TYPE_CHECKING:
-    from PIL import Image
+from leafid.pictures.structure import check_structure
 
 MAX_PIXELS = 100_000_000
 MAX_BYTES = 1 << 30
 MIN_SIDE = 16
 
 _EXIF_ORIENTATION = 0x0112
-#: Maximum number of scans of a progressive JPEG: each costs time for the whole picture. Cameras write about 10.
-_MAX_SCANS = 100
-#: Maximum number of strips or tiles of a TIFF, which take time and memory one by one.
-_MAX_STRIPS = 1 << 17
-#: Maximum number of pixels times scans, which take half a minute.
+#: Maximum number of pixels times scans of a JPEG, which take half a minute.
 _MAX_SCANNED_PIXELS = 1 << 30
+#: Pillow's names of the pixel formats that can be converted to RGB without loss of range.
+_MODES = {"1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBX", "RGBa", "CMYK", "YCbCr", "I;16", "I;16B", "I;16L"}
+# Tags of a TIFF. The first picture of a DNG is mostly a thumbnail, which must not pass for the picture.
+_WIDTH, _HEIGHT, _BITS, _COMPRESSION, _PHOTOMETRIC, _CHANNELS, _PLANES = 256, 257, 258, 259, 262, 277, 284
+_SAMPLE_FORMAT, _DNG_VERSION = 339, 50706
+#: None, CCITT (three), LZW, JPEG (two), Deflate (two) and PackBits; grey (two), RGB, palette, CMYK and YCbCr.
+_READ_COMPRESSIONS, _READ_COLOURS = {1, 2, 3, 4, 5, 6, 7, 8, 32773, 32946}, {0, 1, 2, 3, 5, 6}
+_UNREAD_TIFF = "a TIFF of a kind that can't be read; save it as RGB with 8 bits a channel"
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
     """What a file declares about itself, before anything is decoded."""
 
-    #: `kind`, `mode`: pillow's names of the file format and of the pixel format.
+    #: Pillow's name of the file format.
     kind: str
-    mode: str
     #: `rows`, `cols`: as the decoder returns them, before `orientation` is applied.
     rows: int
     cols: int
     #: EXIF orientation that remains to be applied, 1 to 8.
     orientation: int
-    is_transparent: bool
-    is_tiled: bool
 
     @property
     def oriented_size(self) -> tuple[int, int]:
@@ -86,29 +87,20 @@ def _make_read_error(file: str | os.PathLike[str], error: Exception) -> ImageErr
 
 
 def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
-    """Read the header of a picture; refuse what is not a picture, too large or too small."""
-    from PIL import Image, UnidentifiedImageError
-
-    kind = _identify_format(file, data)
-    n_scans = count_scans(file, data) if kind == "JPEG" else 1
-    if n_scans > _MAX_SCANS:
-        raise ImageError(f"{file}: expected a JPEG of at most {_MAX_SCANS} scans, found {n_scans}; save it anew")
-    n_strips = tiff.count_strips(data) if kind == "TIFF" else 1
-    if n_strips > _MAX_STRIPS:
-        raise ImageError(
-            f"{file}: expected a TIFF of at most {_MAX_STRIPS} strips or tiles, found {n_strips}; save it anew"
-        )
+    """Read the header of a picture; refuse what is not a whole picture, too large or too small."""
+    kind = identify_format(data[:SIGNATURE_SIZE])
+    if kind is None:
+        raise ImageError(f"{file}: expected {READABLE_FORMATS}, found {describe_content(data[:SIGNATURE_SIZE])}")
+    is_whole, n_scans = check_structure(file, kind, data)
     try:
-        with warnings.catch_warnings():
-            # Pillow warns about sizes of its own choice; ours are checked below.
-            warnings.simplefilter("ignore")
-            tags = tiff.read_tags(data) if kind == "TIFF" else {}
-            if unread_kind := tiff.describe_unread_kind(tags):
-                raise ImageError(f"{file}: expected {READABLE_FORMATS}, found {unread_kind}")
-            with Image.open(io.BytesIO(data), formats=[kind]) as picture:
-                rows, cols, orientation = _read_size_and_orientation(picture)
-                is_tiled = tiff.TILE_WIDTH in tags
-                header = Header(kind, picture.mode, rows, cols, orientation, _is_transparent(picture), is_tiled)
+        with open_picture(kind, data) as picture:
+            tags = getattr(picture, "tag_v2", {})
+            if _DNG_VERSION in tags:
+                found = "a DNG (raw data of a camera); export it as JPEG"
+                raise ImageError(f"{file}: expected {READABLE_FORMATS}, found {found}")
+            if picture.mode not in _MODES or not _is_read_tiff(tags):
+                raise ImageError(f"{file}: expected {READABLE_FORMATS}, found {_UNREAD_TIFF}")
+            header = Header(kind, *_read_size_and_orientation(picture))
     except ImageError:
         raise
     except Image.DecompressionBombError as error:
@@ -117,10 +109,13 @@ def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
         found = f"{int(pixels.group()) // 1_000_000}" if pixels else "more"
         raise ImageError(f"{file}: {_describe_excess(found)}") from None
     except UnidentifiedImageError:
-        found = tiff.describe_kind(tags) if {tiff.WIDTH, tiff.HEIGHT} <= tags.keys() else f"a damaged {kind} header"
+        found = _UNREAD_TIFF if kind == "TIFF" else f"a damaged {kind} header"
         raise ImageError(f"{file}: expected {READABLE_FORMATS}, found {found}") from None
     except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
         raise ImageError(f"{file}: expected {READABLE_FORMATS}, found a damaged {kind} header ({error})") from error
+    if not is_whole:
+        raise ImageError(f"{file}: expected a whole picture, found a truncated {kind} of {len(data)} bytes")
+    rows, cols = header.rows, header.cols
     if rows * cols > MAX_PIXELS:
         raise ImageError(f"{file}: {_describe_excess(f'{cols} × {rows}')}")
     if rows * cols * n_scans > _MAX_SCANNED_PIXELS:
@@ -132,26 +127,29 @@ def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
     return header
 
 
+def _is_read_tiff(tags: Mapping[int, Any]) -> bool:
+    """Tell whether Pillow decodes a TIFF correctly, by its tags; other formats have none."""
+    bits = tags.get(_BITS, (1,))
+    return (
+        tags.get(_COMPRESSION, 1) in _READ_COMPRESSIONS
+        and tags.get(_PHOTOMETRIC, 0) in _READ_COLOURS
+        and set(tags.get(_SAMPLE_FORMAT, (1,))) == {1}
+        and tags.get(_CHANNELS, 1) <= 4
+        and not (16 in bits and tags.get(_PLANES) == 2)
+    )
+
+
+def open_picture(kind: str, data: bytes) -> Image.Image:
+    """Let Pillow open a picture of a format, without warnings about sizes of its own choice."""
+    if kind == "HEIF":
+        pillow_heif.register_heif_opener()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Image.open(io.BytesIO(data), formats=[kind])
+
+
 def _describe_excess(found: str) -> str:
     return f"expected a picture of at most {MAX_PIXELS // 1_000_000} megapixels, found {found}; shrink it first"
-
-
-def _identify_format(file: str | os.PathLike[str], data: bytes) -> str:
-    from PIL import features
-
-    start = data[:SIGNATURE_SIZE]
-    kind = identify_format(start)
-    if kind is None:
-        raise ImageError(f"{file}: expected {READABLE_FORMATS}, found {describe_content(start)}")
-    if kind == "HEIF":
-        try:
-            import pillow_heif
-        except ImportError as error:
-            raise ImageError(f"{file}: reading HEIC needs: pip install pillow-heif ({error})") from None
-        pillow_heif.register_heif_opener()
-    elif kind == "AVIF" and not features.check("avif"):
-        raise ImageError(f"{file}: reading AVIF needs a Pillow that was built with it; convert the file to JPEG")
-    return kind
 
 
 def _read_size_and_orientation(picture: Image.Image) -> tuple[int, int, int]:
@@ -164,9 +162,9 @@ def _read_size_and_orientation(picture: Image.Image) -> tuple[int, int, int]:
     orientation = _read_orientation(picture)
     if picture.format != "TIFF":
         return rows, cols, orientation
-    # All decoders apply the orientation of a TIFF themselves; whether Pillow's size shows it depends on its version.
+    # Pillow applies the orientation of a TIFF itself; whether its size shows it depends on its version.
     tags = picture.tag_v2  # type: ignore[attr-defined]  # an attribute of TIFF pictures only
-    cols, rows = int(tags.get(tiff.WIDTH, cols)), int(tags.get(tiff.HEIGHT, rows))
+    cols, rows = int(tags.get(_WIDTH, cols)), int(tags.get(_HEIGHT, rows))
     return (cols, rows, 1) if orientation >= 5 else (rows, cols, 1)
 
 
@@ -179,7 +177,3 @@ def _read_orientation(picture: Image.Image) -> int:
     except Exception:  # A damaged EXIF block has no orientation; the picture itself may be intact.
         return 1
     return value if value in range(1, 9) else 1
-
-
-def _is_transparent(picture: Image.Image) -> bool:
-    return picture.mode in {"RGBA", "LA", "PA", "RGBa", "La"} or "transparency" in picture.info

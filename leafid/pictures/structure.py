@@ -1,79 +1,117 @@
-"""Follows the segments, chunks and boxes of a picture file: whether it is complete, and how many parts it declares."""
+"""Follows the segments, chunks, blocks and boxes of a picture file before a decoder does.
+
+Finds truncated files, which decoders would fill with grey, and refuses files with so many parts before the pixels that
+reading them takes minutes.
+"""
+
+from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from typing import Literal
 
 from leafid.errors import ImageError
 
-#: Maximum number of consecutive fill bytes before a marker of a JPEG.
-_MAX_FILL_BYTES = 1 << 16
-_FILL_BYTES = re.compile(rb"\xff+")
+#: Maximum number of chunks or boxes, of which long files have thousands, and of segments of a JPEG.
+MAX_PARTS, MAX_SEGMENTS = 1 << 16, 1 << 10
+#: Maximum number of bytes before the pixels of a JPEG and of a GIF, and of those that belong to no segment of a JPEG.
+_MAX_JPEG_BYTES, _MAX_GIF_BYTES, _MAX_FILL_BYTES = 1 << 24, 1 << 20, 1 << 16
+#: Maximum number of strips or tiles of a TIFF, which take time and memory one by one.
+MAX_STRIPS = 1 << 17
+#: Maximum number of scans of a progressive JPEG: each costs time for the whole picture. Cameras write about 10.
+MAX_SCANS = 100
+
+_MARKER = re.compile(rb"\xff[^\x00\xff]")
+_SCAN, _END = 0xDA, 0xD9
+# Markers without a length: for tests, restarts, start and end.
+_LONE_MARKERS = {0x01, *range(0xD0, 0xDA)}
 _PICTURE_BOXES = {b"ftyp", b"meta", b"moov", b"mdat"}
+# Offsets and byte counts of strips and tiles, and sizes in bytes of the types of a TIFF's values.
+_STRIP_TAGS = {273, 279, 324, 325}
+_TIFF_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8}
 
 
-def refuse_truncated(file: str | os.PathLike[str], kind: str, data: bytes) -> None:
-    """Refuse a truncated file: the decoders would fill the missing part with grey, without a warning.
+def check_structure(file: str | os.PathLike[str], kind: str, data: bytes) -> tuple[bool, int]:
+    """Refuse a file with too many parts; tell whether a file is whole, and the scans of a JPEG, otherwise 1."""
+    n_scans = 1
+    # A TIFF has no end mark; its decoder reports missing data.
+    is_whole = True
+    try:
+        if kind == "JPEG":
+            # A thumbnail in the EXIF block has an end marker of its own; in the scans' data it can't occur.
+            first = _find_first_scan(data)
+            end = data.find(b"\xff\xd9", first)
+            is_whole = end >= 0
+            n_scans = data.count(b"\xff\xda", first, end)
+            _limit(n_scans, MAX_SCANS, "scans")
+        elif kind == "PNG":
+            is_whole = _has_png_end(data)
+        elif kind == "WEBP":
+            is_whole = len(data) >= int.from_bytes(data[4:8], "little") + 8
+        elif kind == "BMP":
+            # Some writers leave the size 0.
+            is_whole = len(data) >= int.from_bytes(data[2:6], "little")
+        elif kind == "GIF":
+            is_whole = _has_first_gif_frame(data)
+        elif kind == "TIFF":
+            _check_tiff_directory(data)
+        else:
+            is_whole = _has_whole_boxes(data)
+    except _ExcessError as error:
+        raise ImageError(f"{file}: expected a {kind} of at most {error}; save it anew") from None
+    return is_whole, n_scans
 
-    Sizes that a PNG declares are checked, because libpng allocates them before it reads the data.
-    """
-    if kind == "JPEG":
-        # A thumbnail in the EXIF block has an end marker of its own; in the scans' data it can't occur.
-        is_complete = data.rfind(b"\xff\xd9", _find_first_scan(file, data)) >= 0
-    elif kind == "PNG":
-        is_complete = _has_png_end(data)
-    elif kind == "WEBP":
-        is_complete = len(data) >= int.from_bytes(data[4:8], "little") + 8
-    elif kind == "BMP":
-        # Some writers leave the size 0.
-        is_complete = len(data) >= int.from_bytes(data[2:6], "little")
-    elif kind == "GIF":
-        is_complete = _has_first_gif_frame(data)
-    elif kind in {"HEIF", "AVIF"}:
-        is_complete = _has_whole_boxes(data)
-    else:
-        # A TIFF has no end marker; its decoder reports missing data.
-        is_complete = True
-    if not is_complete:
-        raise ImageError(f"{file}: expected a whole picture, found a truncated {kind} of {len(data)} bytes")
+
+class _ExcessError(Exception):
+    """A file has more parts than pictures have."""
 
 
-def _find_first_scan(file: str | os.PathLike[str], data: bytes) -> int:
+def _limit(number: int, most: int, noun: str) -> None:
+    if number > most:
+        raise _ExcessError(f"{most} {noun}, found {number}")
+
+
+def _find_first_scan(data: bytes) -> int:
     """Return the offset of the first scan's header in a JPEG, or the end of the data if there is none."""
-    position = 2
-    while fill := _FILL_BYTES.match(data, position):
-        if len(fill[0]) > _MAX_FILL_BYTES:
-            raise ImageError(f"{file}: expected a whole picture, found {len(fill[0])} fill bytes in a row in a JPEG")
-        marker = fill.end()
-        if marker + 3 > len(data):
-            break
-        if data[marker] == 0xDA:
-            return marker - 1
-        position = marker + 1 + int.from_bytes(data[marker + 1 : marker + 3], "big")
+    position, n_fill_bytes = 2, 0
+    for number in range(MAX_SEGMENTS + 1):
+        marker = _MARKER.search(data, position)
+        n_fill_bytes += (marker.start() if marker else len(data)) - position
+        _limit(n_fill_bytes, _MAX_FILL_BYTES, "fill bytes between segments")
+        if marker is None or data[marker.end() - 1] == _END:
+            return len(data)
+        _limit(marker.start(), _MAX_JPEG_BYTES, "bytes before the pixels")
+        _limit(number, MAX_SEGMENTS - 1, "segments before the pixels")
+        if data[marker.end() - 1] == _SCAN:
+            return marker.start()
+        is_lone = data[marker.end() - 1] in _LONE_MARKERS
+        position = marker.end() + (0 if is_lone else int.from_bytes(data[marker.end() : marker.end() + 2], "big"))
     return len(data)
-
-
-def count_scans(file: str | os.PathLike[str], data: bytes) -> int:
-    """Count the scans of a JPEG: each costs time for the whole picture."""
-    first = _find_first_scan(file, data)
-    # A video may follow the end marker.
-    end = data.find(b"\xff\xd9", first)
-    return data.count(b"\xff\xda", first, end if end >= 0 else len(data))
 
 
 def _has_png_end(data: bytes) -> bool:
     """Tell whether the chunks of a PNG follow each other up to its end mark."""
     position = 8
-    while position + 12 <= len(data):
+    for _ in _count_parts("chunks"):
+        if position + 12 > len(data):
+            return False
         if data[position + 4 : position + 8] == b"IEND":
             return True
         position += 12 + int.from_bytes(data[position : position + 4], "big")
     return False
 
 
+def _count_parts(noun: str) -> Iterator[int]:
+    yield from range(MAX_PARTS)
+    raise _ExcessError(f"{MAX_PARTS} {noun}, found more")
+
+
 def _has_first_gif_frame(data: bytes) -> bool:
     """Tell whether the blocks of a GIF follow each other up to the end of its first frame."""
     position = 13 + _measure_gif_palette(data[10:11])
     while position < len(data):
+        _limit(position, _MAX_GIF_BYTES, "bytes before the first frame")
         is_frame = data[position] == 0x2C
         if is_frame:
             position += 11 + _measure_gif_palette(data[position + 9 : position + 10])
@@ -98,7 +136,9 @@ def _has_whole_boxes(data: bytes) -> bool:
     """Tell whether the boxes of metadata and of coded pictures in a HEIF or AVIF are whole (ISO/IEC 14496-12)."""
     position = 0
     names = set()
-    while position + 8 <= len(data):
+    for _ in _count_parts("boxes"):
+        if position + 8 > len(data):
+            break
         size, name = int.from_bytes(data[position : position + 4], "big"), data[position + 4 : position + 8]
         if size == 1:
             size = int.from_bytes(data[position + 8 : position + 16], "big")
@@ -112,3 +152,28 @@ def _has_whole_boxes(data: bytes) -> bool:
         names.add(name)
         position += size
     return b"meta" in names or b"moov" in names
+
+
+def _check_tiff_directory(data: bytes) -> None:
+    """Limit the strips or tiles of the first directory of a TIFF, and the bytes of its tags to those of the file."""
+    order: Literal["little", "big"] = "little" if data[:2] == b"II" else "big"
+    is_big = 43 in data[2:4]  # BigTIFF, with numbers of 8 bytes
+
+    def read_number(offset: int, size: int) -> int:
+        return int.from_bytes(data[offset : offset + size], order)
+
+    word, n_bytes = (8, 8) if is_big else (4, 2)
+    directory = read_number(word, word)
+    start, step = directory + n_bytes, 4 + 2 * word
+    n_entries = min(read_number(directory, n_bytes), (len(data) - start) // step + 1)
+    _limit(n_entries, MAX_PARTS, "tags")
+    total = 0
+    for entry in range(start, start + step * n_entries, step):
+        count = read_number(entry + 4, word)
+        if read_number(entry, 2) in _STRIP_TAGS:
+            _limit(count, MAX_STRIPS, "strips or tiles")
+        # Tags that share their bytes would be copied one by one; those beyond the end are not read.
+        size = count * _TIFF_SIZES.get(read_number(entry + 2, 2), 0)
+        if word < size <= len(data):
+            total += size
+    _limit(total, len(data), "bytes of tags")

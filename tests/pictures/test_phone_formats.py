@@ -1,11 +1,10 @@
 import struct
-import sys
 
 import cv2
 import numpy as np
 import pytest
 import tifffile
-from PIL import Image, features
+from PIL import Image
 
 from leafid.pictures.decoding import ImageError, read_image, read_image_size
 from tests.pictures.picture_making import LOSSLESS, apply_orientation, difference, make_deep, save
@@ -78,17 +77,6 @@ def test_heif_of_more_pixels_than_allowed_is_refused_before_decoding(tmp_path, r
         file.write_bytes(data.replace(size, struct.pack(">II", 64, 32)))
         with pytest.raises(ImageError, match="damaged HEIF"):
             read_image(file)
-
-
-def test_heif_without_its_decoder_says_what_to_install(tmp_path, rgb, monkeypatch):
-    heic, avif = tmp_path / "leaf.heic", save(tmp_path / "leaf.avif", rgb)
-    heic.write_bytes(b"\0\0\0\x14ftypheic\0\0\0\0mif1")
-    monkeypatch.setitem(sys.modules, "pillow_heif", None)
-    with pytest.raises(ImageError, match="pip install pillow-heif"):
-        read_image(heic)
-    monkeypatch.setattr(features, "check", lambda _: False)
-    with pytest.raises(ImageError, match="needs a Pillow that was built with it"):
-        read_image(avif)
 
 
 def test_bytes_of_a_camera_after_the_boxes_of_a_heic_are_allowed(tmp_path, rgb):
