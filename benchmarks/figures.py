@@ -19,7 +19,6 @@ from matplotlib.patches import Rectangle
 from leafid.api import load_model
 from leafid.descriptors.shape.contour import normalise_shape
 from leafid.features.extractor import PictureViews, extract_local_features
-from leafid.features.recipe import LocalPatches
 from leafid.features.recipe_reader import load_recipe
 from leafid.model.model import Model
 from leafid.pages.explaining import explain
@@ -75,8 +74,7 @@ def draw_steps(model: Model, file: Path) -> None:
     axes[2].set_axis_off()
     axes[2].set_title("3 outline of the blade", fontsize=11)
 
-    patches = load_recipe("default", AcquisitionType.SCAN_LIKE).experts["edges"].features
-    assert isinstance(patches, LocalPatches)
+    patches = load_recipe("default", AcquisitionType.SCAN_LIKE).experts["edges"]
     views = PictureViews(image, leaf)
     crop, _ = views.crop(patches.view, patches.size)
     _show(axes[3], crop, "4 upright crop")

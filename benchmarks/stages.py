@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 
 import cv2
@@ -15,7 +15,7 @@ from leafid.descriptors import registry
 from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import FeatureExtractor, PictureViews, extract_local_features
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe import LONGEST_SIDE, LocalPatches, Recipe
+from leafid.features.recipe import LONGEST_SIDE, Expert, Recipe
 from leafid.features.recipe_reader import load_recipe
 from leafid.learning.linear import LinearScorer, apply_feature_map
 from leafid.model.identifier import Identifier
@@ -26,13 +26,13 @@ from leafid.segmentation import crop_leaf, segment
 RECIPES = ("default", "fast", "baseline-bow")
 # The number of species of the bundled model; the learned values don't affect the time.
 N_SPECIES = 71
-# Pictures to learn a codebook from; their number doesn't affect the time to use it.
-_CODEBOOK_PICTURES = 24
+# Pictures of each type to learn a codebook from; their number doesn't affect the time to use it.
+_CODEBOOK_PICTURES = 12
 _PATCHES = (
-    LocalPatches("dense-sift"),
-    LocalPatches("dense-sift", view="upright", max_patches=4000),
-    LocalPatches("dense-chroma-sift", view="picture", size=240, max_patches=2000),
-    LocalPatches("detected-sift", view="picture"),
+    Expert(descriptor="dense-sift"),
+    Expert(descriptor="dense-sift", view="upright", max_patches=4000),
+    Expert(descriptor="dense-chroma-sift", view="picture", size=240, max_patches=2000),
+    Expert(descriptor="detected-sift", view="picture"),
 )
 
 
@@ -102,7 +102,7 @@ def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionTy
         described = [named.extractor.extract(prepared.image(side), prepared.type)]
         return lambda: named.predict_proba(described)
 
-    def encode(prepared: Prepared, expert_name: str, patches: LocalPatches) -> Call:
+    def encode(prepared: Prepared, expert_name: str, patches: Expert) -> Call:
         encoder = identifier().extractor.encoders[expert_name]
         found = extract_local_features(views(prepared), patches)
         return lambda: encoder.transform(found)
@@ -116,10 +116,10 @@ def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionTy
     if families:
         cases.append(Case("measures", lambda prepared: lambda: _measure(views(prepared), families)))
     for expert_name, expert in recipe.experts.items():
-        if isinstance(expert.features, LocalPatches):
+        if expert.is_local:
             cases += [
-                Case(f"{expert_name}/features", _features(expert.features, views)),
-                Case(f"{expert_name}/encode", partial(encode, expert_name=expert_name, patches=expert.features)),
+                Case(f"{expert_name}/features", _features(expert, views)),
+                Case(f"{expert_name}/encode", partial(encode, expert_name=expert_name, patches=expert)),
             ]
     cases += [Case("classify", classify), Case("describe", describe), Case("whole", whole)]
     return [Case(f"{name}/{case.name}", case.prepare) for case in cases]
@@ -143,22 +143,21 @@ def answer(identifier: Identifier, picture: Picture) -> np.ndarray:
 
 def make_untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> Identifier:
     """Make an identifier that takes as long as a trained one: with real codebooks and random classifiers."""
-    selected = [picture for type_ in recipe.training_types for picture in pictures.get(type_, ())]
-    small = replace(recipe, codebook_pictures=_CODEBOOK_PICTURES)
-    encoders = learn_encoders(selected, small, FeatureLoader(), seed=0)
+    selected = [picture for type_ in recipe.training_types for picture in pictures.get(type_, ())[:_CODEBOOK_PICTURES]]
+    encoders = learn_encoders(selected, recipe, FeatureLoader(), seed=0)
     random = np.random.default_rng(0)
     scorers = {}
     for name, expert in recipe.experts.items():
         length = encoders[name].n_features if expert.is_local else len(registry.get_column_names(expert.families))
-        n_mapped = apply_feature_map(np.zeros((1, length), np.float32), expert.classifier.feature_map).shape[1]
+        n_mapped = apply_feature_map(np.zeros((1, length), np.float32), expert.feature_map).shape[1]
         coefficients = random.standard_normal((n_mapped, N_SPECIES), np.float32)
-        scorers[name] = LinearScorer(expert.classifier.feature_map, coefficients, np.zeros(N_SPECIES, np.float32))
+        scorers[name] = LinearScorer(expert.feature_map, coefficients, np.zeros(N_SPECIES, np.float32))
     extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     species = tuple(f"Species {index:02}" for index in range(N_SPECIES))
-    return Identifier(recipe, species, extractor, scorers, np.ones(len(recipe.experts)))
+    return Identifier(recipe, recipe.types[0], species, extractor, scorers, np.ones(len(recipe.experts)))
 
 
-def describe_patches(patches: LocalPatches) -> str:
+def describe_patches(patches: Expert) -> str:
     """Name a local descriptor with its settings: ``dense-sift, upright, 4000 patches``."""
     view = "" if patches.view == "leaf" else f", {patches.view}"
     return f"{patches.descriptor} ({registry.LOCAL_DESCRIPTORS[patches.descriptor].length}){view}" + (
@@ -199,7 +198,7 @@ def _at_full_size(prepared: Prepared) -> PictureViews:
     return PictureViews(prepared.image(LONGEST_SIDE), prepared.segmentation(LONGEST_SIDE))
 
 
-def _features(patches: LocalPatches, views: Callable[[Prepared], PictureViews]) -> Callable[[Prepared], Call]:
+def _features(patches: Expert, views: Callable[[Prepared], PictureViews]) -> Callable[[Prepared], Call]:
     """Extract local features, with the crop: new views have no crop yet."""
 
     def prepare(prepared: Prepared) -> Call:

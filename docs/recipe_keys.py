@@ -3,34 +3,44 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import MISSING, Field
 from pathlib import Path
 
-from leafid.features.recipe_reader import EXPERT_KEYS, RECIPE_KEYS
+from msgspec import NODEFAULT, Struct, inspect
+
+from leafid.features.recipe import ClassifierSettings, Expert, Recipe
 
 
 def insert_tables(page: str) -> str:
     """Replace the tables between ``<!-- keys: NAME -->`` and ``<!-- end -->``, where NAME is recipe or expert."""
-    for name, keys in (("recipe", RECIPE_KEYS), ("expert", EXPERT_KEYS)):
+    for name, kind in (("recipe", Recipe), ("expert", Expert)):
         before, rest = page.split(f"<!-- keys: {name} -->\n")
-        page = f"{before}<!-- keys: {name} -->\n{format_table(keys)}<!-- end -->{rest.split('<!-- end -->', 1)[1]}"
+        page = f"{before}<!-- keys: {name} -->\n{format_table(kind)}<!-- end -->{rest.split('<!-- end -->', 1)[1]}"
     return page
 
 
-def format_table(keys: Mapping[str, Field]) -> str:
-    """Format the documentation of keys as a Markdown table."""
-    rows = [f"| `{name}` | {entry.metadata['key'].help} | {_format_default(entry)} |\n" for name, entry in keys.items()]
+def format_table(kind: type[Struct]) -> str:
+    """Format the documentation of a struct's keys as a Markdown table, its own before those of its base."""
+    info = inspect.type_info(kind)
+    assert isinstance(info, inspect.StructType)
+    fields = sorted(info.fields, key=lambda field: field.name in ClassifierSettings.__struct_fields__)
+    rows = [_format_row(field) for field in fields if isinstance(field.type, inspect.Metadata)]
     return "| key | value | default |\n|---|---|---|\n" + "".join(rows)
 
 
-def _format_default(entry: Field) -> str:
-    key = entry.metadata["key"]
-    if key.default or entry.default is MISSING:
-        return key.default or "required"
-    if isinstance(entry.default, str):
-        return f"`{entry.default}`"
-    return str(entry.default).lower() if isinstance(entry.default, bool) else f"{entry.default:g}"
+def _format_row(field: inspect.Field) -> str:
+    assert isinstance(field.type, inspect.Metadata)
+    assert field.type.extra_json_schema
+    return f"| `{field.encode_name}` | {field.type.extra_json_schema['description']} | {_format_default(field)} |\n"
+
+
+def _format_default(field: inspect.Field) -> str:
+    if field.default is NODEFAULT:
+        return "required"
+    if isinstance(field.default, str):
+        return f"`{field.default}`" if field.default else "empty"
+    if isinstance(field.default, tuple):
+        return "none"
+    return str(field.default).lower() if isinstance(field.default, bool) else f"{field.default:g}"
 
 
 if __name__ == "__main__":

@@ -169,7 +169,9 @@ def _follow(data: Any, kind: type, path: Iterable[str | int]) -> tuple[Any, Any]
 
 
 def _choose_alternative(info: Any, value: Any) -> Any:
-    """Of a union, choose the type for a table or a list."""
+    """Of a union, choose the type for a table or a list; of a type with a description, the type."""
+    if isinstance(info, inspect.Metadata):
+        return _choose_alternative(info.type, value)
     if not isinstance(info, inspect.UnionType):
         return info
     tables, lists = (inspect.StructType, inspect.DataclassType, inspect.DictType), (*_LISTS, inspect.TupleType)
@@ -183,6 +185,8 @@ def _list_keys(info: Any) -> list[str]:
 
 def _name_type(info: Any) -> str:
     """Say in words what a type takes."""
+    if isinstance(info, inspect.Metadata):
+        return _name_type(info.type)
     if isinstance(info, inspect.UnionType):
         return " or ".join(map(_name_type, info.types))
     if isinstance(info, inspect.EnumType | inspect.LiteralType):
@@ -203,16 +207,19 @@ def _name_type(info: Any) -> str:
 
 
 def _name_bounds(info: Any) -> Iterator[str]:
-    low, above, high = (getattr(info, name, None) for name in ("ge", "gt", "le"))
-    if low is not None and high is not None:
-        yield f"from {low:,} to {high:,}"
-        return
-    if above is not None:
-        yield f"above {above:,}"
-    if low is not None:
-        yield f"of {low:,} or more"
-    if high is not None:
-        yield f"of at most {high:,}"
+    low, above, high = (_format_bound(getattr(info, name, None)) for name in ("ge", "gt", "le"))
+    if low and high:
+        yield f"from {low} to {high}"
+    elif low:
+        yield f"of {low} or more"
+    elif high:
+        yield f"of at most {high}"
+    if above:
+        yield f"above {above}"
+
+
+def _format_bound(bound: float | None) -> str:
+    return "" if bound is None else f"{bound:,}" if isinstance(bound, int) else f"{bound:g}"
 
 
 def _show(value: Any) -> str:

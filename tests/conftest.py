@@ -56,15 +56,15 @@ def real_data() -> Path:
 #: Recipes that train in a second: every kind of expert, tiny.
 _SMALL_RECIPES = {
     "scan": """
+types = ["scan"]
 summary = "small"
 training_types = ["scan", "scan-like"]
-codebook_pictures = 6
 [experts.local]
 descriptor = "dense-sift"
 view = "upright"
 size = 64
 scales = 2
-symmetry = "mirror"
+symmetry = "turns"
 modes = 4
 components = 8
 position = 1.0
@@ -74,12 +74,12 @@ families = ["geometry", "hu"]
 classifier = "lda"
 """,
     "scan-like": """
-codebook_pictures = 6
+types = ["scan-like"]
 [experts.points]
 descriptor = "detected-sift"
 size = 64
 encoder = "words"
-modes = 2
+modes = 8
 components = 4
 classifier = "linear-svm"
 [experts.shape]
@@ -88,7 +88,7 @@ families = ["geometry"]
 classifier = "ridge"
 """,
     "photo": """
-codebook_pictures = 6
+types = ["photo"]
 [experts.words]
 descriptor = "dense-chroma-sift"
 view = "picture"
@@ -98,7 +98,7 @@ encoder = "words"
 modes = 6
 components = 8
 map = "chi2"
-classifier = "logistic"
+classifier = "nearest-mean"
 trust = "segmentation"
 """,
 }
@@ -116,9 +116,8 @@ def small_recipe(tmp_path_factory) -> Path:
 #: Ridge regressions alone, which can learn further species.
 _RIDGE_RECIPES = {
     "scan": """
-training_types = ["scan", "scan-like"]
+types = ["scan", "scan-like"]
 jittered = 1
-codebook_pictures = 6
 [defaults]
 centre_types = true
 species_balance = 0.5
@@ -136,7 +135,7 @@ families = ["geometry", "hu"]
 regularisation = 0.01
 """,
     "photo": """
-codebook_pictures = 6
+types = ["photo"]
 [experts.words]
 descriptor = "dense-chroma-sift"
 view = "picture"
@@ -149,7 +148,6 @@ map = "chi2"
 trust = "segmentation"
 """,
 }
-_RIDGE_RECIPES["scan-like"] = _RIDGE_RECIPES["scan"]
 
 
 @pytest.fixture(scope="session")

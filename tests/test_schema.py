@@ -20,7 +20,7 @@ class Colour(StrEnum):
 
 class Leaf(Struct, frozen=True, forbid_unknown_fields=True):
     kind: str
-    lobes: Annotated[int, Meta(ge=1, le=50)] = 3
+    lobes: Annotated[int, Meta(ge=1, le=50, description="number of lobes")] = 3
     width: Annotated[float, Meta(ge=0)] = 1.0
     margin: Literal["entire", "toothed"] = "entire"
     colours: tuple[Colour, ...] = ()

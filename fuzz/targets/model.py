@@ -12,8 +12,7 @@ from leafid.model.model import Model
 
 _RECIPES = {
     "scan": """
-training_types = ["scan"]
-codebook_pictures = 6
+types = ["scan"]
 [experts.local]
 descriptor = "dense-sift"
 size = 64
@@ -24,7 +23,13 @@ components = 3
 descriptor = "measures"
 families = ["hu"]
 """,
-    "photo": '[experts.shape]\ndescriptor = "measures"\nfamilies = ["hu"]\nmap = "chi2"\n',
+    "photo": """
+types = ["photo", "scan-like"]
+[experts.shape]
+descriptor = "measures"
+families = ["hu"]
+map = "chi2"
+""",
 }
 
 
@@ -43,7 +48,6 @@ def make_members() -> dict[str, bytes]:
         (place / "recipe").mkdir()
         for type_, text in _RECIPES.items():
             (place / "recipe" / f"{type_}.toml").write_text(text)
-        (place / "recipe" / "scan-like.toml").write_text(_RECIPES["photo"])
         words = ["train", "drawn", "--recipe", "recipe", "--output", "model", "--no-cache", "--jobs", "1"]
         if main([str(place / word) if word in ("drawn", "recipe", "model") else word for word in words]):
             raise RuntimeError(err.getvalue())

@@ -13,11 +13,13 @@ from leafid.descriptors.local import LocalFeatures, tile_features
 from leafid.errors import LeafidError
 from leafid.features.extractor import FEATURE_VERSION, sample_features
 from leafid.features.loader import FeatureLoader, get_type
-from leafid.features.recipe import LocalPatches, Recipe
+from leafid.features.recipe import Expert, Recipe
 from leafid.features.sampling import sample_evenly
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import Picture
 
+#: Maximum number of pictures that an encoder is learned from.
+CODEBOOK_PICTURES = 600
 # Maximum number of local features that a picture contributes to a codebook.
 _SAMPLED_PER_PICTURE = 200
 _log = logging.getLogger(__name__)
@@ -31,8 +33,8 @@ def learn_encoders(pictures: Sequence[Picture], recipe: Recipe, loader: FeatureL
     encoders: dict[str, Encoder] = {}
     problems: dict[str, str] = {}
     for name, expert in recipe.experts.items():
-        if isinstance(expert.features, LocalPatches):
-            encoders[name], problem = _learn_encoder(pictures, expert.features, recipe, loader, seed)
+        if expert.is_local:
+            encoders[name], problem = _learn_encoder(pictures, expert, recipe.longest_side, loader, seed)
             if problem:
                 problems[name] = problem
     if problems and len(problems) == len(recipe.experts):
@@ -43,26 +45,26 @@ def learn_encoders(pictures: Sequence[Picture], recipe: Recipe, loader: FeatureL
 
 
 def _learn_encoder(
-    pictures: Sequence[Picture], patches: LocalPatches, recipe: Recipe, loader: FeatureLoader, seed: int
+    pictures: Sequence[Picture], expert: Expert, longest_side: int, loader: FeatureLoader, seed: int
 ) -> tuple[Encoder, str | None]:
     """Learn an encoder from the types that the expert names; where these show too few features, from all types.
 
     Where all types show too few (grey pictures have no edges between hues), the encoder is fitted to repeated features
     or zeros and distinguishes nothing; the problem is returned with it.
     """
-    encoder = patches.make_encoder(seed)
+    encoder = expert.make_encoder(seed)
     # An expert that names the types of its codebook shares it, and all its vectors, with other recipes.
-    own = [picture for picture in pictures if picture.type in patches.codebook_types]
+    own = [picture for picture in pictures if picture.type in expert.codebook_types]
     features: LocalFeatures | None = None
     problem = ""
     for candidates in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
-        chosen = sample_evenly(candidates, recipe.codebook_pictures, seed)
-        settings = f"codebook 2|{FEATURE_VERSION}|{recipe.longest_side}|{patches.make_feature_key()}|{seed}"
+        chosen = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
+        settings = f"codebook 2|{FEATURE_VERSION}|{longest_side}|{expert.make_feature_key()}|{seed}"
         hashes = [loader.hash_picture(picture) for picture in chosen] if loader.cache else []
         key = _make_key(settings, chosen, hashes)
         if loader.cache and (cached := loader.cache.get([key])):
             return encoder.set_state(_parse_state(cached[key])), None
-        sampled_hashes, features = _sample_pictures(chosen, patches, recipe.longest_side, loader, seed)
+        sampled_hashes, features = _sample_pictures(chosen, expert, longest_side, loader, seed)
         if features is not None:
             try:
                 encoder.fit(features)
@@ -76,14 +78,14 @@ def _learn_encoder(
                 return encoder, None
     if features is None:
         raise LeafidError("no picture could be read to learn a codebook from")
-    return encoder.fit(tile_features(features, max(patches.modes, 2))), problem
+    return encoder.fit(tile_features(features, max(expert.modes, 2))), problem
 
 
 def _sample_pictures(
-    pictures: Sequence[Picture], patches: LocalPatches, longest_side: int, loader: FeatureLoader, seed: int
+    pictures: Sequence[Picture], expert: Expert, longest_side: int, loader: FeatureLoader, seed: int
 ) -> tuple[list[str | None], LocalFeatures | None]:
     """Sample local features of pictures; also give the hash of each picture's file, None where it can't be read."""
-    sample = partial(_sample_picture, patches, longest_side, seed)
+    sample = partial(_sample_picture, expert, longest_side, seed)
     hashes: list[str | None] = []
     # In one array from the start: hundreds of small ones would leave gaps in memory that is never returned.
     gathered: LocalFeatures | None = None
@@ -100,9 +102,9 @@ def _sample_pictures(
     return hashes, None if gathered is None else gathered.take(slice(number))
 
 
-def _sample_picture(patches: LocalPatches, longest_side: int, seed: int, picture: Picture) -> tuple[str, LocalFeatures]:
+def _sample_picture(expert: Expert, longest_side: int, seed: int, picture: Picture) -> tuple[str, LocalFeatures]:
     image, content_hash = read_hashed_image(picture.file, longest_side, picture.data)
-    return content_hash, sample_features(image, get_type(picture), patches, _SAMPLED_PER_PICTURE, seed)
+    return content_hash, sample_features(image, get_type(picture), expert, _SAMPLED_PER_PICTURE, seed)
 
 
 def _make_key(settings: str, pictures: Sequence[Picture], hashes: Sequence[str | None]) -> bytes:

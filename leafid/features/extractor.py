@@ -13,7 +13,7 @@ from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local import LocalFeatures
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.features.augmentation import Augmentation, augment
-from leafid.features.recipe import LONGEST_SIDE, Expert, LocalPatches
+from leafid.features.recipe import LONGEST_SIDE, Expert
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import Segmentation, crop_leaf, segment
 from leafid.segmentation.result import shrink
@@ -50,7 +50,7 @@ class FeatureExtractor:
 
     def make_feature_key(self, name: str) -> str:
         """Hash everything that decides an expert's vector of a picture, and the confidence that comes with it."""
-        words = [FEATURE_VERSION, self.longest_side, self.experts[name].features.make_feature_key()]
+        words = [FEATURE_VERSION, self.longest_side, self.experts[name].make_feature_key()]
         if not self.needs_leaf:
             words.append("not segmented")
         if self.augmentation:
@@ -76,8 +76,8 @@ class FeatureExtractor:
         measured = measure_families(views.image, views.segmentation, families) if families else {}
         vectors = {}
         for name, expert in experts.items():
-            if isinstance(expert.features, LocalPatches):
-                vectors[name] = self.encoders[name].transform(extract_local_features(views, expert.features))
+            if expert.is_local:
+                vectors[name] = self.encoders[name].transform(extract_local_features(views, expert))
             else:
                 vectors[name] = np.concatenate([measured[family] for family in expert.families])
         return Features(vectors, views.segmentation.confidence)
@@ -100,7 +100,7 @@ class PictureViews:
         return cv2.cvtColor(self.image, cv2.COLOR_BGR2GRAY)
 
     def crop(self, view: str, size: int, *, grey: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
-        """Crop a view, as `leafid.features.recipe.LocalPatches` names it, to a longest side of `size` pixels.
+        """Crop a view, as `leafid.features.recipe.Expert.view` names it, to a longest side of `size` pixels.
 
         Returns the picture in BGR or grey, square but for the whole picture, and the leaf's region; None for the whole
         picture.
@@ -115,13 +115,13 @@ class PictureViews:
         return self._crops[key]
 
 
-def extract_local_features(views: PictureViews, patches: LocalPatches) -> LocalFeatures:
-    """Extract the local features of a picture; none where no patch fits the settings."""
-    descriptor = LOCAL_DESCRIPTORS[patches.descriptor]
-    image, region = views.crop(patches.view, patches.size, grey=descriptor.reads == "grey")
+def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures:
+    """Extract the local features of a picture for an expert; none where no patch fits its settings."""
+    descriptor = LOCAL_DESCRIPTORS[expert.descriptor]
+    image, region = views.crop(expert.view, expert.size, grey=descriptor.reads == "grey")
     if descriptor.reads == "lab":
         image = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
-    return descriptor.compute(image, region, patches.grid)
+    return descriptor.compute(image, region, expert.grid)
 
 
 def make_views(image: np.ndarray, acquisition_type: AcquisitionType) -> PictureViews:
@@ -142,9 +142,9 @@ def _cover_whole(image: np.ndarray, confidence: float) -> Segmentation:
 
 
 def sample_features(
-    image: np.ndarray, acquisition_type: AcquisitionType, patches: LocalPatches, per_picture: int, seed: int
+    image: np.ndarray, acquisition_type: AcquisitionType, expert: Expert, per_picture: int, seed: int
 ) -> LocalFeatures:
     """Sample at most `per_picture` local features of a picture, to learn an encoder from."""
-    views = make_views(image, acquisition_type) if patches.needs_leaf else view_whole(image)
-    features = extract_local_features(views, patches)
+    views = view_whole(image) if expert.view == "picture" else make_views(image, acquisition_type)
+    features = extract_local_features(views, expert)
     return features.take(np.sort(np.random.default_rng(seed).permutation(len(features))[:per_picture]))

@@ -9,7 +9,7 @@ import numpy as np
 from leafid.descriptors.local import LocalFeatures
 from leafid.features.extractor import extract_local_features, make_views
 from leafid.features.loader import FeatureLoader, get_type
-from leafid.features.recipe import LocalPatches
+from leafid.features.recipe import Expert
 from leafid.grouping import group_by
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
@@ -17,7 +17,7 @@ from leafid.pictures.picture import Picture
 #: Number of points in the same arrangement from which two pictures count as one leaf.
 MIN_MATCHES = 13
 _SIDE = 400
-_PATCHES = LocalPatches("detected-sift", view="upright", size=300)
+_POINTS = Expert(descriptor="detected-sift", view="upright", size=300)
 # Lowe's ratio of the distances to the nearest and the next descriptor, and the tolerance of positions.
 _MAX_RATIO = 0.8
 _TOLERANCE = 0.02
@@ -25,7 +25,7 @@ _TOLERANCE = 0.02
 
 def detect_points(picture: Picture) -> LocalFeatures:
     """Detect points on the upright leaf of a picture of known type."""
-    return extract_local_features(make_views(read_image(picture.file, _SIDE), get_type(picture)), _PATCHES)
+    return extract_local_features(make_views(read_image(picture.file, _SIDE), get_type(picture)), _POINTS)
 
 
 def count_matches(first: LocalFeatures, second: LocalFeatures) -> int:

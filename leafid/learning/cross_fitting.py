@@ -17,6 +17,8 @@ from leafid.learning.training_matrix import TrainingMatrix
 
 #: Maximum size in bytes of the rows of classifiers other than ridge; scikit-learn holds copies of them besides.
 MAX_BYTES_IN_MEMORY = 2**32
+# Penalty of the softmax regression.
+_SOFTMAX_REGULARISATION = 0.01
 # Number of rows up to which their kernel matrix is cheaper than the normal equations of half as many columns, which
 # have to be summed for each fold.
 _MAX_KERNEL_ROWS = 2**13
@@ -69,9 +71,7 @@ def _list_fits(settings: ClassifierSettings) -> list[_Fit]:
     fits: list[_Fit] = [lambda fitter, left_out: fitter.fit(left_out)]
     if settings.softmax_components:
         fits.append(
-            lambda fitter, left_out: fitter.fit_softmax(
-                settings.softmax_components, settings.softmax_regularisation, left_out
-            )
+            lambda fitter, left_out: fitter.fit_softmax(settings.softmax_components, _SOFTMAX_REGULARISATION, left_out)
         )
     return fits
 
@@ -88,9 +88,9 @@ def _score_held_out(fitter: CrossFitter, fit: _Fit, left_out: int, scored: np.nd
 def check_memory(name: str, settings: ClassifierSettings, n_rows: int, n_columns: int) -> None:
     """Refuse a classifier whose rows would exceed `MAX_BYTES_IN_MEMORY`; ridge regression has no limit of rows."""
     size = 4 * n_rows * n_columns * (3 if settings.feature_map == "chi2" else 1)
-    if settings.kind != "ridge" and size > MAX_BYTES_IN_MEMORY:
+    if settings.classifier != "ridge" and size > MAX_BYTES_IN_MEMORY:
         raise LeafidError(
-            f"expert {name!r}: {settings.kind} needs all of its {n_rows} rows in memory, {size / 2**30:.1f} GiB; "
+            f"expert {name!r}: {settings.classifier} needs all of its {n_rows} rows in memory, {size / 2**30:.1f} GiB; "
             f'at most {MAX_BYTES_IN_MEMORY / 2**30:g} GiB are allowed; use classifier = "ridge" for so many pictures'
         )
 
@@ -106,8 +106,8 @@ def _make_cross_fitter(
 ) -> CrossFitter:
     """Choose how to fit, by the settings and the size of the matrix; parameters are those of `cross_fit`."""
     common = (matrix, labels, weights, partitions, settings.regularisation)
-    if settings.kind != "ridge":
-        return SklearnCrossFitter(*common, fold_weights, folder, kind=settings.kind)
+    if settings.classifier != "ridge":
+        return SklearnCrossFitter(*common, fold_weights, folder, kind=settings.classifier)
     if matrix.is_wide or matrix.n_rows <= min(2 * matrix.n_columns, _MAX_KERNEL_ROWS):
         return DualRidge(*common, fold_weights, folder)
     return PrimalRidge(*common, fold_weights if matrix.is_small else None, folder)

@@ -38,23 +38,23 @@ def find_encoders(recipe: Recipe, pictures: Sequence[Picture], loader: FeatureLo
 
 def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
     """Load the encoders of a recipe from the bundled model, or raise a `LeafidError` where that has no such."""
-    identifier = _read_bundled_types()[recipe.type].identifier
+    identifier = _read_bundled_types()[recipe.types[0]].identifier
     encoders = {}
     for name, expert in recipe.experts.items():
         if not expert.is_local:
             continue
-        own, bundled = expert.to_keys(), identifier.recipe.experts.get(name)
+        bundled = identifier.recipe.experts.get(name)
         keys = ("descriptor", "encoder", "modes", "components", "position")
         if bundled is None or not bundled.is_local:
             local = [key for key, other in identifier.recipe.experts.items() if other.is_local]
             raise LeafidError(
                 f'codebooks = "bundled": expected an expert of the bundled model ({", ".join(local)}), found {name!r}'
             )
-        if different := [key for key in keys if own[key] != bundled.to_keys()[key]]:
+        if different := [key for key in keys if getattr(expert, key) != getattr(bundled, key)]:
             key = different[0]
             raise LeafidError(
-                f'codebooks = "bundled": expected {key} = {bundled.to_keys()[key]!r} of expert {name!r}, as in the '
-                f"bundled model, found {own[key]!r}"
+                f'codebooks = "bundled": expected {key} = {getattr(bundled, key)!r} of expert {name!r}, as in the '
+                f"bundled model, found {getattr(expert, key)!r}"
             )
         encoders[name] = identifier.extractor.encoders[name]
     return encoders

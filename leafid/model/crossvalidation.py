@@ -77,7 +77,8 @@ def cross_validate(
             for types in group_by_training(chosen):
                 loader.step = f"seed {seed}, fold {split.fold + 1}, {', '.join(types)}"
                 fitted = fit_identifiers(
-                    [recipes[type_] for type_ in types],
+                    recipes[types[0]],
+                    types,
                     training,
                     loader,
                     seed,

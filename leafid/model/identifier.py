@@ -23,6 +23,8 @@ class Identifier:
     """
 
     recipe: Recipe
+    #: The acquisition type that it is for, one that the recipe serves.
+    type: AcquisitionType
     #: Sorted; the columns of all probabilities.
     species: tuple[str, ...]
     extractor: FeatureExtractor
@@ -44,11 +46,6 @@ class Identifier:
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     #: Species that were added later: the scores and thresholds of the model are from before.
     added: tuple[str, ...] = ()
-
-    @property
-    def type(self) -> AcquisitionType:
-        """The acquisition type that it is for."""
-        return self.recipe.type
 
     def predict_proba(self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None) -> np.ndarray:
         """Give the probability of every species for each picture, float64 (n, n_species); rows sum to 1.

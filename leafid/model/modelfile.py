@@ -15,8 +15,7 @@ from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor
-from leafid.features.recipe import LocalPatches, Recipe
-from leafid.features.recipe_reader import parse_recipe
+from leafid.features.recipe import Expert, Recipe
 from leafid.learning.linear import LinearScorer, apply_feature_map
 from leafid.learning.rejection import Rejection, count_evidence
 from leafid.learning.row_statistics import N_COMPONENTS, ExpertStatistics, RowStatistics
@@ -71,7 +70,7 @@ class _Statistics(Struct):
 
 
 class _TypeEntry(Struct, kw_only=True):
-    recipe: dict[str, Any]
+    recipe: Recipe
     seed: int
     species: Annotated[list[str], Meta(min_length=1)]
     added: list[str] = []
@@ -229,8 +228,7 @@ def read_parts(
         manifest = _read_manifest(archive, path)
         types: dict[AcquisitionType, TypeModel] = {}
         for type_, entry in manifest.types.items():
-            recipe = parse_recipe(entry.recipe, type_, str(path))
-            identifier = _read_identifier(entry, recipe, archive)
+            identifier = _read_identifier(entry, type_, archive)
             if entry.statistics is not None:
                 identifier = _add_statistics(identifier, entry.statistics, types, archive)
             thresholds = _read_thresholds(entry.thresholds, f"{type_}/thresholds", archive)
@@ -261,7 +259,13 @@ def _read_manifest(archive: ModelArchive, path: str | os.PathLike[str]) -> _Mani
     return convert(data, _Manifest, f"{path}: the model is damaged: manifest.json")
 
 
-# To be deleted, with `ModelArchive.read_bytes`, as soon as the bundled model is of format 4.
+_FORMER_KEYS = (
+    *("codebook_pictures", "jittered_weight", "composited_weight"),
+    *("max_coverage", "softmax_regularisation"),
+)
+
+
+# To be deleted, with `_FORMER_KEYS` and `ModelArchive.read_bytes`, as soon as the bundled model is of format 4.
 def _upgrade_from_3(data: dict[str, Any], archive: ModelArchive) -> dict[str, Any]:
     """Turn the manifest of a model of format 3 into one of format 4."""
     sizes = [int(own["bytes"]) for entry in data["records"].values() for own in entry["thumbnails"]]
@@ -278,7 +282,17 @@ def _upgrade_from_3(data: dict[str, Any], archive: ModelArchive) -> dict[str, An
     recogniser = data.get("type_recogniser", {"types": list(data["identifiers"])})
     for name in ("coefficients", "intercepts"):
         archive.same_as[f"recogniser/{name}"] = f"type_recogniser/{name}"
-    return data | {"format_version": 4, "types": data["identifiers"], "recogniser": recogniser, "species": species}
+    entries: dict[str, Any] = data["identifiers"]
+    # Recipes did not name their types, and had keys that have one value today.
+    for entry in entries.values():
+        served = [name for name, other in entries.items() if other["recipe"] == entry["recipe"]]
+        entry["upgraded"] = {key: value for key, value in entry["recipe"].items() if key not in _FORMER_KEYS}
+        entry["upgraded"] |= {"types": served, "experts": {}}
+        for name, table in entry["recipe"]["experts"].items():
+            own = {key: value for key, value in table.items() if key not in _FORMER_KEYS}
+            entry["upgraded"]["experts"][name] = own
+    types = {name: entry | {"recipe": entry["upgraded"]} for name, entry in entries.items()}
+    return data | {"format_version": 4, "types": types, "recogniser": recogniser, "species": species}
 
 
 def _read_recogniser(entry: _Recogniser, archive: ModelArchive) -> TypeRecogniser:
@@ -290,22 +304,22 @@ def _read_recogniser(entry: _Recogniser, archive: ModelArchive) -> TypeRecognise
     return TypeRecogniser(tuple(entry.types), scorer, entry.accuracy)
 
 
-def _read_identifier(entry: _TypeEntry, recipe: Recipe, archive: ModelArchive) -> Identifier:
+def _read_identifier(entry: _TypeEntry, type_: AcquisitionType, archive: ModelArchive) -> Identifier:
     """Read an identifier, but for its statistics; a `ValueError` says what is wrong with it."""
-    species = tuple(entry.species)
-    weights = archive.read_array(f"{recipe.type}/expert_weights", len(recipe.experts))
+    recipe, species = entry.recipe, tuple(entry.species)
+    weights = archive.read_array(f"{type_}/expert_weights", len(recipe.experts))
     encoders: dict[str, Encoder] = {}
     scorers: dict[str, LinearScorer] = {}
     n_columns = 0
     for name, expert in recipe.experts.items():
-        prefix = f"{recipe.type}/experts/{name}"
-        if isinstance(expert.features, LocalPatches):
-            encoders[name] = _read_encoder(expert.features, entry.seed, f"{prefix}/encoder", archive)
+        prefix = f"{type_}/experts/{name}"
+        if expert.is_local:
+            encoders[name] = _read_encoder(expert, entry.seed, f"{prefix}/encoder", archive)
             n_values = encoders[name].n_features
         else:
             n_values = len(get_column_names(expert.families))
         n_columns += n_values
-        feature_map = expert.classifier.feature_map
+        feature_map = expert.feature_map
         n_mapped = apply_feature_map(np.zeros((1, n_values), np.float32), feature_map).shape[1]
         halves = archive.read_array(f"{prefix}/coefficients", n_mapped, len(species))
         with np.errstate(over="ignore"):
@@ -316,7 +330,7 @@ def _read_identifier(entry: _TypeEntry, recipe: Recipe, archive: ModelArchive) -
         scorers[name] = LinearScorer(feature_map, coefficients, intercepts)
     rejection = None
     if entry.rejection is not None:
-        prefix = f"{recipe.type}/rejection"
+        prefix = f"{type_}/rejection"
         quantiles = archive.read_array(f"{prefix}/quantiles", entry.rejection.n_quantiles)
         if (np.diff(quantiles) < 0).any():
             raise ValueError(f"{prefix}: expected sorted quantiles")
@@ -326,12 +340,14 @@ def _read_identifier(entry: _TypeEntry, recipe: Recipe, archive: ModelArchive) -
         )
     extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     numbers = entry.seed, entry.n_pictures, entry.n_plants
-    return Identifier(recipe, species, extractor, scorers, weights, *numbers, rejection, added=tuple(entry.added))
+    return Identifier(
+        recipe, type_, species, extractor, scorers, weights, *numbers, rejection, added=tuple(entry.added)
+    )
 
 
-def _read_encoder(patches: LocalPatches, seed: int, prefix: str, archive: ModelArchive) -> Encoder:
-    encoder = patches.make_encoder(seed)
-    shapes = encoder.get_state_shapes(LOCAL_DESCRIPTORS[patches.descriptor].length)
+def _read_encoder(expert: Expert, seed: int, prefix: str, archive: ModelArchive) -> Encoder:
+    encoder = expert.make_encoder(seed)
+    shapes = encoder.get_state_shapes(LOCAL_DESCRIPTORS[expert.descriptor].length)
     state = {key: archive.read_array(f"{prefix}/{key}", *shape) for key, shape in shapes.items()}
     if any((state[key] <= 0).any() for key in _POSITIVE_STATE & state.keys()):
         raise ValueError(f"{prefix}: expected variances and weights above 0")
@@ -357,7 +373,7 @@ def _add_statistics(
         raise ValueError(f"expected the two targets of every expert, found {entry.targets!r}")
     if entry.type != identifier.type:
         other = read[entry.type].identifier
-        if not identifier.recipe.shares_training_with(other.recipe):
+        if identifier.recipe != other.recipe:
             raise ValueError(f"expected statistics of a type with the same training, found {entry.type!r}")
         return replace(identifier, statistics=other.statistics, targets=entry.targets)
     statistics = {

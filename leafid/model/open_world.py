@@ -89,8 +89,8 @@ def cross_validate_open_world(
             others = [picture for picture in pictures if picture.species in unknown]
             trained = {picture.type for picture in training}
             for types in group_by_training({type_: recipe for type_, recipe in recipes.items() if type_ in trained}):
-                own = [recipes[type_] for type_ in types]
-                for fitted in fit_identifiers(own, training, loader, split.seed, shared=shared.get(types[0])):
+                recipe, shared_set = recipes[types[0]], shared.get(types[0])
+                for fitted in fit_identifiers(recipe, types, training, loader, split.seed, shared=shared_set):
                     if fitted.identifier.rejection is not None:
                         yield _judge_split(fitted.identifier, split, test, others, loader)
 

@@ -51,7 +51,7 @@ def _train(
     groups = group_by_training(recipes)
     for number, types in enumerate(groups, 1):
         loader.step = f"{number}/{len(groups) + 2} {', '.join(types)}"
-        fitted.update(zip(types, fit_identifiers([recipes[t] for t in types], pictures, loader, seed), strict=True))
+        fitted.update(zip(types, fit_identifiers(recipes[types[0]], types, pictures, loader, seed), strict=True))
     identifiers = {type_: fitted[type_].identifier for type_ in recipes}
     for type_, identifier in identifiers.items():
         if len(identifier.species) == 1:

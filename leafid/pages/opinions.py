@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.features.recipe import Expert, LocalPatches
+from leafid.features.recipe import Expert
 from leafid.learning.fusion import fuse
 from leafid.model.answer import rank_species
 from leafid.model.identifier import Identifier, expert_trust
@@ -57,6 +57,6 @@ def collect_opinions(identifier: Identifier, image: Image) -> tuple[Opinion, ...
 
 def describe_expert(expert: Expert) -> str:
     """Describe what an expert looks at, in words."""
-    if isinstance(expert.features, LocalPatches):
-        return f"{_PATCHES[expert.features.descriptor]} of {_VIEWS[expert.features.view]}"
+    if expert.is_local:
+        return f"{_PATCHES[expert.descriptor]} of {_VIEWS[expert.view]}"
     return f"measures of the leaf: {', '.join(name.replace('_', ' ') for name in expert.families)}"

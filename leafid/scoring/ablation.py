@@ -1,22 +1,24 @@
 """Variations of a recipe for an ablation: with parts left out, alone, or exchanged."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
+
 from leafid.descriptors.registry import FAMILIES
-from leafid.features.recipe import LocalPatches, Recipe
+from leafid.features.recipe import Recipe
+from leafid.pictures.picture import AcquisitionType
 
 # Sources of the families that measure the outline; the others measure the inside.
 _OUTLINE_SOURCES = ("blade", "whole")
 
 
-def vary_recipe(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
-    """Yield each variation with what it changes."""
+def vary_recipe(recipe: Recipe, type_: AcquisitionType) -> Iterator[tuple[str, Recipe]]:
+    """Yield each variation of the recipe of a type with what it changes."""
     yield from _vary_experts(recipe)
     yield from _drop_families(recipe)
     yield from _add_families(recipe)
-    yield from _vary_training_pictures(recipe)
+    yield from _vary_training_pictures(recipe, type_)
     yield from _vary_learning(recipe)
     # Other encoders than the bundled ones have to be learned.
     yield from _vary_local_features(replace(recipe, codebooks="own"))
@@ -33,7 +35,7 @@ def _vary_experts(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
 def _drop_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     for name, expert in recipe.experts.items():
         for family in expert.families if len(expert.families) > 1 else ():
-            lean = expert.with_keys(families=tuple(f for f in expert.families if f != family))
+            lean = replace(expert, families=tuple(f for f in expert.families if f != family))
             yield f"without {family}", replace(recipe, experts={**recipe.experts, name: lean})
 
 
@@ -48,13 +50,13 @@ def _add_families(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         for name, is_outline in of_outline.items():
             expert = recipe.experts[name]
             if family.name not in expert.families and (family.source in _OUTLINE_SOURCES) == is_outline:
-                richer = expert.with_keys(families=(*expert.families, family.name))
+                richer = replace(expert, families=(*expert.families, family.name))
                 yield f"with {family.name}", replace(recipe, experts={**recipe.experts, name: richer})
 
 
-def _vary_training_pictures(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
+def _vary_training_pictures(recipe: Recipe, type_: AcquisitionType) -> Iterator[tuple[str, Recipe]]:
     if len(recipe.training_types) > 1:
-        yield "trained on that type alone", replace(recipe, training_types=(recipe.type,))
+        yield "trained on that type alone", replace(recipe, types=(type_,), training_types=(type_,))
     for number, words in (
         (0, "without jittered pictures"),
         (1, "with one jittered copy of each picture"),
@@ -78,7 +80,7 @@ def _vary_learning(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         "without softmax": {"softmax_components": 0},
     }
     for what, change in changes.items():
-        varied = {name: expert.with_keys(**change) for name, expert in recipe.experts.items()}
+        varied = {name: replace(expert, **change) for name, expert in recipe.experts.items()}
         if varied != recipe.experts:
             yield what, replace(recipe, experts=varied)
     # Without augmented pictures: with them an SVM takes hours.
@@ -87,36 +89,32 @@ def _vary_learning(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         "linear SVM": {"classifier": "linear-svm", "regularisation": 1.0, "softmax_components": 0},
     }
     for what, change in changes.items():
-        varied = {name: expert.with_keys(**change) for name, expert in recipe.experts.items()}
+        varied = {name: replace(expert, **change) for name, expert in recipe.experts.items()}
         lean = replace(recipe, experts=varied, jittered=0, composited=0)
         if lean != recipe:
             yield f"{what}, of the pictures alone", lean
 
 
 def _vary_local_features(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
-    """Exchange the patches of the first expert on SIFT, or add an expert on other features."""
-    local = [
-        (name, expert, expert.features)
-        for name, expert in recipe.experts.items()
-        if isinstance(expert.features, LocalPatches) and expert.features.descriptor in {"dense-sift", "edge-sift"}
-    ]
+    """Exchange the patches of the first expert on SIFT."""
+    local = [(name, own) for name, own in recipe.experts.items() if own.descriptor in {"dense-sift", "edge-sift"}]
     if not local:
         return
-    name, expert, patches = local[0]
-    words = expert.with_keys(encoder="words", modes=1000, position=0.0, map="chi2")
+    name, expert = local[0]
+    words = replace(expert, encoder="words", modes=1000, position=0.0, feature_map="chi2")
     yield f"only {name}, as a bag of 1000 words", replace(recipe, experts={name: words})
     changes: dict[str, dict[str, Any]] = {
         "without position": {"position": 0.0},
-        "on a grid": {"descriptor": "dense-sift", "symmetry": "turns" if patches.view == "picture" else "mirror"},
+        "on a grid": {"descriptor": "dense-sift", "symmetry": "turns"},
         "at detected points": {"descriptor": "detected-sift", "symmetry": "none", "focus": 0.0},
     }
-    if patches.view != "picture":
+    if expert.view != "picture":
         changes |= {
             "not turned upright": {"view": "leaf"},
             "along the outline": {"descriptor": "outline-sift", "symmetry": "none"},
-            "inside the leaf alone": {"descriptor": "dense-sift", "symmetry": "mirror", "coverage": 0.95},
+            "inside the leaf alone": {"descriptor": "dense-sift", "symmetry": "turns", "coverage": 0.95},
         }
     for what, change in changes.items():
-        varied = expert.with_keys(**change)
+        varied = replace(expert, **change)
         if varied != expert:
             yield f"only {name}, {what}", replace(recipe, experts={name: varied})

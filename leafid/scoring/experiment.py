@@ -5,12 +5,13 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from leafid.descriptors.registry import FAMILIES
 from leafid.errors import LeafidError
@@ -167,7 +168,7 @@ def _make_recipes(entry: Mapping[str, Any], type_: AcquisitionType) -> Iterator[
         for family in FAMILIES:
             for kind in entry.get("classifiers", ("ridge",)):
                 table = {"descriptor": "measures", "families": [family], "classifier": kind}
-                yield f"{family}, {kind}", parse_recipe({"experts": {"measures": table}}, type_, "families")
+                yield f"{family}, {kind}", parse_recipe({"types": [type_], "experts": {"measures": table}}, "families")
         return
     base = load_recipe(str(entry.get("base", "default")), type_)
     data = base.to_dict() | entry.get("keys", {})
@@ -181,11 +182,11 @@ def _make_recipes(entry: Mapping[str, Any], type_: AcquisitionType) -> Iterator[
     for pattern, keys in changes.items():
         for name in fnmatch.filter(data["experts"], pattern):
             data["experts"][name] |= keys
-    recipe = parse_recipe(data, type_, str(entry.get("name", vary)))
+    recipe = parse_recipe(data, str(entry.get("name", vary)))
     if not vary:
         yield str(entry["name"]), recipe
         return
-    for what, varied in vary_recipe(recipe):
+    for what, varied in vary_recipe(recipe, type_):
         if any(fnmatch.fnmatchcase(what, pattern) for pattern in entry.get("matching", ["*"])):
             yield what, varied
 
@@ -223,16 +224,17 @@ def _compute_cell(
     loader: FeatureLoader,
     shared_codebooks: bool,
 ) -> None:
+    type_ = AcquisitionType(cell.type)
     test_type = AcquisitionType.parse(protocol.test_type) if protocol.test_type else None
     if test_type:
-        recipe = replace(recipe, training_types=(recipe.type,))
+        recipe = replace(recipe, types=(type_,), training_types=(type_,))
     identifier: Identifier | None = None
     _reset_peak()
     started = time.monotonic()
     splits = list(protocol.make_splits(pictures, (cell.seed,)))
     held_out = cross_validate(
         pictures,
-        {recipe.type: recipe},
+        {type_: recipe},
         loader,
         splits,
         shared_codebooks=shared_codebooks,
@@ -244,7 +246,7 @@ def _compute_cell(
         identifier = identifier or answers.identifier
     cell.seconds = round(time.monotonic() - started, 3)
     cell.peak_megabytes = _read_peak()
-    queries = [p for p in pictures if p.type == (test_type or recipe.type)][:_TIMED]
+    queries = [p for p in pictures if p.type == (test_type or type_)][:_TIMED]
     if identifier and queries:
         cell.seconds_a_picture = _time_pictures(queries, identifier)
 

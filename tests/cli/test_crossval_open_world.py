@@ -25,9 +25,9 @@ def test_tables_of_rejection(crossval, five_species, monkeypatch, tmp_path):
     trainings = []
     fit_identifiers = open_world.fit_identifiers
 
-    def record(recipes, pictures, *rest, **options):
+    def record(recipe, types, pictures, *rest, **options):
         trainings.append(list(pictures))
-        return fit_identifiers(recipes, pictures, *rest, **options)
+        return fit_identifiers(recipe, types, pictures, *rest, **options)
 
     monkeypatch.setattr(open_world, "fit_identifiers", record)
     found = crossval(five_species, "--format", "json", "--output", tmp_path)

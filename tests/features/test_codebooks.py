@@ -3,18 +3,23 @@ from dataclasses import replace
 import cv2
 import numpy as np
 import pytest
+from msgspec import structs
 
 from leafid.errors import LeafidError
 from leafid.features import codebooks as module
 from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe import Expert, LocalPatches, Measures, Recipe
+from leafid.features.recipe import Expert, Recipe
 from leafid.pictures.picture import AcquisitionType
 
 SCAN = AcquisitionType.SCAN
-LOCAL = Expert(LocalPatches("dense-sift", size=64, scales=1, modes=2, components=4))
-RECIPE = Recipe(SCAN, {"local": LOCAL, "shape": Expert(Measures(("hu",)))}, (SCAN,), codebook_pictures=3)
+LOCAL = Expert(descriptor="dense-sift", size=64, scales=1, modes=2, components=4)
+RECIPE = Recipe(
+    types=(SCAN,),
+    experts={"local": LOCAL, "shape": Expert(descriptor="measures", families=("hu",))},
+    training_types=(SCAN,),
+)
 
 
 def codebook(loader, pictures, seed=0, recipe=RECIPE):
@@ -39,11 +44,13 @@ def test_another_seed_or_picture_makes_another_codebook(pictures, store):
 def test_a_codebook_of_some_types(pictures, store):
     """A recipe on more types shares the codebook, and with it all vectors, where the expert names its types."""
     photo = replace(pictures[3], type=AcquisitionType.PHOTO)
-    shared = replace(RECIPE, experts={"local": LOCAL.with_keys(codebook_types=(SCAN,))})
+    shared = structs.replace(RECIPE, experts={"local": structs.replace(LOCAL, codebook_types=(SCAN,))})
     assert codebook(FeatureLoader(store), [*pictures[:3], photo], recipe=shared) == codebook(
         FeatureLoader(store), pictures[:3]
     )
-    only = replace(RECIPE, experts={"local": LOCAL.with_keys(codebook_types=(AcquisitionType.SCAN_LIKE,))})
+    only = structs.replace(
+        RECIPE, experts={"local": structs.replace(LOCAL, codebook_types=(AcquisitionType.SCAN_LIKE,))}
+    )
     # Where there is no such picture, all serve.
     assert codebook(FeatureLoader(store), pictures[:3], recipe=only) == codebook(FeatureLoader(store), pictures[:3])
 
@@ -58,8 +65,9 @@ def grey(pictures):
 @pytest.mark.parametrize("encoder", ["fisher", "words"])
 def test_an_expert_that_sees_nothing_costs_no_other(pictures, caplog, encoder):
     """Of grey pictures there are no hues that meet."""
-    chroma = Expert(LocalPatches("dense-chroma-sift", view="picture", modes=8, components=4, encoder=encoder))
-    recipe = replace(RECIPE, type=AcquisitionType.PHOTO, experts={"local": LOCAL, "chroma": chroma})
+    chroma = Expert(descriptor="dense-chroma-sift", view="picture", modes=8, components=4, encoder=encoder)
+    photo = (AcquisitionType.PHOTO,)
+    recipe = structs.replace(RECIPE, types=photo, training_types=photo, experts={"local": LOCAL, "chroma": chroma})
     photos = grey(pictures)
     encoders = learn_encoders(photos, recipe, FeatureLoader(), 0)
     assert "expert chroma sees nothing in these pictures: expected at least 8 local features" in caplog.text
@@ -67,14 +75,14 @@ def test_an_expert_that_sees_nothing_costs_no_other(pictures, caplog, encoder):
     assert not found.vectors["chroma"].any()
     assert found.vectors["local"].any()
     with pytest.raises(LeafidError, match="expected at least 8 local features"):
-        learn_encoders(photos, replace(recipe, experts={"chroma": chroma}), FeatureLoader(), 0)
+        learn_encoders(photos, structs.replace(recipe, experts={"chroma": chroma}), FeatureLoader(), 0)
 
 
 def test_where_the_named_types_show_too_little_all_serve(pictures, caplog):
     photo = AcquisitionType.PHOTO
     photos = [replace(picture, type=photo) for picture in pictures[1:]]
-    inside = LOCAL.with_keys(codebook_types=(SCAN,))
-    recipe = Recipe(photo, {"inside": inside}, (photo, SCAN), codebook_pictures=3)
+    inside = structs.replace(LOCAL, codebook_types=(SCAN,))
+    recipe = Recipe(types=(photo,), experts={"inside": inside}, training_types=(photo, SCAN))
     # One white sheet, and one that can't be read.
     for content in (cv2.imencode(".png", np.full((90, 90, 3), 255, np.uint8))[1].tobytes(), b""):
         pictures[0].file.write_bytes(content)
@@ -89,7 +97,12 @@ def test_without_readable_pictures_no_codebook_is_learned(pictures):
     with pytest.raises(LeafidError, match="no picture could be read to learn a codebook from"):
         learn_encoders(pictures, RECIPE, FeatureLoader(), 0)
     assert (
-        learn_encoders(pictures, replace(RECIPE, experts={"shape": Expert(Measures(("hu",)))}), FeatureLoader(), 0)
+        learn_encoders(
+            pictures,
+            structs.replace(RECIPE, experts={"shape": Expert(descriptor="measures", families=("hu",))}),
+            FeatureLoader(),
+            0,
+        )
         == {}
     )
 
@@ -116,6 +129,6 @@ def test_a_state_is_never_unpickled():
 
 
 def test_each_picture_contributes_at_most_200_features(pictures):
-    dense = LocalPatches("dense-sift", size=160, scales=2, modes=2, components=4)
+    dense = Expert(descriptor="dense-sift", size=160, scales=2, modes=2, components=4)
     counts = [len(module._sample_picture(dense, 400, 0, picture)[1]) for picture in pictures]
     assert counts == [200] * len(pictures)

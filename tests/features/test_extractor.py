@@ -3,6 +3,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 import pytest
+from msgspec import structs
 
 from leafid.descriptors.encoding import BagOfWordsEncoder, FisherEncoder
 from leafid.descriptors.local import LocalFeatures
@@ -11,13 +12,12 @@ from leafid.features import extractor as extractor_module
 from leafid.features.augmentation import Augmentation
 from leafid.features.compositing import composite_photo
 from leafid.features.extractor import FeatureExtractor, PictureViews, extract_local_features, sample_features
-from leafid.features.recipe import Expert, LocalPatches, Measures
+from leafid.features.recipe import Expert
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 
 SCAN = AcquisitionType.SCAN
-PATCHES = LocalPatches("dense-sift", size=64, scales=1, modes=2, components=4)
-SIFT = Expert(PATCHES)
+SIFT = Expert(descriptor="dense-sift", size=64, scales=1, modes=2, components=4)
 VIEWS = ("leaf", "upright", "picture")
 
 
@@ -40,15 +40,17 @@ def learned(kind, n_values=128, **options):
 def test_a_vector_for_every_expert(leaf):
     experts = {
         "fisher": SIFT,
-        "words": SIFT.with_keys(encoder="words", view="picture"),
-        "chroma": SIFT.with_keys(descriptor="dense-chroma-sift", view="picture"),
-        "points": SIFT.with_keys(descriptor="detected-sift"),
-        "shape": Expert(Measures(("geometry", "hu"))),
-        "again": Expert(Measures(("hu",))),
+        "words": structs.replace(SIFT, encoder="words", view="picture"),
+        "margin": structs.replace(SIFT, descriptor="outline-sift", view="upright"),
+        "chroma": structs.replace(SIFT, descriptor="dense-chroma-sift", view="picture"),
+        "points": structs.replace(SIFT, descriptor="detected-sift"),
+        "shape": Expert(descriptor="measures", families=("geometry", "hu")),
+        "again": Expert(descriptor="measures", families=("hu",)),
     }
     encoders = {
         "fisher": learned(FisherEncoder),
         "words": learned(BagOfWordsEncoder),
+        "margin": learned(FisherEncoder),
         "chroma": learned(FisherEncoder, 256),
         "points": learned(FisherEncoder),
     }
@@ -59,6 +61,7 @@ def test_a_vector_for_every_expert(leaf):
     assert lengths == {
         "fisher": 16,
         "words": 2,
+        "margin": 16,
         "chroma": 16,
         "points": 16,
         "shape": len(get_column_names(["geometry", "hu"])),
@@ -71,7 +74,7 @@ def test_a_vector_for_every_expert(leaf):
 
 
 def test_an_expert_on_hues_gives_zeros_for_a_grey_picture(leaf):
-    chroma = SIFT.with_keys(descriptor="dense-chroma-sift", view="picture")
+    chroma = structs.replace(SIFT, descriptor="dense-chroma-sift", view="picture")
     grey = np.dstack([cv2.cvtColor(leaf, cv2.COLOR_BGR2GRAY)] * 3)
     extractor = FeatureExtractor({"chroma": chroma}, {"chroma": learned(FisherEncoder, 256)})
     assert extractor.extract(leaf, SCAN).vectors["chroma"].any()
@@ -83,19 +86,21 @@ def test_an_expert_on_hues_gives_zeros_for_a_grey_picture(leaf):
 @pytest.mark.parametrize("shape", [(40, 60), (16, 16), (3, 800), (800, 1)])
 def test_without_a_leaf_the_whole_picture_counts(type_, value, shape):
     """What is left of a picture of 20,000 × 16 pixels after shrinking is a row of one pixel."""
-    small = SIFT.with_keys(size=32, cell=2)
-    experts = {view: small.with_keys(view=view) for view in VIEWS}
+    small = structs.replace(SIFT, size=32, cell=2)
+    experts = {view: structs.replace(small, view=view) for view in VIEWS}
     encoders = dict.fromkeys(VIEWS, learned(FisherEncoder))
-    extractor = FeatureExtractor({**experts, "shape": Expert(Measures(("geometry",)))}, encoders)
+    extractor = FeatureExtractor({**experts, "shape": Expert(descriptor="measures", families=("geometry",))}, encoders)
     found = extractor.extract(np.full((*shape, 3), value, np.uint8), type_)
     assert all(np.isfinite(vector).all() for vector in found.vectors.values())
 
 
-@pytest.mark.parametrize("symmetry", ["mirror", "turns"])
+@pytest.mark.parametrize("symmetry", ["turns"])
 def test_symmetry_transforms_some_of_the_same_number_of_patches(symmetry, leaf):
     views = PictureViews(leaf, segment(leaf, SCAN))
-    patches = replace(PATCHES, view="picture", size=160)
-    plain, turned = (extract_local_features(views, replace(patches, symmetry=way)) for way in ("none", symmetry))
+    patches = structs.replace(SIFT, view="picture", size=160)
+    plain, turned = (
+        extract_local_features(views, structs.replace(patches, symmetry=way)) for way in ("none", symmetry)
+    )
     assert len(plain) == len(turned)
     same = (plain.descriptors == turned.descriptors).all(axis=1)
     assert 0 < same.sum() < len(same)
@@ -106,13 +111,17 @@ def test_a_view_is_made_once_for_all_experts(leaf, monkeypatch):
     crop = extractor_module.crop_leaf
     monkeypatch.setattr(extractor_module, "crop_leaf", lambda *a, **k: calls.append(1) or crop(*a, **k))
     views = PictureViews(leaf, segment(leaf, SCAN))
-    for patches in (PATCHES, replace(PATCHES, modes=5), replace(PATCHES, descriptor="detected-sift")):
+    for patches in (SIFT, structs.replace(SIFT, modes=5), structs.replace(SIFT, descriptor="detected-sift")):
         extract_local_features(views, patches)
     assert len(calls) == 1
 
 
 def test_features_of_some_experts_only(leaf):
-    experts = {"a": SIFT, "b": Expert(Measures(("geometry",))), "c": Expert(Measures(("hu",)))}
+    experts = {
+        "a": SIFT,
+        "b": Expert(descriptor="measures", families=("geometry",)),
+        "c": Expert(descriptor="measures", families=("hu",)),
+    }
     extractor = FeatureExtractor(experts, {"a": learned(FisherEncoder)})
     everything = extractor.extract(leaf, SCAN)
     some = extractor.extract(leaf, SCAN, ["c", "a"])
@@ -123,9 +132,11 @@ def test_features_of_some_experts_only(leaf):
 
 
 def test_the_leaf_is_looked_for_where_an_expert_needs_it(leaf, monkeypatch):
-    whole, encoders = SIFT.with_keys(view="picture"), {"a": learned(FisherEncoder)}
+    whole, encoders = structs.replace(SIFT, view="picture"), {"a": learned(FisherEncoder)}
     found = FeatureExtractor({"a": whole}, encoders).extract(leaf, SCAN)
-    beside = FeatureExtractor({"a": whole, "b": Expert(Measures(("hu",)))}, encoders).extract(leaf, SCAN)
+    beside = FeatureExtractor({"a": whole, "b": Expert(descriptor="measures", families=("hu",))}, encoders).extract(
+        leaf, SCAN
+    )
     np.testing.assert_array_equal(found.vectors["a"], beside.vectors["a"])
     assert found.confidence == 1
 
@@ -135,11 +146,11 @@ def test_the_leaf_is_looked_for_where_an_expert_needs_it(leaf, monkeypatch):
     monkeypatch.setattr(extractor_module, "segment", refuse)
     FeatureExtractor({"a": whole}, encoders).extract(leaf, SCAN)
     with pytest.raises(pytest.fail.Exception):
-        FeatureExtractor({"a": whole.with_keys(trust="segmentation")}, encoders).extract(leaf, SCAN)
+        FeatureExtractor({"a": structs.replace(whole, trust="segmentation")}, encoders).extract(leaf, SCAN)
 
 
 def test_features_of_a_composited_photo_are_those_of_a_photo(leaf):
-    extractor = FeatureExtractor({"a": Expert(Measures(("hu", "geometry")))}, longest_side=200)
+    extractor = FeatureExtractor({"a": Expert(descriptor="measures", families=("hu", "geometry"))}, longest_side=200)
     found = replace(extractor, augmentation=Augmentation("composite", 2)).extract(leaf, SCAN)
     photo = composite_photo(leaf, segment(leaf, SCAN), 2, 200)
     expected = extractor.extract(photo, AcquisitionType.PHOTO)
@@ -151,18 +162,23 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
     encoder = learned(FisherEncoder)
 
     def key(expert, encoder=encoder):
-        return FeatureExtractor({"a": expert, "other": Expert(Measures(("hu",)))}, {"a": encoder}).make_feature_key("a")
+        return FeatureExtractor(
+            {"a": expert, "other": Expert(descriptor="measures", families=("hu",))}, {"a": encoder}
+        ).make_feature_key("a")
 
     first = key(SIFT)
-    assert key(SIFT.with_keys(classifier="lda", species_balance=0.1)) == first
+    assert key(structs.replace(SIFT, classifier="lda", species_balance=0.1)) == first
     assert key(SIFT, learned(FisherEncoder)) == first
     assert FeatureExtractor({"b": SIFT}, {"b": encoder}).make_feature_key("b") == first
     measures = [("hu",), ("geometry",), ("hu", "geometry"), ("geometry", "hu")]
     others = [
-        key(SIFT.with_keys(size=65)),
-        key(SIFT.with_keys(view="picture")),
+        key(structs.replace(SIFT, size=65)),
+        key(structs.replace(SIFT, view="picture")),
         key(SIFT, learned(FisherEncoder, seed=1)),
-        *(FeatureExtractor({"a": Expert(Measures(families))}).make_feature_key("a") for families in measures),
+        *(
+            FeatureExtractor({"a": Expert(descriptor="measures", families=families)}).make_feature_key("a")
+            for families in measures
+        ),
         *(
             FeatureExtractor({"a": SIFT}, {"a": encoder}, augmentation=Augmentation(*augmentation)).make_feature_key(
                 "a"
@@ -176,12 +192,12 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
 
 
 def test_sampling_depends_on_the_seed_alone(leaf):
-    first, again = (sample_features(leaf, SCAN, PATCHES, 10, 0) for _ in range(2))
+    first, again = (sample_features(leaf, SCAN, SIFT, 10, 0) for _ in range(2))
     assert len(first) == 10
     np.testing.assert_array_equal(first.descriptors, again.descriptors)
-    assert first.positions.tolist() != sample_features(leaf, SCAN, PATCHES, 10, 1).positions.tolist()
-    everything = sample_features(leaf, SCAN, PATCHES, 10**6, 0)
-    assert len(everything) == len(extract_local_features(PictureViews(leaf, segment(leaf, SCAN)), PATCHES))
+    assert first.positions.tolist() != sample_features(leaf, SCAN, SIFT, 10, 1).positions.tolist()
+    everything = sample_features(leaf, SCAN, SIFT, 10**6, 0)
+    assert len(everything) == len(extract_local_features(PictureViews(leaf, segment(leaf, SCAN)), SIFT))
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))
@@ -193,5 +209,9 @@ def test_petioles_are_segmented_on_sheets_only(fixed_pictures, type_):
         for petiole in (True, False)
     )
     assert (with_petiole != without).any()
-    found = FeatureExtractor({"a": Expert(Measures(("geometry",)))}).extract(image, type_).vectors["a"]
+    found = (
+        FeatureExtractor({"a": Expert(descriptor="measures", families=("geometry",))})
+        .extract(image, type_)
+        .vectors["a"]
+    )
     np.testing.assert_array_equal(found, without if type_ is AcquisitionType.PHOTO else with_petiole)

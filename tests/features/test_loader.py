@@ -10,11 +10,11 @@ import pytest
 from leafid.features import loader as module
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe import Expert, Measures
+from leafid.features.recipe import Expert
 from leafid.pictures.picture import AcquisitionType
 
 SCAN = AcquisitionType.SCAN
-SHAPE = FeatureExtractor({"shape": Expert(Measures(("geometry",)))})
+SHAPE = FeatureExtractor({"shape": Expert(descriptor="measures", families=("geometry",))})
 
 
 class Computed:
@@ -85,12 +85,19 @@ def test_another_type_or_parameter_is_computed_anew(pictures, store, computed):
     computed.take()
     FeatureLoader(store).load([replace(pictures[0], type=AcquisitionType.PHOTO)], SHAPE)
     assert len(computed.take()) == 1
-    FeatureLoader(store).load(pictures[:1], FeatureExtractor({"shape": Expert(Measures(("geometry", "hu")))}))
+    FeatureLoader(store).load(
+        pictures[:1], FeatureExtractor({"shape": Expert(descriptor="measures", families=("geometry", "hu"))})
+    )
     assert len(computed.take()) == 1
 
 
 def test_equal_experts_of_different_recipes_share_their_vectors(pictures, store, monkeypatch):
-    both = FeatureExtractor({"hu": Expert(Measures(("hu",))), "renamed": Expert(Measures(("geometry",)))})
+    both = FeatureExtractor(
+        {
+            "hu": Expert(descriptor="measures", families=("hu",)),
+            "renamed": Expert(descriptor="measures", families=("geometry",)),
+        }
+    )
     wanted = FeatureLoader().load(pictures, both)
     FeatureLoader(store).load(pictures, SHAPE)
     extracted = []
@@ -263,7 +270,12 @@ def test_a_file_that_is_replaced_after_it_was_hashed_does_not_poison_the_cache(p
 def test_features_of_two_contents_are_never_mixed(pictures, store):
     """One expert is cached of the old content; the other is computed when the file has been replaced."""
     first, second = pictures[:2]
-    both = FeatureExtractor({"shape": Expert(Measures(("geometry",))), "hu": Expert(Measures(("hu",)))})
+    both = FeatureExtractor(
+        {
+            "shape": Expert(descriptor="measures", families=("geometry",)),
+            "hu": Expert(descriptor="measures", families=("hu",)),
+        }
+    )
     (wanted,) = vectors(FeatureLoader().load([second], both))
     FeatureLoader(store).load([first], SHAPE)
     loader = FeatureLoader(store)

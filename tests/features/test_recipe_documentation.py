@@ -14,11 +14,10 @@ def test_tables_show_defaults_as_a_recipe_writes_them():
     page = insert_tables("<!-- keys: recipe -->\n<!-- end -->\n<!-- keys: expert -->\nold\n<!-- end -->\n")
     assert "old" not in page
     for row in (
-        "| `training_types` | acquisition types to learn from; its own type must be among them | its own |",
-        "| `composited_weight` | weight of these photos together, relative to the picture itself | 1 |",
-        "| `codebook_types` | ",
-        "| `families` | for `measures`: a list of descriptor families (`leafid describe --list`) | required |",
+        "| `types` | acquisition types that it serves, trained together | required |",
+        "| `summary` | what the recipe is, in a sentence | empty |",
         "| `map` | feature map before the classifier: `none` or `chi2` | `none` |",
+        "| `position` | weight of a patch's position and size beside its descriptor | 0 |",
         "| `centre_types` | subtract the mean of each acquisition type, where several are trained on | false |",
     ):
         assert row in page

@@ -6,11 +6,11 @@ the key of every vector made with it.
 
 import hashlib
 import itertools
-from dataclasses import replace
 
 import cv2
 import numpy as np
 import pytest
+from msgspec import structs
 
 from leafid.descriptors import measure_families
 from leafid.descriptors.encoding import ENCODERS
@@ -18,7 +18,6 @@ from leafid.descriptors.local import Grid
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.features.augmentation import Augmentation, augment
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor
-from leafid.features.recipe import LocalPatches
 from leafid.features.recipe_reader import list_recipes, load_recipe
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
@@ -86,10 +85,10 @@ def test_shipped_recipes(fixed_pictures, check_digests):
         recipe = load_recipe(recipe_name, type_)
         encoders = {}
         for name, expert in recipe.experts.items():
-            if isinstance(expert.features, LocalPatches):
+            if expert.is_local:
                 # A small codebook: what it is made of doesn't depend on its size.
-                encoders[name] = replace(expert.features, modes=4, components=8).make_encoder(seed=0)
-                n_values = LOCAL_DESCRIPTORS[expert.features.descriptor].length
+                encoders[name] = structs.replace(expert, modes=4, components=8).make_encoder(seed=0)
+                n_values = LOCAL_DESCRIPTORS[expert.descriptor].length
                 shapes = encoders[name].get_state_shapes(n_values)
                 encoders[name].set_state({key: make_table(key, shape) for key, shape in shapes.items()})
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)

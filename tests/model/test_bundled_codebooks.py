@@ -1,9 +1,8 @@
 """Recipes that start from the codebooks of the bundled model."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec import structs
 
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
@@ -29,8 +28,8 @@ def test_other_settings_than_those_of_the_bundled_model():
     recipe = load_recipe("small", AcquisitionType.SCAN)
     edges = recipe.experts["edges"]
     with pytest.raises(LeafidError, match=r"expected modes = 64 of expert 'edges', as in the bundled model, found 32"):
-        load_encoders(replace(recipe, experts={"edges": edges.with_keys(modes=32)}))
+        load_encoders(structs.replace(recipe, experts={"edges": structs.replace(edges, modes=32)}))
     with pytest.raises(LeafidError, match=r"expected an expert of the bundled model \(edges\), found 'other'"):
-        load_encoders(replace(recipe, experts={"other": edges}))
+        load_encoders(structs.replace(recipe, experts={"other": edges}))
     # What is read may differ.
-    assert load_encoders(replace(recipe, experts={"edges": edges.with_keys(max_patches=300)}))
+    assert load_encoders(structs.replace(recipe, experts={"edges": structs.replace(edges, max_patches=300)}))

@@ -17,9 +17,9 @@ def test_every_picture_is_identified_once_per_seed_by_a_model_that_did_not_see_i
 
     fit_identifiers = module.fit_identifiers
 
-    def spy(recipes, pictures, *others, **options):
+    def spy(recipe, types, pictures, *others, **options):
         learned.append({picture.plant for picture in pictures})
-        return fit_identifiers(recipes, pictures, *others, **options)
+        return fit_identifiers(recipe, types, pictures, *others, **options)
 
     monkeypatch.setattr(module, "fit_identifiers", spy)
     found = list(cross_validate(training, {SHEET: recipes[SHEET]}, loader, make_fold_splits(training, 3, (0, 1))))

@@ -3,10 +3,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from leafid.errors import LeafidError
 from leafid.features.extractor import Features
-from leafid.features.recipe import ClassifierSettings, Expert, Measures, Recipe
+from leafid.features.recipe import ClassifierSettings, Expert, Recipe
 from leafid.learning import cross_fitter as learner_module
 from leafid.learning import cross_fitting as fitting_module
 from leafid.learning.linear import LinearScorer
@@ -16,8 +17,10 @@ from leafid.model.fitting.training_set import weigh_pictures
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
-SHAPE = Expert(Measures(("hu",)))
-RECIPE = Recipe(SCAN, {"first": SHAPE, "second": SHAPE.with_keys(classifier="lda")}, (SCAN,))
+SHAPE = Expert(descriptor="measures", families=("hu",))
+RECIPE = Recipe(
+    types=(SCAN,), experts={"first": SHAPE, "second": structs.replace(SHAPE, classifier="lda")}, training_types=(SCAN,)
+)
 
 
 class Given:
@@ -57,7 +60,7 @@ def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), nois
 
 
 def fit(recipe, pictures, loader, seed=0):
-    [fitted] = fit_identifiers([recipe], pictures, loader, seed)
+    [fitted] = fit_identifiers(recipe, recipe.types, pictures, loader, seed)
     return fitted
 
 
@@ -108,7 +111,9 @@ def test_what_is_held_out_never_saw_the_plant(monkeypatch):
         return fit_linear(kind, rows, *others)
 
     monkeypatch.setattr(learner_module, "fit_linear", spy)
-    fit_identifier(replace(RECIPE, experts={"first": SHAPE.with_keys(classifier="lda")}), pictures, given)
+    fit_identifier(
+        structs.replace(RECIPE, experts={"first": structs.replace(SHAPE, classifier="lda")}), pictures, given
+    )
     folds, without_species, large_folds, whole = fits[:5], fits[5:8], fits[8:11], fits[11]
     assert len(whole) == 24
     # What further plants bring is learned from fewer folds.
@@ -150,7 +155,7 @@ def test_little_to_learn_from(n_species, n_plants, n_pictures):
 
 def test_other_types_teach_but_are_not_held_out():
     pictures, given = simulated(types=(SCAN, SHEET))
-    both = replace(RECIPE, training_types=(SCAN, SHEET))
+    both = structs.replace(RECIPE, training_types=(SCAN, SHEET))
     identifier, held_out = fit(both, pictures, given)
     assert identifier.n_pictures == 48
     assert {picture.type for picture in held_out.pictures} == {SCAN}
@@ -162,13 +167,13 @@ def test_types_that_are_fitted_together_are_as_each_by_itself(centre):
     pictures, given = simulated(types=(SCAN, SHEET))
     # One plant of scans less: the types do not ask the same.
     pictures = [p for p in pictures if p.plant != "1.2" or p.type == SHEET]
-    experts = {name: expert.with_keys(centre_types=centre) for name, expert in RECIPE.experts.items()}
-    recipes = [replace(RECIPE, type=type_, training_types=(SCAN, SHEET), experts=experts) for type_ in (SCAN, SHEET)]
-    together = fit_identifiers(recipes, pictures, given, 3)
+    experts = {name: structs.replace(expert, centre_types=centre) for name, expert in RECIPE.experts.items()}
+    recipe = structs.replace(RECIPE, training_types=(SCAN, SHEET), experts=experts)
+    together = fit_identifiers(recipe, (SCAN, SHEET), pictures, given, 3)
     described = given.load(pictures, None)
-    for recipe, fitted in zip(recipes, together, strict=True):
-        alone = fit(recipe, pictures, given, 3)
-        assert fitted.identifier.type == recipe.type
+    for type_, fitted in zip((SCAN, SHEET), together, strict=True):
+        [alone] = fit_identifiers(recipe, (type_,), pictures, given, 3)
+        assert fitted.identifier.type == type_
         assert fitted.held_out.pictures == alone.held_out.pictures
         np.testing.assert_array_equal(fitted.held_out.is_known, alone.held_out.is_known)
         # Scores of all held-out rows together are float32 products of other sizes.
@@ -179,9 +184,9 @@ def test_types_that_are_fitted_together_are_as_each_by_itself(centre):
 
 def test_fitted_together_each_type_needs_pictures():
     pictures, given = simulated()
-    recipes = [replace(RECIPE, type=type_, training_types=(SCAN, SHEET)) for type_ in (SCAN, SHEET)]
+    recipe = structs.replace(RECIPE, training_types=(SCAN, SHEET))
     with pytest.raises(LeafidError, match="no labelled picture of type scan-like to train on"):
-        fit_identifiers(recipes, pictures, given)
+        fit_identifiers(recipe, (SCAN, SHEET), pictures, given)
 
 
 def test_variants_of_held_out_plants_are_not_learned_from(monkeypatch):
@@ -194,7 +199,7 @@ def test_variants_of_held_out_plants_are_not_learned_from(monkeypatch):
         return cross_fit(rows, labels, weights, partitions, asked, *others)
 
     monkeypatch.setattr(module, "cross_fit", spy)
-    identifier = fit_identifier(replace(RECIPE, jittered=2), pictures, given)
+    identifier = fit_identifier(structs.replace(RECIPE, jittered=2), pictures, given)
     assert (identifier.n_pictures, identifier.n_plants) == (24, 12)
     plants = np.array([picture.plant for picture in pictures] * 3)
     species = np.array([identifier.species.index(picture.species) for picture in pictures] * 3)
@@ -213,7 +218,9 @@ def test_types_that_are_centred_apart_may_lie_apart():
     for picture in pictures:
         if picture.type == SHEET:
             given.by_file[picture.file].vectors["first"] += 50
-    recipe = Recipe(SCAN, {"first": SHAPE.with_keys(centre_types=True)}, (SCAN, SHEET))
+    recipe = Recipe(
+        types=(SCAN,), experts={"first": structs.replace(SHAPE, centre_types=True)}, training_types=(SCAN, SHEET)
+    )
     identifier = fit_identifier(recipe, pictures, given)
     new, described = simulated(seed=5)
     said = identifier.predict_proba(described.load(new, None)).argmax(axis=1)
@@ -222,7 +229,9 @@ def test_types_that_are_centred_apart_may_lie_apart():
 
 def test_an_expert_that_trusts_the_segmentation_is_silent_where_that_failed():
     pictures, given = simulated()
-    recipe = Recipe(SCAN, {"first": SHAPE.with_keys(trust="segmentation")}, (SCAN,))
+    recipe = Recipe(
+        types=(SCAN,), experts={"first": structs.replace(SHAPE, trust="segmentation")}, training_types=(SCAN,)
+    )
     identifier = fit_identifier(recipe, pictures, given)
     described = given.load(pictures[:1], None)[0]
     unsure = identifier.predict_proba([replace(described, confidence=0.0)])

@@ -1,13 +1,13 @@
 """What is selected from a shared training set, against a training set built from the same pictures alone."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from leafid.features.extractor import FeatureExtractor, Features
-from leafid.features.recipe import Expert, Measures, Recipe
+from leafid.features.recipe import Expert, Recipe
 from leafid.learning.disk_backed_array import DiskBackedArray
 from leafid.learning.training_matrix import TrainingMatrix
 from leafid.model.crossvalidation import cross_validate
@@ -17,8 +17,11 @@ from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.protocols import make_fold_splits
 
 SCAN, SHEET, PHOTO = AcquisitionType
-EXPERTS = {"one": Expert(Measures(("hu",))), "two": Expert(Measures(("hu",)))}
-RECIPE = Recipe(PHOTO, EXPERTS, (PHOTO, SCAN), jittered=1, composited=2)
+EXPERTS = {
+    "one": Expert(descriptor="measures", families=("hu",)),
+    "two": Expert(descriptor="measures", families=("hu",)),
+}
+RECIPE = Recipe(types=(PHOTO,), experts=EXPERTS, training_types=(PHOTO, SCAN), jittered=1, composited=2)
 # Twelve pictures of four plants, scans and photos in turn.
 PICTURES = [
     Picture(Path(f"{number}.jpg"), (SCAN, PHOTO)[number % 2], taxon=Taxon("Genus a"), plant=str(number // 2 % 4))
@@ -72,7 +75,7 @@ def test_parts_of_plants_and_small_parts_are_not_selected(number):
 
 
 def test_cross_validation_answers_as_without_sharing(training, recipes, loader, monkeypatch):
-    recipe = replace(recipes[SHEET], jittered=0)
+    recipe = structs.replace(recipes[SHEET], jittered=0)
 
     def answer():
         splits = make_fold_splits(training, 2, (0,))

@@ -3,18 +3,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor, Features
-from leafid.features.recipe import Expert, Measures, Recipe
+from leafid.features.recipe import Expert, Recipe
 from leafid.learning.disk_backed_array import DiskBackedArray
 from leafid.model.fitting import training_set as module
 from leafid.model.fitting.training_set import build_training_set
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 SCAN, SHEET, PHOTO = AcquisitionType
-EXPERTS = {"one": Expert(Measures(("hu",))), "two": Expert(Measures(("hu",)))}
-RECIPE = Recipe(SCAN, EXPERTS, (SCAN,), jittered=2)
+EXPERTS = {
+    "one": Expert(descriptor="measures", families=("hu",)),
+    "two": Expert(descriptor="measures", families=("hu",)),
+}
+RECIPE = Recipe(types=(SCAN,), experts=EXPERTS, training_types=(SCAN,), jittered=2)
 PICTURES = [Picture(Path(f"{number}.jpg"), SCAN, taxon=Taxon("Genus a"), plant=str(number)) for number in range(4)]
 
 
@@ -73,7 +77,7 @@ def test_photos_are_staged_of_leaves_on_sheets():
     pictures = [
         replace(picture, type=type_) for picture, type_ in zip(PICTURES, (SCAN, PHOTO, SHEET, PHOTO), strict=True)
     ]
-    recipe = replace(RECIPE, jittered=1, composited=2)
+    recipe = structs.replace(RECIPE, jittered=1, composited=2)
     found, arrays = gathered({(2, -1)}, recipe, pictures)
     np.testing.assert_array_equal(found.picture_indices, [0, 1, 2, 3, 0, 1, 2, 3, 0, 0, 2])
     np.testing.assert_array_equal(found.augmentations, [0] * 4 + [1] * 4 + [2, 3, 3])
@@ -83,7 +87,7 @@ def test_photos_are_staged_of_leaves_on_sheets():
 
 def test_where_there_are_photos_only_none_are_staged():
     photos = [replace(picture, type=PHOTO) for picture in PICTURES]
-    found, _ = gathered(recipe=replace(RECIPE, jittered=0, composited=2), pictures=photos)
+    found, _ = gathered(recipe=structs.replace(RECIPE, jittered=0, composited=2), pictures=photos)
     assert not found.augmentations.any()
     np.testing.assert_array_equal(found.weigh_rows(np.arange(4.0)), np.arange(4.0))
 
@@ -92,14 +96,14 @@ def test_of_many_pictures_of_a_plant_some_are_staged_and_count_for_all(monkeypat
     monkeypatch.setattr(module, "MAX_COMPOSITED_PER_PLANT", 2)
     pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(5)]
     pictures += [replace(PICTURES[1], file=Path("5.jpg")), replace(PICTURES[0], file=Path("6.jpg"), type=SHEET)]
-    found, _ = gathered(recipe=replace(RECIPE, jittered=0, composited=1, composited_weight=0.5), pictures=pictures)
+    found, _ = gathered(recipe=structs.replace(RECIPE, jittered=0, composited=1), pictures=pictures)
     np.testing.assert_array_equal(found.picture_indices, [0, 1, 2, 3, 4, 5, 6, 0, 2, 5, 6])
-    np.testing.assert_allclose(found.relative_weights[7:], [1.25, 1.25, 0.5, 0.5])
+    np.testing.assert_allclose(found.relative_weights[7:], [2.5, 2.5, 1, 1])
 
 
 def test_a_large_collection_has_neither_variants_nor_staged_photos(monkeypatch):
     monkeypatch.setattr(module, "MAX_AUGMENTED_PICTURES", 3)
-    found, _ = gathered(recipe=replace(RECIPE, composited=1))
+    found, _ = gathered(recipe=structs.replace(RECIPE, composited=1))
     assert not found.augmentations.any()
     assert len(found.picture_indices) == 4
 
@@ -122,28 +126,28 @@ def test_weights_are_shared_between_pictures_and_their_looks():
 
 def test_pictures_with_more_looks_count_more_and_the_sum_stays():
     pictures = [PICTURES[0], replace(PICTURES[1], type=PHOTO)]
-    found, _ = gathered(recipe=replace(RECIPE, jittered=0, composited=2, composited_weight=3.0), pictures=pictures)
-    # One counts 1 and twice 1.5, the other 1: five parts of a sum of 4.
-    np.testing.assert_allclose(found.weigh_rows(np.array([2.0, 2.0])), np.array([2, 2, 3, 3]) * 4 / 10)
+    found, _ = gathered(recipe=structs.replace(RECIPE, jittered=0, composited=2), pictures=pictures)
+    # One counts 1 and twice 0.5, the other 1: three parts of a sum of 4.
+    np.testing.assert_allclose(found.weigh_rows(np.array([2.0, 2.0])), np.array([2, 2, 1, 1]) * 4 / 6)
     np.testing.assert_array_equal(found.weigh_rows(np.zeros(2)), np.zeros(4))
 
 
 def test_without_other_looks_weights_are_those_of_the_pictures():
-    found, _ = gathered(recipe=replace(RECIPE, jittered=0))
+    found, _ = gathered(recipe=structs.replace(RECIPE, jittered=0))
     of_pictures = np.array([1.0, 2.0, 0.5, 0.0])
     np.testing.assert_array_equal(found.weigh_rows(of_pictures), of_pictures)
 
 
 def test_variants_count_for_what_fits_into_memory(monkeypatch):
     monkeypatch.setattr("leafid.learning.cross_fitting.MAX_BYTES_IN_MEMORY", 4 * 2 * 8)
-    svm = {"one": EXPERTS["one"].with_keys(classifier="linear-svm")}
-    gathered(recipe=replace(RECIPE, experts=svm, jittered=1))
+    svm = {"one": structs.replace(EXPERTS["one"], classifier="linear-svm")}
+    gathered(recipe=structs.replace(RECIPE, experts=svm, jittered=1))
     with pytest.raises(LeafidError, match="expert 'one': linear-svm needs all of its 12 rows in memory"):
-        gathered(recipe=replace(RECIPE, experts=svm))
+        gathered(recipe=structs.replace(RECIPE, experts=svm))
 
 
 @pytest.mark.parametrize(("n_pictures", "n_composited"), [(5, 5), (8, 8), (24, 8)])
 def test_photos_are_composited_with_at_most_eight_pictures_of_a_plant(n_pictures, n_composited):
     pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(n_pictures)]
-    found, _ = gathered(recipe=replace(RECIPE, jittered=0, composited=1, composited_weight=0.5), pictures=pictures)
+    found, _ = gathered(recipe=structs.replace(RECIPE, jittered=0, composited=1), pictures=pictures)
     assert len(found.picture_indices) == n_pictures + n_composited

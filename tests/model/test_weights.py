@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from leafid.features.extractor import Features
-from leafid.features.recipe import ClassifierSettings, Expert, Measures, Recipe
+from leafid.features.recipe import ClassifierSettings, Expert, Recipe
 from leafid.features.sampling import weigh_by_plant
 from leafid.learning.fusion import fuse
 from leafid.model.fitting import fusing
@@ -18,7 +19,7 @@ from leafid.model.identifier import expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
-SHAPE = Expert(Measures(("hu",)))
+SHAPE = Expert(descriptor="measures", families=("hu",))
 EVENLY = ClassifierSettings(species_balance=0.0, plant_balance=0.0)
 
 
@@ -49,7 +50,7 @@ class Loader:
 
 def test_scans_and_photos_of_a_plant_are_weighed_as_two_plants():
     pictures = [picture("a", number=n) for n in range(3)] + [picture("a", type_=PHOTO)]
-    [weights] = weigh_pictures(pictures, np.zeros(4, int), [], replace(EVENLY, plant_balance=1.0))
+    [weights] = weigh_pictures(pictures, np.zeros(4, int), [], structs.replace(EVENLY, plant_balance=1.0))
     np.testing.assert_allclose(weights / weights[3], [1 / 3, 1 / 3, 1 / 3, 1])
 
 
@@ -66,7 +67,7 @@ def test_the_exponents_of_a_recipe_decide_the_weights(species_balance, plant_bal
 
 
 def test_classifiers_are_trained_with_these_weights(monkeypatch):
-    settings = ClassifierSettings(species_balance=1.0, plant_balance=1.0)
+    expert = structs.replace(SHAPE, species_balance=1.0, plant_balance=1.0)
     given = []
     cross_fit = module.cross_fit
 
@@ -75,7 +76,8 @@ def test_classifiers_are_trained_with_these_weights(monkeypatch):
         return cross_fit(matrix, labels, weights, *others, **options)
 
     monkeypatch.setattr(module, "cross_fit", spy)
-    fit_identifiers([Recipe(SCAN, {"shape": replace(SHAPE, classifier=settings)}, (SCAN,))], PICTURES, Loader())
+    recipe = Recipe(types=(SCAN,), experts={"shape": expert}, training_types=(SCAN,))
+    fit_identifiers(recipe, recipe.types, PICTURES, Loader())
     # 1 / (pictures of the species) / (pictures of the plant), with mean 1.
     expected = np.array([1 / 12, 1 / 12, 1 / 12, 1 / 4, 1 / 2, 1 / 2])
     np.testing.assert_allclose(given[0], expected / expected.mean())
@@ -91,15 +93,20 @@ def test_each_plant_counts_once_in_the_fusion(monkeypatch):
         return fit_fusion_weights(scores, trust, labels, importance)
 
     monkeypatch.setattr(fusing, "fit_fusion_weights", spy)
-    experts = {"always": SHAPE, "confident": SHAPE.with_keys(trust="segmentation")}
-    fit_identifiers([Recipe(SCAN, experts, (SCAN,))], PICTURES, Loader())
+    experts = {"always": SHAPE, "confident": structs.replace(SHAPE, trust="segmentation")}
+    recipe = Recipe(types=(SCAN,), experts=experts, training_types=(SCAN,))
+    fit_identifiers(recipe, recipe.types, PICTURES, Loader())
     [(trust, importance)] = given
     np.testing.assert_allclose(importance, [1 / 3, 1 / 3, 1 / 3, 1, 1, 1])
     np.testing.assert_allclose(trust, [[1.0] * 6, [0.25] * 6])
 
 
 def test_an_expert_is_trusted_as_far_as_the_segmentation_is_confident():
-    recipe = Recipe(SCAN, {"always": SHAPE, "confident": SHAPE.with_keys(trust="segmentation")}, (SCAN,))
+    recipe = Recipe(
+        types=(SCAN,),
+        experts={"always": SHAPE, "confident": structs.replace(SHAPE, trust="segmentation")},
+        training_types=(SCAN,),
+    )
     confidence = np.array([0.0, 0.5, 1.0])
     always, confident = expert_trust(recipe, confidence)
     np.testing.assert_array_equal(always, [1, 1, 1])
@@ -107,8 +114,10 @@ def test_an_expert_is_trusted_as_far_as_the_segmentation_is_confident():
 
 
 def test_answers_scale_the_scores_of_such_an_expert():
-    recipe = Recipe(SCAN, {"shape": SHAPE.with_keys(trust="segmentation")}, (SCAN,))
-    [(identifier, _)] = fit_identifiers([recipe], PICTURES, Loader())
+    recipe = Recipe(
+        types=(SCAN,), experts={"shape": structs.replace(SHAPE, trust="segmentation")}, training_types=(SCAN,)
+    )
+    [(identifier, _)] = fit_identifiers(recipe, recipe.types, PICTURES, Loader())
     identifier = replace(identifier, weights=np.ones(1))
     vector = np.array([10, 97, 30], np.float32)
     scores = identifier.scorers["shape"].scores(vector[None])

@@ -55,7 +55,7 @@ def test_a_file_that_is_not_there(reader, tmp_path):
     [
         (read_objects, f"mask,label,class\na.png,{DIGITS},leaf\n", ":2: expected a label from 1 up"),
         (read_coco, f'{{"images": [{{"id": {DIGITS}}}]}}', ": expected JSON, found an error: Exceeds the limit"),
-        (recipe, f"codebook_pictures = {DIGITS}", ": not valid TOML: Exceeds the limit"),
+        (recipe, f"jittered = {DIGITS}", ": expected TOML, found an error: Exceeds the limit"),
         (
             read_objects,
             "mask,label,class\n" + "x" * 200_000,

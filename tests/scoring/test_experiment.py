@@ -85,7 +85,7 @@ def test_keys_of_all_experts_are_changed_by_a_pattern(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text('recipes = [{ name = "x", expert_keys = { "*" = { classifier = "lda" } } }]')
     experts = read_experiment(str(file)).make_recipes(AcquisitionType.SCAN)["x"].experts
-    assert {expert.classifier.kind for expert in experts.values()} == {"lda"}
+    assert {expert.classifier for expert in experts.values()} == {"lda"}
 
 
 @pytest.mark.parametrize(
@@ -184,4 +184,4 @@ def test_families_are_tried_with_each_classifier(tmp_path):
     recipes = read_experiment(str(file)).make_recipes(AcquisitionType.PHOTO)
     assert len(recipes) == 2 * len(FAMILIES)
     (expert,) = recipes["hu, lda"].experts.values()
-    assert (expert.families, expert.classifier.kind) == (("hu",), "lda")
+    assert (expert.families, expert.classifier) == (("hu",), "lda")

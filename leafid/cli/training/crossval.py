@@ -42,9 +42,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from leafid.cli.arguments import READING, TYPES, add_options, positive_int, positive_ints
 from leafid.cli.computing import add_cache, on_workers, open_loader
@@ -130,7 +131,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         pictures = complete_pictures(pictures, loader, environment)
         recipes = load_recipes(arguments, pictures)
         if arguments.test_type:
-            recipes = {type_: replace(recipe, training_types=(type_,)) for type_, recipe in recipes.items()}
+            recipes = {
+                type_: replace(recipe, types=(type_,), training_types=(type_,)) for type_, recipe in recipes.items()
+            }
         if arguments.open_world:
             _score_open_world(pictures, recipes, loader, arguments, environment)
             return 1 if loader.unreadable else 0

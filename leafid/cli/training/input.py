@@ -26,8 +26,8 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--recipe",
         metavar="R",
-        help="a shipped recipe (default, fast, small, baseline-bow), a .toml file, or a folder with a TYPE.toml for "
-        "each type (default: default)",
+        help="a shipped recipe (default, fast, small, baseline-bow), a .toml file, or a folder of such files "
+        "(default: default)",
     )
 
 

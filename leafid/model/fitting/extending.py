@@ -122,9 +122,9 @@ def _extend_group(
             own_vectors = vectors[name][np.arange(len(vectors[name]))]
             rows = kept.preparation.prepare(own_vectors, training_set.number_domains(recipe))
             # As in training with the old pictures.
-            weights = kept.unit * weigh_alone(training_set.pictures, labels, expert.classifier)
+            weights = kept.unit * weigh_alone(training_set.pictures, labels, expert)
             weights = weights[training_set.picture_indices] * training_set.relative_weights
-            update = RidgeUpdate(kept.rows, rows, weights, expert.classifier.regularisation)
+            update = RidgeUpdate(kept.rows, rows, weights, expert.regularisation)
             for type_, own in identifiers.items():
                 scorers[type_][name] = _extend_scorer(own, name, species, rows, row_labels, update)
             statistics[name] = replace(kept, rows=kept.rows.update(rows, weights))

@@ -16,6 +16,7 @@ from leafid.learning.training_matrix import Vectors
 from leafid.model.fitting.rejection import RejectionExamples, gather_examples
 from leafid.model.fitting.training_set import TrainingSet
 from leafid.model.identifier import Identifier, expert_trust
+from leafid.pictures.picture import AcquisitionType
 
 
 class FittedIdentifier(NamedTuple):
@@ -49,6 +50,7 @@ class FittedClassifier(NamedTuple):
 
 def fuse_classifiers(
     recipe: Recipe,
+    type_: AcquisitionType,
     species: tuple[str, ...],
     training_set: TrainingSet,
     held_out_indices: np.ndarray,
@@ -86,6 +88,7 @@ def fuse_classifiers(
         members_of_experts.append((own, shares))
     identifier = Identifier(
         recipe,
+        type_,
         species,
         extractor,
         scorers,

@@ -23,7 +23,7 @@ from leafid.model.fitting.rejection import RejectionExamples, learn_to_reject
 from leafid.model.fitting.shared import SelectedVectors, SharedTrainingSet
 from leafid.model.fitting.training_set import TrainingSet, build_training_set, weigh_alone, weigh_pictures
 from leafid.pictures import split_by_plant
-from leafid.pictures.picture import Picture
+from leafid.pictures.picture import AcquisitionType, Picture
 
 N_FOLDS = 5
 #: Number of folds of the classifiers that see fewer plants. If their errors are in inverse proportion to the number of
@@ -40,7 +40,8 @@ _MIN_HELD_OUT_PICTURES = 2_000
 
 
 def fit_identifiers(
-    recipes: Sequence[Recipe],
+    recipe: Recipe,
+    types: Sequence[AcquisitionType],
     pictures: Sequence[Picture],
     loader: FeatureLoader,
     seed: int = 0,
@@ -50,19 +51,18 @@ def fit_identifiers(
     keep_statistics: bool = True,
     shared: SharedTrainingSet | None = None,
 ) -> list[FittedIdentifier]:
-    """Fit an identifier for each of some recipes that differ in nothing but their type.
+    """Fit an identifier for each of some types that a recipe serves.
 
-    The experts' classifiers are trained once for all of the recipes (see `Recipe.shares_training_with`). Pictures
-    without a species, and those of types that the recipes don't train on, are ignored. `encoders` of the experts on
+    The experts' classifiers are trained once for all of the types. Pictures without a species, and those of types that
+    the recipe doesn't train on, are ignored. `encoders` of the experts on
     local features are learned from the pictures by default. `learn_rejection` also learns to reject pictures
     (`Identifier.rejection`), which takes twice as long as the fits without each fold. `keep_statistics` keeps what
     `leafid.model.fitting.extending` needs, where all classifiers are ridge regressions. `shared` has the
     encoders, and the features of these and other pictures. A `LeafidError` is raised when there is no readable labelled
-    picture of a recipe's own type.
+    picture of one of the types.
     """
-    recipe = recipes[0]
     chosen = select_trainable(pictures, recipe)
-    _check_types(recipes, chosen, "no labelled picture of type {} to train on")
+    _check_types(types, chosen, "no labelled picture of type {} to train on")
     if shared:
         extractor = shared.extractor
     else:
@@ -75,16 +75,17 @@ def fit_identifiers(
         else:
             arrays = {name: stack.enter_context(DiskBackedArray(folder=loader.folder)) for name in recipe.experts}
             training_set, vectors = build_training_set(chosen, recipe, loader, extractor, arrays), arrays
-        _check_types(recipes, training_set.pictures, "no picture of type {} could be read; nothing to train on")
+        _check_types(types, training_set.pictures, "no picture of type {} could be read; nothing to train on")
         fitted = _fit_on_vectors(
-            recipes,
+            recipe,
+            types,
             training_set,
             vectors,
             extractor,
             seed,
             loader,
             learn_rejection=learn_rejection,
-            keep_statistics=keep_statistics and all(own.classifier.kind == "ridge" for own in recipe.experts.values()),
+            keep_statistics=keep_statistics and all(own.classifier == "ridge" for own in recipe.experts.values()),
         )
     return [
         own._replace(identifier=learn_to_reject(own.identifier, examples, pictures, loader)) if examples else own
@@ -97,15 +98,16 @@ def select_trainable(pictures: Sequence[Picture], recipe: Recipe) -> list[Pictur
     return [p for p in pictures if p.type in recipe.training_types and p.species is not None]
 
 
-def _check_types(recipes: Sequence[Recipe], pictures: Sequence[Picture], message: str) -> None:
+def _check_types(types: Sequence[AcquisitionType], pictures: Sequence[Picture], message: str) -> None:
     present = {picture.type for picture in pictures}
-    for recipe in recipes:
-        if recipe.type not in present:
-            raise LeafidError(message.format(recipe.type))
+    for type_ in types:
+        if type_ not in present:
+            raise LeafidError(message.format(type_))
 
 
 def _fit_on_vectors(
-    recipes: Sequence[Recipe],
+    recipe: Recipe,
+    types: Sequence[AcquisitionType],
     training_set: TrainingSet,
     vectors: Mapping[str, DiskBackedArray | SelectedVectors],
     extractor: FeatureExtractor,
@@ -115,7 +117,7 @@ def _fit_on_vectors(
     learn_rejection: bool,
     keep_statistics: bool,
 ) -> list[tuple[FittedIdentifier, RejectionExamples | None]]:
-    recipe, pictures, folder = recipes[0], training_set.pictures, loader.folder
+    pictures, folder = training_set.pictures, loader.folder
     names = [str(picture.species) for picture in pictures]
     species = tuple(sorted(set(names)))
     labels = np.searchsorted(species, names)
@@ -126,16 +128,16 @@ def _fit_on_vectors(
     all_folds = [*folds, *species_folds, *large_folds]
     picture_partitions = (folds, species_folds, large_folds)
     partitions = [[training_set.find_rows(fold) for fold in own] for own in picture_partitions]
-    n_affordable = _HELD_OUT_PROBABILITIES // len(recipes) // len(species)
+    n_affordable = _HELD_OUT_PROBABILITIES // len(types) // len(species)
     limit = min(HELD_OUT_PICTURES, max(_MIN_HELD_OUT_PICTURES, n_affordable))
-    is_of_type = [np.array([picture.type == own.type for picture in pictures]) for own in recipes]
+    is_of_type = [np.array([picture.type == type_ for picture in pictures]) for type_ in types]
     held_out_indices = []
     for own_type in is_of_type:
         own_indices = np.flatnonzero(own_type)
         sample = sample_by_plant([pictures[index] for index in own_indices.tolist()], limit, seed)
         held_out_indices.append(own_indices[sample])
     scored = np.unique(np.concatenate(held_out_indices))
-    classifiers: list[list[FittedClassifier]] = [[] for _ in recipes]
+    classifiers: list[list[FittedClassifier]] = [[] for _ in types]
     statistics: dict[str, ExpertStatistics] = {}
     summaries: list[RowStatistics] = []
 
@@ -147,17 +149,16 @@ def _fit_on_vectors(
     advance = partial(next, progress, None)
     advance()
     for index, (name, expert) in enumerate(recipe.experts.items()):
-        settings = expert.classifier
         own_vectors = vectors[name]
         matrix = TrainingMatrix(
             own_vectors,
-            settings.feature_map,
+            expert.feature_map,
             standardise=not expert.is_local,
-            domains=domains if settings.centre_types else None,
+            domains=domains if expert.centre_types else None,
             read_kernel=own_vectors.read_kernel if isinstance(own_vectors, SelectedVectors) else None,
         )
         weights, *fold_weights = (
-            training_set.weigh_rows(own) for own in weigh_pictures(pictures, labels, all_folds, settings)
+            training_set.weigh_rows(own) for own in weigh_pictures(pictures, labels, all_folds, expert)
         )
         row_labels = labels[training_set.picture_indices]
         fits = cross_fit(
@@ -166,25 +167,26 @@ def _fit_on_vectors(
             weights,
             partitions,
             scored,
-            settings,
+            expert,
             folder,
             fold_weights,
             advance,
             observe if keep_statistics else None,
         )
         if keep_statistics:
-            unit = float(weights[0] / weigh_alone(pictures, labels, settings)[0])
+            unit = float(weights[0] / weigh_alone(pictures, labels, expert)[0])
             statistics[name] = ExpertStatistics(summaries[-1], matrix.preparation, unit)
         for scorer, all_scores in fits:
             targets = _relate_scores(all_scores[0], fits[0][1][0])
-            for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True):
-                scorer_of_type = matrix.adapt_to_domain(scorer, recipe.training_types.index(own.type))
+            for type_, indices, fitted in zip(types, held_out_indices, classifiers, strict=True):
+                scorer_of_type = matrix.adapt_to_domain(scorer, recipe.training_types.index(type_))
                 positions = np.searchsorted(scored, indices)
                 scores_of_type = (scores[positions] for scores in all_scores)
                 fitted.append(FittedClassifier(index, scorer_of_type, targets, *scores_of_type))
     return [
         fuse_classifiers(
-            own,
+            recipe,
+            type_,
             species,
             training_set,
             indices,
@@ -194,7 +196,7 @@ def _fit_on_vectors(
             seed,
             statistics,
         )
-        for own, indices, fitted in zip(recipes, held_out_indices, classifiers, strict=True)
+        for type_, indices, fitted in zip(types, held_out_indices, classifiers, strict=True)
     ]
 
 

@@ -105,7 +105,7 @@ class SharedTrainingSet:
     def _built(self) -> tuple[TrainingSet, dict[str, SharedVectors]]:
         vectors = {name: DiskBackedArray(folder=self._loader.folder) for name in self._recipe.experts}
         shared = {
-            name: SharedVectors(own, self._recipe.experts[name].classifier.feature_map, self._loader.folder)
+            name: SharedVectors(own, self._recipe.experts[name].feature_map, self._loader.folder)
             for name, own in vectors.items()
         }
         for own in shared.values():

@@ -23,6 +23,8 @@ MAX_AUGMENTED_PICTURES = 20_000
 #: Maximum number of pictures of a plant and type that photos are composited from. They stand for all: pictures of one
 #: plant resemble each other.
 MAX_COMPOSITED_PER_PLANT = 8
+#: Weights of all jittered copies of a picture, and of all composited photos, relative to the picture itself.
+JITTERED_WEIGHT, COMPOSITED_WEIGHT = 0.5, 1.0
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def build_training_set(
                     vector = features.vectors[name]
                     if not picture_indices:
                         # At the first picture, not after the work on all of them.
-                        check_memory(name, recipe.experts[name].classifier, n_rows, len(vector))
+                        check_memory(name, recipe.experts[name], n_rows, len(vector))
                     array.append(vector[None])
                 if not number:
                     rows_of_pictures[index] = len(confidence)
@@ -134,11 +136,11 @@ def _plan_passes(pictures: Sequence[Picture], recipe: Recipe, extractor: Feature
         return passes
     for number in range(1, recipe.jittered + 1):
         augmented = replace(extractor, augmentation=Augmentation("jitter", number))
-        passes.append(_Pass(augmented, recipe.jittered_weight / recipe.jittered))
+        passes.append(_Pass(augmented, JITTERED_WEIGHT / recipe.jittered))
     if sources := _choose_composite_sources(pictures):
         for number in range(1, recipe.composited + 1):
             augmented = replace(extractor, augmentation=Augmentation("composite", number))
-            passes.append(_Pass(augmented, recipe.composited_weight / recipe.composited, sources))
+            passes.append(_Pass(augmented, COMPOSITED_WEIGHT / recipe.composited, sources))
     return passes
 
 
