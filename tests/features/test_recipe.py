@@ -6,6 +6,8 @@ from msgspec import structs
 from leafid.errors import LeafidError
 from leafid.features.recipe import Expert, choose_types_to_train, group_by_training
 from leafid.features.recipe_reader import list_recipes, load_recipe, parse_recipe, parse_stored_recipes
+from leafid.model.bundled import find_bundled_model
+from leafid.model.modelfile import read_model
 from leafid.pictures.picture import AcquisitionType, Picture
 
 SCAN, SHEET, PHOTO = AcquisitionType
@@ -161,8 +163,11 @@ def test_shipped_recipes_are_valid_and_survive_json(name, type_):
     assert parse_recipe(json.loads(json.dumps(recipe.to_dict())), "json") == recipe
 
 
-def test_the_default_recipe_is_shipped():
-    assert "default" in list_recipes()
+def test_the_bundled_model_was_trained_with_the_default_recipe():
+    identifiers = read_model(find_bundled_model()).identifiers
+    assert {type_: identifier.recipe for type_, identifier in identifiers.items()} == {
+        type_: load_recipe("default", type_) for type_ in AcquisitionType
+    }
 
 
 def test_recipes_of_earlier_models_are_read():
