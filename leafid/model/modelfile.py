@@ -154,7 +154,7 @@ def _dump_type(own: TypeModel, holder: AcquisitionType) -> tuple[_TypeEntry, Arr
         if name in identifier.extractor.encoders:
             arrays |= prefix_names(f"experts/{name}/encoder", identifier.extractor.encoders[name].get_state())
     entry = _TypeEntry(
-        recipe=identifier.recipe.to_dict(),
+        recipe=identifier.recipe,
         seed=identifier.seed,
         species=list(identifier.species),
         added=list(identifier.added),

@@ -5,9 +5,9 @@ from msgspec import structs
 
 from leafid.errors import LeafidError
 from leafid.features.recipe import Expert, choose_types_to_train, group_by_training
-from leafid.features.recipe_reader import list_recipes, load_recipe, parse_recipe, parse_stored_recipes
+from leafid.features.recipe_reader import list_recipes, load_recipe, parse_recipe
 from leafid.model.bundled import find_bundled_model
-from leafid.model.modelfile import read_model
+from leafid.model.modelfile import read_parts
 from leafid.pictures.picture import AcquisitionType, Picture
 
 SCAN, SHEET, PHOTO = AcquisitionType
@@ -164,23 +164,10 @@ def test_shipped_recipes_are_valid_and_survive_json(name, type_):
 
 
 def test_the_bundled_model_was_trained_with_the_default_recipe():
-    identifiers = read_model(find_bundled_model()).identifiers
-    assert {type_: identifier.recipe for type_, identifier in identifiers.items()} == {
+    types, *_ = read_parts(find_bundled_model())
+    assert {type_: own.identifier.recipe for type_, own in types.items()} == {
         type_: load_recipe("default", type_) for type_ in AcquisitionType
     }
-
-
-def test_recipes_of_earlier_models_are_read():
-    """Such models name no types, and have keys that have one value today."""
-    former = {"codebook_pictures": 600, "jittered_weight": 0.5, "composited_weight": 1.0, "training_types": list("ab")}
-    expert = {"descriptor": "dense-sift", "max_coverage": 1.0, "softmax_regularisation": 0.01}
-    sheets = former | {"training_types": ["scan", "scan-like"], "experts": {"one": expert}}
-    photo = sheets | {"training_types": ["photo"], "jittered": 1}
-    found = parse_stored_recipes({SCAN: sheets, SHEET: dict(sheets), PHOTO: photo}, "m.leafid")
-    assert found[SCAN] == found[SHEET] == make_recipe(types=["scan", "scan-like"])
-    assert found[PHOTO] == make_recipe(types=["photo"], jittered=1)
-    with pytest.raises(LeafidError, match=r"m\.leafid: experts\.one\.descriptor: expected one of"):
-        parse_stored_recipes({SCAN: sheets | {"experts": {"one": {}}}}, "m.leafid")
 
 
 def test_a_recipe_from_a_folder_or_a_file(tmp_path):
