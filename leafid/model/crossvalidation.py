@@ -1,4 +1,4 @@
-"""Cross-validation, and other protocols of training and testing."""
+"""Cross-validation: identifiers are trained on splits of a collection, and answer what the splits hold out."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from leafid.features.extractor import FeatureExtractor
+from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.loader import FeatureLoader
+from leafid.features.non_leaves import ALL_KINDS
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.grouping import group_by
 from leafid.learning.held_out import FIGURES, HeldOutAnswers, held_out_scores
 from leafid.model.bundled import find_encoders
+from leafid.model.fitting.fusing import FittedIdentifier
 from leafid.model.fitting.identifiers import fit_identifiers, select_trainable
+from leafid.model.fitting.rejection import load_non_leaves
 from leafid.model.fitting.shared import SharedTrainingSet
 from leafid.model.identifier import Identifier
 from leafid.model.plant_fusion import DEFAULT_EXPONENT, fit_plant_exponent
@@ -23,6 +26,9 @@ from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.protocols import Split
 
 N_FOLDS = 5
+#: In an open world: share of the species that each fold holds out, 20 of 71, and number of pictures without a leaf.
+HELD_OUT_SPECIES_SHARE = 0.28
+N_TESTED_NON_LEAVES = 140
 # Number of pictures whose features are in memory at once.
 _BATCH_SIZE = 256
 
@@ -43,6 +49,49 @@ class FoldAnswers:
     identifier: Identifier | None = field(default=None, repr=False)
 
 
+@dataclass(frozen=True)
+class Judgements:
+    """What an identifier says of some pictures; every array has an item for each."""
+
+    #: Probabilities that there is a leaf, and that a leaf is of a known species.
+    leaf: np.ndarray
+    known: np.ndarray
+    #: The probability of the first species, and which it is.
+    highest: np.ndarray
+    first: np.ndarray
+    is_no_leaf: np.ndarray
+    is_unknown: np.ndarray
+
+    @property
+    def is_named(self) -> np.ndarray:
+        """Whether a species is named."""
+        return ~(self.is_no_leaf | self.is_unknown)
+
+    @property
+    def score(self) -> np.ndarray:
+        """The probability that there is a leaf of a known species."""
+        return self.leaf * self.known
+
+
+@dataclass(frozen=True)
+class OpenWorldFold:
+    """Judgements on one fold's test pictures of one type."""
+
+    type: AcquisitionType
+    seed: int
+    fold: int
+    known: Judgements
+    is_correct: np.ndarray
+    unknown: Judgements
+    #: By kind (`leafid.features.non_leaves`); where the segmentation finds nothing there is no judgement.
+    non_leaves: Mapping[str, Judgements]
+
+    @property
+    def has_both(self) -> bool:
+        """Whether there are leaves both of known and of unknown species."""
+        return bool(len(self.known.known) and len(self.unknown.known))
+
+
 def cross_validate(
     pictures: Sequence[Picture],
     recipes: Mapping[AcquisitionType, Recipe],
@@ -60,45 +109,84 @@ def cross_validate(
 
     `shared_codebooks` learns the codebooks once, from all pictures without their labels: features are then extracted,
     and kernel matrices computed, once instead of once a split. With `test_type`, the recipes answer pictures of this
-    type instead of those of their own. With `keep_identifiers`, the answers come with the identifier
-    that gave them, which takes much memory.
+    type instead of those of their own. With `keep_identifiers`, the answers come with the identifier that gave them,
+    which takes much memory.
     """
     with ExitStack() as stack:
-        shared = share_training_sets(pictures, recipes, loader, stack) if shared_codebooks else {}
+        shared = _share_training_sets(pictures, recipes, loader, stack) if shared_codebooks else {}
         for split in splits:
-            seed, test = split.seed, split.test
             training = [pictures[index] for index in split.training]
             queries = {
-                type_: [pictures[index] for index in test if pictures[index].type == (test_type or type_)]
+                type_: [pictures[index] for index in split.test if pictures[index].type == (test_type or type_)]
                 for type_ in recipes
             }
-            trained = {picture.type for picture in training}
-            chosen = {type_: recipe for type_, recipe in recipes.items() if queries[type_] and type_ in trained}
-            for types in group_by_training(chosen):
-                loader.step = f"seed {seed}, fold {split.fold + 1}, {', '.join(types)}"
-                fitted = fit_identifiers(
-                    recipes[types[0]],
-                    types,
-                    training,
-                    loader,
-                    seed,
-                    learn_rejection=False,
-                    keep_statistics=False,
-                    shared=shared.get(types[0]),
+            tested = {type_: recipe for type_, recipe in recipes.items() if queries[type_]}
+            for type_, own in _fit_split(split, training, tested, loader, shared, learn_rejection=False):
+                yield FoldAnswers(
+                    test_type or type_,
+                    split.seed,
+                    split.fold,
+                    _identify(queries[type_], own.identifier, loader),
+                    fit_plant_exponent(own.held_out, split.seed),
+                    split.setting,
+                    own.identifier if keep_identifiers else None,
                 )
-                for type_, own in zip(types, fitted, strict=True):
-                    yield FoldAnswers(
-                        test_type or type_,
-                        seed,
-                        split.fold,
-                        _identify(queries[type_], own.identifier, loader),
-                        fit_plant_exponent(own.held_out, seed),
-                        split.setting,
-                        own.identifier if keep_identifiers else None,
-                    )
 
 
-def share_training_sets(
+def cross_validate_open_world(
+    pictures: Sequence[Picture],
+    recipes: Mapping[AcquisitionType, Recipe],
+    loader: FeatureLoader,
+    splits: Iterable[Split],
+    *,
+    shared_codebooks: bool = False,
+) -> Iterator[OpenWorldFold]:
+    """Train on each split without some species, drawn at random; judge these, test pictures, and pictures without leaf.
+
+    `shared_codebooks` learns the codebooks once, from all pictures without their labels. Identifiers that can't learn
+    to reject pictures, as there are too few species, are left out.
+    """
+    names = sorted({str(picture.species) for picture in pictures})
+    with ExitStack() as stack:
+        shared = _share_training_sets(pictures, recipes, loader, stack) if shared_codebooks else {}
+        for split in splits:
+            order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
+            unknown = {names[index] for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]}
+            training = [pictures[index] for index in split.training if pictures[index].species not in unknown]
+            test = [pictures[index] for index in split.test]
+            others = [picture for picture in pictures if picture.species in unknown]
+            for _, own in _fit_split(split, training, recipes, loader, shared, learn_rejection=True):
+                if own.identifier.rejection is not None:
+                    yield _judge_split(own.identifier, split, test, others, loader)
+
+
+def _fit_split(
+    split: Split,
+    training: Sequence[Picture],
+    recipes: Mapping[AcquisitionType, Recipe],
+    loader: FeatureLoader,
+    shared: Mapping[AcquisitionType, SharedTrainingSet],
+    *,
+    learn_rejection: bool,
+) -> Iterator[tuple[AcquisitionType, FittedIdentifier]]:
+    """Fit an identifier for each of the recipes that has training pictures of its type."""
+    trained = {picture.type for picture in training}
+    for types in group_by_training({type_: recipe for type_, recipe in recipes.items() if type_ in trained}):
+        loader.step = f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}"
+        fitted = fit_identifiers(
+            recipes[types[0]],
+            types,
+            training,
+            loader,
+            split.seed,
+            learn_rejection=learn_rejection,
+            keep_statistics=False,
+            shared=shared.get(types[0]),
+        )
+        yield from zip(types, fitted, strict=True)
+
+
+def _share_training_sets(
     pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader, stack: ExitStack
 ) -> dict[AcquisitionType, SharedTrainingSet]:
     """Learn the encoders of each type from pictures, without their labels, for the training sets of all splits.
@@ -116,19 +204,60 @@ def share_training_sets(
     return shared
 
 
-def _identify(queries: list[Picture], identifier: Identifier, loader: FeatureLoader) -> HeldOutAnswers:
-    pictures: list[Picture] = []
-    probabilities = [np.empty((0, len(identifier.species)))]
+def _load_batches(
+    queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader
+) -> Iterator[tuple[list[Picture], list[Features]]]:
+    """Load the features of pictures in batches, without those that can't be read."""
     with closing(loader.stream(queries, identifier.extractor)) as stream:
         found = zip(queries, stream, strict=True)
         while batch := list(islice(found, _BATCH_SIZE)):
             readable = [(picture, features) for picture, features in batch if features is not None]
-            pictures += [picture for picture, _ in readable]
-            if readable:
-                probabilities.append(identifier.predict_proba([features for _, features in readable]))
-    species = set(identifier.species)
-    is_known = np.array([picture.species in species for picture in pictures], bool)
+            yield [picture for picture, _ in readable], [features for _, features in readable]
+
+
+def _identify(queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader) -> HeldOutAnswers:
+    pictures: list[Picture] = []
+    probabilities = [np.empty((0, len(identifier.species)))]
+    for readable, features in _load_batches(queries, identifier, loader):
+        pictures += readable
+        if features:
+            probabilities.append(identifier.predict_proba(features))
+    is_known = np.array([picture.species in set(identifier.species) for picture in pictures], bool)
     return HeldOutAnswers(pictures, np.concatenate(probabilities), identifier.species, is_known)
+
+
+def _judge_split(
+    identifier: Identifier, split: Split, test: Sequence[Picture], unknown: Sequence[Picture], loader: FeatureLoader
+) -> OpenWorldFold:
+    judged, labels = [], []
+    for queries in ([picture for picture in test if picture.species in set(identifier.species)], unknown):
+        own = [picture for picture in queries if picture.type == identifier.type]
+        batches = list(_load_batches(own, identifier, loader))
+        judged.append(_judge(identifier, [item for _, features in batches for item in features]))
+        labels.append([picture.species for pictures, _ in batches for picture in pictures])
+    by_kind = group_by(load_non_leaves(identifier, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS), lambda own: own[0])
+    return OpenWorldFold(
+        identifier.type,
+        split.seed,
+        split.fold,
+        judged[0],
+        np.array(identifier.species)[judged[0].first] == np.array(labels[0]),
+        judged[1],
+        {kind: _judge(identifier, [features for _, features in own]) for kind, own in by_kind.items()},
+    )
+
+
+def _judge(identifier: Identifier, features: Sequence[Features]) -> Judgements:
+    """Judge pictures with an identifier that has a `rejection`, by their features."""
+    assert identifier.rejection is not None
+    if not features:
+        empty = np.zeros(0)
+        return Judgements(empty, empty, empty, empty.astype(int), empty.astype(bool), empty.astype(bool))
+    scores = identifier.score(features)
+    probabilities = identifier.predict_proba(features, scores)
+    leaf, known = identifier.assess(features, scores) or (np.zeros(0), np.zeros(0))
+    is_no_leaf, is_unknown = identifier.rejection.reject(leaf, known)
+    return Judgements(leaf, known, probabilities.max(axis=1), probabilities.argmax(axis=1), is_no_leaf, is_unknown)
 
 
 def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from leafid.model.open_world import OpenWorldFold
+from leafid.model.crossvalidation import OpenWorldFold
 from leafid.pages.plots import draw_curves
 from leafid.scoring.open_world import SHARES, trace_accepted, trace_oscr
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from leafid.features.non_leaves import HELD_BACK_KINDS
 from leafid.learning.averages import accuracy_score, macro_average
-from leafid.model.open_world import Judgements, OpenWorldFold
+from leafid.model.crossvalidation import Judgements, OpenWorldFold
 from leafid.scoring.metrics import Metric
 from leafid.scoring.plant_task import ALL, TYPE_ORDER, find_indices
 from leafid.scoring.runs import Run

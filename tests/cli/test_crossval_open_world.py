@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 import pytest
 
 from leafid.features.non_leaves import ALL_KINDS, HELD_BACK_KINDS
-from leafid.model import open_world
+from leafid.model import crossvalidation
 from tests.drawing.collection import copy_sample
 
 
@@ -23,13 +23,13 @@ def crossval(cli, small_recipe, drawn_cache):
 
 def test_tables_of_rejection(crossval, five_species, monkeypatch, tmp_path):
     trainings = []
-    fit_identifiers = open_world.fit_identifiers
+    fit_identifiers = crossvalidation.fit_identifiers
 
     def record(recipe, types, pictures, *rest, **options):
         trainings.append(list(pictures))
         return fit_identifiers(recipe, types, pictures, *rest, **options)
 
-    monkeypatch.setattr(open_world, "fit_identifiers", record)
+    monkeypatch.setattr(crossvalidation, "fit_identifiers", record)
     found = crossval(five_species, "--format", "json", "--output", tmp_path)
     assert found.status == 0, found.err
     for name in ("unknown-species", "no-leaf", "oscr"):

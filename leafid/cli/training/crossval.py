@@ -211,7 +211,7 @@ def _score_open_world(
     arguments: argparse.Namespace,
     environment: Environment,
 ) -> None:
-    from leafid.model.open_world import cross_validate_open_world
+    from leafid.model.crossvalidation import cross_validate_open_world
     from leafid.pages.open_world_plots import draw_open_world_curves
     from leafid.pages.plots import make_standalone
     from leafid.scoring.open_world import make_open_world_tables
