@@ -180,17 +180,8 @@ def measure(image: Any, leaf: Segmentation, families: str | Iterable[str] | None
         raise InputError(f"leaf: expected a Segmentation, as leafid.segment returns it, found {type(leaf).__name__}")
     if leaf.mask.shape != array.shape[:2]:
         raise InputError(f"leaf: expected that of an image of {array.shape[:2]} pixels, found {leaf.mask.shape}")
-    names = parse_families(families)
+    if not isinstance(families, str | Iterable | None):
+        raise InputError(f"families: expected names of descriptor families, found {type(families).__name__}")
+    names = families if isinstance(families, str | None) else list(families)
     values = measure_families(array, leaf, names)
     return dict(zip(get_column_names(names), (float(value) for row in values.values() for value in row), strict=True))
-
-
-def parse_families(families: object) -> list[str] | None:
-    """Give the names of descriptor families, of which there may be one; None, for all, remains."""
-    if families is None or isinstance(families, str):
-        return None if families is None else [families]
-    items = list(families) if isinstance(families, Iterable) else [families]
-    names = [item for item in items if isinstance(item, str)]
-    if len(names) < len(items):
-        raise InputError(f"families: expected names of descriptor families, found {families!r:.100}")
-    return names

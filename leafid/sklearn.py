@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,15 +19,12 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from leafid.api import parse_families, train
-from leafid.descriptors.registry import get_column_names, measure_families
+from leafid.api import measure, segment, train
+from leafid.descriptors.registry import get_column_names
 from leafid.errors import InputError, LeafidError
 from leafid.pictures.conversion import is_one_picture, to_image, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.segmentation import segment
 from leafid.workers import ordered_map
-
-PictureLike = Any
 
 
 class _PictureEstimator(BaseEstimator):
@@ -46,7 +42,7 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
 
     Parameters
     ----------
-    families : sequence of str or None
+    families : str, sequence of str, or None
         Descriptor families, as ``leafid describe --list`` names them; None for all.
     acquisition_type : {"scan", "scan-like", "photo"}
         How the pictures were taken, which decides how the leaf is found.
@@ -69,29 +65,31 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
     """
 
     def __init__(
-        self, families: Sequence[str] | None = None, acquisition_type: str = "scan-like", jobs: int = 1
+        self, families: str | Sequence[str] | None = None, acquisition_type: str = "scan-like", jobs: int = 1
     ) -> None:
         self.families = families
         self.acquisition_type = acquisition_type
         self.jobs = jobs
 
-    def fit(self, X: Sequence[PictureLike], y: object = None) -> LeafDescriptor:
+    def fit(self, X: Sequence[Any], y: object = None) -> LeafDescriptor:
         """Check the parameters; there is nothing to learn."""
         _list_pictures(X)
         AcquisitionType.parse(self.acquisition_type)
-        self.feature_names_out_ = np.array(get_column_names(parse_families(self.families)), dtype=object)
+        self.feature_names_out_ = np.array(get_column_names(self.families), dtype=object)
         return self
 
-    def transform(self, X: Sequence[PictureLike]) -> NDArray[np.float64]:
+    def transform(self, X: Sequence[Any]) -> NDArray[np.float64]:
         """Measure pictures; float64 (n_pictures, n_measures). A picture that can't be read raises a `LeafidError`."""
         check_is_fitted(self)
         pictures = _list_pictures(X)
-        type_ = AcquisitionType.parse(self.acquisition_type)
-        n_measures = len(self.feature_names_out_)
-        task = partial(
-            _measure_or_nan, families=parse_families(self.families), acquisition_type=type_, n_measures=n_measures
-        )
-        return np.stack(list(ordered_map(task, pictures, self.jobs)))
+        return np.stack(list(ordered_map(self._measure, pictures, self.jobs)))
+
+    def _measure(self, picture: Picture) -> NDArray[np.float64]:
+        image = to_image(picture)
+        leaf = segment(image, self.acquisition_type)
+        if not leaf.blade.any():
+            return np.full(len(self.feature_names_out_), np.nan)
+        return np.array(list(measure(image, leaf, self.families).values()))
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """Return the names of the measures."""
@@ -136,7 +134,7 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         self.jobs = jobs
         self.random_state = random_state
 
-    def fit(self, X: Sequence[PictureLike], y: ArrayLike, groups: ArrayLike | None = None) -> LeafClassifier:
+    def fit(self, X: Sequence[Any], y: ArrayLike, groups: ArrayLike | None = None) -> LeafClassifier:
         """Train on pictures with labels of any kind that `numpy.unique` can sort.
 
         `groups` has the plant of each picture. Pictures of one plant are never used to calibrate what was learned from
@@ -158,7 +156,7 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         )
         return self
 
-    def predict_proba(self, X: Sequence[PictureLike]) -> NDArray[np.float64]:
+    def predict_proba(self, X: Sequence[Any]) -> NDArray[np.float64]:
         """Return the probability of each class; float64 (n_pictures, n_classes), columns as in `classes_`.
 
         A picture that can't be read raises a `LeafidError`.
@@ -173,7 +171,7 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
             rows.append([probabilities[_label_name(label)] for label in range(len(self.classes_))])
         return np.array(rows)
 
-    def predict(self, X: Sequence[PictureLike]) -> NDArray[Any]:
+    def predict(self, X: Sequence[Any]) -> NDArray[Any]:
         """Return the likeliest class of each picture."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
@@ -190,13 +188,3 @@ def _list_pictures(X: Any) -> list[Picture]:
     if not len(X):
         raise InputError("X: expected at least one picture, found 0 sample(s)")
     return [to_picture(item, f"X[{index}]") for index, item in enumerate(X)]
-
-
-def _measure_or_nan(
-    picture: Picture, families: Sequence[str] | None, acquisition_type: AcquisitionType, n_measures: int
-) -> NDArray[np.float64]:
-    image = to_image(picture)
-    leaf = segment(image, acquisition_type)
-    if not leaf.blade.any():
-        return np.full(n_measures, np.nan)
-    return np.concatenate(list(measure_families(image, leaf, families).values())).astype(np.float64)

@@ -66,7 +66,7 @@ class LocalDescriptor:
 
 
 def measure_families(
-    image: NDArray[np.uint8], segmentation: Segmentation, families: Iterable[str] | None = None
+    image: NDArray[np.uint8], segmentation: Segmentation, families: str | Iterable[str] | None = None
 ) -> dict[str, NDArray[np.float32]]:
     """Measure families of one leaf, by default all, float32 (n_values,) by name; what they share is computed once.
 
@@ -79,24 +79,24 @@ def measure_families(
     return {family.name: family.measure(*sources[family.source]) for family in selected}
 
 
-def get_column_names(families: Iterable[str] | None = None) -> list[str]:
+def get_column_names(families: str | Iterable[str] | None = None) -> list[str]:
     """Name the columns of a table of these families, by default all: ``geometry.log_aspect_box``."""
     return [f"{family.name}.{name}" for family in find_families(families) for name in family.value_names]
 
 
-def find_families(names: Iterable[str] | None = None) -> list[Family]:
-    """Find families by name; by default all.
+def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
+    """Find a family, or several, by name; by default all.
 
     A `UsageError` is raised when there is no name, a family is unknown, or one is named twice.
     """
     if names is None:
         return list(FAMILIES.values())
-    names = list(names)
+    names = [names] if isinstance(names, str) else list(names)
     if not names:
         raise UsageError(f"expected at least one descriptor family ({', '.join(FAMILIES)}), found none")
     for index, name in enumerate(names):
         if name not in FAMILIES:
-            hint = suggest(name, FAMILIES, f"; there are {', '.join(FAMILIES)}")
+            hint = suggest(str(name), FAMILIES, f"; there are {', '.join(FAMILIES)}")
             raise UsageError(f"unknown descriptor family {name!r}{hint}")
         if name in names[:index]:
             raise UsageError(f"descriptor family {name!r} is named twice; name it once")

@@ -39,18 +39,17 @@ def share_answers(answers: Sequence[Answer]) -> list[Answer]:
     A picture counts in proportion to its probability to show a leaf of a known species. This probability, and the
     decision, don't change.
     """
-    shared = list(answers)
+    rankings = [dict(answer.ranking) for answer in answers]
+    species = sorted(set().union(*rankings))
+    # A type whose classifier doesn't know a species never names it.
+    table = np.array([[ranking.get(name, 0.0) for name in species] for ranking in rankings])
+    weights = np.array([answer.known_leaf if answer.has_leaf else 0.0 for answer in answers])
     readable = [index for index, answer in enumerate(answers) if not answer.problem]
-    for indices in group_by(readable, lambda index: find_session(answers[index].picture)).values():
-        if len(indices) == 1:
-            continue
-        rankings = [dict(answers[index].ranking) for index in indices]
-        species = sorted(set().union(*rankings))
-        # A type whose classifier doesn't know a species never names it.
-        table = np.array([[ranking.get(name, 0.0) for name in species] for ranking in rankings])
-        weights = np.array([answers[index].known_leaf if answers[index].has_leaf else 0.0 for index in indices])
-        for index, ranking, row in zip(indices, rankings, share_evidence(table, weights), strict=True):
-            ranked = [(name, value) for name, value in rank_species(row, species) if name in ranking]
+    shared = list(answers)
+    for indices in _find_sessions([answers[index].picture for index in readable]):
+        own = [readable[index] for index in indices]
+        for index, row in zip(own, share_evidence(table[own], weights[own]), strict=True):
+            ranked = [(name, value) for name, value in rank_species(row, species) if name in rankings[index]]
             shared[index] = replace(answers[index], ranking=ranked)
     return shared
 
@@ -62,14 +61,19 @@ def share_held_out(answers: Sequence[HeldOutAnswers]) -> list[HeldOutAnswers]:
     for table, own in zip(tables, answers, strict=True):
         table[:, np.searchsorted(species, own.species)] = own.probabilities
     joint = np.concatenate(tables)
-    sessions = [find_session(picture) for own in answers for picture in own.pictures]
-    for indices in group_by(range(len(joint)), sessions.__getitem__).values():
+    for indices in _find_sessions([picture for own in answers for picture in own.pictures]):
         joint[indices] = share_evidence(joint[indices], np.ones(len(indices)))
     ends = np.cumsum([len(table) for table in tables])
     return [
         replace(own, probabilities=table[:, np.searchsorted(species, own.species)])
         for own, table in zip(answers, np.split(joint, ends[:-1]), strict=True)
     ]
+
+
+def _find_sessions(pictures: Sequence[Picture]) -> list[list[int]]:
+    """List the indices of the pictures of each session that has several."""
+    sessions = group_by(range(len(pictures)), lambda index: find_session(pictures[index]))
+    return [indices for indices in sessions.values() if len(indices) > 1]
 
 
 def share_evidence(probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:

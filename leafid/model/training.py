@@ -16,7 +16,6 @@ from leafid.model.species import describe_species
 from leafid.model.type_model import TypeModel
 from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.workers import get_blas_controller
 
 #: Maximum number of pictures that the type recogniser is learned from.
 RECOGNISER_PICTURES = 20_000
@@ -35,18 +34,6 @@ def train(
 
     With `thumbnails`, the model keeps small pictures of each species.
     """
-    # Sums round differently with another number of threads: the model must not depend on it.
-    with get_blas_controller().limit(limits=1):
-        return _train(pictures, recipes, loader, seed, thumbnails)
-
-
-def _train(
-    pictures: Sequence[Picture],
-    recipes: Mapping[AcquisitionType, Recipe],
-    loader: FeatureLoader,
-    seed: int,
-    thumbnails: bool,
-) -> Model:
     fitted: dict[AcquisitionType, FittedIdentifier] = {}
     groups = group_by_training(recipes)
     for number, types in enumerate(groups, 1):

@@ -1,3 +1,4 @@
+import ast
 import io
 import subprocess
 import sys
@@ -34,6 +35,12 @@ def test_pictures(drawn):
 def test_import_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_type_checkers_see_every_public_name():
+    stub = ast.parse((REPOSITORY / "leafid" / "__init__.pyi").read_text())
+    named = {alias.name for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert named == set(leafid.__all__) - {"__version__"}
 
 
 def test_every_public_name_is_there_and_documented():

@@ -2,10 +2,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from leafid.errors import LeafidError
-from leafid.model import training as module
 from leafid.model.model import Model
 from leafid.model.recogniser import train_recogniser
 from leafid.model.training import train
@@ -51,21 +49,6 @@ def test_one_species_is_warned_of(training, recipes, loader, caplog):
     one = [picture for picture in training if picture.species == training[0].species]
     train(one, {SHEET: recipes[SHEET]}, loader)
     assert "type scan-like: all pictures are of one species" in caplog.text
-
-
-def test_a_model_does_not_depend_on_the_number_of_threads(training, recipes, loader, monkeypatch):
-    """Whatever the machine has: sums by other numbers of threads round differently."""
-    threads = []
-    fit_identifiers = module.fit_identifiers
-
-    def spy(*given):
-        threads.extend(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
-        return fit_identifiers(*given)
-
-    monkeypatch.setattr(module, "fit_identifiers", spy)
-    with threadpool_limits(limits=2, user_api="blas"):
-        train(training, {SHEET: recipes[SHEET]}, loader)
-    assert set(threads) == {1}
 
 
 def test_nothing_to_train_on(recipes, loader):

@@ -34,7 +34,6 @@ from leafid.model.species import Species, describe_species
 from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import Taxonomy
-from leafid.workers import get_blas_controller
 
 _log = logging.getLogger(__name__)
 
@@ -66,12 +65,6 @@ def extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, 
     pictures of each new species. A `LeafidError` is raised as by `check_extension`, and when no picture can be read.
     """
     check_extension(model, pictures)
-    # As in training, sums must not depend on the number of threads.
-    with get_blas_controller().limit(limits=1):
-        return _extend(model, pictures, loader, thumbnails)
-
-
-def _extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, thumbnails: bool) -> Model:
     extended: dict[AcquisitionType, Identifier] = {}
     # Identifiers that were trained together share their statistics, and learn together.
     identifiers = {type_: own.identifier for type_, own in model.types.items()}
