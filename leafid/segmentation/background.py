@@ -55,7 +55,7 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
 
 
 def _fit_robust_plane(basis: Values, colours: Values, rounds: int) -> Values:
-    fitted = _compute_row_medians(colours)
+    fitted = np.median(colours, axis=1, keepdims=True)
     for _ in range(rounds):
         residual = _sum_squares(colours - fitted)
         weights = _compute_weights(residual, 1.5 * _compute_upper_median(residual) ** 0.5)
@@ -79,13 +79,6 @@ def _sum_squares(differences: Values) -> Values:
     return total
 
 
-def _compute_row_medians(values: Values) -> Values:
-    """Return the median of each row as a column, without the checks that take most of the time of `np.median`."""
-    low, high = (values.shape[1] - 1) // 2, values.shape[1] // 2
-    ordered = np.partition(values, (low, high), axis=1)
-    return np.asarray((ordered[:, low : low + 1] + ordered[:, high : high + 1]) / np.float32(2))
-
-
 def _compute_upper_median(values: Values) -> float:
     return float(np.partition(values, values.size // 2)[values.size // 2])
 
@@ -98,18 +91,13 @@ def _compute_weights(squares: Values, scale: float) -> Values:
 def _solve_weighted(basis: Values, values: Values, weights: Values) -> Values:
     """Fit channels, shape (3, n), by a basis, (t, n), in weighted least squares; coefficients (3, t)."""
     weighted = basis * weights
+    # A penalty, tiny beside thousands of samples, keeps a picture one pixel wide solvable.
+    penalty = np.full(len(basis), 1e-2, np.float32)
+    penalty[0] = 1e-6
     # OpenCV's solver, because NumPy's needs longer to check such a small matrix than to solve it.
-    gram = weighted @ basis.T + _make_ridge(basis.shape[0])
+    gram = weighted @ basis.T + np.diag(penalty)
     solution = cv2.solve(gram, weighted @ values.T, flags=cv2.DECOMP_CHOLESKY)[1]
     return np.asarray(solution, np.float32).T
-
-
-@lru_cache(maxsize=32)
-def _make_ridge(terms: int) -> Values:
-    """Make a penalty, tiny beside thousands of samples, that keeps a picture one pixel wide solvable."""
-    ridge = 1e-2 * np.eye(terms, dtype=np.float32)
-    ridge[0, 0] = 1e-6
-    return ridge
 
 
 @lru_cache(maxsize=32)

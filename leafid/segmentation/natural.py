@@ -4,7 +4,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.guided import GuidedFilter
 from leafid.segmentation.result import Image, Mask, shrink
 
 MODEL_SIZE = 200  # longer side of the reduced picture: of most pictures a power of two smaller, which is fast
@@ -68,16 +67,40 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32
     prior_odds = np.sqrt(prior / (1 - prior)).ravel()
     guided_filter = GuidedFilter(lightness.astype(np.float32) / 255, _RADIUS, _EPSILON)
     probability = prior
-    # The rounds share these arrays: allocating takes longer than computing.
-    odds, odds_plus_1 = np.empty_like(prior_odds), np.empty_like(prior_odds)
     for _ in range(_ROUNDS):
         by_colour = (np.bincount(colour, weights=probability.ravel()) + 0.5) / count
-        np.take((by_colour / (1 - by_colour)).astype(np.float32), colour, out=odds, mode="clip")
-        odds *= prior_odds
-        odds /= np.add(odds, 1, out=odds_plus_1)
-        probability = guided_filter(odds.reshape(rows, cols))
-        np.clip(probability, 0, 1, out=probability)
+        odds = (by_colour / (1 - by_colour)).astype(np.float32)[colour] * prior_odds
+        probability = np.clip(guided_filter((odds / (odds + 1)).reshape(rows, cols)), 0, 1)
     return probability
+
+
+class GuidedFilter:
+    """Filter maps by one picture, the guide, float32 in [0, 1], so that their edges align with it.
+
+    In every window of 2 · `radius` + 1 rows and columns the map is fitted as ``slope · guide + offset``; a pixel gets
+    the mean of the predictions of all windows around it. Where the guide is even (its variance in the window is below
+    `epsilon`), the map is blurred; across edges of the guide it is not. The result may overshoot the map's range.
+
+    References
+    ----------
+    .. [1] K. He, J. Sun, X. Tang, "Guided image filtering", IEEE TPAMI 35(6), 2013, section 3,
+       doi:10.1109/TPAMI.2012.213
+    """
+
+    def __init__(self, guide: NDArray[np.float32], radius: int, epsilon: float) -> None:
+        self._guide = guide
+        self._window = (2 * radius + 1, 2 * radius + 1)
+        self._mean = self._blur(guide)
+        self._gain = np.float32(1) / (self._blur(guide * guide) - self._mean * self._mean + np.float32(epsilon))
+
+    def __call__(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Filter a map."""
+        mean = self._blur(values)
+        slope = (self._blur(self._guide * values) - self._mean * mean) * self._gain
+        return self._blur(slope) * self._guide + self._blur(mean - slope * self._mean)
+
+    def _blur(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.asarray(cv2.blur(values, self._window, borderType=cv2.BORDER_REPLICATE), np.float32)
 
 
 def _select_central_region(marked: NDArray[np.uint8]) -> Mask:

@@ -22,17 +22,15 @@ _CROWN_DISC = 0.09  # radius of the disc that fits into a compound leaf's crown
 _LEAFLET_DISC_OF_WIDTH = 0.6  # radius of the disc that fits into a leaflet, as a part of the largest inscribed disc's
 
 
-def remove_petiole(mask: Mask, box: tuple[int, int, int, int] | None = None) -> Mask:
+def remove_petiole(mask: Mask) -> Mask:
     """Remove the petiole from a leaf's mask; the blade that remains is empty only where the mask is.
-
-    `box` is the mask's bounding box, as `find_bounding_box` returns it, where it is known.
 
     The method is leafid's own. The mask is opened with a disc a few percent of √area wide. The petiole is the longest
     slender piece among those that the opening removes, if it is attached to the blade by one end and doesn't taper, as
     a leaf's tip does. In a compound leaf, the petiole is what lies outside the convex hull of the leaflets, so that the
     rachis stays.
     """
-    row0, row1, col0, col1 = box or find_bounding_box(mask)
+    row0, row1, col0, col1 = find_bounding_box(mask)
     blade = mask.copy()
     if row1 == 0:
         return blade
@@ -59,7 +57,8 @@ def _find_petiole(small: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
     root_area = float(np.sqrt(np.count_nonzero(small)))
     depth = cv2.distanceTransform(small, cv2.DIST_L2, 5)
     widest = float(depth.max())
-    if widest < _COMPOUND_DISC * root_area and _measure_solidity(small) < _COMPOUND_SOLIDITY:
+    solidity = np.count_nonzero(small) / max(cv2.contourArea(find_convex_hull(small)), 1.0)
+    if widest < _COMPOUND_DISC * root_area and solidity < _COMPOUND_SOLIDITY:
         blade, min_length = _fill_crown(small, depth, root_area), _MIN_LENGTH_COMPOUND
     else:
         blade, min_length = _open(depth, min(_DISC * root_area, _DISC_OF_WIDTH * widest)), _MIN_LENGTH
@@ -127,7 +126,3 @@ def _fill_crown(small: NDArray[np.uint8], depth: NDArray[np.float32], root_area:
     hull = np.zeros_like(small)
     cv2.fillConvexPoly(hull, find_convex_hull(crown | leaflets), 1)
     return hull
-
-
-def _measure_solidity(small: NDArray[np.uint8]) -> float:
-    return np.count_nonzero(small) / max(cv2.contourArea(find_convex_hull(small)), 1.0)

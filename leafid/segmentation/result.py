@@ -58,17 +58,9 @@ def find_bounding_box(mask: Mask) -> tuple[int, int, int, int]:
 
 def find_convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
     """Find the corners of the convex hull of a mask that is not empty; (n, 1, 2) columns and rows, as in OpenCV."""
-    # Only the first and the last pixel of a row can be corners; sorting all pixels would take most of the time.
-    filled = mask != 0
-    rows = np.flatnonzero(filled.any(axis=1))
-    if len(rows) < len(filled):
-        filled = filled[rows]
-    points = np.empty((2 * len(rows), 2), np.int32)
-    points[: len(rows), 0] = filled.argmax(axis=1)
-    # NumPy searches a row from its end several times slower than a flipped row from its start.
-    points[len(rows) :, 0] = mask.shape[1] - 1 - cv2.flip(filled.view(np.uint8), 1).view(bool).argmax(axis=1)
-    points[: len(rows), 1] = points[len(rows) :, 1] = rows
-    return cv2.convexHull(points)
+    # Finding contours first is several times faster than sorting all pixels.
+    contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    return np.asarray(cv2.convexHull(np.concatenate(contours)), np.int32)
 
 
 def downsample2(image: NDArray[Value]) -> NDArray[Value]:

@@ -24,6 +24,5 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
         (mask, confidence), coverage = segment_photo(image), None
     else:
         mask, confidence, coverage = segment_sheet(image)
-    box = find_bounding_box(mask)
-    blade = remove_petiole(mask, box) if petiole else mask.copy()
-    return Segmentation(mask, blade, confidence, box, coverage)
+    blade = remove_petiole(mask) if petiole else mask.copy()
+    return Segmentation(mask, blade, confidence, find_bounding_box(mask), coverage)

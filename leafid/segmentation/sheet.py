@@ -94,13 +94,9 @@ def _segment_part(image: Image, box: tuple[int, int, int, int]) -> LeafMask | No
     if min(row1 - row0, col1 - col0) < _MIN_SIDE:
         return None
     inner = _segment_inside_frames(np.ascontiguousarray(image[row0:row1, col0:col1]))
-    mask = np.zeros(image.shape[:2], bool)
-    mask[row0:row1, col0:col1] = inner.mask
-    if inner.coverage is None:
-        return LeafMask(mask, inner.confidence, None)
-    coverage = np.zeros(image.shape[:2], np.uint8)
-    coverage[row0:row1, col0:col1] = inner.coverage
-    return LeafMask(mask, inner.confidence, coverage)
+    margins = ((row0, image.shape[0] - row1), (col0, image.shape[1] - col1))
+    coverage = None if inner.coverage is None else np.pad(inner.coverage, margins)
+    return LeafMask(np.pad(inner.mask, margins), inner.confidence, coverage)
 
 
 def _segment_padded(image: Image) -> LeafMask:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.segmentation.guided import GuidedFilter
+from leafid.segmentation.natural import GuidedFilter
 
 
 def filter_literally(guide, values, radius, epsilon):
