@@ -12,7 +12,6 @@ from leafid.tasks.annotation2016.files import (
 )
 from leafid.tasks.annotation2016.results import (
     MAX_CONCEPTS,
-    BadResultError,
     Concept,
     Place,
     ScoredBox,
@@ -190,8 +189,8 @@ def test_species_become_concepts():
     [
         ("a", "érable", (ScoredBox(Box(1, 2, 3, 4)),), "expected an id without blanks and results in ASCII"),
         ("a b", "dog", (ScoredBox(Box(1, 2, 3, 4)),), "expected an id without blanks"),
-        ("a", "dog", (ScoredBox(Box(1, 2, 0, 4)),), "a: expected a box of some area"),
-        ("a", "dog", (), "a: expected pairs of a concept and its boxes"),
+        ("a", "dog", (ScoredBox(Box(1, 2, 0, 4)),), "expected a box of some area"),
+        ("a", "dog", (), "expected pairs of a concept and its boxes"),
     ],
 )
 def test_unreadable_results_are_not_written(identity, name, boxes, message):
@@ -222,7 +221,7 @@ def test_formatted_concepts_are_parsed_back(drawn):
 def test_any_text_is_parsed_or_refused(subtask, text):
     try:
         result = parse_result(subtask, text)
-    except BadResultError as error:
+    except LeafidError as error:
         refusal = str(error)
     else:
         refusal = ""

@@ -78,18 +78,6 @@ def test_errors_by_axis(cli, folder):
     assert years[2008]["code"] == years[2008]["A"]
 
 
-def test_lenient_reading_counts_unknown_codes_as_wrong(cli, folder, tmp_path):
-    (tmp_path / "truth08.txt").write_text("".join(f"{n} {CODE}\n" for n in range(3)))
-    answers = ["1121-120-469-700", "1121-120-zz3-700", CODE]
-    (tmp_path / "run08.txt").write_text("".join(f"{n} {answer}\n" for n, answer in enumerate(answers)))
-    words = ["evaluate-irma", "--codes", "codes.txt", "--years", 2008, "--by-picture", "--format", "json"]
-    assert cli(*words, "truth08.txt", "run08.txt").status == 1
-    outcome = cli(*words, "--lenient", "truth08.txt", "run08.txt")
-    errors = [row["2008"] for row in json.loads(outcome.out)[1]["rows"]]
-    # Wrong at the last position of one axis, wrong in one axis, correct.
-    assert errors == pytest.approx([0.051061, 0.25, 0], abs=5e-7)
-
-
 def test_runs_are_compared_by_pictures(cli, folder):
     words = ["--codes", "codes.txt", "--compare", "--format", "json", "truth.txt", "run.txt", "part.txt"]
     _, comparison = json.loads(cli("evaluate-irma", *words).out)

@@ -19,15 +19,11 @@ import argparse
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError
 from leafid.tasks.annotation2016.files import Known, read_annotation_run, read_list
-from leafid.tasks.annotation2016.results import Subtask
 from leafid.tasks.file_kinds import suggesting_command
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
-    parser.add_argument(
-        "--subtask", type=int, choices=range(1, 6), help="expected subtask (default: that of the first line)"
-    )
     add_known(parser)
 
 
@@ -48,12 +44,11 @@ def read_known(*files: str | None) -> Known:
 
 def run(arguments: argparse.Namespace, environment: Environment) -> int:
     known = read_known(arguments.pictures, arguments.concepts, arguments.illustrations)
-    subtask = Subtask(arguments.subtask) if arguments.subtask else None
     status = 0
     for path in arguments.runs:
         try:
             with suggesting_command(path, "check-annotation", "evaluate-annotation"):
-                found = read_annotation_run(path, subtask, known)
+                found = read_annotation_run(path, None, known)
             environment.print(f"{path}: good: subtask {found.subtask.value}, {len(found.results)} lines")
         except LeafidError as error:
             environment.print(str(error))

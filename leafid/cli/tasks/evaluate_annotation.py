@@ -26,14 +26,11 @@ from leafid.scoring.comparison import compare_values, make_comparison_table
 from leafid.scoring.tables import Cell, Table
 from leafid.tasks.annotation2016.files import read_annotation_run, read_annotation_truth
 from leafid.tasks.annotation2016.metrics import EARTH_RADIUS, OVERLAPS
-from leafid.tasks.annotation2016.results import Subtask
 from leafid.tasks.annotation2016.scoring import RANKS, AnnotationScores, score_annotation
 from leafid.tasks.file_kinds import suggesting_command
 
 #: Options that only one subtask uses.
 _SUBTASK_OPTIONS = {"by_concept": 1, "concepts": 1, "k": 4, "illustrations": 4, "radius": 5}
-#: Minimum number of human captions per picture in the task's ground truth.
-_MIN_CAPTIONS = 5
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -67,12 +64,6 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             raise UsageError(f"--{name} is for subtask {subtask}, found a ground truth of subtask {truth.subtask}")
     if known.ids is None:
         known = replace(known, ids=frozenset(truth.results))
-    few = [name for name, captions in truth.results.items() if len(captions) < _MIN_CAPTIONS]
-    if truth.subtask is Subtask.CAPTION and few:
-        environment.warn(
-            f"{arguments.truth}: expected at least {_MIN_CAPTIONS} captions per picture, as the task has, "
-            f"found fewer for {len(few)} of {len(truth.results)} pictures ({few[0]} …)"
-        )
     scored: list[tuple[str, AnnotationScores]] = []
     for path in arguments.runs:
         with suggesting_command(path, "evaluate-annotation"):

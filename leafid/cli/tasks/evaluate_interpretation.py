@@ -1,10 +1,10 @@
 """Score localised and named objects by the interpretation metric of Hemery et al.
 
 The truth and the result are both label masks (a PNG whose pixels hold 0 for the background and a number for each
-object, or a folder of such PNGs with the same names), or both JSON files in the COCO format, of which segmentations
-are compared where there are any, otherwise boxes. The classes of the objects in label masks are read from objects.csv
-beside them: mask,label,class,confidence; without it only detection and localisation are scored. If the result lacks a
-picture, all its objects count as missed.
+object, or a folder of such PNGs with the same names), or both JSON files in the COCO format. Objects are compared by
+their pixels where all objects of a picture have them, otherwise by their boxes. The classes of the objects in label
+masks are read from objects.csv beside them: mask,label,class,confidence; without it only detection and localisation
+are scored. If the result lacks a picture, all its objects count as missed.
 
 The error ranges from 0 (all objects found, in place and with the correct class) to 1. The localisation metrics are
 means over the matched pairs. A picture without any true or found object has no error, and is left out of the mean.
@@ -57,8 +57,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     distances.add_argument("--distances", metavar="CSV", help="distances between classes, 0 to 1 (default: all 1)")
     distances.add_argument(
         "--taxonomy",
-        metavar="TREE",
-        help="distances in a tree of classes: a CSV with the columns class and parent, or the species of a collection",
+        metavar="COLLECTION",
+        help="distances between the species of a collection: share of ranks that differ",
     )
     parser.add_argument("--by-picture", action="store_true", help="show the errors of every picture")
     add_options(parser, "format", "table")
@@ -95,22 +95,14 @@ def _read_pairs(truth: str, result: str, environment: Environment) -> Iterator[O
     if are_json[0] != are_json[1]:
         raise UsageError("expected boxes (.json) or label masks for both truth and result, found one of each")
     if are_json[0]:
-        yield from _read_coco_pairs(truth, result, environment)
+        true_objects = read_coco(truth)
+        objects = read_coco(result, true_objects).objects
+        yield from (ObjectPair(name, listed, objects[name]) for name, listed in sorted(true_objects.objects.items()))
         return
     missing = sorted(set(list_masks(truth)) - set(list_masks(result)))
     if missing and Path(truth).is_dir():
         environment.warn(f"{result}: lacks {len(missing)} masks ({missing[0]} …); their objects count as missed")
     yield from read_mask_pairs(truth, result)
-
-
-def _read_coco_pairs(truth_file: str, result_file: str, environment: Environment) -> Iterator[ObjectPair]:
-    truth = read_coco(truth_file)
-    result = read_coco(result_file, truth)
-    if truth.has_regions != result.has_regions:
-        only, other = (truth_file, result_file) if truth.has_regions else (result_file, truth_file)
-        environment.warn(f"only {only} has segmentations; they are compared with the boxes of {other}")
-    for name, objects in sorted(truth.objects.items()):
-        yield ObjectPair(name, objects, result.objects[name])
 
 
 def _make_summary(errors: list[PictureError]) -> Table:
@@ -119,17 +111,10 @@ def _make_summary(errors: list[PictureError]) -> Table:
         [name, value, "higher" if metrics[name].higher_is_better else "lower", metrics[name].summary]
         for name, value in average_errors(errors).items()
     ]
-    n_true, n_missed, n_invented = (
-        sum(counts)
-        for counts in zip(
-            *(
-                (len(e.interpretation.matches), len(e.interpretation.missed), len(e.interpretation.invented))
-                for e in errors
-            ),
-            strict=True,
-        )
-    )
-    notes = [f"{len(errors)} pictures, {n_true} objects: {n_missed} missed, {n_invented} invented; means over pictures"]
+    found = [error.interpretation for error in errors]
+    missed, invented = (sum(map(len, sides)) for sides in zip(*((f.missed, f.invented) for f in found), strict=True))
+    objects = f"{sum(len(f.matches) for f in found)} objects: {missed} missed, {invented} invented"
+    notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
     if empty := sum(math.isnan(error.error) for error in errors):
         notes.append(f"{empty} of the pictures have neither true nor found objects and are left out")
     return Table("", ["metric", "mean", "better", "what"], rows, notes)

@@ -6,7 +6,7 @@ and 2006 have a label, 2007 and 2008 a code TTTT-DDD-AAA-BBB. '*' means "don't k
 D, A or B), the code, and optionally its meaning; the branching factors come from it.
 
 Errors are summed over the pictures; the task's score is their sum over the years. A picture that a run lacks counts as
-entirely wrong; with --lenient a code that the table lacks is wrong from its first wrong position on.
+entirely wrong.
 
 examples:
   leafid evaluate-irma --codes codes.txt truth.txt mine.txt yours.txt
@@ -25,7 +25,7 @@ from leafid.errors import UsageError
 from leafid.scoring.comparison import compare_values, make_comparison_table
 from leafid.scoring.tables import Cell, Table
 from leafid.tasks.file_kinds import suggesting_command
-from leafid.tasks.irma.files import AXES, FLAT_YEARS, YEARS, AnswerRules, read_code_table, read_labels
+from leafid.tasks.irma.files import AXES, FLAT_YEARS, YEARS, read_code_table, read_labels
 from leafid.tasks.irma.metrics import YearErrors, year_errors
 
 
@@ -42,9 +42,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--by-picture", action="store_true", help="show the errors of every picture")
     parser.add_argument("--by-axis", action="store_true", help="show the mean errors of the four axes of codes")
-    parser.add_argument(
-        "--lenient", action="store_true", help="count codes outside the table as wrong (default: refuse them)"
-    )
     add_compare(parser, "pictures")
     add_options(parser, "format", "table")
 
@@ -54,12 +51,11 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     _check_options(arguments, has_codes=bool(set(years) - FLAT_YEARS))
     table = read_code_table(arguments.codes) if arguments.codes else None
     with suggesting_command(arguments.truth, "evaluate-irma"):
-        truth = read_labels(arguments.truth, AnswerRules(table, allow_wildcards=False), years=years)
-    rules = AnswerRules(table, allow_unknown=arguments.lenient)
+        truth = read_labels(arguments.truth, table, years=years)
     scored: list[tuple[str, list[YearErrors]]] = []
     for path in arguments.runs:
         with suggesting_command(path, "evaluate-irma"):
-            answers = read_labels(path, rules, years=years, pictures=truth)
+            answers = read_labels(path, table, years=years, pictures=truth)
         if missing := len(truth.keys() - answers.keys()):
             environment.warn(f"{path}: lacks {missing} of {len(truth)} pictures; each counts as entirely wrong")
         scored.append((Path(path).name, year_errors(truth, answers, table, years)))
@@ -80,7 +76,7 @@ def _check_options(arguments: argparse.Namespace, *, has_codes: bool) -> None:
         raise UsageError(f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}")
     if has_codes and not arguments.codes:
         raise UsageError("expected a code table for 2007 and 2008, found none; give --codes, or --years 2005,2006")
-    for option in ("codes", "by_axis", "lenient"):
+    for option in ("codes", "by_axis"):
         if getattr(arguments, option) and not has_codes:
             raise UsageError(f"--{option.replace('_', '-')} has no effect on --years 2005,2006, which have no codes")
     if arguments.compare:

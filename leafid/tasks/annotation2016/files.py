@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from leafid.errors import LeafidError
-from leafid.tasks.annotation2016.results import BadResultError, Concept, Result, Subtask, format_concepts, parse_result
+from leafid.tasks.annotation2016.results import Concept, Result, Subtask, format_concepts, parse_result
 from leafid.textfiles import LineProblems, read_lines, read_text
 
 #: 100 concepts with 100 boxes each have fewer characters.
@@ -71,10 +71,7 @@ def read_list(path: str | os.PathLike[str]) -> frozenset[str]:
 
 def format_line(identity: str, concepts: Sequence[Concept]) -> str:
     """Format a line of subtask 1; an id or a concept that the format can't hold raises a `LeafidError`."""
-    try:
-        line = f"{Subtask.CONCEPTS.value} {identity} {format_concepts(concepts)}".rstrip()
-    except BadResultError as error:
-        raise LeafidError(f"{identity}: {error}") from None
+    line = f"{Subtask.CONCEPTS.value} {identity} {format_concepts(concepts)}".rstrip()
     if identity.split() != [identity] or not line.isascii() or not line.isprintable():
         raise LeafidError(f"expected an id without blanks and results in ASCII, found {line!r}")
     return f"{line}\n"
@@ -91,10 +88,10 @@ def _read_lines(
                 found, identity, text = _split_line(line)
                 subtask = subtask or found
                 if found is not subtask:
-                    raise BadResultError(f"expected subtask {subtask.value}, found subtask {found.value}")
+                    raise LeafidError(f"expected subtask {subtask.value}, found subtask {found.value}")
                 result = parse_result(subtask, text)
                 _check_names(identity, result, subtask, known)
-            except BadResultError as error:
+            except LeafidError as error:
                 problems.add(number, str(error))
                 continue
             if subtask not in repeated:
@@ -110,10 +107,10 @@ def _read_lines(
 def _split_line(line: str) -> tuple[Subtask, str, str]:
     if not line.isascii():
         surrogate = next(character for character in line if not character.isascii())
-        raise BadResultError(f"expected ASCII text, found byte 0x{ord(surrogate) - 0xDC00:02x}")
+        raise LeafidError(f"expected ASCII text, found byte 0x{ord(surrogate) - 0xDC00:02x}")
     words = line.rstrip().split(None, 2)
     if len(words) < 2 or words[0] not in _SUBTASKS:
-        raise BadResultError(f"expected '[subtask] [id] [results]', subtask 1 to 5, found {line.strip()[:60]!r}")
+        raise LeafidError(f"expected '[subtask] [id] [results]', subtask 1 to 5, found {line.strip()[:60]!r}")
     return _SUBTASKS[words[0]], words[1], words[2] if len(words) == 3 else ""
 
 
@@ -127,4 +124,4 @@ def _check_names(identity: str, result: Any, subtask: Subtask, known: Known) -> 
         checks.append(("a picture of the collection", known.illustrations, result))
     for expected, names, found in checks:
         if names is not None and (unknown := next((name for name in found if name not in names), None)):
-            raise BadResultError(f"expected {expected}, found {unknown!r}")
+            raise LeafidError(f"expected {expected}, found {unknown!r}")

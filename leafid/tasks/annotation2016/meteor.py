@@ -14,9 +14,8 @@ def find_missing_requirement() -> str | None:
     """Return what METEOR needs and this machine lacks, with the way to get it, or None."""
     if shutil.which("java") is None:
         return "METEOR needs Java (expected 'java' in the path, found none); install a Java runtime"
-    if importlib.util.find_spec("pycocoevalcap") is None:
-        return "METEOR needs the package pycocoevalcap, found none; 'pip install pycocoevalcap' gets it"
-    return None
+    has_package = importlib.util.find_spec("pycocoevalcap") is not None
+    return None if has_package else "METEOR needs the package pycocoevalcap, found none; 'pip install pycocoevalcap'"
 
 
 def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> dict[str, float]:

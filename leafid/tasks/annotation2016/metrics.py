@@ -12,7 +12,7 @@ import numpy as np
 from leafid.errors import LeafidError
 from leafid.scoring.metrics import Metric
 from leafid.tasks.annotation2016.results import Concept, Place, ScoredBox
-from leafid.tasks.interpretation.regions import box_overlap
+from leafid.tasks.interpretation.regions import Box, box_overlap
 
 CITATION = "Gilbert et al., Overview of the ImageCLEF 2016 Scalable Concept Image Annotation Task"
 
@@ -79,7 +79,8 @@ def concept_precisions(
     precisions: dict[str, list[float]] = {}
     for name in sorted(true_boxes):
         found = boxes.get(name, {})
-        matched, in_pictures = _match_boxes(true_boxes[name], found), _match_pictures([*true_boxes[name]], found)
+        matched = _match_boxes(true_boxes[name], found)
+        in_pictures = _match_boxes(_mark_pictures(true_boxes[name]), _mark_pictures(found))
         precisions[name] = [average_precision(matched if overlap else in_pictures, overlap) for overlap in OVERLAPS]
     return precisions
 
@@ -164,22 +165,13 @@ def _match_boxes(true_boxes: Mapping[str, Sequence[ScoredBox]], boxes: Mapping[s
             overlaps = [box_overlap(true_box, box) for true_box, _ in true_boxes.get(picture, ())]
             best = max(overlaps, default=0.0)
             rows.append((confidence, starts[picture] + overlaps.index(best) if best else -1, best))
-    return _make_detections(rows, sum(map(len, true_boxes.values())))
+    columns = np.array(rows, float).reshape(-1, 3).T
+    return Detections(columns[0], columns[1].astype(int), columns[2], sum(map(len, true_boxes.values())))
 
 
-def _match_pictures(pictures: list[str], boxes: Mapping[str, Sequence[ScoredBox]]) -> Detections:
-    """Take the most confident box in a picture for a detection, correct wherever the concept is in the picture."""
-    numbers = {picture: number for number, picture in enumerate(pictures)}
-    rows = [
-        (max(confidence for _, confidence in listed), numbers.get(picture, -1), float(picture in numbers))
-        for picture, listed in boxes.items()
-    ]
-    return _make_detections(rows, len(pictures))
-
-
-def _make_detections(rows: Sequence[tuple[float, int, float]], positives: int) -> Detections:
-    confidence, claims, overlaps = zip(*rows, strict=True) if rows else ((), (), ())
-    return Detections(np.array(confidence, float), np.array(claims, int), np.array(overlaps, float), positives)
+def _mark_pictures(boxes: Mapping[str, Sequence[ScoredBox]]) -> dict[str, list[ScoredBox]]:
+    """Replace the boxes in a picture by a single one, the same everywhere, with the greatest of their confidences."""
+    return {name: [ScoredBox(Box(0, 0, 1, 1), max(box.confidence for box in listed))] for name, listed in boxes.items()}
 
 
 _metric = partial(Metric, citation=CITATION, command="evaluate-annotation")

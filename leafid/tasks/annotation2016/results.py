@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple, TypeVar
 
+from leafid.errors import LeafidError
 from leafid.tasks.interpretation.regions import Box
 from leafid.textfiles import parse_finite_number, parse_whole_number
 
@@ -52,18 +53,14 @@ Result = tuple[Concept, ...] | str | tuple[int, ...] | tuple[str, ...] | Place
 _BOX = re.compile(r"(?:([^:]*):)?(\d{1,9})x(\d{1,9})\+(\d{1,9})\+(\d{1,9})", re.ASCII)
 
 
-class BadResultError(ValueError):
-    """A result that can't be read: "expected …, found …"."""
-
-
 def parse_result(subtask: Subtask, text: str) -> Result:
-    """Parse the text after the subtask and the id; a `BadResultError` says what was expected and what was found."""
+    """Parse the text after the subtask and the id; a `LeafidError` says what was expected and what was found."""
     match subtask:
         case Subtask.CONCEPTS:
             return _parse_concepts(text)
         case Subtask.CAPTION:
             if not text.strip():
-                raise BadResultError("expected a sentence, found none")
+                raise LeafidError("expected a sentence, found none")
             return " ".join(text.split())
         case Subtask.SELECTION:
             boxes = _split_commas(text, "boxes") if text.strip() else []
@@ -76,7 +73,7 @@ def parse_result(subtask: Subtask, text: str) -> Result:
 
 
 def format_concepts(concepts: Sequence[Concept]) -> str:
-    """Format a result of subtask 1 as `parse_result` reads it, blanks as underscores, or raise a `BadResultError`."""
+    """Format a result of subtask 1 as `parse_result` reads it, blanks as underscores, or raise a `LeafidError`."""
     text = " ".join(
         f"{'_'.join(name.split())} {','.join(_format_box(box, confidence) for box, confidence in boxes)}"
         for name, boxes in concepts
@@ -107,7 +104,7 @@ def localise_ranking(ranking: Sequence[tuple[str, float]], leaf: tuple[int, int,
 def _parse_concepts(text: str) -> tuple[Concept, ...]:
     words = text.split()
     if len(words) % 2:
-        raise BadResultError(f"expected pairs of a concept and its boxes, found nothing behind {_quote(words[-1])}")
+        raise LeafidError(f"expected pairs of a concept and its boxes, found nothing behind {_quote(words[-1])}")
     names = _check_unique(_check_number(words[::2], MAX_CONCEPTS, "concepts"), "concept")
     return tuple(Concept(name, _parse_boxes(name, boxes)) for name, boxes in zip(names, words[1::2], strict=True))
 
@@ -115,63 +112,63 @@ def _parse_concepts(text: str) -> tuple[Concept, ...]:
 def _parse_boxes(name: str, text: str) -> tuple[ScoredBox, ...]:
     items = text.split(",")
     if len(items) > MAX_BOXES:
-        raise BadResultError(f"expected at most {MAX_BOXES} boxes of a concept, found {len(items)} of {_quote(name)}")
+        raise LeafidError(f"expected at most {MAX_BOXES} boxes of a concept, found {len(items)} of {_quote(name)}")
     return tuple(map(_parse_box, items))
 
 
 def _parse_box(text: str) -> ScoredBox:
     match = _BOX.fullmatch(text)
     if match is None:
-        raise BadResultError(f"expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found {_quote(text)}")
+        raise LeafidError(f"expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found {_quote(text)}")
     word, *numbers = match.groups()
     width, height, left, top = map(int, numbers)
     box = Box(left, top, width, height)
     if problem := box.find_problem():
-        raise BadResultError(problem)
+        raise LeafidError(problem)
     return ScoredBox(box, 1.0 if word is None else _parse_number(word, "a confidence"))
 
 
 def _parse_box_id(word: str) -> int:
     if (number := parse_whole_number(word)) is None:
-        raise BadResultError(f"expected ids of boxes as whole numbers from 0 up, found {_quote(word)}")
+        raise LeafidError(f"expected ids of boxes as whole numbers from 0 up, found {_quote(word)}")
     return number
 
 
 def _parse_place(text: str) -> Place:
     words = text.split()
     if len(words) != 2:
-        raise BadResultError(f"expected a latitude and a longitude, found {_quote(text)}")
+        raise LeafidError(f"expected a latitude and a longitude, found {_quote(text)}")
     place = Place(_parse_number(words[0], "a latitude"), _parse_number(words[1], "a longitude"))
     for name, value, limit, word in zip(("latitude", "longitude"), place, (90, 180), words, strict=True):
         if abs(value) > limit:
-            raise BadResultError(f"expected a {name} from -{limit} to {limit}, found {word}")
+            raise LeafidError(f"expected a {name} from -{limit} to {limit}, found {word}")
     return place
 
 
 def _split_commas(text: str, items: str) -> list[str]:
     words = [word.strip() for word in text.split(",")]
     if any(len(word.split()) != 1 for word in words):
-        raise BadResultError(f"expected ids of {items}, separated by commas, found {_quote(text)}")
+        raise LeafidError(f"expected ids of {items}, separated by commas, found {_quote(text)}")
     return words
 
 
 def _check_number(items: Sequence[T], maximum: int, kinds: str) -> tuple[T, ...]:
     if len(items) > maximum:
-        raise BadResultError(f"expected at most {maximum} {kinds}, found {len(items)}")
+        raise LeafidError(f"expected at most {maximum} {kinds}, found {len(items)}")
     return tuple(items)
 
 
 def _check_unique(items: Sequence[T], kind: str) -> tuple[T, ...]:
     for position, item in enumerate(items):
         if item in items[:position]:
-            raise BadResultError(f"expected every {kind} once in a line, found {_quote(str(item))} again")
+            raise LeafidError(f"expected every {kind} once in a line, found {_quote(str(item))} again")
     return tuple(items)
 
 
 def _parse_number(word: str, expected: str) -> float:
     number = parse_finite_number(word)
     if number is None:
-        raise BadResultError(f"expected {expected} as a finite number, found {_quote(word)}")
+        raise LeafidError(f"expected {expected} as a finite number, found {_quote(word)}")
     return number
 
 

@@ -29,11 +29,6 @@ class CocoFile:
     #: Names by category id.
     classes: dict[Id, str]
 
-    @property
-    def has_regions(self) -> bool:
-        """Whether any object has a segmentation."""
-        return any(item.region for items in self.objects.values() for item in items)
-
 
 def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> CocoFile:
     """Read a COCO ground truth, or, with its `truth`, COCO results, which may be a plain list of annotations.
@@ -47,13 +42,16 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
     classes = {category.id: category.name for category in content.categories}
     with LineProblems(path) as problems:
         if truth is not None:
-            _check_same(
-                problems,
-                {number: image.file_name for number, image in images.items()},
-                {number: image.file_name for number, image in truth.images.items()},
-                "images",
-            )
-            _check_same(problems, classes, truth.classes, "categories")
+            for index, image in enumerate(content.images):
+                if image.id not in truth.images or truth.images[image.id].file_name != image.file_name:
+                    problems.add(
+                        None, f"images[{index}]: expected an image of the ground truth, found {image.file_name!r}"
+                    )
+            for index, category in enumerate(content.categories):
+                if truth.classes.get(category.id) != category.name:
+                    problems.add(
+                        None, f"categories[{index}]: expected one of the ground truth, found {category.name!r}"
+                    )
             images, classes = truth.images, truth.classes
         if not images:
             problems.add(None, "expected at least one image, found none")
@@ -71,13 +69,6 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
             except LeafidError as error:
                 problems.add(None, f"annotations[{index}]: {error}")
     return CocoFile(objects, images, classes)
-
-
-def _check_same(problems: LineProblems, names: dict[Id, str], true_names: dict[Id, str], kind: str) -> None:
-    for number, name in names.items():
-        if true_names.get(number) != name:
-            expected = f"expected {kind} of the ground truth"
-            problems.add(None, f"{expected}, found {name!r} with id {number!r}")
 
 
 def _make_object(entry: Annotation, images: dict[Id, Image], classes: dict[Id, str]) -> BoxedObject:

@@ -38,9 +38,9 @@ class Scene:
 
     @classmethod
     def from_objects(cls, truth: Sequence[BoxedObject], result: Sequence[BoxedObject]) -> Scene:
-        """Compare objects by their pixels if any of them has a region, otherwise their boxes as rectangles."""
-        if any(item.region for item in (*truth, *result)):
-            true_regions, regions = [item.to_region() for item in truth], [item.to_region() for item in result]
+        """Compare objects by their pixels if all of them have a region, otherwise their boxes as rectangles."""
+        true_regions, regions = ([item.region for item in items if item.region] for items in (truth, result))
+        if len(true_regions) == len(truth) and len(regions) == len(result):
             common = np.array([[float(true.count_common(found)) for found in regions] for true in true_regions])
             true_areas, areas = [float(true.area) for true in true_regions], [float(found.area) for found in regions]
         else:

@@ -70,13 +70,6 @@ class Region:
     top: int = 0
     left: int = 0
 
-    @classmethod
-    def from_box(cls, box: Box) -> Region:
-        """Fill a box, whose sides are rounded to whole pixels."""
-        top, left = round(box.top), round(box.left)
-        rows, columns = round(box.top + box.height) - top, round(box.left + box.width) - left
-        return cls(np.ones((max(rows, 1), max(columns, 1)), bool), top, left)
-
     @cached_property
     def area(self) -> int:
         """Number of pixels."""
@@ -103,10 +96,6 @@ class BoxedObject(NamedTuple):
     box: Box
     confidence: float = 1.0
     region: Region | None = None
-
-    def to_region(self) -> Region:
-        """Return the object's pixels, or those of its box."""
-        return self.region or Region.from_box(self.box)
 
 
 class ObjectPair(NamedTuple):

@@ -53,44 +53,17 @@ class CodeTable:
             raise LeafidError(f"axis {axis}: expected a code of the table, found {code!r}")
         return tuple(len(self._children[axis, code[:depth]]) for depth in range(len(code)))
 
-    def has_prefix(self, axis: str, prefix: str) -> bool:
-        """Tell whether a code of the axis begins with the prefix."""
-        return not prefix or prefix[-1] in self._children.get((axis, prefix[:-1]), ())
+    def find_problem(self, axis: str, code: str, others: str) -> str | None:
+        """Return what is wrong with the code of an axis ("expected …, found …"), or None.
 
-
-@dataclass(frozen=True)
-class AnswerRules:
-    """What an answer may be."""
-
-    #: Required for codes.
-    table: CodeTable | None
-    #: Whether "*" may stand for "don't know": in a run, not in a ground truth.
-    allow_wildcards: bool = True
-    #: Whether codes that the table lacks are accepted, to be counted as wrong.
-    allow_unknown: bool = False
-
-    def find_problems(self, answer: str, year: int) -> list[str]:
-        """List what is wrong with an answer ("expected …, found …")."""
-        if year in FLAT_YEARS:
-            if _LABEL.fullmatch(answer) or answer == CLUTTER or (answer == WILDCARD and self.allow_wildcards):
-                return []
-            return [f"expected a label (a whole number or C{', or *' * self.allow_wildcards}), found {answer!r}"]
-        if self.table is None:
-            return ["expected a code table for codes, found none"]
-        codes = answer.split("-")
-        if [len(code) for code in codes] != [*AXES.values()]:
-            return [f"expected a code TTTT-DDD-AAA-BBB, found {answer!r}"]
-        found = (self._find_problem(axis, code, year, self.table) for axis, code in zip(AXES, codes, strict=True))
-        return [problem for problem in found if problem]
-
-    def _find_problem(self, axis: str, code: str, year: int, table: CodeTable) -> str | None:
-        others = WILDCARD * self.allow_wildcards + CLUTTER * (year in CLUTTER_YEARS)
+        `others` are the characters besides 0-9 and a-z that it may have: `WILDCARD`, `CLUTTER`.
+        """
         for character in code:
             if not _CODE.fullmatch(character) and character not in others:
                 kinds = ", ".join(["0-9, a-z", *others])
                 return f"axis {axis}: expected positions of {kinds}, found {character!r} in {code!r}"
         known = code.partition(WILDCARD)[0]
-        if self.allow_unknown or set(known) == {CLUTTER} or table.has_prefix(axis, known):
+        if not known or set(known) == {CLUTTER} or known[-1] in self._children.get((axis, known[:-1]), ()):
             return None
         return f"axis {axis}: expected a code of the table, found {code!r}"
 
@@ -116,16 +89,17 @@ def read_code_table(path: str | os.PathLike[str]) -> CodeTable:
 
 def read_labels(
     path: str | os.PathLike[str],
-    rules: AnswerRules,
+    table: CodeTable | None,
     *,
     years: Sequence[int] = YEARS,
     pictures: Iterable[str] | None = None,
 ) -> dict[str, Answers]:
-    """Read a ground truth or a run: by picture, the answers in the order of `years`.
+    """Read a ground truth, or, with its `pictures`, a run: by picture, the answers in the order of `years`.
 
-    A `ProblemsError` names the lines with a wrong number of columns, a repeated picture, one that is not in `pictures`,
-    or an answer that breaks the rules.
+    Only a run may have wildcards. `table` is required if `years` has one from 2007 on. A `ProblemsError` names the
+    lines with a wrong number of columns, a repeated or unknown picture, or an answer that is no label or code.
     """
+    wildcard = "" if pictures is None else WILDCARD
     known = None if pictures is None else set(pictures)
     labels: dict[str, Answers] = {}
     # Many pictures share a code, so each code is checked once per year.
@@ -140,13 +114,28 @@ def read_labels(
                 problems.add(line, f"expected a picture of the ground truth, found {picture!r}")
             for year, answer in zip(years, answers, strict=True):
                 if (year, answer) not in checked:
-                    checked[year, answer] = rules.find_problems(answer, year)
+                    checked[year, answer] = _find_problems(answer, year, table, wildcard)
                 for problem in checked[year, answer]:
                     problems.add(line, f"{year}: {problem}")
             labels[picture] = tuple(answers)
         if not labels and not problems:
             problems.add(None, "expected one line per picture, found none")
     return labels
+
+
+def _find_problems(answer: str, year: int, table: CodeTable | None, wildcard: str) -> list[str]:
+    if year in FLAT_YEARS:
+        if _LABEL.fullmatch(answer) or answer in {CLUTTER, wildcard}:
+            return []
+        return [f"expected a label (a whole number or C{wildcard and ', or *'}), found {answer!r}"]
+    if table is None:
+        return ["expected a code table for codes, found none"]
+    codes = answer.split("-")
+    if [len(code) for code in codes] != [*AXES.values()]:
+        return [f"expected a code TTTT-DDD-AAA-BBB, found {answer!r}"]
+    others = wildcard + CLUTTER * (year in CLUTTER_YEARS)
+    found = (table.find_problem(axis, code, others) for axis, code in zip(AXES, codes, strict=True))
+    return [problem for problem in found if problem]
 
 
 def _split_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
