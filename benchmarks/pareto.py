@@ -6,13 +6,15 @@ baseline.json, from the file to the probabilities of all species.
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from leafid.api import load_model
-from leafid.pages.plots import draw_speed, make_standalone
 from leafid.pictures.picture import AcquisitionType
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -30,9 +32,16 @@ def main() -> None:
 def draw_accuracy(type_: str, scores: Mapping[str, float], costs: Mapping[str, Mapping[str, float]]) -> str:
     """Draw top-1 of recipes over their times, in multiples of decoding a real picture of a type; SVG."""
     times = {name: costs[f"real/{type_}/{name}/whole"]["ratio"] for name in scores}
-    intervals = {name: (score, None, None) for name, score in scores.items()}
-    plot = draw_speed(times, intervals, "top-1", type_, "times the decoding of")
-    return make_standalone(plot)
+    figure = Figure((6.2, 3.6), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([*times.values()], [*scores.values()], "o")
+    for name, time in times.items():
+        axes.annotate(name, (time, scores[name]), (6, 5), textcoords="offset points", fontsize=9)
+    axes.set(xscale="log", xlabel="times the decoding of a picture", ylabel="top-1", title=type_)
+    axes.grid()
+    stream = io.StringIO()
+    figure.savefig(stream, format="svg", metadata={"Date": None})
+    return stream.getvalue()
 
 
 if __name__ == "__main__":

@@ -1,15 +1,12 @@
 """The plots of an experiment's result, and its page."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from leafid.grouping import group_by
 from leafid.pages import plots
 from leafid.pages.rendering import render_page
 from leafid.scoring.experiment import Result
 from leafid.scoring.tables import Table
-
-# Maximum number of recipes whose names fit beside their points.
-_NAMED_POINTS = 12
 
 
 def make_experiment_page(title: str, summary: str, results: Sequence[Result], table: Table) -> str:
@@ -18,13 +15,13 @@ def make_experiment_page(title: str, summary: str, results: Sequence[Result], ta
     for (collection, type_), own in group_by(results, lambda row: (row.collection, row.type)).items():
         plain = [row for row in own if not row.setting]
         curves = group_by([row for row in own if row.setting], lambda row: row.protocol)
-        drawn = [*(_draw_points(plain) if plain else ()), *(_draw_curves(*item) for item in curves.items())]
+        drawn = [*([_draw_points(plain)] if plain else ()), *(_draw_curves(*item) for item in curves.items())]
         sections.append((f"{collection}, {type_}", drawn))
     return render_page("experiment.html", name=title, summary=summary, sections=sections, table=table)
 
 
-def _draw_points(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
-    """Draw accuracies, and those of the first protocol over time; yields plots with their captions."""
+def _draw_points(results: Sequence[Result]) -> tuple[str, str]:
+    """Draw accuracies; returns the plot with its caption."""
     recipes, protocols = ({getattr(row, key) for row in results} for key in ("recipe", "protocol"))
     names = [
         row.recipe if len(protocols) == 1 else row.protocol if len(recipes) == 1 else f"{row.recipe}, {row.protocol}"
@@ -32,21 +29,21 @@ def _draw_points(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
     ]
     about = f"{results[0].collection}, {results[0].type}"
     points = [(row.top1, *row.interval) for row in results]
-    yield plots.draw_points(names, points, "top-1", about), "Accuracy, with intervals."
-    timed = [row for row in results if row.milliseconds and row.protocol == results[0].protocol]
-    if 1 < len(timed) <= _NAMED_POINTS:
-        times = {row.recipe: row.milliseconds or 0.0 for row in timed}
-        scores = {row.recipe: (row.top1, *row.interval) for row in timed}
-        caption = "Accuracy over time: higher, and further left, is better."
-        yield plots.draw_speed(times, scores, "top-1", about), caption
+    return plots.draw_points(names, points, "top-1", about), "Accuracy, with intervals."
 
 
 def _draw_curves(protocol: str, results: Sequence[Result]) -> tuple[str, str]:
     curves = {
-        name: [(int(row.setting.split()[0]), row.top1, *row.interval) for row in own]
+        name: ([int(row.setting.split()[0]) for row in own], [row.top1 for row in own])
         for name, own in group_by(results, lambda row: row.recipe).items()
     }
     noun = results[-1].setting.split()[-1]
-    about = f"{results[0].collection}, {results[0].type}, {protocol}"
-    plot = plots.draw_learning_curves(curves, f"training {noun} of each species", "top-1", about)
-    return plot, f"{protocol}: learning curves, with intervals."
+    plot = plots.draw_curves(
+        curves,
+        f"training {noun} of each species",
+        "top-1",
+        about=f"{results[0].collection}, {results[0].type}, {protocol}",
+        steps=sorted({number for numbers, _ in curves.values() for number in numbers}),
+        has_points=True,
+    )
+    return plot, f"{protocol}: learning curves."

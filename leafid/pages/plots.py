@@ -1,6 +1,7 @@
-"""The report's plots, as SVG elements for the page: their colours are those of its style, light or dark."""
+"""The plots of pages, as SVG elements whose colours are those of the pages' style, light or dark.
 
-from __future__ import annotations
+They are drawn without pyplot, whose global state and window system nothing here needs.
+"""
 
 import io
 import re
@@ -8,17 +9,19 @@ import warnings
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
+from numpy.typing import ArrayLike
 
 from leafid.pages.rendering import clean_text
-from leafid.pages.run_facts import ConfusionMatrix, ReliabilityCurve
+from leafid.pages.run_facts import ConfusionMatrix
 from leafid.scoring.tables import Cell
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # Distinguishable with any kind of colour vision (Okabe and Ito, 2008), green first.
 COLOURS = ("#00785a", "#c24e00", "#0072b2", "#a85a86", "#a87000")
@@ -74,50 +77,33 @@ def draw_score_bars(groups: Sequence[str], scores: Mapping[str, Sequence[Interva
     return _to_svg(figure, f"{title} of {', '.join(scores)}")
 
 
-def draw_rank_curves(curves: Mapping[str, NDArray[np.float64]]) -> str:
-    """Draw curves of `leafid.pages.run_facts.compute_rank_curve`."""
-    figure, axes = _make_figure(5.2, 3.3)
-    for index, curve in enumerate(curves.values()):
-        axes.plot(np.arange(1, len(curve) + 1), curve, "o-", ms=3.5, lw=1.6, color=_get_colour(index))
-    deepest = max(map(len, curves.values()))
-    axes.set(ylim=(0, 1.03), xlim=(0.6, deepest + 0.4), xlabel="first k answers", ylabel="correct species among them")
-    axes.set_xticks(sorted({1, *range(5, deepest + 1, 5)}) if deepest > 10 else range(1, deepest + 1))
-    axes.grid()
-    _add_legend(figure, [*curves])
-    return _to_svg(figure, "Share of pictures with the correct species among the first k answers")
-
-
-def draw_curves(curves: Mapping[str, Curve], x: str, y: str, *, has_diagonal: bool = False) -> str:
-    """Draw curves of shares over shares; the diagonal is dashed."""
-    figure, axes = _make_figure(4.2, 3.8)
+def draw_curves(
+    curves: Mapping[str, Curve],
+    x: str,
+    y: str,
+    *,
+    about: str = "",
+    has_points: bool = False,
+    has_diagonal: bool = False,
+    steps: Sequence[int] = (),
+) -> str:
+    """Draw curves of a share over another, or over numbers, whose `steps` are then named; the diagonal is dashed."""
+    figure, axes = _make_figure(5.2 if steps else 4.2, 3.5)
     if has_diagonal:
         axes.plot([0, 1], [0, 1], "--", color=_SOFT, lw=1)
     for index, (columns, rows) in enumerate(curves.values()):
-        axes.plot(columns, rows, "-", color=_get_colour(index), lw=1.6)
-    axes.set(xlim=(0, 1.01), ylim=(0, 1.01), xlabel=x, ylabel=y)
+        style = {"marker": _MARKERS[index % len(_MARKERS)], "ms": 4} if has_points else {}
+        axes.plot(columns, rows, color=_get_colour(index), lw=1.6, **style)
+    axes.set(ylim=(-0.02, 1.03), xlabel=x, ylabel=y)
+    if steps:
+        axes.set_xscale("log")
+        axes.set_xticks(steps, map(str, steps))
+        axes.minorticks_off()
+    else:
+        axes.set_xlim(-0.02, 1.03)
     axes.grid()
-    _add_legend(figure, [*curves])
-    return _to_svg(figure, f"{y} over {x}")
-
-
-def draw_learning_curves(curves: Mapping[str, Sequence[Interval]], x: str, y: str, about: str) -> str:
-    """Draw scores over numbers of training pictures; `curves` has the number, the score and its interval."""
-    figure, axes = _make_figure(5.2, 3.8)
-    for index, points in enumerate(curves.values()):
-        number, score, low, high = np.array(points, np.float64).T
-        # Each a little beside the others, so that the intervals don't cover each other.
-        place = number * 1.02 ** (index - (len(curves) - 1) / 2)
-        whiskers = np.nan_to_num(np.maximum([score - low, high - score], 0))
-        style = {"color": _get_colour(index), "marker": _MARKERS[index % len(_MARKERS)]}
-        axes.errorbar(place, score, whiskers, lw=1.4, elinewidth=0.8, ms=5, **style)
-    numbers = sorted({int(point[0] or 0) for points in curves.values() for point in points})
-    axes.set_xscale("log")
-    axes.set_xticks(numbers, map(str, numbers))
-    axes.minorticks_off()
-    axes.set(ylim=(0, 1.03), xlabel=x, ylabel=y)
-    axes.grid()
-    _add_legend(figure, [*curves], has_markers=True)
-    return _to_svg(figure, f"{about}: {y} over {x}, of {', '.join(curves)}")
+    _add_legend(figure, [*curves], has_markers=has_points)
+    return _to_svg(figure, f"{about}{': ' if about else ''}{y} over {x}, of {', '.join(curves)}")
 
 
 def draw_points(names: Sequence[str], scores: Sequence[Interval], x: str, about: str) -> str:
@@ -133,54 +119,8 @@ def draw_points(names: Sequence[str], scores: Sequence[Interval], x: str, about:
     return _to_svg(figure, f"{about}: {x} of {', '.join(names)}")
 
 
-def draw_speed(
-    times: Mapping[str, float], scores: Mapping[str, Interval], y: str, about: str, unit: str = "milliseconds"
-) -> str:
-    """Draw scores over the time of a picture, with the name beside each point."""
-    figure, axes = _make_figure(6.2, 3.6)
-    x = np.array([*times.values()])
-    score, low, high = np.array([scores[name] for name in times], np.float64).T
-    axes.errorbar(x, score, np.nan_to_num(np.maximum([score - low, high - score], 0)), fmt="o", color=COLOURS[0], lw=1)
-    for name, place, height in zip(times, x, score, strict=True):
-        axes.annotate(name, (place, height), (6, 5), textcoords="offset points", fontsize=9)
-    axes.set_xscale("log")
-    axes.margins(x=0.2)
-    axes.set(xlabel=f"{unit} a picture", ylabel=y)
-    axes.grid()
-    return _to_svg(figure, f"{about}: {y} over the time of a picture, of {', '.join(times)}")
-
-
-def make_standalone(svg: str) -> str:
-    """Make an SVG file of a plot: with the colours of the light style, and a namespace."""
-    for colour, name in _VARIABLES.items():
-        svg = svg.replace(f"var(--{name})", colour)
-    return svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" ', 1)
-
-
-def draw_reliability(curves: Mapping[str, ReliabilityCurve]) -> str:
-    """Draw how often predictions of about the same probability are correct, above how many there are."""
-    figure, (axes, counts) = _make_figure(4.2, 4.6, heights=(3, 1))
-    axes.plot([0, 1], [0, 1], "--", color=_SOFT, lw=1)
-    width = 0.09 / len(curves)
-    for index, (probability, accuracy, numbers) in enumerate(curves.values()):
-        axes.plot(probability, accuracy, "o-", color=_get_colour(index), lw=1.4, ms=5)
-        left = np.floor(np.minimum(probability, 0.999) * 10) / 10 + 0.005 + index * width
-        counts.bar(left, numbers, width, align="edge", color=_get_colour(index))
-        if len(curves) == 1:
-            for x, count in zip(left + width / 2, numbers, strict=True):
-                counts.text(x, count, f" {count}", ha="center", va="bottom", fontsize=8)
-    counts.margins(y=0.25)
-    axes.set(xlim=(-0.02, 1.03), ylim=(-0.02, 1.03), ylabel="share correct")
-    counts.set(xlabel="probability of the first answer", ylabel="answers")
-    axes.grid()
-    _add_legend(figure, [*curves])
-    return _to_svg(figure, "Reliability diagram of the first answers' probabilities, with their numbers")
-
-
 def draw_confusion_matrix(matrix: ConfusionMatrix, run: str) -> str:
     """Draw what share of each species' pictures got which answer of a run, with families side by side."""
-    from matplotlib.patches import Rectangle
-
     n_rows, n_columns = matrix.counts.shape
     figure, axes = _make_figure(3.5 + 0.21 * n_columns, 2.2 + 0.21 * n_rows)
     shares = matrix.counts / np.maximum(matrix.counts.sum(axis=1, keepdims=True), 1)
@@ -211,21 +151,14 @@ def _get_colour(index: int) -> str:
     return COLOURS[index % len(COLOURS)]
 
 
-def _make_figure(width: float, height: float, heights: Sequence[float] = (1,)) -> tuple[Figure, Any]:
-    """Make a figure with one plot, or with several that share their x axis."""
-    # Without pyplot, whose global state and window system nothing here needs.
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
+def _make_figure(width: float, height: float) -> tuple[Figure, Any]:
     with rc_context(_STYLE):
         figure = Figure((width, height), layout="constrained")
-        return figure, figure.subplots(len(heights), sharex=True, height_ratios=heights)
+        return figure, figure.subplots()
 
 
 def _add_legend(figure: Figure, names: Sequence[str], *, has_markers: bool = False) -> None:
     """Add a legend above the plot, where it covers nothing, with these names for the colours in their order."""
-    from matplotlib.lines import Line2D
-
     if len(names) < 2:
         return
     handles = [
@@ -240,9 +173,6 @@ def _add_legend(figure: Figure, names: Sequence[str], *, has_markers: bool = Fal
 
 def _to_svg(figure: Figure, description: str) -> str:
     """Make an SVG element whose ids differ from those of other plots; equal figures give equal text."""
-    from matplotlib import rc_context
-    from matplotlib.text import Text
-
     stream = io.StringIO()
     metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     with rc_context({**_STYLE, "svg.hashsalt": repr(description)}), warnings.catch_warnings():

@@ -1,24 +1,18 @@
 """The HTML report: one page that needs no other file and no network."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
-from leafid.pages import plots, report_tables
-from leafid.pages.gallery import Gallery
+from leafid.errors import ImageError
+from leafid.features.recipe import LONGEST_SIDE
+from leafid.pages import plots, run_facts
 from leafid.pages.rendering import render_page
-from leafid.pages.run_facts import (
-    Confusion,
-    compute_rank_curve,
-    compute_reliability,
-    count_answers,
-    find_confusions,
-    find_rankings,
-    find_top_predictions,
-)
-from leafid.pictures.picture import Picture
+from leafid.pages.run_facts import Confusion, find_confusions, find_rankings, find_top_predictions
+from leafid.pictures.decoding import encode_jpeg, read_image
+from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.scoring.calibration import expected_calibration_error
 from leafid.scoring.comparison import compare_runs, make_comparison_table
 from leafid.scoring.open_world import compute_open_set_curve, make_open_world_table, score_open_world
@@ -37,6 +31,10 @@ from leafid.scoring.runs import Run
 from leafid.scoring.sets import make_macro_tables
 from leafid.scoring.tables import Table
 from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth
+from leafid.segmentation.overlay import draw_overlay
+from leafid.segmentation.result import shrink
+from leafid.segmentation.segment import segment
+from leafid.workers import ordered_map
 
 # Maximum number of confusions with pictures, of missing pictures that are named, of ranks, of species in a confusion
 # matrix, and of pictures in the list of all: the page stays at a few megabytes.
@@ -49,7 +47,63 @@ PICTURES_SHOWN = 1500
 _TOP = 5
 # Maximum number of thumbnails of one confusion, and of files tried for them: many may be unreadable.
 _WRONG_SHOWN, _EXAMPLES_SHOWN, _EXAMPLES_TRIED = 3, 2, 8
+# Longest side of a thumbnail, in pixels.
+SIDE = 136
 _NO_INTERVAL = (float("nan"), float("nan"))
+
+
+class Gallery:
+    """The pictures that the report may show; each is read only once."""
+
+    def __init__(self, pictures: Sequence[Picture], jobs: int = 1) -> None:
+        self._jobs = jobs
+        # A package lists a test picture twice, with and without its label; both have the same file.
+        self.pictures = {picture.name: picture for picture in pictures}
+        self._of_species: dict[str, list[str]] = {}
+        # Training pictures come first: they are what the program has seen of a species.
+        for picture in sorted(pictures, key=lambda picture: picture.part != "train"):
+            if picture.species:
+                self._of_species.setdefault(picture.species, []).append(picture.name)
+        self._images: dict[str, bytes | None] = {}
+
+    def load(self, names: Iterable[str]) -> None:
+        """Read pictures on several processes."""
+        missing = [name for name in dict.fromkeys(names) if name in self.pictures and name not in self._images]
+        pictures = [self.pictures[name] for name in missing]
+        images = ordered_map(make_thumbnail, pictures, self._jobs, lambda _picture, _problem: None, item_seconds=0.03)
+        self._images.update(zip(missing, images, strict=True))
+
+    def get(self, name: str) -> bytes | None:
+        """Return a picture as JPEG; None where there is none that can be read."""
+        self.load([name])
+        return self._images.get(name)
+
+    def show(self, names: Iterable[str], count: int) -> list[tuple[str, bytes]]:
+        """Return the first `count` of the pictures that can be read, by name."""
+        shown: list[tuple[str, bytes]] = []
+        for name in names:
+            if len(shown) < count and (image := self.get(name)):
+                shown.append((name, image))
+        return shown
+
+    def list_species(self, species: str, like: str, except_for: Sequence[str] = ()) -> list[str]:
+        """List the pictures of a species, those of the same acquisition type as the picture `like` first."""
+        names = [name for name in self._of_species.get(species, []) if name not in except_for]
+        type_ = self.pictures[like].type if like in self.pictures else None
+        return sorted(names, key=lambda name: self.pictures[name].type != type_)
+
+
+def make_thumbnail(picture: Picture) -> bytes | None:
+    """Make a JPEG of a picture with the outline of its leaf; None where it can't be read."""
+    try:
+        image = read_image(picture.file, LONGEST_SIDE)
+    except ImageError:
+        return None
+    small = shrink(image, SIDE)
+    if picture.type is not None:
+        # As identification segments it.
+        small = draw_overlay(small, segment(image, picture.type, petiole=picture.type is not AcquisitionType.PHOTO))
+    return encode_jpeg(small)
 
 
 def make_report(
@@ -71,16 +125,10 @@ def make_report(
     judged = [judge_run(run, truth) for run in runs]
     gallery = Gallery(pictures, jobs)
     tables = {
-        "pictures-by-type": report_tables.make_count_table(truth),
+        "pictures-by-type": run_facts.make_count_table(truth),
         "scores": make_score_table(truth, judged, options),
     }
     drawn = {
-        "pictures-by-type": plots.draw_curves(
-            report_tables.make_lorenz_curves(truth, pictures),
-            "share of species",
-            "share of pictures",
-            has_diagonal=True,
-        ),
         "scores": _plot_scores(tables["scores"], runs),
     }
     if len(runs) > 1:
@@ -89,19 +137,32 @@ def make_report(
             comparisons, "S", scope="mean of types", won="species", seed=options.bootstrap.seed
         )
     curves = _compute_rank_curves(truth, judged)
-    tables["ranks"] = report_tables.make_rank_table(curves)
-    drawn["ranks"] = plots.draw_rank_curves({name: np.array(values) for name, values in curves.items()})
+    tables["ranks"] = run_facts.make_rank_table(curves)
+    ranks = range(1, len(tables["ranks"].rows) + 1)
+    drawn["ranks"] = plots.draw_curves(
+        {name: (ranks, values) for name, values in curves.items()},
+        "first k answers",
+        "correct species among them",
+        steps=[k for k in (1, 2, 3, 5, 10, 20) if k in ranks],
+        has_points=True,
+    )
     tops = {run.name: find_top_predictions(run, truth) for run in runs}
     answers = {
         name: (top.score[top.is_answered], top.correct[top.is_answered])
         for name, top in tops.items()
         if top.are_probabilities
     }
-    reliability = {name: compute_reliability(*own) for name, own in answers.items()}
+    reliability = {name: run_facts.compute_reliability(*own) for name, own in answers.items()}
     if reliability:
-        tables["reliability"] = report_tables.make_reliability_table(reliability)
-        drawn["reliability"] = plots.draw_reliability(reliability)
-    if trained := report_tables.count_training_pictures(pictures):
+        tables["reliability"] = run_facts.make_reliability_table(reliability)
+        drawn["reliability"] = plots.draw_curves(
+            {name: curve[:2] for name, curve in reliability.items()},
+            "probability of the first answer",
+            "share correct",
+            has_points=True,
+            has_diagonal=True,
+        )
+    if trained := run_facts.count_training_pictures(pictures):
         tables["training-pictures"] = make_macro_tables(truth, judged, (1, 5), trained)[1]
         drawn["training-pictures"] = _plot_training_bins(tables["training-pictures"], runs)
     if n_unknown:
@@ -111,14 +172,14 @@ def make_report(
             open_curves, "unknown pictures accepted", "known pictures accepted and correct"
         )
     rankings = {run.name: find_rankings(run, truth, _TOP) for run in runs}
-    tables["pictures"] = report_tables.make_picture_table(truth, rankings)
+    tables["pictures"] = run_facts.make_picture_table(truth, rankings)
     details = []
     for run, own in zip(runs, judged, strict=True):
         suffix = f"-{PurePath(run.name).stem}" if len(runs) > 1 else ""
         top, confusions = tops[run.name], find_confusions(tops[run.name], truth)
-        tables[f"species{suffix}"] = report_tables.make_run_species_table(own, confusions, truth)
-        tables[f"confusions{suffix}"] = report_tables.make_confusion_table(run.name, confusions)
-        matrix = count_answers(top, truth, MATRIX_SIZE)
+        tables[f"species{suffix}"] = run_facts.make_run_species_table(own, confusions, truth)
+        tables[f"confusions{suffix}"] = run_facts.make_confusion_table(run.name, confusions)
+        matrix = run_facts.count_answers(top, truth, MATRIX_SIZE)
         details.append(
             {
                 "name": run.name,
@@ -208,7 +269,7 @@ def _compute_rank_curves(truth: GroundTruth, judged: Sequence[JudgedRun]) -> dic
     ranks = {run.name: run.rank for run in judged}
     if len(judged) == 1:
         ranks = {name: judged[0].rank[indices] for name, indices in select_types(truth).items()}
-    return {name: compute_rank_curve(rank, deepest).tolist() for name, rank in ranks.items()}
+    return {name: run_facts.compute_rank_curve(rank, deepest).tolist() for name, rank in ranks.items()}
 
 
 def _compute_open_world_curve(run: Run, truth: GroundTruth) -> plots.Curve:

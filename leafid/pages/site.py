@@ -25,7 +25,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 import leafid
 from leafid.errors import LeafidError
-from leafid.pages import jobs
+from leafid.pages import model_workers
 from leafid.pages.guard import Guard
 from leafid.pages.model_workers import ModelWorkers
 from leafid.pages.rendering import STATIC_FILES, read_static_file, render_site_page
@@ -76,11 +76,11 @@ class _Site:
 
     async def explain(self, request: Request) -> Response:
         """Answer with a page, or with ``?fragment`` with the answers alone, for the script of the page."""
-        answers = await self._answer(request, jobs.explain_pictures, f"answer-{next(self.answer_numbers)}")
+        answers = await self._answer(request, model_workers.explain_pictures, f"answer-{next(self.answer_numbers)}")
         return HTMLResponse("\n".join(answers)) if "fragment" in request.query_params else self._show_answers(answers)
 
     async def show_field_guide(self, _: Request) -> Response:
-        return HTMLResponse(await self._get_fixed(jobs.make_field_guide, Path(self.pool.model_file)))
+        return HTMLResponse(await self._get_fixed(model_workers.make_field_guide, Path(self.pool.model_file)))
 
     async def show_api(self, request: Request) -> Response:
         page = render_site_page("api.html", "/api", api=read_api_description(), address=str(request.base_url))
@@ -98,10 +98,10 @@ class _Site:
         )
 
     async def identify(self, request: Request) -> Response:
-        return JSONResponse(await self._answer(request, jobs.identify_pictures))
+        return JSONResponse(await self._answer(request, model_workers.identify_pictures))
 
     async def list_species(self, _: Request) -> Response:
-        return JSONResponse((await self._get_fixed(jobs.describe_model))["species"])
+        return JSONResponse((await self._get_fixed(model_workers.describe_model))["species"])
 
     async def describe_api(self, _: Request) -> Response:
         return JSONResponse(read_api_description())
@@ -118,7 +118,7 @@ class _Site:
         self.n_bytes += n_bytes
         try:
             upload = await read_upload(request, self.limits)
-            types = (await self._get_fixed(jobs.describe_model))["types"]
+            types = (await self._get_fixed(model_workers.describe_model))["types"]
             if any(picture.type and picture.type not in types for picture in upload.pictures):
                 known = ", ".join(types)
                 raise HTTPException(

@@ -269,9 +269,6 @@ _SCORES = (
 )
 
 
-SHARES = np.linspace(0, 1, 201)
-
-
 def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
     """Tabulate how leaves of unknown species, and pictures without a leaf, are judged, by acquisition type.
 
@@ -309,23 +306,6 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
             kind_rows,
         ),
     ]
-
-
-def trace_accepted(known: Judgements, others: Sequence[Judgements]) -> np.ndarray:
-    """Compute the share of the others that is accepted where each of `SHARES` of the known leaves is rejected."""
-    scores = np.sort(np.concatenate([own.score for own in others]))
-    thresholds = np.quantile(known.score, SHARES, method="lower")
-    return 1 - np.searchsorted(scores, thresholds) / max(len(scores), 1)
-
-
-def trace_oscr(fold: OpenWorldFold) -> np.ndarray:
-    """Compute the share of known leaves accepted and named correctly where each of `SHARES` of unknown ones is."""
-    accepted, correct = compute_open_set_curve(
-        np.concatenate([fold.known.score, fold.unknown.score]),
-        np.concatenate([fold.is_correct, np.zeros(len(fold.unknown.score), bool)]),
-        np.repeat([True, False], [len(fold.known.score), len(fold.unknown.score)]),
-    )
-    return np.interp(SHARES, accepted, correct)
 
 
 def _score_fold(fold: OpenWorldFold) -> list[float]:

@@ -1,5 +1,4 @@
 import json
-from xml.etree import ElementTree
 
 import pytest
 
@@ -21,7 +20,7 @@ def crossval(cli, small_recipe, drawn_cache):
     return lambda folder, *more: cli("crossval", folder, *words, "--folds", 2, "--repeats", 1, *more)
 
 
-def test_tables_of_rejection(crossval, five_species, monkeypatch, tmp_path):
+def test_tables_of_rejection(crossval, five_species, monkeypatch):
     trainings = []
     fit_identifiers = crossvalidation.fit_identifiers
 
@@ -30,10 +29,8 @@ def test_tables_of_rejection(crossval, five_species, monkeypatch, tmp_path):
         return fit_identifiers(recipe, types, pictures, *rest, **options)
 
     monkeypatch.setattr(crossvalidation, "fit_identifiers", record)
-    found = crossval(five_species, "--format", "json", "--output", tmp_path)
+    found = crossval(five_species, "--format", "json")
     assert found.status == 0, found.err
-    for name in ("unknown-species", "no-leaf", "oscr"):
-        assert ElementTree.parse(tmp_path / f"{name}.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
     species, kinds = json.loads(found.out)
     # One of five species is held out of each fold, with all of its plants.
     assert [len({picture.species for picture in training}) for training in trainings] == [4, 4]

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from leafid.pages import plots
-from leafid.pages.report_tables import make_lorenz_curves
 from leafid.pages.run_facts import ConfusionMatrix
 from leafid.pictures import read_collection
-from leafid.scoring.truth import read_ground_truth
 
 REPOSITORY = Path(__file__).parents[2]
 SAMPLE = REPOSITORY / "data" / "sample"
@@ -101,13 +99,6 @@ def test_its_scores_are_those_of_evaluate(cli, tmp_path, run):
             assert f"{score:.3f} {low:.3f} {high:.3f}" in page.words
 
 
-def test_lorenz_curves_of_what_is_scored_and_of_every_part(cli, tmp_path, run):
-    page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
-    assert "Lorenz curve: the share of pictures that the species with the fewest pictures hold" in page.words
-    curves = make_lorenz_curves(read_ground_truth(SAMPLE, part="test"), read_collection(SAMPLE).pictures)
-    assert list(curves) == ["scored, Gini 0.00", "train, Gini 0.00"]
-
-
 def test_equal_input_gives_equal_bytes(cli, tmp_path, run):
     for folder in ("a", "b"):
         assert cli("report", SAMPLE, run, "--part", "test", "--output", tmp_path / folder).status == 0
@@ -146,8 +137,8 @@ def test_without_wrong_answers_and_without_probabilities(cli, tmp_path):
 
 @pytest.mark.parametrize("name", ["_mine.txt", r"$\frac{$.txt", "$1_a$ and $2.txt", r"a\$b$.txt", "<b>&.txt"])
 def test_a_legend_holds_every_name_as_plain_text(name):
-    curves = {name: np.array([0.5, 1.0]), "other": np.array([0.5, 1.0])}
-    drawn = ElementTree.fromstring(plots.draw_rank_curves(curves))
+    curves = dict.fromkeys((name, "other"), ((1, 2), (0.5, 1.0)))
+    drawn = ElementTree.fromstring(plots.draw_curves(curves, "k", "share", steps=(1, 2), has_points=True))
     texts = [element.text for element in drawn.iter("text")]
     assert [text for text in texts if text in curves] == [*curves]
 
@@ -161,8 +152,7 @@ def test_names_in_plots_are_text_and_silent(recwarn):
     drawn = [
         plots.draw_confusion_matrix(matrix, NAME),
         plots.draw_score_bars([NAME], {NAME: interval, "b": interval}, NAME),
-        plots.draw_rank_curves({NAME: np.array([0.5, 1.0]), "b": np.array([0.5, 1.0])}),
-        plots.draw_speed({NAME: 2.0, "b": 3.0}, {NAME: interval[0], "b": interval[0]}, NAME, NAME),
+        plots.draw_curves({NAME: ((0, 1), (0, 1)), "b": ((0, 1), (0, 1))}, NAME, NAME, about=NAME),
         plots.draw_points([NAME], interval, NAME, NAME),
     ]
     for svg in drawn:
@@ -187,7 +177,7 @@ def test_a_report_on_names_that_are_no_formulas(cli, tmp_path):
 def test_plots_have_colours_of_the_style_and_ids_of_their_own(cli, tmp_path, run):
     page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
     plots = re.findall(r'<svg class="plot".*?</svg>', page.html, re.DOTALL)
-    assert len(plots) == 6
+    assert len(plots) == 5
     for svg in plots:
         ElementTree.fromstring(svg)
         assert "var(--series-1)" in svg

@@ -154,7 +154,7 @@ def test_answers_and_history_of_a_session(browser, site, leaves, tmp_path):
     choose(browser, leaves[0])
     assert find(browser, "#status")[0].text.startswith(f"{leaves[0].name}: ")
     choose(browser, text)
-    assert [item.text for item in find(browser, "#history li")][1] == "text.jpg: can't be read"
+    assert [item.text for item in find(browser, "#history li")][1] == "text.jpg: This file can't be read"
     # The newest answer is the first.
     assert find(browser, ".answer h2")[0].text == "text.jpg"
     find(browser, "#history a")[0].click()

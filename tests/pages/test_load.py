@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import leafid
-from leafid.pages import jobs
+from leafid.pages import model_workers
 from leafid.pages.model_workers import ModelWorkers
 from leafid.pages.site import make_app
 from leafid.pages.uploads import Limits
@@ -61,7 +61,7 @@ def get_process(_model):
 
 def test_a_killed_worker_costs_one_request(client, pool, leaf, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(jobs, "describe_model", kill)
+        patch.setattr(model_workers, "describe_model", kill)
         found = client.get("/species")
     assert found.status_code == 503
     assert "killed" in found.json()["problem"]
@@ -87,7 +87,7 @@ def test_a_worker_that_hangs_is_replaced(drawn_model, leaf, monkeypatch):
 
 def test_waiting_for_a_worker_is_limited(make_client, leaf, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(jobs, "describe_model", hang)
+        patch.setattr(model_workers, "describe_model", hang)
         found = make_client(answer_seconds=0.5).get("/species")
     assert (found.status_code, found.headers["Retry-After"]) == (503, "2")
 
@@ -110,7 +110,7 @@ def test_a_file_that_is_no_model_is_reported_at_the_start(tmp_path):
 
 
 def test_requests_are_refused_when_the_pool_is_closed(drawn_model, leaf, monkeypatch):
-    monkeypatch.setattr(jobs, "identify_pictures", hang_with_upload)
+    monkeypatch.setattr(model_workers, "identify_pictures", hang_with_upload)
     pool = ModelWorkers(str(drawn_model))
     pool.start()
     app = make_app(pool)

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.pages.report_tables import make_run_species_table
 from leafid.pages.run_facts import (
     compute_rank_curve,
     compute_reliability,
@@ -11,6 +10,7 @@ from leafid.pages.run_facts import (
     find_confusions,
     find_rankings,
     find_top_predictions,
+    make_run_species_table,
 )
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.open_world import compute_open_set_curve, open_set_classification_rate

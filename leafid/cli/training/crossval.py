@@ -21,9 +21,7 @@ what was trained on another.
 at one place support one another; the pictures of all folds of a seed make the sessions.
 
 --open-world also holds 28 % of the species out of each fold's training. Instead of the other scores, it prints how well
-leaves of known species are distinguished from others, and how often pictures without a leaf are rejected. With
---output it draws curves, as SVG: what is still accepted of both where a share of the known leaves is rejected, and the
-share of known leaves accepted and named correctly over that of unknown ones accepted (OSCR).
+leaves of known species are distinguished from others, and how often pictures without a leaf are rejected.
 
 --output writes the rankings of all held-out pictures, a run file for each seed (and number of shots), for evaluate,
 compare and report. There, pictures of a species without training picture count as wrong.
@@ -35,7 +33,7 @@ examples:
   leafid crossval scans --shots 1,3,5,10 --format latex
   leafid crossval imageclef2011 --only-type scan --test-type scan-like --output runs
   leafid crossval benchmark --parts --species --confusions
-  leafid crossval imageclef2011 --open-world --output curves
+  leafid crossval imageclef2011 --open-world
 """
 
 from __future__ import annotations
@@ -58,7 +56,6 @@ from leafid.cli.training.input import (
     read_training_pictures,
 )
 from leafid.errors import LeafidError, UsageError
-from leafid.files import write_text
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.protocols import UNITS, Protocol, Split
 from leafid.scoring.tables import render
@@ -102,7 +99,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output",
         metavar="DIR",
-        help="write a run file of all held-out answers for each seed there; with --open-world, the curves as SVG",
+        help="write a run file of all held-out answers for each seed there",
     )
     parser.add_argument("--species", action="store_true", help="also score each species")
     parser.add_argument("--confusions", action="store_true", help="also list which species are taken for which")
@@ -212,8 +209,6 @@ def _score_open_world(
     environment: Environment,
 ) -> None:
     from leafid.model.crossvalidation import cross_validate_open_world
-    from leafid.pages.open_world_plots import draw_open_world_curves
-    from leafid.pages.plots import make_standalone
     from leafid.scoring.open_world import make_open_world_tables
 
     splits, shared = _make_splits(arguments, pictures), arguments.shared_codebooks
@@ -225,7 +220,3 @@ def _score_open_world(
         raise LeafidError(f"{arguments.collection}: expected more species to hold some out, found too few")
     tables = make_open_world_tables(folds)
     print_tables(tables, arguments, environment, digits=3)
-    if arguments.output:
-        for name, svg in draw_open_world_curves(folds).items():
-            write_text(f"{arguments.output}/{name}.svg", make_standalone(svg))
-            environment.note(f"{arguments.output}/{name}.svg")
