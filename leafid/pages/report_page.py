@@ -20,7 +20,7 @@ from leafid.scoring.plant_task import (
     ALL,
     MEAN_OF_TYPES,
     JudgedRun,
-    TableOptions,
+    ScoreOptions,
     judge_run,
     list_plant_metrics,
     make_score_table,
@@ -119,7 +119,8 @@ def make_report(
 
     The page may show `pictures`, without those that can't be read; `source` is what it calls the ground truth.
     """
-    options = TableOptions(list_plant_metrics(), bootstrap=bootstrap or Bootstrap())
+    bootstrap = bootstrap or Bootstrap()
+    options = ScoreOptions(list_plant_metrics(), bootstrap=bootstrap)
     truth, n_unknown = full_truth.split_known()
     assert truth is not None
     judged = [judge_run(run, truth) for run in runs]
@@ -132,9 +133,9 @@ def make_report(
         "scores": _plot_scores(tables["scores"], runs),
     }
     if len(runs) > 1:
-        comparisons = compare_runs(truth, judged, options.metrics[0], seed=options.bootstrap.seed)
+        comparisons = compare_runs(truth, judged, options.metrics[0], seed=bootstrap.seed)
         tables["comparison"] = make_comparison_table(
-            comparisons, "S", scope="mean of types", won="species", seed=options.bootstrap.seed
+            comparisons, "S", scope="mean of types", won="species", seed=bootstrap.seed
         )
     curves = _compute_rank_curves(truth, judged)
     tables["ranks"] = run_facts.make_rank_table(curves)

@@ -11,7 +11,7 @@ import numpy as np
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.pictures import Collection
 from leafid.pictures.picture import Picture
-from leafid.scoring.plant_task import GROUPS, RunScorer, find_plant_metric, judge_run
+from leafid.scoring.plant_task import GROUPS, ScoreOptions, find_plant_metric, judge_run, score_run
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import find_problems, read_run
 from leafid.scoring.runs import Run, make_run
@@ -87,14 +87,8 @@ def evaluate(
     resampling = Bootstrap() if bootstrap is True else bootstrap or None
     records = []
     for run in _to_runs(runs, ground_truth):
-        scorer = RunScorer(
-            ground_truth,
-            judge_run(run, ground_truth),
-            chosen,
-            leave_out_missing=leave_out_missing,
-            bootstrap=resampling,
-        )
-        for part in scorer.score_by(by):
+        options = ScoreOptions(chosen, leave_out_missing, resampling)
+        for part in score_run(ground_truth, judge_run(run, ground_truth), options, by):
             record: dict[str, Any] = {"run": run.name, by: part.name}
             record |= {"pictures": part.pictures, "missing": part.missing, "plants": part.plants}
             for metric, score, (low, high) in zip(chosen, part.scores, part.intervals, strict=True):

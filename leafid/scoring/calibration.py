@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.learning.averages import accuracy_score
-from leafid.scoring.metrics import Metric
-from leafid.scoring.plant_task import find_indices, select_types
+from leafid.scoring.plant_task import select_types
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.runs import Run
-from leafid.scoring.tables import Cell, Table
-from leafid.scoring.truth import GroundTruth
+from leafid.scoring.tables import Cell, Metric, Table
+from leafid.scoring.truth import GroundTruth, find_indices
 
 N_BINS = 15
 

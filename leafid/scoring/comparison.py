@@ -9,14 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.learning.averages import macro_average
-from leafid.scoring.plant_task import (
-    AVERAGES,
-    JudgedRun,
-    PlantMetric,
-    average_score_by_group,
-    compute_weights,
-    select_types,
-)
+from leafid.scoring.plant_task import JudgedRun, PlantMetric, average_score_by_group, select_types
 from leafid.scoring.resampling import correct_holm, randomisation_test
 from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth
@@ -55,17 +48,11 @@ def compare_runs(
     """
     if len(runs) < 2:
         raise ValueError(f"expected two or more runs to compare, found {len(runs)}")
-    types = select_types(truth, acquisition_type).values()
-    weights = weigh_pictures(truth, metric.average, acquisition_type)
+    weights, units = weigh_pictures(truth, metric, acquisition_type), truth.encode("unit")[1]
     counted = np.flatnonzero(weights)
-    authors, units = truth.encode("author")[1], truth.encode("unit")[1]
-    plants = truth.encode("unit" if metric.average == "plants" else "plant")[1]
     values = [run.score_pictures(metric) for run in runs]
-    average = AVERAGES[metric.average]
-    scores = [
-        macro_average([average(value[indices], authors[indices], plants[indices]) for indices in types])
-        for value in values
-    ]
+    types = select_types(truth, acquisition_type).values()
+    scores = [macro_average([metric.average_pictures(value[own], truth, own) for own in types]) for value in values]
     by_species = [score_species(truth, value, acquisition_type) for value in values]
 
     def test(a: int, b: int) -> float:
@@ -122,14 +109,14 @@ def _compare_pairs(
     return [replace(pair, corrected_p=p) for pair, p in zip(pairs, corrected, strict=True)]
 
 
-def weigh_pictures(truth: GroundTruth, average: str, acquisition_type: str | None = None) -> NDArray[np.float64]:
+def weigh_pictures(truth: GroundTruth, metric: PlantMetric, acquisition_type: str | None = None) -> NDArray[np.float64]:
     """Compute how much each picture weighs in a type's score, or in the mean of the types; the sum is 1."""
     types = select_types(truth, acquisition_type).values()
-    authors, plants = truth.encode("author")[1], truth.encode("unit" if average == "plants" else "plant")[1]
-    weights = np.zeros(len(truth))
+    result = np.zeros(len(truth))
     for indices in types:
-        weights[indices] = compute_weights(average, authors[indices], plants[indices]) / len(types)
-    return weights
+        weights, groups = metric.weigh(truth, indices)
+        result[indices] = weights / (groups.max() + 1) / len(types)
+    return result
 
 
 def score_species(

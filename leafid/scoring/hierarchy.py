@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from leafid.learning.backing_off import WRONG_ERROR, hierarchical_error
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
-from leafid.scoring.metrics import Metric
+from leafid.scoring.tables import Metric
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from leafid.features.non_leaves import HELD_BACK_KINDS
 from leafid.learning.averages import accuracy_score, macro_average
 from leafid.model.crossvalidation import Judgements, OpenWorldFold
-from leafid.scoring.metrics import Metric
-from leafid.scoring.plant_task import ALL, TYPE_ORDER, find_indices
+from leafid.scoring.plant_task import ALL, TYPE_ORDER
 from leafid.scoring.runs import Run
-from leafid.scoring.tables import Cell, Table
-from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth
+from leafid.scoring.tables import Cell, Metric, Table
+from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth, find_indices
 
 
 def area_under_roc(known: ArrayLike, unknown: ArrayLike) -> float:

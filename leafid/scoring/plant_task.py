@@ -8,8 +8,8 @@ References
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,11 +27,23 @@ from leafid.learning.averages import (
 )
 from leafid.pictures.names import parse_genus
 from leafid.pictures.picture import AcquisitionType
-from leafid.scoring.metrics import Metric
 from leafid.scoring.resampling import Bootstrap, WeightedScore, bootstrap_scores
 from leafid.scoring.runs import Run
-from leafid.scoring.tables import Cell, Table
-from leafid.scoring.truth import UNKNOWN, GroundTruth
+from leafid.scoring.tables import Cell, Metric, Table
+from leafid.scoring.truth import UNKNOWN, GroundTruth, find_indices
+
+#: What pictures can be grouped by.
+GROUPS = ("species", "genus", "family", "author", "plant", "content")
+MEAN_OF_TYPES, ALL = "mean of types", "all pictures"
+#: The order of acquisition types in tables.
+TYPE_ORDER = (*map(str, AcquisitionType), UNKNOWN)
+#: The ways to average pictures; all take values, authors and plants.
+AVERAGES: dict[str, Callable[[ArrayLike, ArrayLike, ArrayLike], float]] = {
+    "S": average_score,
+    "plants": per_plant_score,
+    "pictures": lambda values, _authors, _plants: accuracy_score(values),
+}
+_NO_INTERVAL = (float("nan"), float("nan"))
 
 
 def inverse_rank_scores(rank: ArrayLike) -> NDArray[np.float64]:
@@ -66,26 +78,6 @@ def average_score_by_group(
     return average_by_group(author_scores, group_authors // n_authors, group_index.max(initial=-1) + 1)
 
 
-#: The ways to average pictures; all take values, authors and plants.
-AVERAGES: dict[str, Callable[[ArrayLike, ArrayLike, ArrayLike], float]] = {
-    "S": average_score,
-    "plants": per_plant_score,
-    "pictures": lambda values, _authors, _plants: accuracy_score(values),
-}
-
-
-def compute_weights(average: str, authors: ArrayLike, plants: ArrayLike) -> NDArray[np.float64]:
-    """Compute how much each picture weighs in one of `AVERAGES`; the weights sum to 1.
-
-    Examples
-    --------
-    >>> compute_weights("S", ["ann", "ann", "bob"], ["a", "a", "b"])
-    array([0.25, 0.25, 0.5 ])
-    """
-    weights, groups = weigh_in_groups(average, authors, plants)
-    return weights / max(groups.max(initial=-1) + 1, 1)
-
-
 def weigh_in_groups(
     average: str, authors: ArrayLike, plants: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
@@ -101,34 +93,47 @@ def weigh_in_groups(
     group = np.zeros(len(plant_index), np.intp)
     if average == "pictures":
         return np.full(len(group), 1 / max(len(group), 1)), group
-    if average == "plants":
-        pictures_of_plant = np.bincount(plant_index)
-        return 1 / (len(pictures_of_plant) * pictures_of_plant[plant_index]), group
-    raise ValueError(f"expected an average ({', '.join(AVERAGES)}), found {average!r}")
+    pictures_of_plant = np.bincount(plant_index)
+    return 1 / (len(pictures_of_plant) * pictures_of_plant[plant_index]), group
 
 
 @dataclass(frozen=True)
-class PlantMetric(Metric):
+class PlantMetric:
     """A metric of the plant task: a score for each picture, and how the pictures are averaged."""
 
-    #: From the ranks, authors and plants of pictures to a float.
-    compute: Callable[..., float] = field(init=False, repr=False, compare=False)
-    _: KW_ONLY
-    citation: str = "Goëau et al., ImageCLEF 2011 plant task"
-    command: str = "evaluate"
+    name: str
     #: Ranks of the correct taxon, int (n,), to scores, float64 (n,) in [0, 1].
     score_pictures: Callable[[ArrayLike], NDArray[np.float64]] = top_k_scores
-    #: One of {"S", "plants", "pictures"}: see `AVERAGES`.
-    average: str = "pictures"
+    #: A key of `AVERAGES`.
+    average: str = "S"
     #: One of {"species", "genus", "family"}: what has to be correct.
     level: str = "species"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "compute", self._compute)
+    @property
+    def column(self) -> str:
+        """Its heading in tables."""
+        return self.name if self.level == "species" else f"S of {self.level}"
 
-    def _compute(self, rank: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
-        return AVERAGES[self.average](self.score_pictures(rank), authors, plants)
+    def average_pictures(self, values: NDArray[np.float64], truth: GroundTruth, chosen: NDArray[np.intp]) -> float:
+        """Average the values of some pictures of a ground truth, float64 (m,)."""
+        return AVERAGES[self.average](values, *self._get_columns(truth, chosen))
+
+    def weigh(self, truth: GroundTruth, chosen: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Apply `weigh_in_groups` to some pictures of a ground truth."""
+        return weigh_in_groups(self.average, *self._get_columns(truth, chosen))
+
+    def _get_columns(self, truth: GroundTruth, chosen: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        plants = "unit" if self.average == "plants" else "plant"
+        return truth.encode("author")[1][chosen], truth.encode(plants)[1][chosen]
+
+
+_EVERY_RUN = (
+    PlantMetric("S"),
+    PlantMetric("inverse-rank", inverse_rank_scores),
+    PlantMetric("per-plant", average="plants"),
+)
+#: The S of genus and family, which count a picture where the first species is of the correct one.
+LEVEL_METRICS = {level: PlantMetric(level, level=level) for level in ("genus", "family")}
 
 
 def list_plant_metrics(tops: Sequence[int] = (1, 5)) -> list[PlantMetric]:
@@ -140,52 +145,16 @@ def find_plant_metric(name: str) -> PlantMetric:
     """Find a metric by its name, or by its heading in tables; an unknown one raises a `LeafidError`."""
     if re.fullmatch("top-[1-9][0-9]{0,8}", name):
         return _make_top_k(int(name.removeprefix("top-")))
-    for metric in (*_EVERY_RUN, *LEVEL_METRICS.values()):
+    known = (*_EVERY_RUN, *LEVEL_METRICS.values())
+    for metric in known:
         if name in (metric.name, metric.column):
             return metric
-    names = ", ".join(metric.name for metric in METRICS)
-    raise LeafidError(f"expected a metric of the plant task ({names}), found {name!r}")
+    names = ", ".join(metric.name for metric in known)
+    raise LeafidError(f"expected a metric of the plant task ({names}, top-K), found {name!r}")
 
 
 def _make_top_k(k: int) -> PlantMetric:
-    return replace(_TOP_K, name=f"top-{k}", column="", score_pictures=partial(top_k_scores, k=k))
-
-
-_EVERY_RUN = (
-    PlantMetric(
-        "S", "average classification score: mean over authors, their plants, each plant's pictures", average="S"
-    ),
-    PlantMetric(
-        "inverse-rank",
-        "as S, where a picture counts 1 / rank of the correct species",
-        citation="Goëau et al., ImageCLEF 2012 plant task",
-        score_pictures=inverse_rank_scores,
-        average="S",
-    ),
-    PlantMetric("per-plant", "mean over plants of the share of correct pictures", average="plants"),
-)
-
-
-_TOP_K = PlantMetric(
-    "top-K", "share of pictures with the correct species among the first K", citation="Lapin et al., PAMI 2018"
-)
-
-
-#: The S of genus and family, which count a picture where the first species is of the correct one.
-LEVEL_METRICS = {
-    level: PlantMetric(
-        level,
-        f"as S, where the first species need only be of the correct {level}",
-        command=f"evaluate --by {level}",
-        column=f"S of {level}",
-        average="S",
-        level=level,
-    )
-    for level in ("genus", "family")
-}
-
-
-METRICS = (*_EVERY_RUN, _TOP_K, *LEVEL_METRICS.values())
+    return PlantMetric(f"top-{k}", partial(top_k_scores, k=k), "pictures")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +167,6 @@ class JudgedRun:
     rank: NDArray[np.int32]
     #: int64 (n,): how many species the run names.
     size: NDArray[np.int64]
-    #: bool (n,): whether the run names any.
-    covered: NDArray[np.bool_]
     #: `genus_correct`, `family_correct`: bool (n,), whether the species of rank 1 is of the correct genus, family.
     genus_correct: NDArray[np.bool_]
     family_correct: NDArray[np.bool_]
@@ -207,9 +174,9 @@ class JudgedRun:
     repeated: int = 0
 
     @property
-    def n_missing(self) -> int:
-        """Number of pictures that the run lacks."""
-        return int((~self.covered).sum())
+    def covered(self) -> NDArray[np.bool_]:
+        """Whether the run has the picture: bool (n,)."""
+        return self.size > 0
 
     def score_pictures(self, metric: PlantMetric) -> NDArray[np.float64]:
         """Score each picture: float64 (n,) in [0, 1]."""
@@ -245,35 +212,18 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         found[picture[top]] = (predicted == expected) & is_known
         return found
 
-    return JudgedRun(
-        run.name,
-        rank,
-        size,
-        size > 0,
-        is_correct(genera, "genus"),
-        is_correct(families, "family"),
-        run.repeated,
-    )
+    return JudgedRun(run.name, rank, size, is_correct(genera, "genus"), is_correct(families, "family"), run.repeated)
 
 
-def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
-    """Find each name's index among the known ones, -1 for others."""
-    index = {name: position for position, name in enumerate(known)}
-    return np.array([index.get(name, -1) for name in names], np.intp)
+@dataclass(frozen=True)
+class ScoreOptions:
+    """What is scored of the pictures of a ground truth."""
 
-
-#: What pictures can be grouped by.
-GROUPS = ("species", "genus", "family", "author", "plant", "content")
-
-
-MEAN_OF_TYPES, ALL = "mean of types", "all pictures"
-
-
-#: The order of acquisition types in tables.
-TYPE_ORDER = (*map(str, AcquisitionType), UNKNOWN)
-
-
-_NO_INTERVAL = (float("nan"), float("nan"))
+    metrics: Sequence[PlantMetric]
+    #: Leave out the pictures that the run lacks, as the official scorer does; otherwise they count 0.
+    leave_out_missing: bool = False
+    #: How confidence intervals are computed; None for none.
+    bootstrap: Bootstrap | None = None
 
 
 @dataclass(frozen=True)
@@ -293,98 +243,68 @@ class GroupScores:
     intervals: tuple[tuple[float, float], ...]
 
 
-@dataclass(frozen=True, eq=False)
-class RunScorer:
-    """Scores one run on groups of pictures."""
+def score_run(truth: GroundTruth, run: JudgedRun, options: ScoreOptions, field: str = "type") -> list[GroupScores]:
+    """Score the pictures of each entry of one of `GROUPS`, sorted by name, or of each acquisition type.
 
-    truth: GroundTruth
-    run: JudgedRun
-    metrics: Sequence[PlantMetric]
-    _: KW_ONLY
-    #: Leave out the pictures that the run lacks, as the official scorer does; otherwise they count 0.
-    leave_out_missing: bool = False
-    #: How confidence intervals are computed; None for none.
-    bootstrap: Bootstrap | None = None
+    The types that have pictures, in `TYPE_ORDER`, are followed by `MEAN_OF_TYPES`, for whose interval the plants of all
+    types are drawn together, and `ALL`. Where there is one type, only that is scored, or `ALL` if it is unknown. Of
+    pictures whose genus or family is unknown, the score of that level is NaN.
+    """
+    values = [run.score_pictures(metric) for metric in options.metrics]
 
-    def score_by(self, field: str) -> list[GroupScores]:
-        """Score the pictures of each entry of one of `GROUPS`, sorted by name, or of each acquisition type.
-
-        The types that have pictures, in `TYPE_ORDER`, are followed by `MEAN_OF_TYPES`, for whose interval the plants
-        of all types are drawn together, and `ALL`. Where there is one type, only that is scored, or `ALL` if it is
-        unknown.
-
-        Of pictures whose genus or family is unknown, the score of that level is NaN.
-        """
-        if field == "type":
-            return self._score_types()
-        groups = _split_by(self.truth, field)
-        found = [self._score(name, indices) for name, indices in groups.items()]
-        return [self._blank_level(part, field) if part.name == UNKNOWN else part for part in found]
-
-    def _score_types(self) -> list[GroupScores]:
-        groups = select_types(self.truth)
-        types = [self._score(name, indices) for name, indices in groups.items()]
-        if len(types) == 1:
-            return [replace(types[0], name=ALL) if types[0].name == UNKNOWN else types[0]]
-        overall = self._score(ALL, np.arange(len(self.truth)))
-        means = tuple(macro_average(column) for column in zip(*(part.scores for part in types), strict=True))
-        intervals = self._compute_intervals([*groups.values()])
-        return [*types, replace(overall, name=MEAN_OF_TYPES, scores=means, intervals=intervals), overall]
-
-    def _blank_level(self, part: GroupScores, level: str) -> GroupScores:
-        keep = [metric.level != level for metric in self.metrics]
-        scores = tuple(score if kept else float("nan") for score, kept in zip(part.scores, keep, strict=True))
-        intervals = tuple(found if kept else _NO_INTERVAL for found, kept in zip(part.intervals, keep, strict=True))
-        return replace(part, scores=scores, intervals=intervals)
-
-    def _score(self, name: str, indices: NDArray[np.intp]) -> GroupScores:
-        is_covered = self.run.covered[indices]
-        counted = self._select_counted(indices)
-        authors, plants, units = self._select_columns(counted)
-        scores = [
-            AVERAGES[metric.average](value[counted], authors, units if metric.average == "plants" else plants)
-            for metric, value in zip(self.metrics, self._values, strict=True)
+    def score(name: str, *parts: NDArray[np.intp]) -> GroupScores:
+        """Score some pictures, or average the scores of several parts of them."""
+        missing = sum(int((~run.covered[part]).sum()) for part in parts)
+        counted = [part[run.covered[part]] if options.leave_out_missing else part for part in parts]
+        columns = [
+            [metric.average_pictures(value[own], truth, own) for own in counted]
+            for metric, value in zip(options.metrics, values, strict=True)
         ]
-        missing = int((~is_covered).sum())
-        intervals = self._compute_intervals([indices])
-        return GroupScores(name, len(counted), len(np.unique(units)), missing, tuple(scores), intervals)
+        if field in LEVEL_METRICS and name == UNKNOWN:
+            columns = [[float("nan")] if m.level == field else c for m, c in zip(options.metrics, columns, strict=True)]
+        n_plants = len(np.unique(truth.encode("unit")[1][np.concatenate(counted)]))
+        intervals = _compute_intervals(truth, options, values, counted)
+        scores = tuple(map(macro_average, columns))
+        intervals = tuple(_NO_INTERVAL if np.isnan(own) else i for own, i in zip(scores, intervals, strict=True))
+        return GroupScores(name, sum(map(len, counted)), n_plants, missing, scores, intervals)
 
-    def _compute_intervals(self, parts: Sequence[NDArray[np.intp]]) -> tuple[tuple[float, float], ...]:
-        """Compute the interval of each metric's mean over some parts of the pictures, whose plants are drawn together.
+    if field != "type":
+        return [score(name, indices) for name, indices in _split_by(truth, field).items()]
+    types = select_types(truth)
+    found = [score(name, indices) for name, indices in types.items()]
+    if len(found) == 1:
+        return [replace(found[0], name=ALL) if found[0].name == UNKNOWN else found[0]]
+    return [*found, score(MEAN_OF_TYPES, *types.values()), score(ALL, np.arange(len(truth)))]
 
-        A part is left out of a mean where none of its plants is drawn.
-        """
-        if not self.bootstrap:
-            return (_NO_INTERVAL,) * len(self.metrics)
-        counted = [own for part in parts if len(own := self._select_counted(part))]
-        drawn = np.unique(self.truth.encode("unit")[1][np.concatenate(counted)]) if counted else np.empty(0)
-        scores = []
-        for metric, value in zip(self.metrics, self._values, strict=True):
-            for own in counted:
-                authors, plants, units = self._select_columns(own)
-                weights, groups = weigh_in_groups(
-                    metric.average, authors, units if metric.average == "plants" else plants
-                )
-                scores.append(WeightedScore(value[own], weights, groups, np.searchsorted(drawn, units)))
-        samples = bootstrap_scores(scores, len(drawn), self.bootstrap)
-        if samples is None:
-            return (_NO_INTERVAL,) * len(self.metrics)
-        by_metric = samples.reshape(len(self.metrics), len(counted), -1)
-        n_parts = (~np.isnan(by_metric)).sum(axis=1)
-        means = np.nansum(by_metric, axis=1) / np.where(n_parts, n_parts, np.nan)
-        return tuple(map(self.bootstrap.compute_interval, means))
 
-    def _select_counted(self, indices: NDArray[np.intp]) -> NDArray[np.intp]:
-        return indices[self.run.covered[indices]] if self.leave_out_missing else indices
+def _compute_intervals(
+    truth: GroundTruth,
+    options: ScoreOptions,
+    values: Sequence[NDArray[np.float64]],
+    parts: Sequence[NDArray[np.intp]],
+) -> Sequence[tuple[float, float]]:
+    """Compute the interval of each metric's mean over some parts of the pictures, whose plants are drawn together.
 
-    def _select_columns(self, indices: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """Select the authors, the plants of S, and the plants that are drawn."""
-        authors, plants, units = (self.truth.encode(field)[1][indices] for field in ("author", "plant", "unit"))
-        return authors, plants, units
-
-    @cached_property
-    def _values(self) -> list[NDArray[np.float64]]:
-        return [self.run.score_pictures(metric) for metric in self.metrics]
+    A part is left out of a mean where none of its plants is drawn.
+    """
+    no_intervals = [_NO_INTERVAL] * len(values)
+    parts = [part for part in parts if len(part)]
+    if not options.bootstrap or not parts:
+        return no_intervals
+    units = truth.encode("unit")[1]
+    drawn = np.unique(units[np.concatenate(parts)])
+    scores = [
+        WeightedScore(value[part], *metric.weigh(truth, part), np.searchsorted(drawn, units[part]))
+        for metric, value in zip(options.metrics, values, strict=True)
+        for part in parts
+    ]
+    samples = bootstrap_scores(scores, len(drawn), options.bootstrap)
+    if samples is None:
+        return no_intervals
+    by_metric = samples.reshape(len(values), len(parts), -1)
+    n_parts = (~np.isnan(by_metric)).sum(axis=1)
+    means = np.nansum(by_metric, axis=1) / np.where(n_parts, n_parts, np.nan)
+    return [options.bootstrap.compute_interval(own) for own in means]
 
 
 def select_types(truth: GroundTruth, acquisition_type: str | None = None) -> dict[str, NDArray[np.intp]]:
@@ -405,38 +325,56 @@ def _split_by(truth: GroundTruth, field: str) -> dict[str, NDArray[np.intp]]:
     return dict(zip(names, parts, strict=True))
 
 
-@dataclass(frozen=True)
-class TableOptions:
-    """What the tables of scores show."""
-
-    metrics: Sequence[PlantMetric]
-    #: As the official scorer does.
-    leave_out_missing: bool = False
-    bootstrap: Bootstrap = field(default_factory=Bootstrap)
-    #: One of {"S", "all", "none"}: the scores that are shown with confidence intervals.
-    intervals: str = "S"
-
-
 def make_score_table(
-    truth: GroundTruth, runs: Sequence[JudgedRun], options: TableOptions, group: str = "type"
+    truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions, group: str = "type", intervals: str = "S"
 ) -> Table:
-    """Tabulate the scores of each run on each acquisition type, or each of `GROUPS`."""
+    """Tabulate the scores of each run on each acquisition type, or each of `GROUPS`.
+
+    `intervals` says which scores are shown with them: "S", "all" or "none".
+    """
     metrics = [*([LEVEL_METRICS[group]] if group in LEVEL_METRICS else []), *options.metrics]
-    has_interval = [options.intervals == "all" or options.intervals == metric.name == "S" for metric in metrics]
-    bootstrap = None if options.intervals == "none" else options.bootstrap
+    has_interval = [intervals == "all" or intervals == metric.name == "S" for metric in metrics]
+    bootstrap = options.bootstrap if any(has_interval) else None
+    options = replace(options, metrics=metrics, bootstrap=bootstrap)
     headings = ["run", group, "pictures", "missing", "plants"]
     for metric, is_wide in zip(metrics, has_interval, strict=True):
         title = metric.column
         headings += [title, f"{title} low", f"{title} high"] if is_wide else [title]
     rows: list[list[Cell]] = []
     for run in runs:
-        scorer = RunScorer(truth, run, metrics, leave_out_missing=options.leave_out_missing, bootstrap=bootstrap)
-        for part in scorer.score_by(group):
+        for part in score_run(truth, run, options, group):
             rows.append([run.name, part.name, part.pictures, part.missing, part.plants])
             for score, interval, is_wide in zip(part.scores, part.intervals, has_interval, strict=True):
                 rows[-1] += [score, *interval] if is_wide else [score]
     notes = bootstrap and [
-        f"low, high: {bootstrap.confidence:.0%} interval, bootstrap over plants, "
-        f"{bootstrap.resamples} resamples, seed {bootstrap.seed}"
+        f"low, high: {bootstrap.confidence:.0%} interval, bootstrap over plants, {bootstrap.resamples} resamples, "
+        f"seed {bootstrap.seed}"
     ]
     return Table(f"Scores by {'acquisition type' if group == 'type' else group}", headings, rows, notes or ())
+
+
+_metric = partial(Metric, citation="Goëau et al., ImageCLEF 2011 plant task", command="evaluate")
+METRICS = (
+    _metric("S", "average classification score: mean over authors, their plants, each plant's pictures"),
+    _metric(
+        "inverse-rank",
+        "as S, where a picture counts 1 / rank of the correct species",
+        citation="Goëau et al., ImageCLEF 2012 plant task",
+    ),
+    _metric("per-plant", "mean over plants of the share of correct pictures"),
+    _metric(
+        "top-K", "share of pictures with the correct species among the first K", citation="Lapin et al., PAMI 2018"
+    ),
+    _metric(
+        "genus",
+        "as S, where the first species need only be of the correct genus",
+        command="evaluate --by genus",
+        column="S of genus",
+    ),
+    _metric(
+        "family",
+        "as S, where the first species need only be of the correct family",
+        command="evaluate --by family",
+        column="S of family",
+    ),
+)

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from leafid.grouping import group_by
 from leafid.learning.averages import accuracy_score, average_score
 from leafid.model.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
-from leafid.scoring.plant_task import find_indices
+from leafid.scoring.truth import find_indices
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
-from leafid.scoring.truth import GroundTruth
+from leafid.scoring.truth import GroundTruth, find_indices
 
 #: Numbers of pictures that plants are identified from, besides all that they have.
 SIZES = (1, 2, 3, 5)

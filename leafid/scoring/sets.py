@@ -19,10 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from leafid.errors import LeafidError
 from leafid.learning.averages import accuracy_score, average_by_group, macro_average, top_k_scores
 from leafid.learning.thresholds import count_inside, place_threshold
-from leafid.scoring.metrics import Metric
 from leafid.scoring.plant_task import JudgedRun, judge_run
 from leafid.scoring.runs import Run
-from leafid.scoring.tables import Cell, Table
+from leafid.scoring.tables import Cell, Metric, Table
 from leafid.scoring.truth import GroundTruth
 
 #: The bins of [1]_, Table 1, by number of training pictures: the upper end belongs to the bin.

@@ -1,16 +1,19 @@
-"""Writes tables as text, CSV, JSON, Markdown or LaTeX."""
+"""Tables, written as text, CSV, JSON, Markdown or LaTeX; and what every metric says of itself, for a table of all."""
 
 import csv
 import html
 import io
 import json
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from textwrap import fill
+from typing import Any
 
 from tabulate import tabulate
 
 from leafid.errors import UsageError, escape_unprintable
+from leafid.grouping import group_by
 from leafid.textfiles import escape_formula
 
 Cell = str | int | float | None
@@ -175,3 +178,52 @@ def format_cell(cell: Cell, digits: int = 3) -> str:
         return f"{cell:.{digits}f}"
     # A cell may have several lines.
     return escape_unprintable(str(cell), keep="\n")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One way to judge a run. A module that implements metrics lists them as ``METRICS``."""
+
+    #: Unique among all metrics; options take it.
+    name: str
+    #: What it measures, in one line.
+    summary: str
+    #: The function that computes it, where there is one.
+    compute: Callable[..., Any] | None = None
+    _: KW_ONLY
+    #: Where it is defined.
+    citation: str
+    #: The command, with its options, that prints it.
+    command: str
+    #: Its heading in that command's table, where it isn't the name. K stands for a number.
+    column: str = ""
+    #: True for a score, False for an error.
+    higher_is_better: bool = True
+    #: The least and the greatest value that it can take; an end may be infinite.
+    range: tuple[float, float] = (0.0, 1.0)
+
+
+def make_metrics_table(metrics: Iterable[Metric]) -> Table:
+    """Tabulate metrics with everything that they say of themselves."""
+    columns = ["metric", "column", "better", "range", "command", "what it is", "citation"]
+    rows = [
+        [
+            *(m.name, m.column or m.name, "higher" if m.higher_is_better else "lower"),
+            *(f"{m.range[0]:g} to {m.range[1]:g}", m.command, m.summary, m.citation),
+        ]
+        for m in metrics
+    ]
+    return Table("", columns, rows)
+
+
+def make_metrics_tables(metrics: Iterable[Metric]) -> list[Table]:
+    """Tabulate metrics for reading: a table for each command that prints some, with their sources below it."""
+    tables = []
+    for command, members in group_by(metrics, lambda metric: metric.command).items():
+        whole = make_metrics_table(members)
+        kept = [whole.columns.index(name) for name in ("metric", "column", "better", "range", "what it is")]
+        rows = [[fill(str(row[column]), 40 if column == kept[-1] else 20) for column in kept] for row in whole.rows]
+        sources = group_by(members, lambda metric: metric.citation)
+        notes = [fill(f"{', '.join(own.name for own in found)}: {source}", 100) for source, found in sources.items()]
+        tables.append(Table(f"leafid {command}", [whole.columns[column] for column in kept], rows, notes))
+    return tables

@@ -343,3 +343,9 @@ def _read_species_list(folder: Path) -> list[str] | None:
             names = [" ".join(line.split()) for line in read_text(file).split("\n")]
             return [name for name in names if name]
     return None
+
+
+def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
+    """Find each name's index among the known ones, -1 for others."""
+    index = {name: position for position, name in enumerate(known)}
+    return np.array([index.get(name, -1) for name in names], np.intp)

@@ -6,7 +6,7 @@ import pytest
 from leafid.learning.averages import average_score
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.comparison import compare_runs, compare_values, score_species, weigh_pictures
-from leafid.scoring.plant_task import ALL, GROUPS, MEAN_OF_TYPES, RunScorer, judge_run, list_plant_metrics
+from leafid.scoring.plant_task import ALL, GROUPS, MEAN_OF_TYPES, ScoreOptions, judge_run, list_plant_metrics, score_run
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import write_run
@@ -33,10 +33,10 @@ def perfect(truth, tmp_path):
 
 @pytest.mark.parametrize("metric", list_plant_metrics(), ids=lambda metric: metric.name)
 def test_weights_give_the_mean_of_the_types(truth, runs, metric):
-    parts = {part.name: part.scores[0] for part in RunScorer(truth, runs[0], [metric]).score_by("type")}
+    parts = {part.name: part.scores[0] for part in score_run(truth, runs[0], ScoreOptions([metric]), "type")}
     values = runs[0].score_pictures(metric)
-    assert weigh_pictures(truth, metric.average) @ values == pytest.approx(parts[MEAN_OF_TYPES])
-    assert weigh_pictures(truth, metric.average, "photo") @ values == pytest.approx(parts["photo"])
+    assert weigh_pictures(truth, metric) @ values == pytest.approx(parts[MEAN_OF_TYPES])
+    assert weigh_pictures(truth, metric, "photo") @ values == pytest.approx(parts["photo"])
 
 
 def test_a_better_run_wins(truth, runs, perfect):
@@ -94,24 +94,24 @@ def test_species_scores_are_s_of_their_pictures(truth, runs):
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_groups_add_up_to_all_pictures(truth, runs, group):
-    parts = RunScorer(truth, runs[1], list_plant_metrics()).score_by(group)
+    parts = score_run(truth, runs[1], ScoreOptions(list_plant_metrics()), group)
     assert sum(part.pictures for part in parts) == len(truth)
-    assert sum(part.missing for part in parts) == runs[1].n_missing
+    assert sum(part.missing for part in parts) == (~runs[1].covered).sum()
     accuracy_score = sum(part.pictures * part.scores[3] for part in parts) / len(truth)
     (everything,) = [
-        part for part in RunScorer(truth, runs[1], list_plant_metrics()).score_by("type") if part.name == ALL
+        part for part in score_run(truth, runs[1], ScoreOptions(list_plant_metrics()), "type") if part.name == ALL
     ]
     assert accuracy_score == pytest.approx(everything.scores[3])
 
 
 def test_perfect_is_one_everywhere_and_intervals_have_no_width(truth, perfect):
-    for part in RunScorer(truth, perfect, list_plant_metrics(), bootstrap=Bootstrap(100)).score_by("type"):
+    for part in score_run(truth, perfect, ScoreOptions(list_plant_metrics(), bootstrap=Bootstrap(100)), "type"):
         assert part.scores == (1,) * len(part.scores)
         assert np.allclose(part.intervals, 1)
 
 
 def test_intervals_hold_the_scores(truth, runs):
-    for part in RunScorer(truth, runs[0], list_plant_metrics(), bootstrap=Bootstrap(500)).score_by("type"):
+    for part in score_run(truth, runs[0], ScoreOptions(list_plant_metrics(), bootstrap=Bootstrap(500)), "type"):
         for score, (low, high) in zip(part.scores, part.intervals, strict=True):
             # Sums in another order may differ in their last digit.
             assert low - 1e-12 <= score <= high + 1e-12
@@ -129,7 +129,7 @@ def test_plants_are_drawn_together_for_the_mean_of_types(tmp_path, is_shared):
     truth = make_ground_truth(pictures)
     (tmp_path / "run.txt").write_text("".join(lines))
     run = judge_run(read_run(tmp_path / "run.txt"), truth)
-    parts = RunScorer(truth, run, list_plant_metrics(())[:1], bootstrap=Bootstrap(20_000)).score_by("type")
+    parts = score_run(truth, run, ScoreOptions(list_plant_metrics(())[:1], bootstrap=Bootstrap(20_000)), "type")
     intervals = {part.name: part.intervals[0] for part in parts}
     # The mean of 10 draws of 0 or 1 where the types show the same plants, else about that of 30.
     expected = (0.2, 0.8) if is_shared else (1 / 3, 2 / 3)

@@ -18,7 +18,7 @@ from leafid.learning.averages import (
     top_k_scores,
 )
 from leafid.scoring.official import format_java_double, format_official_files
-from leafid.scoring.plant_task import average_score_by_group, compute_weights, inverse_rank_scores, judge_run
+from leafid.scoring.plant_task import average_score_by_group, inverse_rank_scores, judge_run
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import read_ground_truth
 
@@ -195,7 +195,6 @@ def test_per_plant_is_the_mean_over_plants_whoever_took_them():
     # Plant 1: 2/3; plant 2: 0.
     values, authors, plants = [1, 0, 1, 0], ["ann", "ann", "bob", "bob"], ["1", "1", "1", "2"]
     assert per_plant_score(values, authors, plants) == pytest.approx(1 / 3)
-    assert compute_weights("plants", authors, plants) @ values == pytest.approx(1 / 3)
 
 
 def test_without_pictures_there_is_no_score():

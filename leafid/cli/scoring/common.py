@@ -63,11 +63,12 @@ def load_judged_runs(
     for run in runs:
         if run.repeated:
             environment.warn(f"{run.name}: {run.repeated} lines repeat a picture's rank; the last one counts")
-        if run.n_missing == len(truth):
+        n_missing = int((~run.covered).sum())
+        if n_missing == len(truth):
             raise LeafidError(f"{run.name}: expected predictions for the {len(truth)} labelled pictures, found none")
-        if run.n_missing:
+        if n_missing:
             consequence = "are left out of the means" if official else "count 0"
-            environment.warn(f"{run.name}: {run.n_missing} of {len(truth)} pictures are missing and {consequence}")
+            environment.warn(f"{run.name}: {n_missing} of {len(truth)} pictures are missing and {consequence}")
     return runs
 
 

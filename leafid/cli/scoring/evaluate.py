@@ -46,17 +46,17 @@ from leafid.errors import LeafidError, UsageError
 from leafid.files import write_text
 from leafid.grouping import count_noun
 from leafid.pictures import read_and_warn
-from leafid.scoring import calibration, hierarchy, metrics, open_world, plant_task, plants, sets
+from leafid.scoring import calibration, hierarchy, open_world, plant_task, plants, sets
+from leafid.scoring import tables as metrics
 from leafid.scoring.calibration import collect_first_species
-from leafid.scoring.metrics import Metric
 from leafid.scoring.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
 from leafid.scoring.open_world import score_open_world
-from leafid.scoring.plant_task import GROUPS, list_plant_metrics
+from leafid.scoring.plant_task import GROUPS, ScoreOptions, list_plant_metrics, make_score_table
 from leafid.scoring.plants import collect_run_plants
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.sets import score_average_k
-from leafid.scoring.tables import Table
+from leafid.scoring.tables import Metric, Table
 from leafid.scoring.truth import GroundTruth
 from leafid.tasks.annotation2016 import meteor
 from leafid.tasks.annotation2016 import metrics as annotation
@@ -145,13 +145,14 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     if n_unknown:
         environment.note(f"{arguments.truth}: {n_unknown} pictures of unknown species count in the last table only")
     runs = load_judged_runs(arguments.runs, truth, environment, official=arguments.official, jobs=arguments.jobs)
-    options = plant_task.TableOptions(
-        metrics=list_plant_metrics(arguments.top),
-        leave_out_missing=arguments.official,
-        bootstrap=Bootstrap(arguments.resamples, arguments.confidence, arguments.seed),
-        intervals=arguments.intervals,
+    options = ScoreOptions(
+        list_plant_metrics(arguments.top),
+        arguments.official,
+        Bootstrap(arguments.resamples, arguments.confidence, arguments.seed),
     )
-    tables = [plant_task.make_score_table(truth, runs, options, by) for by in dict.fromkeys(["type", *arguments.by])]
+    tables = [
+        make_score_table(truth, runs, options, by, arguments.intervals) for by in dict.fromkeys(["type", *arguments.by])
+    ]
     training_pictures = _count_training_pictures(arguments.training, truth, environment)
     if arguments.macro:
         tables += sets.make_macro_tables(truth, runs, arguments.top, training_pictures)

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 
 from leafid.errors import LeafidError
-from leafid.scoring.metrics import Metric
+from leafid.scoring.tables import Metric
 
 CITATION = "Denkowski, Lavie, Meteor Universal, WMT 2014, doi:10.3115/v1/W14-3348"
 

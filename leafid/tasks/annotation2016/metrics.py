@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.scoring.metrics import Metric
+from leafid.scoring.tables import Metric
 from leafid.tasks.annotation2016.results import Concept, Place, ScoredBox
 from leafid.tasks.interpretation.regions import Box, box_overlap
 

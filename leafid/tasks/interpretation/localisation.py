@@ -10,7 +10,7 @@ import numpy as np
 from scipy.ndimage import binary_erosion, distance_transform_edt
 
 from leafid.errors import LeafidError
-from leafid.scoring.metrics import Metric
+from leafid.scoring.tables import Metric
 from leafid.tasks.interpretation.regions import Box
 
 _ROBIN = "D'Angelo, Herbin, Ratiéville, Robin challenge evaluation principles and metrics, 2006"

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from leafid.errors import LeafidError
-from leafid.scoring.metrics import Metric
+from leafid.scoring.tables import Metric
 from leafid.tasks.interpretation.class_distances import Distance
 from leafid.tasks.interpretation.regions import BoxedObject, box_intersection
 

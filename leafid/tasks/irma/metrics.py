@@ -8,7 +8,7 @@ from functools import partial
 from leafid.errors import LeafidError
 from leafid.learning.backing_off import DONT_KNOW_ERROR, WRONG_ERROR, path_error
 from leafid.pictures.taxonomy import WILDCARD
-from leafid.scoring.metrics import Metric
+from leafid.scoring.tables import Metric
 from leafid.tasks.irma.files import AXES, CLUTTER, CLUTTER_YEARS, FLAT_YEARS, UNSPECIFIED, YEARS, Answers, CodeTable
 
 CITATION = "ImageCLEF 2009, Error evaluation for IRMA Medical Image Annotation"
