@@ -88,41 +88,6 @@ class FirstSpecies:
     plants: Sequence[str]
 
 
-@dataclass(frozen=True)
-class Reliability:
-    """How reliable the probabilities of some pictures are."""
-
-    pictures: int
-    plants: int
-    accuracy: float
-    confidence: float
-    error: float
-    interval: tuple[float, float]
-    #: What `error` is by chance where probabilities are calibrated.
-    chance: float
-
-    @property
-    def beyond_chance(self) -> float:
-        """`error` without what chance adds: independent differences add up by their squares."""
-        return float(np.sqrt(np.clip(self.error**2 - self.chance**2, 0, None)))
-
-
-def score_reliability(named: FirstSpecies, bootstrap: Bootstrap) -> Reliability:
-    """Compute the calibration error, with its interval over plants."""
-    columns = named.confidence, named.is_correct
-    options = {"resamples": bootstrap.resamples, "seed": bootstrap.seed}
-    samples = bootstrap_calibration_error(*columns, named.plants, **options)
-    return Reliability(
-        len(named.confidence),
-        len(set(named.plants)),
-        accuracy_score(named.is_correct),
-        accuracy_score(named.confidence),
-        expected_calibration_error(*columns),
-        bootstrap.compute_interval(samples) if len(samples) else (float("nan"), float("nan")),
-        chance_calibration_error(*columns, named.plants, **options),
-    )
-
-
 def collect_first_species(run: Run, truth: GroundTruth) -> dict[str, FirstSpecies]:
     """Collect the first species of each picture that a run names, by acquisition type.
 
@@ -147,14 +112,19 @@ def make_reliability_table(
     named: Mapping[str, FirstSpecies], bootstrap: Bootstrap, first_column: str = "pictures of"
 ) -> Table:
     """Tabulate how reliable the probabilities of first species are, by a name for each group of pictures."""
-    found = {name: score_reliability(own, bootstrap) for name, own in named.items()}
-    rows: list[list[Cell]] = [
-        [
-            *(name, row.pictures, row.plants, row.accuracy, row.confidence),
-            *(row.error, *row.interval, row.chance, row.beyond_chance),
-        ]
-        for name, row in found.items()
-    ]
+    rows: list[list[Cell]] = []
+    for name, own in named.items():
+        columns = own.confidence, own.is_correct
+        options = {"resamples": bootstrap.resamples, "seed": bootstrap.seed}
+        error = expected_calibration_error(*columns)
+        samples = bootstrap_calibration_error(*columns, own.plants, **options)
+        interval = bootstrap.compute_interval(samples) if len(samples) else (None, None)
+        chance = chance_calibration_error(*columns, own.plants, **options)
+        # Independent differences add up by their squares.
+        beyond = float(np.sqrt(np.clip(error**2 - chance**2, 0, None)))
+        counts = len(own.plants), len(set(own.plants))
+        means = accuracy_score(own.is_correct), accuracy_score(own.confidence)
+        rows.append([name, *counts, *means, error, *interval, chance, beyond])
     headings = ["pictures", "plants", "top-1", "confidence", "ECE", "ECE low", "ECE high", "by chance", "beyond"]
     notes = [
         f"ECE: {N_BINS} bins of equal mass; low, high: {bootstrap.confidence:.0%} interval, bootstrap over plants, "
@@ -168,7 +138,6 @@ METRICS = (
     Metric(
         "ECE",
         "expected calibration error: mean difference of confidence and accuracy, over 15 bins of equal mass",
-        expected_calibration_error,
         citation="Nixon et al., CVPR Workshops 2019",
         command="evaluate --reliability",
         higher_is_better=False,

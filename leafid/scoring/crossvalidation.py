@@ -2,20 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from tabulate import tabulate
 
 from leafid.errors import ProblemsError
+from leafid.grouping import group_by
 from leafid.learning.held_out import rank_labels
 from leafid.model.answer import rank_species
 from leafid.model.crossvalidation import FoldAnswers
 from leafid.pictures.picture import Picture
 from leafid.scoring import calibration, plants
 from leafid.scoring.calibration import FirstSpecies
-from leafid.scoring.plants import PlantPictures, collect_plants, pair_plants
+from leafid.scoring.plants import PlantPictures, collect_plants
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.runs import find_name_problem
 from leafid.scoring.tables import Cell, Table
@@ -91,51 +91,39 @@ def make_confusion_table(groups: Mapping[str, Sequence[FoldAnswers]]) -> Table:
 
 
 def make_plant_table(answers: Sequence[FoldAnswers]) -> Table:
-    """Tabulate the scores of plants of all folds and seeds, identified from pictures of one type and of two."""
+    """Tabulate the scores of plants of all folds and seeds, identified from several pictures of a type."""
     groups: dict[str, list[PlantPictures]] = {}
-    for key in dict.fromkeys((own.seed, own.fold) for own in answers):
-        found: dict[str, list[PlantPictures]] = {}
-        folds = [own for own in answers if (own.seed, own.fold) == key]
-        # Labels are the same for all types: a species that one of them doesn't know stays impossible there.
-        species = sorted({name for own in folds for name in own.held_out.species})
-        for own in folds:
-            known, kind = own.held_out.select_known(), str(own.type)
-            probabilities = np.zeros((len(known.pictures), len(species)))
-            probabilities[:, [species.index(name) for name in known.species]] = known.probabilities
-            labels = [species.index(str(picture.species)) for picture in known.pictures]
-            authors = [picture.author or "" for picture in known.pictures]
-            names = [picture.group for picture in known.pictures]
-            exponents = {kind: own.plant_exponent}
-            found |= collect_plants(probabilities, labels, [kind] * len(names), authors, names, exponents)
-        pairs = {f"{a} and {b}": pair_plants(found[a], found[b]) for a, b in combinations(found, 2)}
-        for name, own_plants in (found | pairs).items():
-            groups.setdefault(name, []).extend(own_plants)
-    return plants.make_plant_table(dict(sorted(groups.items(), key=lambda item: " and " in item[0])))
+    for own in answers:
+        known = own.held_out.select_known()
+        authors = [picture.author or "" for picture in known.pictures]
+        names = [picture.group for picture in known.pictures]
+        types = [str(own.type)] * len(names)
+        found = collect_plants(known.probabilities, known.labels, types, authors, names, own.plant_exponent)
+        for name, of_type in found.items():
+            groups.setdefault(name, []).extend(of_type)
+    return plants.make_plant_table(groups)
 
 
 def make_reliability_table(answers: Sequence[FoldAnswers], pictures: Sequence[Picture]) -> Table:
     """Tabulate how reliable probabilities are, by type, and of those the species with one training plant."""
-    plants_of: dict[str, set[str]] = {}
-    for picture in pictures:
-        plants_of.setdefault(str(picture.species), set()).add(picture.group)
+    plants_of = group_by({(str(picture.species), picture.group) for picture in pictures}, lambda pair: pair[0])
     tested: dict[tuple[int, int], set[str]] = {}
     for own in answers:
         tested.setdefault((own.seed, own.fold), set()).update(picture.group for picture in own.held_out.pictures)
     groups: dict[str, list[tuple[float, bool, str]]] = {}
     for own in answers:
         known = own.held_out.select_known()
-        best = known.probabilities.argmax(axis=1)
-        confidence = known.probabilities.max(axis=1).tolist()
-        rows = zip(known.pictures, confidence, (best == known.labels).tolist(), best.tolist(), strict=True)
-        for picture, value, is_correct, column in rows:
-            name = str(own.type)
-            groups.setdefault(name, []).append((value, is_correct, picture.group))
-            if len(plants_of[known.species[column]] - tested[own.seed, own.fold]) == 1:
-                groups.setdefault(f"{name}, named by one plant", []).append((value, is_correct, picture.group))
-    named = {
-        name: FirstSpecies(np.array([row[0] for row in own]), np.array([row[1] for row in own]), [r[2] for r in own])
-        for name, own in groups.items()
-    }
+        confidence, best = known.probabilities.max(axis=1).tolist(), known.probabilities.argmax(axis=1)
+        for picture, value, column, label in zip(known.pictures, confidence, best, known.labels, strict=True):
+            row = value, bool(column == label), picture.group
+            groups.setdefault(str(own.type), []).append(row)
+            trained = {plant for _, plant in plants_of[known.species[column]]} - tested[own.seed, own.fold]
+            if len(trained) == 1:
+                groups.setdefault(f"{own.type}, named by one plant", []).append(row)
+    named = {}
+    for name, rows in groups.items():
+        values, is_correct, units = zip(*rows, strict=True)
+        named[name] = FirstSpecies(np.array(values), np.array(is_correct), units)
     return calibration.make_reliability_table(named, Bootstrap())
 
 

@@ -5,11 +5,14 @@ Each picture has a score, higher where the system takes it for a known species; 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import average_precision_score
 
 from leafid.features.non_leaves import HELD_BACK_KINDS
+from leafid.grouping import group_by
 from leafid.learning.averages import accuracy_score, macro_average
 from leafid.model.crossvalidation import Judgements, OpenWorldFold
 from leafid.scoring.plant_task import ALL, TYPE_ORDER
@@ -55,6 +58,29 @@ def open_set_classification_rate(known: ArrayLike, is_correct: ArrayLike, unknow
     return float((below * np.asarray(is_correct, bool)).mean() / (2 * len(rejected)))
 
 
+def compute_open_set_curve(
+    score: ArrayLike, correct: ArrayLike, known: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Compute the rates of `open_set_classification_rate` at every threshold of the score.
+
+    A picture without a score (NaN) is never accepted. The first array is the false positive rate, the second the
+    correct classification rate; both rise from 0.
+
+    Examples
+    --------
+    >>> compute_open_set_curve([0.9, 0.8, 0.1], [True, False, False], [True, False, True])
+    (array([0., 0., 1., 1.]), array([0. , 0.5, 0.5, 0.5]))
+    """
+    values, is_known = np.asarray(score, np.float64), np.asarray(known, bool)
+    order = np.argsort(-values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
+    is_end = np.append(values[order][1:] != values[order][:-1], True)[: len(order)]
+    accepted = np.stack([~is_known, is_known & np.asarray(correct, bool)])[:, order]
+    counts = np.cumsum(accepted, axis=1)[:, is_end]
+    totals = [max(np.count_nonzero(~is_known), 1), max(np.count_nonzero(is_known), 1)]
+    false_positive, correct_rate = np.column_stack([np.zeros(2), counts / np.array(totals)[:, None]])
+    return false_positive, correct_rate
+
+
 def false_positive_rate(known: ArrayLike, unknown: ArrayLike, true_positive_rate: float = 0.95) -> float:
     """Compute the share of unknown pictures, (m,), that are accepted where a share of the known ones, (n,), is.
 
@@ -96,24 +122,15 @@ def average_precision_by_class(
     taken at each picture of the class; a picture for which the class is not predicted contributes 0. Predictions of
     equal score enter together.
     """
-    label = np.asarray(labels, np.intp)
-    kind = np.asarray(classes, np.intp)
-    value = np.asarray(scores, np.float64)
-    order = np.lexsort((-value, kind))
-    kind, value = kind[order], value[order]
-    is_hit = label[np.asarray(pictures, np.intp)[order]] == kind
-    total = np.bincount(label[label >= 0], minlength=n_classes)
-    if not len(order):
-        return np.where(total > 0, 0.0, np.nan)
-    position = np.arange(len(order))
-    is_start = np.append(True, kind[1:] != kind[:-1])
-    start = position[is_start][np.cumsum(is_start) - 1]
-    is_end = np.append((kind[1:] != kind[:-1]) | (value[1:] != value[:-1]), True)
-    end = position[is_end][np.searchsorted(position[is_end], position)]
-    n_hits = np.append(0, np.cumsum(is_hit))
-    precision = (n_hits[end + 1] - n_hits[start]) / (end + 1 - start)
-    sums = np.bincount(kind, precision * is_hit, n_classes)
-    return np.divide(sums, total, out=np.full(n_classes, np.nan), where=total > 0)
+    label, kind = np.asarray(labels, np.intp), np.asarray(classes, np.intp)
+    value, is_hit = np.asarray(scores, np.float64), label[np.asarray(pictures, np.intp)] == kind
+    totals = np.bincount(label[label >= 0], minlength=n_classes)
+    precisions = np.where(totals > 0, 0.0, np.nan)
+    for own in np.split(np.argsort(kind, kind="stable"), np.searchsorted(np.sort(kind), np.arange(1, n_classes))):
+        if n_hits := is_hit[own].sum():
+            found = average_precision_score(is_hit[own], value[own])
+            precisions[kind[own[0]]] = found * n_hits / totals[kind[own[0]]]
+    return precisions
 
 
 def mean_average_precision(
@@ -133,48 +150,6 @@ def mean_average_precision(
     0.5833333333333333
     """
     return macro_average(average_precision_by_class(labels, pictures, classes, scores, n_classes))
-
-
-METRICS = (
-    Metric(
-        "mAP-open",
-        "mean over species of the average precision of their pictures, among which unknown ones are distractors",
-        mean_average_precision,
-        citation="Goëau et al., LifeCLEF 2016 plant task",
-        command="evaluate",
-    ),
-    Metric(
-        "AUROC",
-        "probability that a picture of a known species has a higher score than one of an unknown species",
-        area_under_roc,
-        citation="Fawcett, Pattern Recognition Letters 2006",
-        command="evaluate",
-    ),
-    Metric(
-        "OSCR",
-        "area under the rate of known pictures accepted and correct over the rate of unknown ones accepted",
-        open_set_classification_rate,
-        citation="Dhamija et al., NeurIPS 2018",
-        command="evaluate",
-    ),
-    Metric(
-        "FPR-95",
-        "share of unknown pictures accepted where 95 % of the known ones are",
-        false_positive_rate,
-        citation="Hendrycks and Gimpel, ICLR 2017",
-        command="evaluate",
-        higher_is_better=False,
-    ),
-    Metric(
-        "confident-unknown",
-        "share of unknown pictures that get the name of a species with a probability of 0.9 or more",
-        confident_share,
-        citation="leafid",
-        command="evaluate",
-        column="unknown ≥ 0.9",
-        higher_is_better=False,
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,24 +223,10 @@ def _score(name: str, is_own: NDArray[np.bool_], run: Run, truth: GroundTruth) -
 
 def make_open_world_table(scores: Mapping[str, Sequence[OpenWorldScores]]) -> Table:
     """Tabulate how each run tells known species from unknown ones."""
-    headings = ["known", "unknown", "top-1", "mAP", *(metric.column for metric in METRICS)]
+    headings = ["known", "unknown", "top-1", "mAP", "mAP-open", "AUROC", "OSCR", "FPR-95", "unknown ≥ 0.9"]
     rows: list[list[Cell]] = [[name, *astuple(row)] for name, found in scores.items() for row in found]
     notes = ["mAP: without the unknown pictures; a picture's highest score says how surely its species is known"]
     return Table("Open world", ["run", "type", *headings], rows, notes)
-
-
-_SCORES = (
-    "AUROC",
-    "OSCR",
-    "FPR-95",
-    "unknown rejected",
-    "unknown ≥ 0.9",
-    "known rejected",
-    "known ≥ 0.9",
-    "unknown ≥ 0.9 in all",
-    "known ≥ 0.9 in all",
-    "top-1",
-)
 
 
 def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
@@ -273,26 +234,19 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
 
     Scores are means over the folds, each with other species held out.
     """
-    types = list(dict.fromkeys(str(fold.type) for fold in folds))
     species_rows: list[list[Cell]] = []
     kind_rows: list[list[Cell]] = []
-    for type_ in types:
-        own = [fold for fold in folds if str(fold.type) == type_ and fold.has_both]
-        scores = np.array([_score_fold(fold) for fold in own]).reshape(len(own), len(_SCORES))
-        known, unknown = (
-            round(float(np.mean([len(getattr(fold, name).known) for fold in own]))) if own else 0
-            for name in ("known", "unknown")
-        )
-        if own:
-            species_rows.append([type_, known, unknown, *scores.mean(axis=0).tolist()])
+    for type_, of_type in group_by(folds, lambda fold: str(fold.type)).items():
+        if scores := [_score_fold(fold) for fold in of_type if fold.has_both]:
+            known, unknown, *means = np.mean(scores, axis=0).tolist()
+            species_rows.append([type_, round(known), round(unknown), *means])
         for kind in dict.fromkeys(kind for fold in folds for kind in fold.non_leaves):
-            judged = [fold.non_leaves[kind] for fold in folds if str(fold.type) == type_ and kind in fold.non_leaves]
-            if judged:
+            if judged := [fold.non_leaves[kind] for fold in of_type if kind in fold.non_leaves]:
                 kind_rows.append([type_, kind, "no" if kind in HELD_BACK_KINDS else "yes", *_count(judged)])
     return [
         Table(
             "Leaves of known and of unknown species",
-            ["type", "known", "unknown", *_SCORES],
+            ["type", *_FOLD_SCORES],
             species_rows,
             [
                 "scores are means over the folds, each with other species held out of training",
@@ -307,9 +261,18 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
     ]
 
 
+_FOLD_SCORES = (
+    *("known", "unknown", "AUROC", "OSCR", "FPR-95", "unknown rejected", "unknown ≥ 0.9", "known rejected"),
+    *("known ≥ 0.9", "unknown ≥ 0.9 in all", "known ≥ 0.9 in all", "top-1"),
+)
+
+
 def _score_fold(fold: OpenWorldFold) -> list[float]:
+    """Compute `_FOLD_SCORES`."""
     known, unknown = fold.known, fold.unknown
     return [
+        len(known.known),
+        len(unknown.known),
         area_under_roc(known.known, unknown.known),
         open_set_classification_rate(known.known, fold.is_correct, unknown.known),
         false_positive_rate(known.known, unknown.known),
@@ -332,24 +295,34 @@ def _count(judged: Sequence[Judgements]) -> list[Cell]:
     ]
 
 
-def compute_open_set_curve(
-    score: ArrayLike, correct: ArrayLike, known: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute the rates of `open_set_classification_rate` at every threshold of the score.
-
-    A picture without a score (NaN) is never accepted. The first array is the false positive rate, the second the
-    correct classification rate; both rise from 0.
-
-    Examples
-    --------
-    >>> compute_open_set_curve([0.9, 0.8, 0.1], [True, False, False], [True, False, True])
-    (array([0., 0., 1., 1.]), array([0. , 0.5, 0.5, 0.5]))
-    """
-    values, is_known = np.asarray(score, np.float64), np.asarray(known, bool)
-    order = np.argsort(-values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
-    is_end = np.append(values[order][1:] != values[order][:-1], True)[: len(order)]
-    accepted = np.stack([~is_known, is_known & np.asarray(correct, bool)])[:, order]
-    counts = np.cumsum(accepted, axis=1)[:, is_end]
-    totals = [max(np.count_nonzero(~is_known), 1), max(np.count_nonzero(is_known), 1)]
-    false_positive, correct_rate = np.column_stack([np.zeros(2), counts / np.array(totals)[:, None]])
-    return false_positive, correct_rate
+_metric = partial(Metric, command="evaluate")
+METRICS = (
+    _metric(
+        "mAP-open",
+        "mean over species of the average precision of their pictures, among which unknown ones are distractors",
+        citation="Goëau et al., LifeCLEF 2016 plant task",
+    ),
+    _metric(
+        "AUROC",
+        "probability that a picture of a known species has a higher score than one of an unknown species",
+        citation="Fawcett, Pattern Recognition Letters 2006",
+    ),
+    _metric(
+        "OSCR",
+        "area under the rate of known pictures accepted and correct over the rate of unknown ones accepted",
+        citation="Dhamija et al., NeurIPS 2018",
+    ),
+    _metric(
+        "FPR-95",
+        "share of unknown pictures accepted where 95 % of the known ones are",
+        citation="Hendrycks and Gimpel, ICLR 2017",
+        higher_is_better=False,
+    ),
+    _metric(
+        "confident-unknown",
+        "share of unknown pictures that get the name of a species with a probability of 0.9 or more",
+        citation="leafid",
+        column="unknown ≥ 0.9",
+        higher_is_better=False,
+    ),
+)

@@ -26,8 +26,6 @@ from leafid.scoring.truth import GroundTruth
 
 #: The bins of [1]_, Table 1, by number of training pictures: the upper end belongs to the bin.
 BINS = ("0-10", "10-50", "50-500", "500-2000", "> 2000")
-
-
 _UPPER_ENDS = (10, 50, 500, 2000)
 
 
@@ -50,14 +48,22 @@ def average_by_bin(
     return average_by_group(accuracy[present], bins[present], len(BINS)), counts
 
 
-def compute_empty_share(sizes: ArrayLike) -> float:
-    """Compute the share of pictures whose set is empty; NaN without pictures."""
-    return accuracy_score(np.asarray(sizes) == 0)
+def score_sets(hits: ArrayLike, sizes: ArrayLike, species: ArrayLike) -> tuple[float, float, float, float]:
+    """Score pictures' sets by whether they hold the correct species, their sizes, and the species, (n,) each.
+
+    Returns the accuracy, its macro-average over the species, the mean size, and the share of empty sets.
+    """
+    return (
+        accuracy_score(hits),
+        macro_average(average_by_group(hits, species)),
+        accuracy_score(sizes),
+        accuracy_score(np.asarray(sizes) == 0),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class AverageKScores:
-    """The scores of a run's sets at one mean size."""
+    """The scores of the sets above a threshold of a run's scores, which gives them k species on average, as in [1]_."""
 
     #: The mean size asked for.
     k: float
@@ -65,13 +71,10 @@ class AverageKScores:
     threshold: float
     #: The mean size of the sets that the threshold was fitted on; above `k` where scores are tied.
     fitted_size: float
-    #: `accuracy`, `macro_accuracy`: share of the pictures with the correct species in the set; the same for each
-    #: species, then their mean.
+    #: Those of `score_sets`.
     accuracy: float
     macro_accuracy: float
-    #: Mean size of the sets.
     size: float
-    #: Share of the pictures with an empty set.
     empty_share: float
     #: How many pictures' lists, of both runs, end at or above the threshold although they don't name all species: what
     #: they leave out may belong to the set, and the threshold may be wrong.
@@ -79,33 +82,25 @@ class AverageKScores:
 
 
 def score_average_k(
-    truth: GroundTruth,
-    run: Run,
-    sizes: Sequence[float],
-    validation: Run | None = None,
-    *,
-    source: str = "",
-    exclude_ties: bool = False,
+    truth: GroundTruth, run: Run, sizes: Sequence[float], validation: Run | None = None, *, exclude_ties: bool = False
 ) -> list[AverageKScores]:
     """Score the sets of a run whose mean size is k, for several k above 0; a picture that it lacks has an empty set.
 
     The threshold comes from the same system's run on `validation` pictures, by default from `run` itself, so that its
-    own sets have k species on average; `source` names that run in messages. `exclude_ties` leaves scores that equal the
-    threshold out where they would make the mean size larger than k; by default they are in, as in the authors'
-    implementation. A `LeafidError` is raised when that run names too few species for a mean size, or scores contradict
-    ranks.
+    own sets have k species on average. `exclude_ties` leaves scores that equal the threshold out where they would make
+    the mean size larger than k; by default they are in, as in the authors' implementation. A `LeafidError` is raised
+    when that run names too few species for a mean size, or scores contradict ranks.
     """
+    fitted, n_pictures, lists = run, len(truth), [run]
     if validation is None:
         # Pictures outside the ground truth don't count; those that the run lacks have no species above any threshold.
-        in_truth = np.isin(run.pictures, truth.pictures)[run.picture_index]
-        fitted, n_pictures = run.select(in_truth), len(truth)
+        fitted = run.select(np.isin(run.pictures, truth.pictures)[run.picture_index])
     else:
-        fitted, n_pictures = validation, len(validation.pictures)
+        fitted, n_pictures, lists = validation, len(validation.pictures), [validation, run]
+    for own in lists:
+        own.check_order()
     rising = np.sort(fitted.score)
-    labels = truth.encode("species")[1]
-    fitted.check_order()
-    run.check_order()
-    lists = [fitted] if validation is None else [fitted, run]
+    species = truth.encode("species")[1]
     results = []
     for k in sizes:
         n_inside = count_inside(n_pictures, k)
@@ -118,23 +113,14 @@ def score_average_k(
             threshold = float(rising[0])
         else:
             raise LeafidError(
-                f"{source or fitted.name}: expected scores of at least {k:g} species for each picture on average, "
+                f"{fitted.name}: expected scores of at least {k:g} species for each picture on average, "
                 f"found {len(rising) / n_pictures:.3g}; write more species to the run"
             )
         judged = judge_run(run.select(run.score >= threshold), truth)
-        hits = judged.rank > 0
-        results.append(
-            AverageKScores(
-                k,
-                threshold,
-                float((rising >= threshold).sum() / n_pictures),
-                accuracy_score(hits),
-                macro_average(average_by_group(hits, labels)),
-                accuracy_score(judged.size),
-                compute_empty_share(judged.size),
-                sum(_count_cut_lists(own, threshold, truth.known.species) for own in lists),
-            )
-        )
+        fitted_size = float((rising >= threshold).sum() / n_pictures)
+        cut = sum(_count_cut_lists(own, threshold, truth.known.species) for own in lists)
+        scores = score_sets(judged.rank > 0, judged.size, species)
+        results.append(AverageKScores(k, threshold, fitted_size, *scores, cut))
     return results
 
 
@@ -145,6 +131,21 @@ def _count_cut_lists(run: Run, threshold: float, species: frozenset[str]) -> int
     return int(((n_inside == sizes) & (sizes > 0) & (sizes < len(species.union(run.species)))).sum())
 
 
+def make_average_table(scores: Mapping[str, Sequence[AverageKScores]], origin: str) -> Table:
+    """Tabulate the scores, by run, of sets with K species on average; `origin` is where the thresholds come from."""
+    columns = ["run", "K", "threshold", "size fitted", "accuracy", "error", "macro-average accuracy"]
+    rows: list[list[Cell]] = [
+        [
+            *(name, int(row.k) if row.k.is_integer() else row.k, row.threshold, row.fitted_size),
+            *(row.accuracy, 1 - row.accuracy, row.macro_accuracy, row.size, row.empty_share),
+        ]
+        for name, found in scores.items()
+        for row in found
+    ]
+    notes = [f"threshold: fitted on {origin}, where the sets have the mean size 'size fitted'"]
+    return Table("Sets of K species on average", [*columns, "mean size", "empty sets"], rows, notes)
+
+
 def make_set_tables(
     truth: GroundTruth, runs: Sequence[JudgedRun], training_pictures: Mapping[str, int] | None = None
 ) -> list[Table]:
@@ -152,29 +153,23 @@ def make_set_tables(
 
     `training_pictures` of each species add the accuracy by bins of them.
     """
-    names, species = truth.encode("species")
+    species = truth.encode("species")[1]
     contents, content = truth.encode("content")
     counts = np.bincount(content).tolist()
-    rows: list[list[Cell]] = []
+    rows: list[list[Cell]] = [[run.name, *score_sets(run.rank > 0, run.size, species)] for run in runs]
     content_rows: list[list[Cell]] = []
-    bin_rows: list[list[Cell]] = []
     for run in runs:
-        hit, size = run.rank > 0, run.size
-        by_species = average_by_group(hit, species)
-        scores = accuracy_score(hit), macro_average(by_species), accuracy_score(size), compute_empty_share(size)
-        rows.append([run.name, *scores])
-        by_content = average_by_group(hit, content).tolist(), average_by_group(size, content).tolist()
-        content_rows += [[run.name, *row] for row in zip(contents, counts, *by_content, strict=True)]
-        if training_pictures is not None:
-            accuracy, classes = average_by_bin(by_species, [training_pictures.get(name, 0) for name in names])
-            bin_rows += [[run.name, *row] for row in zip(BINS, classes.tolist(), accuracy.tolist(), strict=True)]
+        columns = (average_by_group(value, content).tolist() for value in (run.rank > 0, run.size))
+        content_rows += [[run.name, *row] for row in zip(contents, counts, *columns, strict=True)]
+    headings = ["run", "accuracy", "macro-average accuracy", "mean size", "empty sets"]
     tables = [
-        Table("Sets", ["run", "accuracy", "macro-average accuracy", "mean size", "empty sets"], rows),
+        Table("Sets", headings, rows),
         Table("Sets by content", ["run", "content", "pictures", "accuracy", "mean size"], content_rows),
     ]
     if training_pictures is not None:
-        headings = ["run", "training pictures", "species", "mean bin accuracy"]
-        tables.append(Table("Sets by training pictures of the species", headings, bin_rows))
+        values = {run.name: [run.rank > 0] for run in runs}
+        title = "Sets by training pictures of the species"
+        tables.append(_make_bin_table(title, truth, values, ["mean bin accuracy"], training_pictures))
     return tables
 
 
@@ -185,92 +180,74 @@ def make_macro_tables(
     training_pictures: Mapping[str, int] | None = None,
 ) -> list[Table]:
     """Tabulate the top-K accuracies averaged over the species, and over those of each bin of training pictures."""
-    names, species = truth.encode("species")
-    rows: list[list[Cell]] = []
-    bin_rows: list[list[Cell]] = []
-    for run in runs:
-        by_species = [average_by_group(top_k_scores(run.rank, k), species) for k in tops]
-        rows.append([run.name, *map(macro_average, by_species)])
-        if training_pictures is not None:
-            trained = [training_pictures.get(name, 0) for name in names]
-            binned = [average_by_bin(accuracy, trained) for accuracy in by_species]
-            columns = [BINS, binned[0][1].tolist(), *(accuracy.tolist() for accuracy, _ in binned)]
-            bin_rows += [[run.name, *row] for row in zip(*columns, strict=True)]
+    species = truth.encode("species")[1]
+    values = {run.name: [top_k_scores(run.rank, k) for k in tops] for run in runs}
+    rows: list[list[Cell]] = [
+        [name, *(macro_average(average_by_group(value, species)) for value in own)] for name, own in values.items()
+    ]
     titles = [f"macro top-{k}" for k in tops]
     tables = [Table("Averages over the species", ["run", *titles], rows)]
     if training_pictures is not None:
-        headings = ["run", "training pictures", "species", *titles]
-        tables.append(Table("Averages over the species by their training pictures", headings, bin_rows))
+        title = "Averages over the species by their training pictures"
+        tables.append(_make_bin_table(title, truth, values, titles, training_pictures))
     return tables
 
 
-def make_average_table(scores: Mapping[str, Sequence[AverageKScores]], origin: str) -> Table:
-    """Tabulate the scores, by run, of sets with K species on average; `origin` is where the thresholds come from."""
-    columns = ["run", "K", "threshold", "size fitted", "accuracy", "error", "macro-average accuracy"]
-    rows: list[list[Cell]] = [
-        [
-            *(name, int(row.k) if row.k.is_integer() else row.k, row.threshold),
-            *(row.fitted_size, row.accuracy, 1 - row.accuracy),
-            *(row.macro_accuracy, row.size, row.empty_share),
-        ]
-        for name, found in scores.items()
-        for row in found
-    ]
-    notes = [f"threshold: fitted on {origin}, where the sets have the mean size 'size fitted'"]
-    return Table("Sets of K species on average", [*columns, "mean size", "empty sets"], rows, notes)
+def _make_bin_table(
+    title: str,
+    truth: GroundTruth,
+    values: Mapping[str, Sequence[ArrayLike]],
+    headings: Sequence[str],
+    training_pictures: Mapping[str, int],
+) -> Table:
+    """Tabulate values of pictures, for each run and heading, averaged over the species of each bin."""
+    names, species = truth.encode("species")
+    trained = [training_pictures.get(name, 0) for name in names]
+    rows: list[list[Cell]] = []
+    for run, own in values.items():
+        binned = [average_by_bin(average_by_group(value, species), trained) for value in own]
+        columns = [BINS, binned[0][1].tolist(), *(accuracy.tolist() for accuracy, _ in binned)]
+        rows += [[run, *row] for row in zip(*columns, strict=True)]
+    return Table(title, ["run", "training pictures", "species", *headings], rows)
 
 
 _metric = partial(Metric, citation="Garcin et al., Pl@ntNet-300K, NeurIPS 2021", command="evaluate --sets")
-
-
 METRICS = (
     _metric(
         "average-K",
         "accuracy of the sets that a run's scores form above a threshold, K species on average",
-        accuracy_score,
         command="evaluate --average",
         column="accuracy",
     ),
     _metric(
         "macro-top-K",
         "top-K accuracy of each species, averaged over the species",
-        macro_average,
         command="evaluate --macro",
         column="macro top-K",
     ),
     _metric(
         "macro-average",
         "share of each species' pictures with a correct set, averaged over the species",
-        macro_average,
         column="macro-average accuracy",
     ),
     _metric(
         "mean-bin-accuracy",
         "macro-average over species with about as many training pictures",
-        average_by_bin,
         command="evaluate --sets --training",
         column="mean bin accuracy",
     ),
     _metric(
         "coverage",
         "share of pictures with the correct species in the set",
-        accuracy_score,
         citation="Sadinle et al., JASA 2019",
         column="accuracy",
     ),
     _metric(
         "mean-set-size",
         "mean number of species in a set",
-        accuracy_score,
         column="mean size",
         higher_is_better=False,
         range=(0.0, math.inf),
     ),
-    _metric(
-        "empty-set-share",
-        "share of pictures with an empty set",
-        compute_empty_share,
-        column="empty sets",
-        higher_is_better=False,
-    ),
+    _metric("empty-set-share", "share of pictures with an empty set", column="empty sets", higher_is_better=False),
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leafid.pictures.picture import Picture, Taxon
-from leafid.scoring.plants import PlantPictures, collect_plants, collect_run_plants, pair_plants, score_plants
+from leafid.scoring.plants import PlantPictures, collect_plants, collect_run_plants, score_plants
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import make_ground_truth, read_ground_truth
 
@@ -14,8 +14,8 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 MAPLE, OAK = [0.9, 0.1], [0.2, 0.8]
 
 
-def make_plant(rows, label, author="a", kind="scan"):
-    return PlantPictures({kind: np.array(rows)}, label, author, {kind: 0.5})
+def make_plant(rows, label, author="a"):
+    return PlantPictures(np.array(rows), label, author, 0.5)
 
 
 def test_by_hand():
@@ -33,17 +33,8 @@ def test_pictures_are_collected_by_plant_and_type():
     table = np.array([MAPLE, OAK, OAK, MAPLE])
     found = collect_plants(table, [0, 0, 1, 0], ["scan", "photo", "scan", "scan"], "wxyz", ["p", "p", "q", "p"])
     assert list(found) == ["photo", "scan"]
-    assert found["scan"][0].probabilities["scan"].tolist() == [MAPLE, MAPLE]
+    assert found["scan"][0].probabilities.tolist() == [MAPLE, MAPLE]
     assert [(plant.label, plant.author) for plant in found["scan"]] == [(0, "w"), (1, "y")]
-
-
-def test_pairs_of_plants_of_a_species():
-    scans = [make_plant([MAPLE], 0), make_plant([OAK], 1), make_plant([MAPLE], 0)]
-    photos = [make_plant([OAK], 0, kind="photo"), make_plant([OAK], 2, kind="photo")]
-    (pair,) = pair_plants(scans, photos)
-    assert list(pair.probabilities) == ["scan", "photo"]
-    assert score_plants([pair], (1,))[0].top1 == 1
-    assert score_plants([pair], (1,))[0].single == 0.5
 
 
 @pytest.fixture

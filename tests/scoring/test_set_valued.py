@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as hnp
 
 from leafid.learning.averages import accuracy_score, average_by_group, macro_average
 from leafid.learning.thresholds import Thresholds, compute_coverage_rank, fit_average_k_thresholds
-from leafid.scoring.sets import BINS, average_by_bin, compute_empty_share
+from leafid.scoring.sets import BINS, average_by_bin, score_sets
 
 quick = settings(max_examples=40, deadline=None)
 shapes = st.tuples(st.integers(1, 12), st.integers(1, 5))
@@ -50,7 +50,7 @@ def test_scores_of_sets_are_the_literal_ones(pictures):
         of_classes.append(sum(own) / len(own))
     assert macro_average(average_by_group(hit, classes, 5)) == pytest.approx(sum(of_classes) / len(of_classes))
     assert accuracy_score(sizes) == pytest.approx(sum(sizes) / len(sizes))
-    assert compute_empty_share(sizes) == pytest.approx(sizes.count(0) / len(sizes))
+    assert score_sets(hit, sizes, classes)[3] == pytest.approx(sizes.count(0) / len(sizes))
     assert accuracy_score(hit) == pytest.approx(sum(hit) / len(hit))
 
 
@@ -162,6 +162,4 @@ def test_impossible_sizes_and_coverages_are_refused():
 
 
 def test_without_pictures_there_is_no_score():
-    assert np.isnan(
-        [accuracy_score([]), compute_empty_share([]), accuracy_score([]), macro_average([]), macro_average([np.nan])]
-    ).all()
+    assert np.isnan([accuracy_score([]), *score_sets([], [], []), macro_average([]), macro_average([np.nan])]).all()

@@ -234,7 +234,6 @@ def _make_average_table(arguments: argparse.Namespace, truth: GroundTruth, envir
             run,
             arguments.average,
             fitted,
-            source=validation or file,
             exclude_ties=arguments.exclude_ties,
         )
         for row in rows:
