@@ -8,8 +8,7 @@ seeds, and ± is the standard deviation over all folds.
 --reliability says how far the probabilities of first species agree with how often these are correct, also where the
 species has a single plant in the fold's training part.
 
---plants also scores plants that are identified from 1, 2, 3, 5 and all of their pictures, each type for itself, and two
-types together. As few plants have pictures of two types, those of two plants of a species are joined.
+--plants also scores plants that are identified from 1, 2, 3, 5 and all of their pictures, each type for itself.
 
 --by place makes folds of whole places (plants within 5 km of each other, or joined by a chain of such plants), --by
 author and --by day folds of whole authors and days: this shows what holds only at one place or for one camera.
