@@ -221,9 +221,11 @@ def make_metrics_tables(metrics: Iterable[Metric]) -> list[Table]:
     tables = []
     for command, members in group_by(metrics, lambda metric: metric.command).items():
         whole = make_metrics_table(members)
-        kept = [whole.columns.index(name) for name in ("metric", "column", "better", "range", "what it is")]
-        rows = [[fill(str(row[column]), 34 if column == kept[-1] else 19) for column in kept] for row in whole.rows]
+        kept = ("metric", "column", "better", "range", "what it is")
+        widths = {"column": 22, "what it is": 30}
+        cells = [dict(zip(whole.columns, row, strict=True)) for row in whole.rows]
+        rows = [[fill(str(row[name]), widths.get(name, 100)) for name in kept] for row in cells]
         sources = group_by(members, lambda metric: metric.citation)
         notes = [fill(f"{', '.join(own.name for own in found)}: {source}", 100) for source, found in sources.items()]
-        tables.append(Table(f"leafid {command}", [whole.columns[column] for column in kept], rows, notes))
+        tables.append(Table(f"leafid {command}", kept, rows, notes))
     return tables
