@@ -1,6 +1,5 @@
 """Which patches of a picture are selected: limits, focus and regions."""
 
-import cv2
 import numpy as np
 import pytest
 
@@ -71,28 +70,3 @@ def test_patches_outside_of_the_region_are_left_out():
     chosen = [tuple(position) in kept for position in everywhere.positions.tolist()]
     np.testing.assert_array_equal(everywhere.descriptors[chosen], inside.descriptors)
     assert len(extract_dense_sift(grey, np.zeros((48, 48), bool))) == 0
-
-
-def test_patches_are_of_the_inside_or_of_the_edge_or_of_both():
-    grey, region = picture(90, 70), np.zeros((90, 70), bool)
-    cv2.ellipse(region.view(np.uint8), (35, 44), (24, 33), 20, 0, 360, 1, -1)
-    both, inside, edge = (
-        extract_dense_sift(grey, region, Grid(n_scales=3, coverage=least, max_coverage=most))
-        for least, most in ((0.1, 1.0), (0.95, 1.0), (0.1, 0.95))
-    )
-    positions, inner, outer = (
-        {(*position, scale) for position, scale in zip(found.positions.tolist(), found.scales.tolist(), strict=True)}
-        for found in (both, inside, edge)
-    )
-    assert inner
-    assert outer
-    assert inner | outer == positions
-    # Only patches that are covered by 0.95 to within half a grey level a cell are both.
-    assert len(inner & outer) < 0.01 * len(positions)
-    # Of a patch of 16 × 16 pixels, whose corner is (4a, 4b), as above.
-    region = np.zeros((48, 48), bool)
-    region[:16, :16] = True
-    shared = [(16 - 4 * a) * (16 - 4 * b) for a in range(4) for b in range(4)]
-    half = extract_dense_sift(picture(48, 48), region, Grid(n_scales=1, max_coverage=0.5))
-    assert len(half) == sum(25.6 <= area <= 128 for area in shared)
-    assert 128 in shared

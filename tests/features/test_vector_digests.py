@@ -26,7 +26,7 @@ from leafid.segmentation import crop_leaf, estimate_upright_angle, segment
 from leafid.segmentation.result import shrink
 
 PLAIN = Grid()
-SELECTIVE = Grid(cell=6, n_scales=3, coverage=0.5, max_coverage=0.95, max_patches=300, focus=0.3, symmetry="turns")
+SELECTIVE = Grid(cell=6, n_scales=3, coverage=0.5, max_patches=300, focus=0.3, symmetry="turns")
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,7 @@ import numpy as np
 
 from leafid.descriptors.local.features import LocalFeatures, concatenate_features
 from leafid.descriptors.local.grid import N_CELLS, Grid, build_pyramid, sample_by_weight, weigh_positions
-from leafid.descriptors.local.sift import SIFT_LENGTH, mirror_cells, normalise_patches
-from leafid.descriptors.local.turned import describe_turned_patches
+from leafid.descriptors.local.sift import SIFT_LENGTH, describe_turned_patches, mirror_cells, normalise_patches
 
 # Edges have at least the first gradient, in grey levels a pixel; beyond the second they count no more.
 _MIN_GRADIENT, _FULL_GRADIENT = 3, 40

@@ -26,8 +26,6 @@ class Grid:
     n_scales: int = 5
     #: Minimum share of a patch that the region covers: 0.1 keeps the edge of a leaf, 0.95 only its inside.
     coverage: float = 0.1
-    #: Maximum share: below 1 keeps the edge of a leaf without its inside.
-    max_coverage: float = 1.0
     #: Maximum number of patches, spread evenly over all there are; 0 keeps all. Neighbouring patches overlap by three
     #: quarters, so that an even selection holds nearly the same information.
     max_patches: int = 0
@@ -128,8 +126,7 @@ def _mark_covered(coverage: np.ndarray | None, n_rows: int, n_cols: int, grid: G
     total = cv2.boxFilter(cells, cv2.CV_32F, window, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
     total = total[: shape[0], : shape[1]]
     # Rounding loses up to half a grey level a cell: a patch that is covered exactly enough is kept.
-    covered = total >= (grid.coverage * 255 - 0.5) * N_CELLS**2
-    return covered if grid.max_coverage == 1 else covered & (total <= (grid.max_coverage * 255 + 0.5) * N_CELLS**2)
+    return total >= (grid.coverage * 255 - 0.5) * N_CELLS**2
 
 
 def _select_patches(

@@ -5,8 +5,7 @@ import numpy as np
 
 from leafid.descriptors.local.features import LocalFeatures
 from leafid.descriptors.local.grid import N_CELLS, Grid, build_pyramid
-from leafid.descriptors.local.sift import SIFT_LENGTH, normalise_patches
-from leafid.descriptors.local.turned import describe_turned_patches
+from leafid.descriptors.local.sift import SIFT_LENGTH, describe_turned_patches, normalise_patches
 
 # Length of outline on each side of a point that its direction is taken from, in sides of the patch.
 _REACH = 1 / 3

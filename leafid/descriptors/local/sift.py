@@ -1,4 +1,6 @@
-"""RootSIFT: of grey and of colour channels on a grid, and at detected points."""
+"""RootSIFT: of grey and of colour channels on a grid, at detected points, and of patches turned to a direction."""
+
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -11,6 +13,8 @@ SIFT_LENGTH = N_ORIENTATIONS * N_CELLS**2
 CHROMA_LENGTH = 2 * SIFT_LENGTH
 # Sum of a cell's gradients, of grey values in [0, 1], that camera noise explains.
 _NOISE_FLOOR = 0.02
+# Turned patches that are read at once: few enough to stay in the processor's cache.
+_BATCH_SIZE = 192
 # Unit of grey levels is 1/128. A component along a diagonal is √2 times the smaller of the two differences.
 _PRECISION = 128
 _PLANE_UNITS = np.where(np.arange(N_ORIENTATIONS) % 2, np.sqrt(2), 1).astype(np.float32) / (255 * _PRECISION)
@@ -78,13 +82,47 @@ def extract_detected_sift(
     return LocalFeatures(np.sqrt(descriptors / (sums + _NOISE_FLOOR)), positions, np.log2(sides))
 
 
-def compute_strip_cells(strip: np.ndarray, cell: int) -> np.ndarray:
-    """Compute the cells of patches side by side, each as large as `count_strip_pixels` says; uint8 (H, n · W).
+def describe_turned_patches(
+    grey: np.ndarray, points: np.ndarray, across: np.ndarray, along: np.ndarray, cell: int
+) -> np.ndarray:
+    """Compute the cells of patches around points, whose rows follow one another `across`, and columns `along`.
+
+    The picture is uint8 (H, W), and white beyond its border; the others are float32 (n, 2), of rows and columns, the
+    last two unit vectors. Returns what `_compute_strip_cells` does, float32 (n, 4, 4, 8).
+    """
+    cells = np.empty((len(points), N_CELLS, N_CELLS, N_ORIENTATIONS), np.float32)
+    steps = _list_steps(cell)
+    for start in range(0, len(points), _BATCH_SIZE):
+        part = slice(start, start + _BATCH_SIZE)
+        axes = points[part], across[part], along[part]
+        rows, cols = (
+            np.matmul(np.stack([vectors[:, axis] for vectors in axes], axis=1), steps).reshape(len(steps), -1)
+            for axis in (0, 1)
+        )
+        strip = cv2.remap(grey, cols, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=255)
+        cells[part] = _compute_strip_cells(strip, cell)
+    return cells
+
+
+@lru_cache
+def _list_steps(cell: int) -> np.ndarray:
+    """List 1 and the steps down and across from a patch's middle, for each row of a strip: float32 (rows, 3, cols)."""
+    rows, cols = _count_strip_pixels(cell)
+    middle = np.float32((rows - 1) / 2)
+    steps = np.empty((rows, 3, cols), np.float32)
+    steps[:, 0] = 1
+    steps[:, 1] = np.arange(rows)[:, None] - middle
+    steps[:, 2] = np.arange(cols) - middle
+    return steps
+
+
+def _compute_strip_cells(strip: np.ndarray, cell: int) -> np.ndarray:
+    """Compute the cells of patches side by side, each as large as `_count_strip_pixels` says; uint8 (H, n · W).
 
     A patch has a frame of one pixel; the other columns after it separate it from the next one. Returns the square root
     of each cell's mean gradient along 8 directions, float32 (n, 4, 4, 8).
     """
-    side, width = N_CELLS * cell, count_strip_pixels(cell)[1]
+    side, width = N_CELLS * cell, _count_strip_pixels(cell)[1]
     number = strip.shape[1] // width
     # OpenCV is several times faster on long rows than on the short ones of patches below each other.
     planes = _compute_gradient_planes(cv2.copyMakeBorder(strip, 0, 0, 0, 2, cv2.BORDER_REPLICATE))
@@ -93,7 +131,7 @@ def compute_strip_cells(strip: np.ndarray, cell: int) -> np.ndarray:
     return cells[:, :, :N_CELLS].transpose(1, 0, 2, 3)
 
 
-def count_strip_pixels(cell: int) -> tuple[int, int]:
+def _count_strip_pixels(cell: int) -> tuple[int, int]:
     """Count the rows and columns of a patch in a strip, whole cells beside each other and room for the frame."""
     return N_CELLS * cell + 2, (N_CELLS + -(-2 // cell)) * cell
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.landmarks import LENGTH, Landmarks
 from leafid.descriptors.shape.contour import find_closed_peaks
+from leafid.descriptors.surface.veins import remove_shading
 
 Values = NDArray[np.float32]
 
@@ -48,9 +49,7 @@ def count_vein_pairs(image: NDArray[np.uint8], blade: NDArray[np.bool_], landmar
     if not inside.any():
         return None
     weight = inside.astype(np.float32)
-    share = np.maximum(cv2.boxFilter(weight, -1, (_SHADING, _SHADING)), 1e-3)
-    detail = (grey - cv2.boxFilter(grey * weight, -1, (_SHADING, _SHADING)) / share) * weight
-    detail = np.clip(detail / max(float(detail[inside].std()), 1.0), -2.5, 2.5)
+    detail = np.clip(remove_shading(grey, weight, _SHADING), -2.5, 2.5)
     half_width = float(np.abs(np.flatnonzero(inside.any(axis=0)) - LENGTH).max()) / LENGTH
     right, left = (_find_lines(detail, weight, half_width, side) for side in (1, -1))
     if right is None or left is None or not all(_is_clear(side) for side in (right, left)):
