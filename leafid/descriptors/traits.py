@@ -32,25 +32,25 @@ class Measure(NamedTuple):
 
 
 TRAIT_NAMES = (
-    "leaflets",
-    "length_width",
-    "widest",
-    "parallel",
-    "lobes",
-    "lobe_depth",
-    "teeth",
-    "tooth_depth",
-    "apex_angle",
-    "apex_bulge",
-    "base_angle",
-    "base_bulge",
-    "base_extension",
-    "apex_extension",
-    "petiole",
-    "vein_pairs",
+    "leaflets",  # 1 for a simple leaf; the other traits but the petiole are those of a simple leaf's blade
+    "length_width",  # length over width of the blade
+    "widest",  # position of the greatest width, 0 at the base, 1 at the tip
+    "parallel",  # share of the length over which the width is within 2.5 % of the greatest
+    "lobes",  # number of lobes, 0 for an unlobed blade
+    "lobe_depth",  # depth of the sinuses, a share of the distance to the midvein, negative for palmate lobes
+    "teeth",  # number of teeth, 0 for an entire margin
+    "tooth_depth",  # their mean height in percent of the width
+    "apex_angle",  # degrees, from the tip to the margin at 75 % of the length
+    "apex_bulge",  # mean distance of that margin outward from the straight line, in widths there
+    "base_angle",  # degrees, from the base to the margin at 25 % of the length
+    "base_bulge",  # as for the apex
+    "base_extension",  # how far the blade reaches below its base, in lengths
+    "apex_extension",  # how far it reaches beyond its tip
+    "petiole",  # length of the petiole in lengths of the blade
+    "vein_pairs",  # number of pairs of secondary veins
 )
 _LEAFLET_DISC = 0.4  # radius of the disc that separates leaflets, in radii of the largest disc that fits into the leaf
-_MERGED = 0.25  # A piece of this much less than two median ones is two leaflets: those of a leaf differ in size
+_MERGED = 0.25  # a piece of this much less than two median ones is two leaflets: those of a leaf differ in size
 _SIMPLE_DISC, _SIMPLE_SOLIDITY = 0.22, 0.65
 """A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or it is as solid as this."""
 _FEATHERY = 10.0  # length of the outline, in √area, above which the pieces of a leaf may be many leaflets
@@ -72,22 +72,9 @@ _MIN_DEEP_TEETH, _DEEP_TOOTH = 6, 0.02
 
 
 def measure_traits(image: Image, segmentation: Segmentation) -> tuple[dict[str, Measure], Landmarks | None]:
-    """Measure the traits of a leaf on a plain sheet, those that can be told; `TRAIT_NAMES` lists them.
+    """Measure the traits of a leaf on a plain sheet, of `TRAIT_NAMES` those that can be told.
 
     The leaf must not be empty. Also returns the landmarks, if there are any.
-
-    - ``leaflets``: 1 for a simple leaf. The other traits but ``petiole`` are those of a simple leaf's blade.
-    - ``length_width``: length over width of the blade.
-    - ``widest``: position of the greatest width, 0 at the base, 1 at the tip.
-    - ``parallel``: share of the length over which the width is within 2.5 % of the greatest.
-    - ``lobes``: number of lobes, 0 for an unlobed blade; ``lobe_depth``: depth of the sinuses, a share of the distance
-      to the midvein, negative for palmate lobes.
-    - ``teeth``: number of teeth, 0 for an entire margin; ``tooth_depth``: their mean height in percent of the width.
-    - ``apex_angle``, ``base_angle``: degrees, from tip and base to the margin at 75 % and 25 % of the length.
-    - ``apex_bulge``, ``base_bulge``: mean distance of that margin outward from the straight line, in widths there.
-    - ``base_extension``, ``apex_extension``: how far the blade reaches below its base and beyond its tip, in lengths.
-    - ``petiole``: length of the petiole in lengths of the blade.
-    - ``vein_pairs``: number of pairs of secondary veins.
     """
     landmarks = find_landmarks(segmentation)
     sure = segmentation.confidence
