@@ -223,9 +223,17 @@ def is_utf8(name: str) -> bool:
     return True
 
 
+def is_file_name(word: str) -> bool:
+    """Tell whether the system can look for a file of this name, or path: it has no NUL and no lone surrogate."""
+    try:
+        return b"\0" not in os.fsencode(word)
+    except UnicodeEncodeError:
+        return False
+
+
 def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
     """Join a file name from metadata to a folder without ever leaving the folder, or raise a `LeafidError`."""
-    if not name or name in {".", ".."} or any(character in name for character in "/\\\0"):
+    if not is_file_name(name) or name in {"", ".", ".."} or any(character in name for character in "/\\"):
         raise LeafidError(f"expected a plain file name, found {name!r}")
     # For a longer name, even asking whether the file exists raises an error.
     if len(name.encode(errors="surrogatepass")) > MAX_NAME_BYTES:

@@ -64,8 +64,9 @@ class Taxon:
     genus: str | None = None
     family: str | None = None
     order: str | None = None
-    #: The collection's own for the species; runs may use it in place of the name.
+    #: The collection's own for the species, and its name for it, with authors; runs may use either for the species.
     identifier: str | None = None
+    full_name: str | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

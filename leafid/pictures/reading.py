@@ -217,11 +217,14 @@ def _detect_layout(path: Path) -> str:
     for name, reader in READERS.items():
         if reader.detect(path):
             return name
+    problems: list[str] = []
+    if path.is_dir():
+        list(walk_pictures(path, problems))
     message = (
         f"{path}: expected a collection, found no pictures of any known layout ({', '.join(READERS)}); "
         "name a folder that holds pictures itself, or folders of pictures named after their label"
     )
-    raise ProblemsError([message, *report_unread(path)])
+    raise ProblemsError([message, *problems, *report_unread(path)])
 
 
 def _unify_spelling(pictures: Sequence[Picture]) -> tuple[Picture, ...]:

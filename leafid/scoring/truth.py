@@ -150,9 +150,10 @@ def make_ground_truth(
 
 
 def find_identifiers(pictures: Iterable[Picture]) -> dict[str, str]:
-    """Find the species of each identifier that the pictures' taxa have."""
-    taxa = {picture.taxon for picture in pictures if picture.taxon}
-    return {taxon.identifier: taxon.species for taxon in taxa if taxon.identifier}
+    """Find the species of each identifier, and of each name with authors, that the pictures' taxa have."""
+    taxa = [picture.taxon for picture in pictures if picture.taxon]
+    names = {name: taxon.species for taxon in taxa for name in (taxon.full_name, taxon.identifier) if name}
+    return {name: species for name, species in names.items() if name != species}
 
 
 def _warn_of_unknown(pictures: Sequence[Picture], field: str, title: str, consequence: str) -> None:

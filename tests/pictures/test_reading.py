@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -290,3 +291,71 @@ def test_unreadable_folder_leaves_only_its_pictures_out(tmp_path, draw, monkeypa
     assert collection.problems == (
         f"{tmp_path / 'locked'}: can't be read: Permission denied; its pictures are left out",
     )
+
+
+@pytest.fixture
+def deep_folder(tmp_path, monkeypatch):
+    """A folder in a folder in a folder …, whose path is longer than systems allow."""
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2500):
+        os.mkdir("deeper")  # noqa: PTH102
+        os.chdir("deeper")
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path / "deeper"
+    # Python's own function would descend until its stack is full.
+    subprocess.run(["rm", "-r", "deeper"], check=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs rm")
+def test_a_folder_thousands_of_levels_deep(tmp_path, draw, deep_folder):
+    draw(tmp_path / "a.jpg")
+    collection = read_collection(tmp_path)
+    assert [picture.name for picture in collection.pictures] == ["a.jpg"]
+    (problem,) = (problem for problem in collection.problems if "deep" in problem)
+    assert "can't be read: it is more than 100 folders deep; its pictures are left out" in problem
+    with pytest.raises(LeafidError, match="more than 100 folders deep"):
+        read_collection(deep_folder)
+
+
+def test_a_table_that_names_a_link_to_itself(tmp_path, draw):
+    draw(tmp_path / "a.jpg")
+    (tmp_path / "loop.jpg").symlink_to("loop.jpg")
+    (tmp_path / "labels.csv").write_text("file,label\na.jpg,Acer campestre\nloop.jpg,Acer opalus\n")
+    collection = read_collection(tmp_path)
+    assert [picture.name for picture in collection.pictures] == ["a.jpg", "loop.jpg"]
+    assert [picture.name for picture in collection.find_missing()] == ["loop.jpg"]
+
+
+@pytest.mark.parametrize("name", ["a\0.jpg", "a\ud800.jpg", "a\n.jpg"])
+def test_coco_names_that_no_file_has(tmp_path, draw, name):
+    draw(tmp_path / "a.jpg")
+    content = {
+        "images": [{"id": 1, "file_name": name}],
+        "annotations": [{"image_id": 1, "category_id": 1}],
+        "categories": [{"id": 1, "name": "Acer campestre"}],
+    }
+    (tmp_path / "annotations.json").write_text(json.dumps(content))
+    with pytest.raises(LeafidError, match=r"annotations\.json: images\[0\]"):
+        read_collection(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["Acer \ud800campestre", "Acer \x07campestre", "Acer \u202ecampestre"])
+def test_species_names_that_no_run_file_holds(tmp_path, draw, name):
+    draw(tmp_path / "test" / "1" / "a.jpg")
+    draw(tmp_path / "test" / "2" / "b.jpg")
+    names = {"1": name, "2": "Acer opalus Mill."}
+    (tmp_path / "plantnet300K_species_id_2_name.json").write_text(json.dumps(names))
+    collection = read_collection(tmp_path)
+    assert [picture.species for picture in collection.pictures] == ["Acer opalus"]
+    assert any("expected a name without invisible characters" in problem for problem in collection.problems)
+
+
+def test_runs_may_name_species_with_their_authors(tmp_path, draw, cli):
+    draw(tmp_path / "data" / "test" / "1" / "a.jpg")
+    draw(tmp_path / "data" / "test" / "2" / "b.jpg")
+    names = {"1": "Fragaria vesca L.", "2": "Lactuca virosa L."}
+    (tmp_path / "data" / "plantnet300K_species_id_2_name.json").write_text(json.dumps(names))
+    (tmp_path / "run.txt").write_text("a.jpg Fragaria vesca L. 1 0.9\nb.jpg Lactuca virosa 1 0.9\n")
+    found = cli("evaluate", tmp_path / "data", tmp_path / "run.txt", "--format", "json")
+    assert found.status == 0, found.err
+    assert '"top-1": 1.0' in found.out

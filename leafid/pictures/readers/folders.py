@@ -10,6 +10,8 @@ from leafid.pictures.collection import Omission
 from leafid.pictures.formats import PICTURE_ENDINGS
 from leafid.pictures.names import natural_sort_key
 
+#: Maximum depth of folders; the paths of deeper ones are longer than systems allow.
+MAX_DEPTH = 100
 _PARTS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 _PART_ORDER = ("train", "val", "test")
 
@@ -55,18 +57,24 @@ def walk_files(
 ) -> Iterator[list[Path]]:
     """Yield the files of a folder, or those with one of the endings, then those of each folder below it, except hidden.
 
-    A folder that can't be read is added to the problems when the walk reaches it.
+    A folder that can't be read, or is more than `MAX_DEPTH` folders deep, is added to the problems.
     """
-    try:
-        files, sub_folders = list_files(folder, endings), _list_folders_without_cycles(folder)
-    except OSError as error:
-        if problems is not None:
-            problems.append(Omission(f"{folder}: can't be read: {error.strerror or error}; its pictures are left out"))
-        return
-    yield files
-    for sub_folder in sub_folders if descend else ():
-        # The sub-folders of a linked folder are not visited, so that circular links end.
-        yield from walk_files(sub_folder, endings, problems, descend=not sub_folder.is_symlink())
+    waiting = [(folder, descend, 0)]
+    while waiting:
+        current, descends, depth = waiting.pop()
+        try:
+            if depth > MAX_DEPTH:
+                raise OSError(f"it is more than {MAX_DEPTH} folders deep")
+            files, sub_folders = list_files(current, endings), _list_folders_without_cycles(current)
+        except OSError as error:
+            if problems is not None:
+                reason = error.strerror or error
+                problems.append(Omission(f"{current}: can't be read: {reason}; its pictures are left out"))
+            continue
+        yield files
+        if descends:
+            # The sub-folders of a linked folder are not visited, so that circular links end.
+            waiting += [(sub, not sub.is_symlink(), depth + 1) for sub in reversed(sub_folders)]
 
 
 def walk_pictures(folder: Path, problems: list[str], *, descend: bool = True) -> Iterator[Path]:
@@ -99,8 +107,11 @@ def report_omissions(root: Path, used: Collection[Path], expected: str) -> Itera
 
 def _list_folders_without_cycles(folder: Path) -> list[Path]:
     """List the sub-folders of a folder without links to itself or to a folder above it."""
+    folders = list_folders(folder)
+    if not any(sub.is_symlink() for sub in folders):
+        return folders
     cycles = {folder.resolve(), *folder.resolve().parents}
-    return [sub for sub in list_folders(folder) if not sub.is_symlink() or sub.resolve() not in cycles]
+    return [sub for sub in folders if not sub.is_symlink() or sub.resolve() not in cycles]
 
 
 def _report_stray_pictures(folder: Path, number: int, expected: str) -> Iterator[str]:

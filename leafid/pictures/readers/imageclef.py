@@ -207,7 +207,7 @@ class _XmlRecord:
             species = names.parse_species_name(label)
         # An author's name may follow that of the family or the order.
         family, order = self._read_higher_taxon("Family"), self._read_higher_taxon("Order")
-        return Taxon(species, names.parse_genus(species), family, order)
+        return Taxon(species, names.parse_genus(species), family, order, full_name=label)
 
     def _read_higher_taxon(self, rank: str) -> str | None:
         with self.naming_field(rank):

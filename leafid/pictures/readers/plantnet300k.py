@@ -102,7 +102,8 @@ def _make_taxa(species_names: dict[str, object]) -> dict[str, Taxon | str]:
     count = Counter(parsed.values())
     for identifier, species in parsed.items():
         label = species if count[species] == 1 else f"{species} {identifier}"
-        taxa[identifier] = Taxon(label, names.parse_genus(species), identifier=identifier)
+        full_name = " ".join(str(species_names[identifier]).split())
+        taxa[identifier] = Taxon(label, names.parse_genus(species), identifier=identifier, full_name=full_name)
     return taxa
 
 

@@ -3,6 +3,7 @@
 Records come from tables, COCO files and lists (`leafid.pictures.readers.tables`), or from patterns of paths.
 """
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.files import is_file_name
 from leafid.grouping import group_by
 from leafid.pictures import names
 from leafid.pictures.picture import AcquisitionType, Picture, Place
@@ -36,6 +38,8 @@ class RecordIndex:
 
     def find(self, word: str, source: Path) -> int | None:
         """Find the index of a picture; None if there is none, or several."""
+        if not is_file_name(word):
+            return None
         path = PurePosixPath(word.replace("\\", "/").removeprefix("./"))
         try:
             below = get_relative_path(source.parent / path, self.root)
@@ -49,10 +53,15 @@ class RecordIndex:
 
 def get_relative_path(file: Path, root: Path) -> PurePosixPath:
     """Return the path of a file below a folder; of a file elsewhere its absolute path."""
-    for path, base in ((file, root), (file.absolute(), root.absolute()), (file.resolve(), root.resolve())):
+    for path, base in ((file, root), (file.absolute(), root.absolute()), (_resolve(file), _resolve(root))):
         if path.is_relative_to(base):
             return PurePosixPath(path.relative_to(base).as_posix())
     return PurePosixPath(file.absolute().as_posix())
+
+
+def _resolve(path: Path) -> Path:
+    # Path.resolve raises an error for a link to itself.
+    return Path(os.path.realpath(path))
 
 
 def apply_records(
