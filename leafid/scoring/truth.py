@@ -151,9 +151,12 @@ def make_ground_truth(
 
 def find_identifiers(pictures: Iterable[Picture]) -> dict[str, str]:
     """Find the species of each identifier, and of each name with authors, that the pictures' taxa have."""
-    taxa = [picture.taxon for picture in pictures if picture.taxon]
-    names = {name: taxon.species for taxon in taxa for name in (taxon.full_name, taxon.identifier) if name}
-    return {name: species for name, species in names.items() if name != species}
+    found: dict[str, set[str]] = {}
+    for taxon in (picture.taxon for picture in pictures if picture.taxon):
+        for name in (taxon.full_name, taxon.identifier):
+            if name and name != taxon.species:
+                found.setdefault(name, set()).add(taxon.species)
+    return {name: species.pop() for name, species in found.items() if len(species) == 1}
 
 
 def _warn_of_unknown(pictures: Sequence[Picture], field: str, title: str, consequence: str) -> None:
