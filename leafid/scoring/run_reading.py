@@ -221,7 +221,8 @@ def _check_species(run: Run, known: KnownNames | None) -> Iterator[Problem]:
     for index, name in enumerate(run.species):
         if name in known.species or name.endswith("*"):
             continue
-        same_name = sorted(species for species in known.identifiers.values() if species.rpartition(" ")[0] == name)
+        labels = set(known.identifiers.values())
+        same_name = sorted(species for species in labels if species.rpartition(" ")[0] == name)
         if same_name:
             choices = ", ".join(same_name)
             yield lines.report(
