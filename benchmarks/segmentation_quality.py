@@ -28,7 +28,7 @@ def measure(folder: Path) -> dict[str, tuple[float, float]]:
     found = {}
     for file in sorted((folder / "RGB").glob("*.JPG")):
         image = read_image(file)
-        true = read_label_mask(folder / "masks" / f"{file.stem}.png", image.shape[:2]) > 0
+        true = read_label_mask(folder / "masks" / f"{file.stem}.png") > 0
         start = time.thread_time()
         blade = segment(image, AcquisitionType.SCAN_LIKE).blade
         spent = time.thread_time() - start

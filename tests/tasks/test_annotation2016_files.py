@@ -8,10 +8,8 @@ from leafid.tasks.annotation2016.files import (
     format_line,
     read_annotation_run,
     read_annotation_truth,
-    read_list,
 )
 from leafid.tasks.annotation2016.results import (
-    MAX_CONCEPTS,
     Concept,
     Place,
     ScoredBox,
@@ -43,20 +41,6 @@ def find_problems(tmp_path, text, known=None, subtask=None):
     with pytest.raises(ProblemsError) as caught:
         read_annotation_run(path, subtask, known)
     return [problem.removeprefix(f"{path}:") for problem in caught.value.problems]
-
-
-@pytest.mark.parametrize("subtask", Subtask)
-def test_good_runs_are_read(tmp_path, subtask):
-    run = read_annotation_run(write(tmp_path, GOOD[subtask]))
-    assert run.subtask is subtask
-    assert run.name == "run.txt"
-    assert len(run.results) == len(GOOD[subtask].splitlines())
-
-
-def test_concepts_are_written_back(tmp_path):
-    results = read_annotation_run(write(tmp_path, GOOD[1])).results
-    again = write(tmp_path, "".join(format_line(identity, concepts) for identity, concepts in results.items()))
-    assert read_annotation_run(again).results == results
 
 
 def test_values_of_the_examples(tmp_path):
@@ -100,25 +84,16 @@ def test_the_five_bad_examples_are_rejected_with_their_line(tmp_path, subtask, t
         ("1 a dog", "expected pairs of a concept and its boxes, found nothing behind 'dog'"),
         ("1 a dog 0x5+1+1", "expected a box of some area, found 0x5+1+1"),
         ("1 a dog 5x5+1", "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found '5x5+1'"),
-        ("1 a dog 5x5+-1+1", "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found '5x5+-1+1'"),
-        ("1 a dog 5.5x5+1+1", "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found '5.5x5+1+1'"),
-        ("1 a dog 5x5+1+1,", "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found ''"),
         ("1 a dog nan:5x5+1+1", "expected a confidence as a finite number, found 'nan'"),
-        ("1 a dog :5x5+1+1", "expected a confidence as a finite number, found ''"),
-        ("1 a dog 0,5:5x5+1+1", "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found '0'"),
         ("1 a dog 5x5+1+1 dog 5x5+1+1", "expected every concept once in a line, found 'dog' again"),
         ("1 a " + " ".join(f"c{n} 1x1+0+0" for n in range(101)), "expected at most 100 concepts, found 101"),
         ("3 a 0,2,2", "expected every box once in a line, found '2' again"),
-        ("3 a 0,-2", "expected ids of boxes as whole numbers from 0 up, found '-2'"),
         ("3 a 0 2", "expected ids of boxes, separated by commas, found '0 2'"),
         ("4 a x,y,x", "expected every picture once in a line, found 'x' again"),
         ("4 a x,,y", "expected ids of pictures, the best first, separated by commas, found 'x,,y'"),
         ("4 a " + ",".join(f"p{n}" for n in range(101)), "expected at most 100 pictures, found 101"),
-        ("5 a 91 0", "expected a latitude from -90 to 90, found 91"),
         ("5 a 0 180.01", "expected a longitude from -180 to 180, found 180.01"),
-        ("5 a nan 0", "expected a latitude as a finite number, found 'nan'"),
         ("5 a 1 2 3", "expected a latitude and a longitude, found '1 2 3'"),
-        ("6 a b", "expected '[subtask] [id] [results]', subtask 1 to 5, found '6 a b'"),
         ("2", "expected '[subtask] [id] [results]', subtask 1 to 5, found '2'"),
         ("", "expected '[subtask] [id] [results]', subtask 1 to 5, found ''"),
         ("2 a Un café.", "expected ASCII text, found byte 0xc3"),
@@ -132,15 +107,6 @@ def test_bad_lines(tmp_path, line, problem):
     assert found[0].startswith(f"{good.count(chr(10)) + 1}:")
 
 
-def test_a_file_has_one_subtask_and_each_id_once(tmp_path):
-    text = "3 a 0\n5 b 1 1\n3 a 1\n3 c 2\n"
-    assert find_problems(tmp_path, text) == [
-        "2: expected subtask 3, found subtask 5",
-        "3: expected every id once, found 'a', as in line 1",
-    ]
-    assert len(find_problems(tmp_path, text, subtask=Subtask.LOCATION)) == 3
-
-
 @pytest.mark.parametrize(
     ("text", "known", "problem"),
     [
@@ -151,12 +117,6 @@ def test_a_file_has_one_subtask_and_each_id_once(tmp_path):
 )
 def test_unknown_names_are_problems(tmp_path, text, known, problem):
     assert find_problems(tmp_path, text, known) == [problem]
-
-
-def test_an_empty_file_is_refused(tmp_path):
-    path = write(tmp_path, "")
-    with pytest.raises(ProblemsError, match=r"expected lines '\[subtask\] \[id\] \[results\]', found none"):
-        read_annotation_run(path)
 
 
 def test_problems_after_the_first_20_are_counted(tmp_path):
@@ -177,11 +137,6 @@ def test_a_selection_may_be_empty_in_a_run_only(tmp_path):
     assert read_annotation_run(file).results == {"a": (), "b": (1,)}
     with pytest.raises(ProblemsError, match=r":1: expected a description that mentions at least one box, found none"):
         read_annotation_truth(file)
-
-
-def test_species_become_concepts():
-    leaf = (Concept("Platanus x hispanica", (ScoredBox(Box(1, 2, 3, 4), 0.5),)),)
-    assert format_line("a.jpg", leaf) == "1 a.jpg Platanus_x_hispanica 0.5:3x4+1+2\n"
 
 
 @pytest.mark.parametrize(
@@ -230,23 +185,6 @@ def test_any_text_is_parsed_or_refused(subtask, text):
     assert not refusal or refusal.startswith("expected ")
 
 
-def test_lists(tmp_path):
-    path = tmp_path / "list.txt"
-    path.write_text("a\n\nb\n")
-    assert read_list(path) == {"a", "b"}
-    path.write_text("\n")
-    with pytest.raises(LeafidError, match="expected one name per line, found none"):
-        read_list(path)
-
-
-@pytest.mark.parametrize("reader", [read_annotation_run, read_annotation_truth])
-def test_unreadable_files_are_named(tmp_path, reader):
-    with pytest.raises(LeafidError, match=r"nowhere: no such file$"):
-        reader(tmp_path / "nowhere")
-    with pytest.raises(LeafidError, match=r": expected a file, found a folder$"):
-        reader(tmp_path)
-
-
 def test_every_species_has_the_box_of_the_leaf(tmp_path):
     concepts = localise_ranking([("Platanus x hispanica", 0.7), ("Acer campestre", 1e-9)], (5, 25, 10, 40))
     assert [concept.name for concept in concepts] == ["Platanus_x_hispanica", "Acer_campestre"]
@@ -257,10 +195,3 @@ def test_every_species_has_the_box_of_the_leaf(tmp_path):
         "1 1.jpg Platanus_x_hispanica 0.7:30x20+10+5 Acer_campestre 1e-09:30x20+10+5\n1 2.jpg\n"
     )
     assert read_annotation_run(tmp_path / "run").results == {"1.jpg": concepts, "2.jpg": ()}
-
-
-def test_species_beyond_the_limit_are_dropped():
-    ranking = [(f"Genus species{i}", 1 / (i + 1)) for i in range(MAX_CONCEPTS + 20)]
-    concepts = localise_ranking(ranking, (0, 1, 0, 1))
-    assert len(concepts) == MAX_CONCEPTS
-    assert concepts[-1].name == f"Genus_species{MAX_CONCEPTS - 1}"

@@ -48,13 +48,6 @@ def test_files_are_recognised(folder, name, command):
     assert kind.command == command
 
 
-def test_unknown_files_are_not_recognised(folder):
-    (folder / "notes.txt").write_text("Something else.\nAnd more of it.\n")
-    assert recognise_file(folder / "notes.txt") is None
-    assert recognise_file(folder) is None
-    assert recognise_file(folder / "nowhere") is None
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -86,12 +79,6 @@ def test_check_names_the_right_command_once(cli, folder):
     assert (outcome.status, outcome.err.count("\n")) == (1, 1)
     assert "places.txt: expected a file for 'leafid check', found a file of the 2016" in outcome.err
     assert "use 'leafid check-annotation'" in outcome.err
-
-
-def test_a_faulty_file_of_the_right_task_keeps_its_problems(cli, folder):
-    (folder / "faulty.txt").write_text("5 a 91 0\n5 b 0 0 0\n")
-    outcome = cli("evaluate-annotation", "places.txt", "faulty.txt")
-    assert outcome.err.count("faulty.txt:") == 2
 
 
 def test_all_problems_are_counted(cli, folder):

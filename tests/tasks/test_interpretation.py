@@ -5,11 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.errors import LeafidError
 from leafid.tasks.interpretation.metric import (
     Parameters,
     Scene,
-    recognition_errors,
     score_scene,
 )
 from leafid.tasks.interpretation.regions import Box, BoxedObject
@@ -130,16 +128,6 @@ def test_error_equals_the_literal_version(scene, threshold, alpha):
     assert error == pytest.approx(literal_error(scene, threshold, alpha), abs=1e-12, nan_ok=True)
 
 
-@given(scenes)
-def test_a_distance_between_classes(scene):
-    def distance(true_name, name):
-        return {"oak": 0.0, "maple": 0.3, "ash": 0.9}[name] if true_name != name else 0.1
-
-    parameters = Parameters(distance=distance)
-    expected = literal_error(scene, 0.2, 0.8, distance)
-    assert score_scene(scene, parameters).error == pytest.approx(expected, abs=1e-12, nan_ok=True)
-
-
 @given(scenes, st.sampled_from(["multiple", "one-to-one"]), st.randoms(use_true_random=False))
 def test_order_of_objects_does_not_matter(scene, matching, random):
     rows, cols = list(range(len(scene.true_areas))), list(range(len(scene.areas)))
@@ -168,45 +156,3 @@ def test_a_perfect_result_has_error_0(seed, count):
     objects = [BoxedObject("oak", Box(20 * i, 0, *generator.integers(1, 20, 2))) for i in range(count)]
     for matching in ("multiple", "one-to-one"):
         assert score_scene(Scene.from_objects(objects, objects), Parameters(matching=matching)).error == 0
-
-
-def test_missed_objects_cost_more_than_invented_ones():
-    objects = [BoxedObject("oak", Box(20 * i, 0, 10, 10)) for i in range(6)]
-    missing = [score_scene(Scene.from_objects(objects[:4], objects[: 4 - n])).error for n in range(5)]
-    invented = [score_scene(Scene.from_objects(objects[:4], objects[: 4 + n])).error for n in range(3)]
-    assert missing == [0, 1 / 4, 2 / 4, 3 / 4, 1]
-    assert invented == [0, 1 / 5, 2 / 6]
-    # A missed and an invented object make one pair of error 1.
-    assert score_scene(Scene.from_objects(objects[:4], [*objects[:3], objects[5]])).error == 1 / 4
-
-
-def test_pictures_without_objects():
-    oak = [BoxedObject("oak", Box(0, 0, 10, 10))]
-    assert np.isnan(score_scene(Scene.from_objects([], [])).error)
-    assert score_scene(Scene.from_objects([], oak)).error == 1
-    assert score_scene(Scene.from_objects(oak, [])).error == 1
-
-
-@given(st.floats(0, 1), st.floats(0, 1))
-def test_confidence_sharpens_the_recognition_error(first, second):
-    low, high = sorted((first, second))
-
-    def errors(confidence):
-        # A class that is at a distance from itself shows the factor of the right class too.
-        return recognition_errors(["oak"], ["oak", "ash"], np.full(2, confidence), lambda *_: 1.0)[0]
-
-    assert errors(high)[0] <= errors(low)[0] <= errors(low)[1] <= errors(high)[1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"matching": "some"}, "expected a matching"),
-        ({"threshold": 1.0}, "expected a threshold"),
-        ({"threshold": float("nan")}, "expected a threshold"),
-        ({"alpha": 1.1}, "expected a weight"),
-    ],
-)
-def test_bad_parameters_are_refused(arguments, message):
-    with pytest.raises(LeafidError, match=message):
-        Parameters(**arguments)

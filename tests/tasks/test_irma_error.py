@@ -1,12 +1,10 @@
-import itertools
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.tasks.irma.files import CodeTable
-from leafid.tasks.irma.metrics import axis_error, code_error, label_error, year_errors
+from leafid.tasks.irma.metrics import axis_error, code_error, year_errors
 
 # The example of the document; its figures follow from 11, 7 and 8 possible characters.
 TEN_LINES = """
@@ -73,12 +71,6 @@ def test_ten_lines_of_the_document(classified, error):
     assert f"{axis_error('463', classified, branching):.6f}" == f"{error:.6f}"
 
 
-@pytest.mark.parametrize(("classified", "error"), [("18", 0.0), ("21", 1.0), ("*", 0.5)])
-def test_label_examples_of_the_document(classified, error):
-    assert label_error("18", classified) == error
-    assert label_error("C", classified) == 0.0
-
-
 @pytest.mark.parametrize("classified", ["111", "11*", "1**", "***", "*C*"])
 def test_clutter_examples_of_the_document(classified):
     assert axis_error("CCC", classified, ()) == 0.0
@@ -102,12 +94,6 @@ def test_unspecified_positions(classified, share):
     assert axis_error("410", classified, (2, 3, 4)) == pytest.approx(0.25 * share, abs=1e-12)
 
 
-def test_nothing_counts_after_the_end_of_a_path():
-    assert axis_error("400", "40*", (2, 3, 1)) == axis_error("400", "400", (2, 3, 1)) == 0
-    # Wrong at the second of two positions that count: 1/6 of 1/2 + 1/6.
-    assert axis_error("400", "411", (2, 3, 1)) == pytest.approx(0.25 * 0.25)
-
-
 @given(corrects, classifieds, branchings)
 def test_axis_error_equals_the_literal_version(correct, classified, branching):
     # Both add the same few numbers; only the order of one division differs.
@@ -125,17 +111,6 @@ def test_undecided_costs_at_most_as_much_as_wrong(correct, classified, branching
     unchanged, undecided, wrong = with_label(correct[position]), with_label("*"), with_label("z")
     assert undecided <= wrong + 1e-12
     assert axis_error(correct, correct, branching) <= unchanged <= wrong + 1e-12
-
-
-@given(corrects, branchings)
-def test_a_later_mistake_costs_less(correct, branching):
-    errors = [axis_error(correct, correct[:i] + "z" + correct[i + 1 :], branching) for i in range(3)]
-    assert errors == sorted(errors, reverse=True)
-
-
-def test_codes_of_another_length_are_refused():
-    with pytest.raises(LeafidError, match="expected 3 positions"):
-        axis_error("463", "46", (11, 7, 8))
 
 
 def test_code_error_is_the_sum_over_axes():
@@ -164,36 +139,15 @@ def make_four_years():
 
 def test_errors_of_four_years():
     truth, run = make_four_years()
-    errors = {row.year: row for row in year_errors(truth, run, make_example_table())}
-    assert errors[2005].error == 1  # 3 is missing; 2 is clutter
-    assert errors[2006].error == 2.5
-    assert errors[2007].error == 1
-    assert errors[2008].error == pytest.approx(1 + 0.025531, abs=5e-7)
-    assert [len(errors[year].errors) for year in (2005, 2006, 2007, 2008)] == [2, 3, 2, 3]
-
-
-def test_numbers_do_not_depend_on_the_order_of_pictures():
-    truth, run = make_four_years()
-    expected = year_errors(truth, run, make_example_table())
-    for order in itertools.permutations(truth):
-        shuffled = {picture: truth[picture] for picture in order}
-        errors = year_errors(shuffled, dict(reversed(run.items())), make_example_table())
-        assert errors == expected
-        assert [year.error for year in errors] == [year.error for year in expected]
+    errors = year_errors(truth, run, make_example_table())
+    sums = {year: sum(map(sum, pictures.values())) for year, pictures in errors.items()}
+    # In 2005 3 is missing, 2 is clutter.
+    assert sums == pytest.approx({2005: 1, 2006: 2.5, 2007: 1, 2008: 1 + 0.025531}, abs=5e-7)
+    assert [len(pictures) for pictures in errors.values()] == [2, 3, 2, 3]
 
 
 def test_a_missing_picture_costs_as_much_as_its_worst_answer():
     table = make_example_table()
     truth = {"1": ("1121-CCC-463-700",)}
     worst = year_errors(truth, {"1": ("2110-120-731-510",)}, table, years=(2007,))
-    assert year_errors(truth, {}, table, years=(2007,))[0].error == worst[0].error == 0.75
-
-
-def test_codes_without_a_table_are_refused():
-    truth, run = make_four_years()
-    with pytest.raises(LeafidError, match="expected a code table for the codes of 2007"):
-        year_errors(truth, run, None)
-
-
-def test_a_single_year():
-    assert year_errors({"1": ("18",)}, {"1": ("*",)}, years=(2006,))[0].error == 0.5
+    assert year_errors(truth, {}, table, years=(2007,)) == worst == {2007: {"1": (0.25, 0, 0.25, 0.25)}}

@@ -111,13 +111,6 @@ def test_labels_are_whole_numbers(tmp_path, label):
         read_labels(path, None, years=(2005, 2006), pictures=["1", "2"])
 
 
-def test_codes_need_a_table(tmp_path):
-    path = tmp_path / "run.txt"
-    path.write_text(f"1 {GOOD}\n")
-    with pytest.raises(ProblemsError, match=r"run.txt:1: 2008: expected a code table"):
-        read_labels(path, None, years=(2008,))
-
-
 @pytest.mark.parametrize("content", ["", "# nothing\n\n"])
 def test_an_empty_run_is_refused(tmp_path, table, content):
     (tmp_path / "run.txt").write_text(content)

@@ -39,11 +39,6 @@ def test_palettes_are_labels_by_their_index(tmp_path):
     assert np.array_equal(read_label_mask(tmp_path / "m.png"), labels())
 
 
-def test_one_bit_masks(tmp_path):
-    Image.fromarray(labels() > 0).save(tmp_path / "m.png")
-    assert np.array_equal(read_label_mask(tmp_path / "m.png"), labels() > 0)
-
-
 def test_other_files_and_damage_are_refused(tmp_path):
     cv2.imwrite(str(tmp_path / "colour.png"), np.zeros((20, 20, 3), np.uint8))
     cv2.imwrite(str(tmp_path / "grey.jpg"), np.zeros((20, 20), np.uint8))

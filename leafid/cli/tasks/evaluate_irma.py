@@ -26,7 +26,10 @@ from leafid.scoring.comparison import compare_values, make_comparison_table
 from leafid.scoring.tables import Cell, Table
 from leafid.tasks.file_kinds import suggesting_command
 from leafid.tasks.irma.files import AXES, FLAT_YEARS, YEARS, read_code_table, read_labels
-from leafid.tasks.irma.metrics import YearErrors, year_errors
+from leafid.tasks.irma.metrics import year_errors
+
+#: By year and picture, the errors of its label or of the axes of its code.
+Errors = dict[int, dict[str, tuple[float, ...]]]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +55,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     table = read_code_table(arguments.codes) if arguments.codes else None
     with suggesting_command(arguments.truth, "evaluate-irma"):
         truth = read_labels(arguments.truth, table, years=years)
-    scored: list[tuple[str, list[YearErrors]]] = []
+    scored: list[tuple[str, Errors]] = []
     for path in arguments.runs:
         with suggesting_command(path, "evaluate-irma"):
             answers = read_labels(path, table, years=years, pictures=truth)
@@ -83,39 +86,44 @@ def _check_options(arguments: argparse.Namespace, *, has_codes: bool) -> None:
         check_runs_to_compare(arguments.runs)
 
 
-def _make_summary(scored: list[tuple[str, list[YearErrors]]]) -> Table:
-    rows: list[list[Cell]] = [
-        [name, *(year.error for year in errors), math.fsum(year.error for year in errors)] for name, errors in scored
-    ]
+def _sum_errors(errors: Errors) -> list[float]:
+    """Sum the errors of each year over the pictures."""
+    return [math.fsum(error for picture in year.values() for error in picture) for year in errors.values()]
+
+
+def _make_summary(scored: list[tuple[str, Errors]]) -> Table:
+    rows: list[list[Cell]] = []
+    for name, errors in scored:
+        sums = _sum_errors(errors)
+        rows.append([name, *sums, math.fsum(sums)])
     years = scored[0][1]
-    counts = ", ".join(f"{len(year.errors)} in {year.year}" for year in years)
-    return Table("", ["run", *(str(year.year) for year in years), "sum"], rows, [f"pictures that count: {counts}"])
+    counts = ", ".join(f"{len(errors)} in {year}" for year, errors in years.items())
+    return Table("", ["run", *map(str, years), "sum"], rows, [f"pictures that count: {counts}"])
 
 
-def _compare(scored: list[tuple[str, list[YearErrors]]], pictures: list[str]) -> Table:
+def _compare(scored: list[tuple[str, Errors]], pictures: list[str]) -> Table:
     values = [
-        [math.fsum(error for year in errors for error in year.errors.get(picture, ())) for picture in pictures]
+        [math.fsum(error for year in errors.values() for error in year.get(picture, ())) for picture in pictures]
         for _, errors in scored
     ]
     comparisons = compare_values([name for name, _ in scored], values, pictures, higher_is_better=False)
     return make_comparison_table(comparisons, "sum", units="pictures")
 
 
-def _list_axes(scored: list[tuple[str, list[YearErrors]]]) -> Table:
+def _list_axes(scored: list[tuple[str, Errors]]) -> Table:
     rows: list[list[Cell]] = []
     for name, errors in scored:
-        for year in errors:
-            if year.year not in FLAT_YEARS and year.errors:
-                columns = zip(*year.errors.values(), strict=True)
-                means = [math.fsum(column) / len(year.errors) for column in columns]
-                rows.append([name, year.year, *means, year.error / len(year.errors)])
+        for (year, pictures), total in zip(errors.items(), _sum_errors(errors), strict=True):
+            if year not in FLAT_YEARS and pictures:
+                columns = zip(*pictures.values(), strict=True)
+                rows.append([name, year, *(math.fsum(c) / len(pictures) for c in columns), total / len(pictures)])
     notes = ["means over the pictures that count; an axis has an error of at most 0.25"]
     return Table("mean errors by axis", ["run", "year", *AXES, "code"], rows, notes)
 
 
-def _list_pictures(name: str, pictures: list[str], errors: list[YearErrors]) -> Table:
+def _list_pictures(name: str, pictures: list[str], errors: Errors) -> Table:
     rows: list[list[Cell]] = [
-        [picture, *(math.fsum(year.errors[picture]) if picture in year.errors else None for year in errors)]
+        [picture, *(math.fsum(year[picture]) if picture in year else None for year in errors.values())]
         for picture in pictures
     ]
-    return Table(f"{name}: errors by picture", ["picture", *(str(year.year) for year in errors)], rows)
+    return Table(f"{name}: errors by picture", ["picture", *map(str, errors)], rows)

@@ -24,14 +24,13 @@ OBJECTS_FILE = "objects.csv"
 ObjectNames = dict[tuple[str, int], tuple[str, float]]
 
 
-def read_label_mask(path: str | os.PathLike[str], size: tuple[int, ...] | None = None) -> np.ndarray:
+def read_label_mask(path: str | os.PathLike[str]) -> np.ndarray:
     """Read a label mask, int32 (H, W), from a PNG of one channel with 1, 8 or 16 bits, or with a palette (its indices).
 
-    Another file, or a mask that is not of `size` (rows, cols), raises a `LeafidError`.
+    Another file raises a `LeafidError`.
     """
-    found = read_image_size(path)
-    if size is not None and found != size:
-        raise LeafidError(f"{path}: expected a mask of {size[1]}x{size[0]} pixels, found {found[1]}x{found[0]}")
+    # Refuses a picture that is too large.
+    read_image_size(path)
     expected = f"{path}: expected a label mask (PNG of one channel), found"
     try:
         with Image.open(path, formats=["PNG"]) as picture:
@@ -63,7 +62,11 @@ def read_mask_pairs(truth: str | os.PathLike[str], result: str | os.PathLike[str
         mask = read_label_mask(true_file)
         found: list[BoxedObject] = []
         if picture in files:
-            found = make_objects(read_label_mask(files[picture], mask.shape), files[picture], names)
+            other = read_label_mask(files[picture])
+            if other.shape != mask.shape:
+                sizes = [f"{columns}x{rows}" for rows, columns in (mask.shape, other.shape)]
+                raise LeafidError(f"{files[picture]}: expected a mask of {sizes[0]} pixels, found {sizes[1]}")
+            found = make_objects(other, files[picture], names)
         yield ObjectPair(picture, make_objects(mask, true_file, true_names), found)
 
 

@@ -15,7 +15,6 @@ from leafid.tasks.interpretation.regions import Box
 
 _ROBIN = "D'Angelo, Herbin, Ratiéville, Robin challenge evaluation principles and metrics, 2006"
 _PRATT = "Pratt, Faugeras, Gagalowicz, IEEE SMC 8(11), 1978"
-_MARTIN = "Martin, Fowlkes, Tal, Malik, ICCV 2001, doi:10.1109/ICCV.2001.937655"
 
 #: Default weight of a squared distance in the figure of merit, as in the literature since Pratt.
 FOM_ALPHA = 1 / 9
@@ -90,19 +89,6 @@ def pascal_score(truth: np.ndarray, result: np.ndarray) -> float:
     return np.count_nonzero(truth & result) / union if union else 1.0
 
 
-def martin_error(truth: np.ndarray, result: np.ndarray) -> float:
-    """Smaller of the share of the true region missed and the share of the result in excess, of masks bool (H, W).
-
-    0 where one mask contains the other, 1 where they share nothing or only one is empty: the refinement error of Martin
-    et al. for a single object (equation 6).
-    """
-    _check_masks(truth, result)
-    areas = np.count_nonzero(truth), np.count_nonzero(result)
-    if not all(areas):
-        return 0.0 if not any(areas) else 1.0
-    return 1 - np.count_nonzero(truth & result) / min(areas)
-
-
 def find_contour(mask: np.ndarray) -> np.ndarray:
     """Find the pixels of a mask, bool (H, W), with a 4-neighbour outside the mask or the picture."""
     return mask & ~binary_erosion(mask)
@@ -122,5 +108,4 @@ METRICS = (
     _error("rob-cor", "box: difference of the ratios of height to width", rob_cor_error, citation=_ROBIN),
     _score("fom", "contour: figure of merit", figure_of_merit_score, citation=_PRATT),
     _score("pas", "region: intersection over union", pascal_score, citation="Everingham et al., PASCAL VOC 2005"),
-    _error("martin", "region: the lesser share that is missing or too much", martin_error, citation=_MARTIN),
 )

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from leafid.errors import LeafidError
 from leafid.scoring.tables import Metric
 from leafid.tasks.interpretation.class_distances import Distance
 from leafid.tasks.interpretation.regions import BoxedObject, box_intersection
 
 CITATION = "Hemery, Laurent, Emile, Rosenberger, Évaluation d'un résultat d'interprétation d'images"
-
-MATCHINGS = ("multiple", "one-to-one")
+_MARTIN = "Martin, Fowlkes, Tal, Malik, ICCV 2001, doi:10.1109/ICCV.2001.937655"
 
 
 @dataclass(frozen=True)
@@ -74,14 +73,6 @@ class Parameters:
     #: Distance of two classes, 0 to 1; by default 0 for equal and 1 for different classes.
     distance: Distance | None = None
 
-    def __post_init__(self) -> None:
-        if self.matching not in MATCHINGS:
-            raise LeafidError(f"expected a matching ({', '.join(MATCHINGS)}), found {self.matching!r}")
-        if not 0 <= self.threshold < 1:
-            raise LeafidError(f"expected a threshold from 0 to below 1, found {self.threshold}")
-        if not 0 <= self.alpha <= 1:
-            raise LeafidError(f"expected a weight of the localisation from 0 to 1, found {self.alpha}")
-
 
 @dataclass(frozen=True)
 class Interpretation:
@@ -120,7 +111,7 @@ def score_scene(scene: Scene, parameters: Parameters = DEFAULTS) -> Interpretati
     .. [1] B. Hemery, H. Laurent, B. Emile, C. Rosenberger, "Évaluation d'un résultat d'interprétation d'images",
            section 2.
     """
-    localisation = 1 - scene.common / np.minimum(scene.true_areas[:, None], scene.areas[None, :])
+    localisation = localisation_errors(scene)
     recognition = recognition_errors(scene.true_names, scene.names, scene.confidences, parameters.distance)
     local = parameters.alpha * localisation + (1 - parameters.alpha) * recognition
     if parameters.matching == "multiple":
@@ -136,6 +127,18 @@ def score_scene(scene: Scene, parameters: Parameters = DEFAULTS) -> Interpretati
     return Interpretation(
         error, matches, localisation, recognition, local, tuple(missed.tolist()), tuple(invented.tolist())
     )
+
+
+def localisation_errors(scene: Scene) -> np.ndarray:
+    """Smaller of the share of the true object missed and the share of the found one in excess, float array (U, V).
+
+    0 where one object contains the other: the refinement error of Martin et al. for a single object (equation 6).
+
+    References
+    ----------
+    .. [1] D. Martin, C. Fowlkes, D. Tal, J. Malik, "A database of human segmented natural images", ICCV 2001.
+    """
+    return 1 - scene.common / np.minimum(scene.true_areas[:, None], scene.areas[None, :])
 
 
 def recognition_errors(
@@ -161,13 +164,9 @@ def _match_one_to_one(overlap: np.ndarray, local: np.ndarray) -> np.ndarray:
     return matches & (overlap > 0)
 
 
+_error = partial(Metric, command="evaluate-interpretation", higher_is_better=False)
+
 METRICS = (
-    Metric(
-        "interpretation-error",
-        "objects missed, invented, misplaced or misnamed",
-        score_scene,
-        citation=CITATION,
-        command="evaluate-interpretation",
-        higher_is_better=False,
-    ),
+    _error("interpretation-error", "objects missed, invented, misplaced or misnamed", score_scene, citation=CITATION),
+    _error("martin", "region: the lesser share that is missing or too much", localisation_errors, citation=_MARTIN),
 )

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from leafid.errors import LeafidError
@@ -81,45 +80,31 @@ def code_error(correct: str, answer: str, table: CodeTable) -> float:
     return math.fsum(axis_errors(correct, answer, table))
 
 
-@dataclass(frozen=True)
-class YearErrors:
-    """Errors of a run in one year."""
-
-    year: int
-    #: By picture, without clutter: the error of its label, or the errors of its code's axes.
-    errors: dict[str, tuple[float, ...]]
-
-    @property
-    def error(self) -> float:
-        """Sum over the pictures."""
-        return math.fsum(error for errors in self.errors.values() for error in errors)
-
-
 def year_errors(
     truth: Mapping[str, Answers],
     run: Mapping[str, Answers],
     table: CodeTable | None = None,
     years: Sequence[int] = YEARS,
-) -> list[YearErrors]:
+) -> dict[int, dict[str, tuple[float, ...]]]:
     """Score a run in each of `years`, the columns of `truth` and `run`; `table` is required for 2007 and 2008.
 
-    A picture that the run lacks counts as entirely wrong.
+    Returns, by year and picture, the error of its label, or the errors of its code's axes. A picture that the run lacks
+    is entirely wrong; a clutter picture is left out.
     """
-    scored = []
+    scored: dict[int, dict[str, tuple[float, ...]]] = {}
     for column, year in enumerate(years):
         if table is None and year not in FLAT_YEARS:
             raise LeafidError(f"expected a code table for the codes of {year}, found none")
-        errors: dict[str, tuple[float, ...]] = {}
+        errors = scored[year] = {}
         # Many pictures share a code, and many answers to it are equal.
         known: dict[tuple[str, str | None], tuple[float, ...]] = {}
         for picture, answers in truth.items():
             correct, answer = answers[column], run[picture][column] if picture in run else None
-            if is_clutter(correct, year):
+            if year in CLUTTER_YEARS and set(correct) <= {CLUTTER, "-"}:
                 continue
             if (correct, answer) not in known:
                 known[correct, answer] = _score_answer(correct, answer, None if year in FLAT_YEARS else table)
             errors[picture] = known[correct, answer]
-        scored.append(YearErrors(year, errors))
     return scored
 
 
@@ -127,11 +112,6 @@ def _score_answer(correct: str, answer: str | None, table: CodeTable | None) -> 
     if table is None:
         return (WRONG_ERROR if answer is None else label_error(correct, answer),)
     return axis_errors(correct, answer, table)
-
-
-def is_clutter(answer: str, year: int) -> bool:
-    """Check whether a label or a whole code is the clutter class."""
-    return year in CLUTTER_YEARS and set(answer) <= {CLUTTER, "-"}
 
 
 _error = partial(Metric, citation=CITATION, higher_is_better=False)
