@@ -1,9 +1,8 @@
 # Sourced by the other scripts: sets up .venv, the virtual environment that they work in.
 #
 #   prepare base    installs leafid
-#   prepare all     also installs the packages for tests, linters, Parquet tables and the documentation
-#   prepare lowest  installs the lowest versions that setup.cfg allows of leafid, its tests and Parquet tables,
-#                   in .venv-lowest
+#   prepare all     also installs the packages for tests, linters and the documentation
+#   prepare lowest  installs the lowest versions that setup.cfg allows of leafid and its tests, in .venv-lowest
 #
 # The environment is set up once, and again whenever constraints.txt, setup.cfg or pyproject.toml change.
 # PYTHON names another interpreter, LEAFID_VENV another folder than .venv. LEAFID_VENV_IS_READY is set by .ci/run, which
@@ -45,9 +44,9 @@ prepare() {
     constraints=$root/constraints.txt
     case $1 in
         base) requirement=$root ;;
-        all) requirement="$root[test,lint,parquet,docs]" ;;
+        all) requirement="$root[test,lint,docs]" ;;
         lowest)
-            requirement="$root[test,parquet]"
+            requirement="$root[test]"
             [ -n "${LEAFID_VENV:-}" ] || venv=$root/.venv-lowest
             constraints=$venv/lowest.txt
             ;;

@@ -51,7 +51,7 @@ def test_the_environment_is_set_up_once(clone):
     done, steps = run(clone, "test", "tests/report", "-q")
     assert done.returncode == 0, done.stderr
     assert steps[0] == "venv"
-    assert steps[1].endswith(f"--constraint {clone}/constraints.txt --editable {clone}[test,lint,parquet,docs]")
+    assert steps[1].endswith(f"--constraint {clone}/constraints.txt --editable {clone}[test,lint,docs]")
     assert steps[2:] == ["pytest -n auto --dist loadfile tests/report -q"]
     done, steps = run(clone, "test")
     assert steps == ["pytest -n auto --dist loadfile"]

@@ -158,7 +158,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "paths",
     },
 }
-#: Options that say how to read a collection; `get_reading_options` gets them.
+#: Options that say how to read a collection.
 READING = ("layout", "metadata", "label-from", "plants-from")
 
 
@@ -168,7 +168,40 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
         parser.add_argument(f"--{name}", **_OPTIONS[name])
 
 
-def get_reading_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Get the options of `READING`, for `leafid.pictures.read_collection`."""
-    names = [name.replace("-", "_") for name in READING]
-    return {name: getattr(arguments, name) for name in names}
+# A command's `Options` are the object that its parser fills, so that they have types and argparse stays in this room.
+
+
+class ReadingOptions:
+    """How to read a collection: the options of `READING`."""
+
+    layout: str | None
+    metadata: str | None
+    label_from: str | None
+    plants_from: str | None
+
+    def as_keywords(self) -> dict[str, Any]:
+        """Give them as keyword arguments of `leafid.pictures.read_collection`."""
+        names = [name.replace("-", "_") for name in READING]
+        return {name: getattr(self, name) for name in names}
+
+
+class ComputingOptions:
+    """Where to compute."""
+
+    jobs: int
+    cluster: str | None
+
+
+class CacheOptions(ComputingOptions):
+    """Where to compute features, and to cache them; `cache_limit` in bytes."""
+
+    cache: str | None
+    no_cache: bool
+    cache_limit: int
+
+
+class TableOptions:
+    """Which tables to print, and how."""
+
+    format: str
+    table: int | None

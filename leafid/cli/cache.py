@@ -14,6 +14,15 @@ from pathlib import Path
 
 from leafid.cli.computing import add_cache_folder, parse_gibibytes
 from leafid.cli.environment import Environment
+from leafid.features.cache import DEFAULT_LIMIT, FeatureCache, choose_cache_folder, locate_database, measure_cache
+
+
+class Options:
+    """The options of cache."""
+
+    cache: str | None
+    cache_limit: int | None
+    clear: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,25 +36,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--clear", action="store_true", help="remove all features")
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> int:
     """Remove features if the options say so, then show the cache."""
-    from leafid.features.cache import DEFAULT_LIMIT, FeatureCache, choose_cache_folder, locate_database, measure_cache
-
-    folder = Path(arguments.cache or choose_cache_folder())
+    folder = Path(options.cache or choose_cache_folder())
     if not locate_database(folder).exists():
         environment.print(f"{folder}: no feature cache there")
         return 0
-    if arguments.clear or arguments.cache_limit:
-        with closing(FeatureCache(folder, arguments.cache_limit or DEFAULT_LIMIT)) as store:
-            n_removed = store.clear() if arguments.clear else store.shrink()
+    if options.clear or options.cache_limit:
+        with closing(FeatureCache(folder, options.cache_limit or DEFAULT_LIMIT)) as store:
+            n_removed = store.clear() if options.clear else store.shrink()
         if n_removed:
             environment.note(f"leafid: {n_removed} values removed")
     count, size = measure_cache(folder)
-    limit = arguments.cache_limit or DEFAULT_LIMIT
+    limit = options.cache_limit or DEFAULT_LIMIT
     # Another command may have used a larger limit.
     limit_text = f" of at most {limit / 2**30:g} GiB" if size <= limit else ""
     environment.print(f"cache     {locate_database(folder)}")
     environment.print(f"values    {count}")
     environment.print(f"size      {size / 2**20:.1f} MiB{limit_text}")
     # The cache has logged why it could not be cleared.
-    return 1 if arguments.clear and count else 0
+    return 1 if options.clear and count else 0

@@ -33,22 +33,46 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from leafid.cli.arguments import READING, add_options, get_reading_options, positive_int
+import numpy as np
+from tabulate import tabulate
+
+from leafid.cli.arguments import READING, ReadingOptions, add_options, positive_int
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output_file, refuse_inputs, text_output_path
 from leafid.errors import UsageError, escape_unprintable
+from leafid.features.loader import FeatureLoader
+from leafid.features.similar import find_similar
 from leafid.files import check_writable, write_text
 from leafid.grouping import count_noun
-from leafid.pictures import read_collection
+from leafid.model.archive import is_archive
+from leafid.model.bundled import find_bundled_model, load_recogniser
+from leafid.model.model import Model
+from leafid.model.recogniser import recognise_frequent_types
+from leafid.pages import field_guide
+from leafid.pages.rendering import render_page
+from leafid.pictures import Collection, read_collection
 from leafid.pictures.checking import FileCheck, check_file
+from leafid.pictures.readers.records import get_relative_path
 from leafid.pictures.summary import summarise
-from leafid.scoring.tables import render
+from leafid.scoring.tables import Cell, format_csv, render
 from leafid.workers import ordered_map
 
 MAX_LINES = 20
 FILE_NAME = "field-guide.html"
 # Maximum length of a line in a list; JSON has all of it.
 _MAX_LENGTH = 400
+
+
+class Options(ReadingOptions):
+    """The options of info."""
+
+    collection: list[str]
+    quick: bool
+    few: int
+    format: str
+    output: str | None
+    similar: str | None
+    jobs: int
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -84,61 +108,52 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "jobs")
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> int:
     """Describe the model, or summarise the collection."""
-    from leafid.model.archive import is_archive
-    from leafid.model.bundled import find_bundled_model
-
-    files = arguments.collection or [str(find_bundled_model())]
-    if len(files) == 1 and is_archive(files[0]):
-        return _describe_model(Path(files[0]), arguments, environment)
-    for option, name in (("--output", arguments.output), ("--format csv", arguments.format == "csv")):
+    given = options.collection or [str(find_bundled_model())]
+    if len(given) == 1 and is_archive(given[0]):
+        return _describe_model(Path(given[0]), options, environment)
+    for option, name in (("--output", options.output), ("--format csv", options.format == "csv")):
         if name:
-            raise UsageError(f"expected a model with {option}, found {', '.join(files)}")
-    if arguments.similar:
-        refuse_inputs(arguments.similar, [path for path in (*arguments.collection, arguments.metadata) if path])
-        check_writable(arguments.similar)
-    collection = read_collection(arguments.collection, **get_reading_options(arguments))
+            raise UsageError(f"expected a model with {option}, found {', '.join(given)}")
+    if options.similar:
+        refuse_inputs(options.similar, [path for path in (*options.collection, options.metadata) if path])
+        check_writable(options.similar)
+    collection = read_collection(options.collection, **options.as_keywords())
     missing = {picture.file for picture in collection.find_missing()}
     files = [picture.file for picture in collection.pictures if picture.file not in missing]
-    check = partial(check_file, decode=not arguments.quick)
+    check = partial(check_file, decode=not options.quick)
     results = ordered_map(
         check,
         files,
-        arguments.jobs,
+        options.jobs,
         lambda file, problem: FileCheck(file, error=f"{file}: {problem}"),
-        item_seconds=0.002 if arguments.quick else 0.03,
+        item_seconds=0.002 if options.quick else 0.03,
     )
     checks = list(environment.progress(results, len(files), "reading"))
-    summary = summarise(collection, checks, decoded=not arguments.quick)
-    if arguments.format == "json":
+    summary = summarise(collection, checks, decoded=not options.quick)
+    if options.format == "json":
         environment.print(json.dumps(summary, ensure_ascii=False, indent=2))
     else:
-        for line in _format_summary(summary, arguments.few):
+        for line in _format_summary(summary, options.few):
             environment.print(line)
-    if arguments.similar:
-        from leafid.cli.similar import write_similar
-
-        write_similar(arguments, collection, environment)
+    if options.similar:
+        _write_similar(options.similar, options.jobs, collection, environment)
     return 0
 
 
-def _describe_model(file: Path, arguments: argparse.Namespace, environment: Environment) -> int:
-    from leafid.model.model import Model
-    from leafid.pages import field_guide
-    from leafid.pages.rendering import render_page
-
-    if arguments.output:
-        check_output_file(arguments.output, FILE_NAME, [file])
+def _describe_model(file: Path, options: Options, environment: Environment) -> int:
+    if options.output:
+        check_output_file(options.output, FILE_NAME, [file])
     model = Model.read(file)
     guide = field_guide.make_guide(model, file)
-    if arguments.output:
-        write_text(f"{arguments.output}/{FILE_NAME}", render_page("field_guide.html", **guide))
-        environment.print(f"{arguments.output}/{FILE_NAME}")
-    elif arguments.format == "json":
+    if options.output:
+        write_text(f"{options.output}/{FILE_NAME}", render_page("field_guide.html", **guide))
+        environment.print(f"{options.output}/{FILE_NAME}")
+    elif options.format == "json":
         described = field_guide.describe_model(model, str(file)) | {"card": guide["card"]}
         environment.print(json.dumps(described, ensure_ascii=False, indent=2))
-    elif arguments.format == "csv":
+    elif options.format == "csv":
         environment.stdout.write(render([field_guide.tabulate_species_by_type(model)], "csv"))
     else:
         environment.print(f"{file}: {len(model.species)} species\n")
@@ -147,6 +162,24 @@ def _describe_model(file: Path, arguments: argparse.Namespace, environment: Envi
             if text:
                 environment.print(f"\n{escape_unprintable(text.rstrip(), keep=chr(10))}")
     return 0
+
+
+def _write_similar(table: str, jobs: int, collection: Collection, environment: Environment) -> None:
+    """Write the table of plants, in which the pictures of each group of similar ones are one plant."""
+    loader = FeatureLoader(jobs=jobs, progress=environment.progress)
+    pictures = [picture for picture in collection.select_labelled().pictures if picture.file.is_file()]
+    recognition = load_recogniser(pictures)
+    typed = recognise_frequent_types(recognition, pictures, loader)[0] if recognition else pictures
+    groups = list(find_similar(typed, loader))
+    plants = {picture.file: group[0].plant or group[0].name for group in groups for picture in group}
+    rows: list[list[Cell]] = [
+        [str(get_relative_path(p.file, collection.root)), p.species, plants.get(p.file) or p.plant or p.name]
+        for p in pictures
+    ]
+    write_text(table, format_csv([["file", "label", "plant"], *rows]))
+    for group in groups[:MAX_LINES]:
+        environment.note(f"one leaf: {', '.join(picture.name for picture in group)[:_MAX_LENGTH]}")
+    environment.note(f"{count_noun(len(groups), 'group')} of pictures of one leaf; {table} has plants, for --metadata")
 
 
 def _format_summary(summary: dict[str, Any], few: int) -> Iterable[str]:
@@ -175,8 +208,6 @@ def _format_types(summary: dict[str, Any]) -> Iterable[str]:
 
 def _format_lorenz_curves(summary: dict[str, Any]) -> Iterable[str]:
     """Print the curves at every tenth of the species."""
-    import numpy as np
-
     yield ""
     if not summary["lorenz_curves"]:
         yield _format_entry("species", "unknown for every picture")
@@ -245,6 +276,4 @@ def _indent(lines: Iterable[str]) -> Iterable[str]:
 
 
 def _format_table(rows: Sequence[Sequence[object]], headers: Sequence[str]) -> list[str]:
-    from tabulate import tabulate
-
     return tabulate(rows, headers, tablefmt="plain", floatfmt=".3f").splitlines()

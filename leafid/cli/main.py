@@ -1,5 +1,6 @@
 """The command line: dispatches to a command, and turns every error into a message and an exit status."""
 
+import argparse
 import importlib
 import logging
 import sys
@@ -134,9 +135,10 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         environment.stdout.write(parser.format_help())
         return 0
     # Options may stand between positional arguments; only parse_args knows what '--' means.
-    arguments = parser.parse_args(rest) if "--" in rest else parser.parse_intermixed_args(rest)
+    parse = parser.parse_args if "--" in rest else parser.parse_intermixed_args
+    options = parse(rest, getattr(module, "Options", argparse.Namespace)())
     with _LogToStderr(environment, logging.DEBUG if debug else logging.INFO):
-        return module.run(arguments, environment)
+        return module.run(options, environment)
 
 
 def configure_parser(parser: Parser, command: str) -> ModuleType:

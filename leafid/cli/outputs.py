@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from leafid.cli.arguments import check_output_folder, nonempty_word
+from leafid.cli.arguments import TableOptions, check_output_folder, nonempty_word
 from leafid.cli.environment import Environment
 from leafid.errors import UsageError
 from leafid.files import check_writable, is_stream_or_device, resolve_symlink
@@ -16,11 +16,11 @@ _INPUT_ENDINGS = frozenset({".xml", ".json", ".toml"})
 
 
 def print_tables(
-    tables: Sequence[Table], arguments: argparse.Namespace, environment: Environment, digits: int = 4
+    tables: Sequence[Table], options: TableOptions | argparse.Namespace, environment: Environment, digits: int = 4
 ) -> None:
     """Print tables, or the one of ``--table``, in the format of ``--format``."""
-    chosen = choose_tables(tables, arguments.format, arguments.table)
-    environment.stdout.write(render(chosen, arguments.format, digits))
+    chosen = choose_tables(tables, options.format, options.table)
+    environment.stdout.write(render(chosen, options.format, digits))
 
 
 def text_output_path(word: str) -> str:

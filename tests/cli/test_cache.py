@@ -71,7 +71,7 @@ def test_a_missing_cache_is_not_created(cli, tmp_path, words):
 
 def test_showing_the_cache_changes_nothing(cli, folder, monkeypatch):
     """Neither a cache that was filled with a larger limit, nor a damaged one."""
-    monkeypatch.setattr("leafid.features.cache.DEFAULT_LIMIT", 2**20)
+    monkeypatch.setattr("leafid.cli.cache.DEFAULT_LIMIT", 2**20)
     files = {file.name: file.read_bytes() for file in folder.iterdir()}
     done = cli("cache", "--cache", folder)
     assert (done.status, done.err) == (0, "")

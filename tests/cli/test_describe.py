@@ -1,6 +1,5 @@
 import csv
 import io
-import sys
 
 import cv2
 import numpy as np
@@ -60,10 +59,8 @@ def test_bad_pictures_are_reported_and_the_others_measured(cli, tmp_path):
     assert lines[-1] == "leafid: 3 of 5 pictures left out"
 
 
-@pytest.mark.parametrize("output", ["-", "table.csv", "table.parquet"])
+@pytest.mark.parametrize("output", ["-", "table.csv"])
 def test_a_name_that_no_table_can_hold(cli, tmp_path, monkeypatch, name_in_latin_1, output):
-    if output.endswith("parquet"):
-        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     monkeypatch.chdir(tmp_path)
     draw(tmp_path / "a.png").rename(tmp_path / name_in_latin_1)
     draw(tmp_path / "b.png")
@@ -86,20 +83,6 @@ def test_csv_files_hold_what_stdout_shows(cli, tmp_path):
     outcome = cli(*words, "--output", tmp_path / "new" / "table.csv")
     assert (outcome.status, outcome.out) == (0, "")
     assert (tmp_path / "new" / "table.csv").read_text() == cli(*words).out
-
-
-def test_parquet_holds_the_same_numbers_as_csv(cli, tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    picture = draw(tmp_path / "leaf.png")
-    words = ("describe", picture, "--families", "geometry,veins", "--jobs", "1")
-    assert cli(*words, "--output", tmp_path / "table.parquet").status == 0
-    stored = parquet.read_table(tmp_path / "table.parquet").to_pylist()
-    (row,) = table(cli(*words).out)
-    assert list(stored[0]) == list(row)
-    assert stored[0]["species"] is None
-    for name in get_column_names(["geometry", "veins"]):
-        # Nine digits are enough for any float32: the text reads back exactly.
-        assert np.float32(row[name]) == np.float32(stored[0][name])
 
 
 def test_workers_change_nothing(cli, tmp_path):
@@ -129,15 +112,6 @@ def test_list_has_a_line_for_each_family(cli):
     assert [line.split()[0] for line in outcome.out.splitlines()] == list(FAMILIES)
 
 
-def test_parquet_without_pyarrow_says_what_to_install(cli, tmp_path, monkeypatch):
-    # An entry of None is how the import system marks a module that can't be imported.
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    outcome = cli("describe", draw(tmp_path / "leaf.png"), "--output", tmp_path / "table.parquet")
-    assert outcome.status == 2
-    assert "pip install pyarrow" in outcome.err
-    assert not (tmp_path / "table.parquet").exists()
-
-
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
@@ -145,7 +119,7 @@ def test_parquet_without_pyarrow_says_what_to_install(cli, tmp_path, monkeypatch
         (("missing.jpg",), 1, "missing.jpg: no such file or folder"),
         (("leaf.png", "--families", "hue"), 2, "unknown descriptor family 'hue'; did you mean 'hu'?"),
         (("leaf.png", "--families", ","), 2, "expected at least one descriptor family"),
-        (("leaf.png", "--output", "table.xlsx"), 2, "ends in .csv or .parquet"),
+        (("leaf.png", "--output", "table.xlsx"), 2, "ends in .csv"),
         (("leaf.png", "--output", "folder.csv"), 1, "found a folder"),
         (("leaf.png", "--assume-type", "xray"), 2, "invalid choice: 'xray'"),
     ],

@@ -11,9 +11,9 @@ from PIL import Image
 
 from leafid.cli import environment as environment_module
 from leafid.cli.environment import Environment
-from leafid.cli.identify import naming
 from leafid.cli.main import main
-from leafid.model import bundled, prediction
+from leafid.model import bundled
+from leafid.model import model as model_module
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_names_with_blanks(predict, loose, tmp_path):
     blank = file.rename(loose / "my leaf.jpg")
     found = predict(blank, "--output", tmp_path / "run")
     assert found.status == 1
-    expected = "a run file can't hold a picture name with blanks; use --names underscore, or rename the file"
+    expected = "a run file can't hold a picture name with blanks; rename the file"
     assert found.err == f"leafid: error: {blank}: {expected}\n"
     assert not (tmp_path / "run").exists()
     assert predict(blank).status == 0
@@ -193,20 +193,6 @@ def test_names_with_blanks(predict, loose, tmp_path):
     assert notes.startswith(f"leafid: warning: {loose / 'notes'}: expected a collection")
     assert named.startswith(f"leafid: warning: {blank}: a run file can't hold a picture name with blanks")
     assert written.endswith("predictions for 2 pictures")
-
-
-def test_names_with_blanks_as_underscores(predict, loose, tmp_path):
-    first, second, _ = sorted(loose.iterdir())
-    first.rename(loose / "my olive\tleaf.jpg")
-    assert predict(loose, "--names", "underscore", "--output", tmp_path / "run").status == 0
-    lines = (tmp_path / "run").read_text().splitlines()
-    assert {line.split()[0] for line in lines} == {"my_olive_leaf.jpg", *(file.name for file in loose.glob("[!m]*"))}
-    second.rename(loose / "my_olive leaf.jpg")
-    clashing = predict(loose, "--names", "underscore", "--output", tmp_path / "clashing")
-    assert clashing.status == 1
-    assert "my_olive_leaf.jpg: two pictures have this name" in clashing.err
-    assert not (tmp_path / "clashing").exists()
-    assert predict(loose, "--names", "underscore").status == 2
 
 
 def test_folders_need_not_be_named_after_species(predict, loose, tmp_path):
@@ -320,14 +306,14 @@ def test_an_older_run_stays_after_a_failure(predict, drawn, tmp_path):
 
 
 def test_an_interrupted_run_leaves_no_file(cli, drawn, drawn_model, drawn_cache, tmp_path, monkeypatch):
-    predict_batches = naming.predict_batches
+    predict_batches = model_module.Model.predict_batches
 
     def interrupt(*arguments, **options):
         yield next(predict_batches(*arguments, **options))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(prediction, "BATCH_SIZE", 2)
-    monkeypatch.setattr(naming, "predict_batches", interrupt)
+    monkeypatch.setattr(model_module, "BATCH_SIZE", 2)
+    monkeypatch.setattr(model_module.Model, "predict_batches", interrupt)
     words = ["predict", drawn, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output"]
     found = cli(*words, tmp_path / "run")
     assert (found.status, found.err) == (130, "leafid: interrupted\n")
@@ -342,7 +328,7 @@ class Terminal(io.StringIO):
 def test_one_bar_over_all_batches(drawn, drawn_model, tmp_path, monkeypatch):
     # Show every step, however fast.
     monkeypatch.setattr(environment_module, "_BAR_OPTIONS", {"leave": False, "mininterval": 0, "miniters": 1})
-    monkeypatch.setattr(prediction, "BATCH_SIZE", 2)
+    monkeypatch.setattr(model_module, "BATCH_SIZE", 2)
     environment = Environment(io.StringIO(), Terminal())
     words = ["predict", drawn, "--model", drawn_model, "--no-cache", "--jobs", 1, "--output", tmp_path / "run"]
     assert main([str(word) for word in words], environment) == 0

@@ -66,7 +66,7 @@ def test_all_formats_hold_the_same_answers(predict, with_a_bad_picture, words):
     assert [tuple(row[column] for column in columns) for row in rows] == expected
 
 
-@pytest.mark.parametrize("name", ["text", "json", "jsonl", "csv", "run", "annotation2016"])
+@pytest.mark.parametrize("name", ["text", "json", "jsonl", "csv", "run"])
 def test_a_file_has_what_is_printed(predict, drawn, tmp_path, monkeypatch, name):
     printed = predict(drawn, "--format", name)
     assert printed.status == 0, printed.err
@@ -120,12 +120,9 @@ def test_names_that_a_run_can_not_hold(predict, loose, tmp_path, name_in_latin_1
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--format", "json", "--names", "underscore"], "expected --format run with --names underscore"),
-        (["--names", "underscore"], "expected --format run with --names underscore"),
         (["--format", "run", "--reject-at", 0.1], "expected --reject-at without --format run"),
         (["--output", "x", "--reject-at", 0.1], "expected --reject-at without --format run"),
         (["--format", "json", "--open-world"], "expected --format run with --open-world"),
-        (["--format", "annotation2016", "--back-off"], "leave out --back-off"),
         (["--format", "xml"], "invalid choice: 'xml'"),
     ],
 )

@@ -11,8 +11,6 @@ import pytest
 
 from leafid.model.model import Model
 from leafid.pictures import read_collection
-from leafid.pictures.decoding import read_image_size
-from leafid.tasks.annotation2016.files import read_annotation_run
 from tests.model.model_files import changed
 
 
@@ -177,46 +175,6 @@ def test_verdicts_with_back_off(predict, drawn, drawn_model, doubtful, tmp_path)
     assert [answer.to_dict() for answer in answers if answer.picture.part == "test"] == records
 
 
-def test_boxes(cli, predict, drawn, tmp_path):
-    run = tmp_path / "boxes.txt"
-    found = predict("--format", "annotation2016", "--top", 2, "--output", run)
-    assert found.status == 0, found.err
-    assert found.err == f"{run}: 9 lines for 9 pictures\n"
-    pictures = read_collection(drawn).part("test").pictures
-    sizes = {picture.name: read_image_size(picture.file) for picture in pictures}
-    (tmp_path / "ids").write_text("\n".join(sizes))
-    checked = cli("check-annotation", run, "--pictures", tmp_path / "ids")
-    assert (checked.status, checked.out) == (0, f"{run}: good: subtask 1, 9 lines\n")
-    assert predict("--top", 2, "--output", tmp_path / "plain").status == 0
-    plain = lines(tmp_path / "plain")
-    for name, concepts in read_annotation_run(run).results.items():
-        said = [(rank, c.name.replace("_", " "), c.boxes[0].confidence) for rank, c in enumerate(concepts, 1)]
-        assert said == plain[name]
-        assert len({box for concept in concepts for box, _ in concept.boxes}) == 1
-        # A drawn leaf fills much of its picture, but not all.
-        share = concepts[0].boxes[0].box.area / (sizes[name][0] * sizes[name][1])
-        assert 0.05 < share <= 1
-
-
-def test_boxes_of_sets_and_by_two_processes(predict, tmp_path):
-    words = ("--format", "annotation2016", "--set", "average-1.5", "--output")
-    assert predict(*words, tmp_path / "one").status == 0
-    assert predict(*words, tmp_path / "two", "--jobs", 2).status == 0
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    assert len((tmp_path / "one").read_text().splitlines()) == 9
-
-
-def test_boxes_need_ascii_names(predict, drawn, tmp_path):
-    file = tmp_path / "érable.jpg"
-    file.write_bytes(next((drawn / "Test").glob("*.jpg")).read_bytes())
-    found = predict("--format", "annotation2016", "--output", tmp_path / "run", pictures=file)
-    assert found.status == 1
-    assert found.err == (
-        f"leafid: error: {file}: expected a name in ASCII, as the run files of that task are; rename the file\n"
-    )
-    assert not (tmp_path / "run").exists()
-
-
 def test_a_model_without_thresholds(predict, without_thresholds, tmp_path):
     for words in (["--set", "average-5"], ["--set", "coverage-0.9"], ["--back-off"]):
         found = predict(*words, "--output", tmp_path / "run", model=without_thresholds)
@@ -233,7 +191,6 @@ def test_a_model_without_thresholds(predict, without_thresholds, tmp_path):
         (["--set", "best-5"], "expected sets as top-K, average-K or coverage-P"),
         (["--set", "top-5", "--top", 5], "not allowed with argument"),
         (["--set", "top-5", "--back-off"], "not allowed with argument"),
-        (["--format", "annotation2016", "--back-off", "--output", "run"], "leave out --back-off"),
     ],
 )
 def test_wrong_usage(predict, words, expected):

@@ -41,13 +41,6 @@ def test_a_closed_pipe_is_no_error(without_reader, words):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_pipe_closed_amid_the_result_ends_the_command(without_reader, tmp_path):
-    # More problems than a buffer holds.
-    (tmp_path / "bad.txt").write_text("no line of a run\n" * 2000)
-    done = leafid("check", tmp_path / "bad.txt", stdout=without_reader)
-    assert (done.returncode, done.stderr) == (0, "")
-
-
 @needs_full
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["info", "--help"]])
 def test_help_that_can_not_be_written_is_an_error(words):

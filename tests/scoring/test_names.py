@@ -10,8 +10,6 @@ from leafid.errors import LeafidError
 from leafid.pictures.names import parse_species_name
 from leafid.scoring.run_reading import examine_run
 from leafid.scoring.runs import find_name_problem, write_run
-from leafid.tasks.annotation2016.files import format_line, read_annotation_run
-from leafid.tasks.annotation2016.results import localise_ranking
 
 HOSTILE = [
     " a.jpg",
@@ -57,20 +55,6 @@ def test_a_species_name_is_refused_or_read_back(tmp_path_factory, name):
     assert (run.species, problems) == ((species,), [])
 
 
-@with_examples
-def test_an_id_of_an_annotation_run_is_refused_or_read_back(tmp_path_factory, name):
-    file, concepts = (
-        tmp_path_factory.mktemp("run") / "run.txt",
-        localise_ranking([("Acer campestre", 1.0)], (0, 9, 0, 9)),
-    )
-    try:
-        file.write_text(format_line(name, concepts))
-    except LeafidError:
-        return
-    run = read_annotation_run(file)
-    assert list(run.results) == [name]
-
-
 @pytest.fixture
 def odd_pictures(tmp_path, drawn):
     """Three pictures of names that no run file can hold, and a good one."""
@@ -83,18 +67,14 @@ def odd_pictures(tmp_path, drawn):
     return folder
 
 
-@pytest.mark.parametrize("run_format", ["run", "annotation2016"])
-def test_pictures_of_odd_names_are_left_out_before_the_work(
-    cli, odd_pictures, drawn_model, drawn_cache, tmp_path, run_format
-):
+def test_pictures_of_odd_names_are_left_out_before_the_work(cli, odd_pictures, drawn_model, drawn_cache, tmp_path):
     run = tmp_path / "run.txt"
     words = ["predict", odd_pictures, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output", run]
-    found = cli(*words, "--format", run_format)
+    found = cli(*words)
     assert found.status == 1
     assert found.err.count("rename the file; it is left out") == 3
     assert found.err.endswith(" for 1 pictures\n")
-    check = "check" if run_format == "run" else "check-annotation"
-    assert cli(check, run).status == 0
+    assert cli("check", run).status == 0
 
 
 def test_pictures_beside_species_folders_may_stand_in_a_run(cli, drawn, drawn_model, drawn_cache, tmp_path):

@@ -12,25 +12,42 @@ examples:
   leafid explain my-leaf.jpg other-leaf.jpg --output explained
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from textwrap import fill
-from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import READING, add_options, get_reading_options
+from tabulate import tabulate
+
+from leafid.cli.arguments import READING, ReadingOptions, add_options
+from leafid.cli.computing import assume_type
 from leafid.cli.environment import Environment
+from leafid.cli.identify.answer_formats import describe_picture
 from leafid.cli.outputs import check_output_file
-from leafid.cli.picture_types import assume_type
 from leafid.errors import LeafidError
-
-if TYPE_CHECKING:
-    from leafid.pages.explaining import Explanation
+from leafid.features.loader import FeatureLoader
+from leafid.features.recipe import LONGEST_SIDE
+from leafid.files import write_text
+from leafid.model.answer import format_probability
+from leafid.model.bundled import find_bundled_model
+from leafid.model.model import Model
+from leafid.pages.explaining import Explanation, explain
+from leafid.pages.rendering import format_share, format_trait, render_page
+from leafid.pictures import read_and_warn
+from leafid.pictures.decoding import read_image
+from leafid.scoring.tables import WIDTH
 
 FILE_NAME = "explanation.html"
 #: Maximum number of pictures on a page: each takes about 100 kB.
 MAX_ON_PAGE = 200
+
+
+class Options(ReadingOptions):
+    """The options of explain."""
+
+    pictures: list[str]
+    model: str | None
+    output: str | None
+    assume_type: str | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,25 +58,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(parser, *READING)
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> int:
     """Explain the pictures; 1 when any could not be read."""
-    from leafid.cli.identify.answer_formats import describe_picture
-    from leafid.features.loader import FeatureLoader
-    from leafid.features.recipe import LONGEST_SIDE
-    from leafid.files import write_text
-    from leafid.model.bundled import find_bundled_model
-    from leafid.model.model import Model
-    from leafid.pages.explaining import explain
-    from leafid.pages.rendering import render_page
-    from leafid.pictures import read_and_warn
-    from leafid.pictures.decoding import read_image
-
-    if arguments.output:
-        check_output_file(arguments.output, FILE_NAME, arguments.pictures)
-    model = Model.read(arguments.model or find_bundled_model())
-    collection = read_and_warn(arguments.pictures, **get_reading_options(arguments), unlabelled=True)
-    pictures = assume_type(arguments, collection.pictures)
-    if arguments.output and len(pictures) > MAX_ON_PAGE:
+    if options.output:
+        check_output_file(options.output, FILE_NAME, options.pictures)
+    model = Model.read(options.model or find_bundled_model())
+    collection = read_and_warn(options.pictures, **options.as_keywords(), unlabelled=True)
+    pictures = assume_type(options.assume_type, collection.pictures)
+    if options.output and len(pictures) > MAX_ON_PAGE:
         raise LeafidError(f"expected at most {MAX_ON_PAGE} pictures for a page, found {len(pictures)}; name fewer")
     explanations: list[Explanation] = []
     is_incomplete = collection.is_incomplete
@@ -68,7 +74,7 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
             is_incomplete = True
             continue
         explanation = explain(model, read_image(answer.picture.file, LONGEST_SIDE), answer)
-        if arguments.output:
+        if options.output:
             explanations.append(explanation)
             continue
         if number:
@@ -76,19 +82,13 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         environment.print(f"{answer.picture.file}  ({describe_picture(answer)})")
         for line in _format_explanation(explanation):
             environment.print(line)
-    if arguments.output and explanations:
-        write_text(f"{arguments.output}/{FILE_NAME}", render_page("explanations.html", explanations=explanations))
-        environment.print(f"{arguments.output}/{FILE_NAME}")
+    if options.output and explanations:
+        write_text(f"{options.output}/{FILE_NAME}", render_page("explanations.html", explanations=explanations))
+        environment.print(f"{options.output}/{FILE_NAME}")
     return 1 if is_incomplete else 0
 
 
 def _format_explanation(explanation: Explanation) -> Iterator[str]:
-    from tabulate import tabulate
-
-    from leafid.model.answer import format_probability
-    from leafid.pages.rendering import format_share, format_trait
-    from leafid.scoring.tables import WIDTH
-
     yield from _indent(fill(f"{explanation.verdict}.", WIDTH - 2))
     if explanation.traits:
         yield from _indent(fill(f"{explanation.trait_words}.", WIDTH - 2))

@@ -7,13 +7,12 @@ is named. A picture that can't be read is reported and skipped.
 
 Where leaf and known species are not probable enough, the verdict is 'unknown' or 'no leaf', and --format text has a
 ranking only if --top, --set or --back-off ask for it. --reject-at sets how many leaves of known species may be rejected
-for that. A species is 'uncertain' where its probability, times those of a leaf and of a known species, is below 50%.
+for that.
 
 --format text is for the screen. json (a list), jsonl (a line for each picture) and csv (a row for each species of the
 ranking) have everything, also for pictures that can't be read. run is the run file of the ImageCLEF plant task, one
 line for each prediction: picture, species, rank, probability. It holds the ranking of every picture; --open-world
 multiplies its probabilities by those of a leaf and of a known species, so that scores of pictures can be compared.
-annotation2016 is the run file of another task: each species with its probability and with the bounding box of the leaf.
 
 --output appears when it is complete. An interrupted run is started again, and finds its features in the cache.
 
@@ -37,20 +36,55 @@ examples:
   leafid predict holiday --format json --output holiday.json
   leafid predict imageclef2011 --set average-5 --output sets.txt
   leafid predict imageclef2011 --back-off --output backed-off.txt
-  leafid predict holiday/*.jpg --format annotation2016 --top 10 --output boxes.txt
   leafid predict plants --model plants.leafid --output run.txt --cluster tcp://head-node:8786
 """
 
 import argparse
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import chain
+from typing import IO
 
-from leafid.cli.arguments import READING, add_options, number_type, positive_int
-from leafid.cli.computing import add_cache
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import text_output_path
+from leafid.cli.arguments import (
+    READING,
+    CacheOptions,
+    ReadingOptions,
+    add_options,
+    nonempty_word,
+    number_type,
+    positive_int,
+)
+from leafid.cli.computing import add_cache, assume_type, on_workers, open_loader
+from leafid.cli.environment import Environment, advance
+from leafid.cli.identify.answer_formats import FORMATS, AnswerFormat, Selector, make_format
+from leafid.cli.outputs import refuse_inputs, text_output_path
+from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.files import check_writable, open_output
+from leafid.learning.rejection import REJECTED_SHARE
+from leafid.learning.thresholds import SetRule, select_set
+from leafid.model.answer import Answer
+from leafid.model.bundled import find_bundled_model
+from leafid.model.model import Model
+from leafid.model.model import Options as AnswerOptions
+from leafid.model.sessions import find_session
+from leafid.pictures import Picture, find_name_clashes, read_and_warn
+from leafid.scoring.runs import find_name_problem
 
-#: Formats of run files, whose pictures are known by their file names alone.
-RUN_FORMATS = ("run", "annotation2016")
-FORMATS = ("text", "json", "jsonl", "csv", *RUN_FORMATS)
+
+class Options(ReadingOptions, CacheOptions):
+    """The options of predict."""
+
+    pictures: list[str]
+    model: str | None
+    assume_type: str | None
+    output: str | None
+    format: str
+    group_by: str | None
+    top: int | None
+    set: SetRule | None
+    back_off: bool
+    reject_at: float | None
+    open_world: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -60,16 +94,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="MODEL", help="a trained model (default: the bundled model)")
     add_options(parser, "assume-type")
     parser.add_argument(
-        "--output",
-        metavar="FILE",
-        type=text_output_path,
-        help="write a file instead of printing (-: to stdout)",
+        "--output", metavar="FILE", type=text_output_path, help="write a file instead of printing (-: to stdout)"
     )
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        help="format of the answers (default: text, or with --output run)",
-    )
+    parser.add_argument("--format", choices=FORMATS, help="format of the answers (default: text, or with --output run)")
     plants = parser.add_mutually_exclusive_group()
     plants.add_argument(
         "--together", dest="group_by", action="store_const", const="all", help="all pictures show one plant: one answer"
@@ -87,7 +114,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=positive_int,
         help="number of species for each picture (default: 5 in text, otherwise all)",
     )
-    names.add_argument("--set", metavar="RULE", help="a set of species for each picture: top-K, average-K, coverage-P")
+    names.add_argument(
+        "--set",
+        metavar="RULE",
+        type=lambda word: SetRule.parse(nonempty_word(word)),
+        help="a set of species for each picture: top-K, average-K, coverage-P",
+    )
     names.add_argument(
         "--back-off", action="store_true", help="one name for each picture: a species, genus, family, order, or '*'"
     )
@@ -103,20 +135,146 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="in a run file, multiply probabilities by those of a leaf and of a known species",
     )
-    parser.add_argument(
-        "--names",
-        choices=("as-is", "underscore"),
-        default="as-is",
-        help="names of pictures in the run file, which can't hold blanks: underscore writes them as underscores "
-        "(default: %(default)s)",
-    )
     add_options(parser, *READING)
     add_cache(parser)
     add_options(parser, "jobs", "cluster")
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> int:
     """Name the pictures; 1 when any could not be read or is left out."""
-    from leafid.cli.identify.naming import name_pictures
+    _check_options(options)
+    model_file = options.model or find_bundled_model()
+    if options.output:
+        # Checked before the work starts.
+        refuse_inputs(options.output, [model_file, *options.pictures])
+        check_writable(options.output)
+    model = Model.read(model_file)
+    pictures, is_incomplete = _read_pictures(options, environment)
+    _check_thresholds(model, pictures, options)
+    reject_at = REJECTED_SHARE if options.reject_at is None else options.reject_at
+    rules = AnswerOptions(reject_at, options.back_off, options.group_by)
+    own_format = make_format(
+        options.format,
+        _make_selector(options, model),
+        open_world=options.open_world,
+        rank_rejected=bool(options.top or options.set or options.back_off),
+    )
+    with on_workers(options, options.pictures), open_loader(options, environment) as loader:
+        if not options.output:
+            batches = model.predict_batches(pictures, loader, rules)
+            n_answered, *_ = _write_answers(environment.stdout, batches, own_format, len(pictures))
+        else:
+            with open_output(options.output) as stream, environment.bar(len(pictures), "describe") as bar:
+                batches = model.predict_batches(pictures, loader, rules, progress=partial(advance, bar))
+                n_answered, n_entries, n_empty = _write_answers(stream, batches, own_format, len(pictures))
+            remark = f"; {n_empty} sets are empty and have no line" if n_empty else ""
+            environment.note(f"{options.output}: {n_entries} {own_format.kind} for {n_answered} pictures{remark}")
+    n_failed = len(pictures) - n_answered
+    if n_failed:
+        environment.note(f"leafid: {n_failed} of {len(pictures)} pictures could not be read")
+    return 1 if n_failed or is_incomplete else 0
 
-    return name_pictures(arguments, environment)
+
+def _check_options(options: Options) -> None:
+    """Refuse options that contradict one another, and complete the format."""
+    options.format = options.format or ("run" if options.output else "text")
+    if options.reject_at is not None and options.format == "run":
+        raise UsageError("expected --reject-at without --format run: a run file holds the ranking of every picture")
+    if options.open_world and options.format != "run":
+        raise UsageError(f"expected --format run with --open-world; {options.format} has the probabilities")
+    if options.group_by and options.set and options.set.kind != "top":
+        raise UsageError(
+            "expected top-K sets with --together and --group-by: the thresholds of the others were learned from single "
+            "pictures"
+        )
+
+
+def _check_thresholds(model: Model, pictures: Iterable[Picture], options: Options) -> None:
+    """Raise before the work starts if the model lacks what ``--set``, ``--back-off`` or a rejection need."""
+    types = {picture.type for picture in pictures}
+    # A picture of unknown type may be recognised as any type of the model.
+    for type_ in [type_ for type_ in model.types if type_ in types or None in types]:
+        if options.set:
+            select_set([], options.set, model[type_].thresholds)
+        elif options.back_off:
+            model.get_back_off_threshold(type_)
+    is_needed = options.reject_at is not None or options.open_world
+    if is_needed and all(own.identifier.rejection is None for own in model.types.values()):
+        raise LeafidError(
+            "the model has not learned to reject pictures: its training set had too few species; leave out "
+            "--reject-at and --open-world"
+        )
+
+
+def _make_selector(options: Options, model: Model) -> Selector:
+    """Make the selector that ``--set``, ``--back-off`` or ``--top`` ask for; a set may be empty."""
+    rule = options.set
+    if rule:
+        return lambda answer: select_set(answer.ranking, rule, model[answer.type].thresholds) if answer.type else []
+    if options.back_off:
+        return lambda answer: [answer.backed_off] if answer.backed_off else []
+    top = options.top or (5 if options.format == "text" else None)
+    return lambda answer: answer.ranking[:top]
+
+
+def _read_pictures(options: Options, environment: Environment) -> tuple[list[Picture], bool]:
+    """List the pictures to name; also tell whether any of those on the command line are left out."""
+    collection = read_and_warn(options.pictures, **options.as_keywords(), unlabelled=True)
+    pictures = list(collection.pictures)
+    if any(picture.part == "test" for picture in pictures):
+        pictures = [picture for picture in pictures if picture.part == "test"]
+    if options.group_by == "plant" and not any(picture.plant for picture in pictures):
+        raise LeafidError(
+            f"expected pictures whose metadata tell their plants, found none among {len(pictures)}; "
+            "use --group-by folder, or --together for a single plant"
+        )
+    if options.group_by == "session" and all(find_session(picture) == picture.file for picture in pictures):
+        raise LeafidError(
+            f"expected pictures whose metadata tell the day, and the author or the coordinates, found none among "
+            f"{len(pictures)}; leave out --group-by session"
+        )
+    n_found = len(pictures)
+    if options.format == "run":
+        pictures = _keep_writable(pictures, environment)
+    return assume_type(options.assume_type, pictures), collection.is_incomplete or len(pictures) < n_found
+
+
+def _keep_writable(pictures: Sequence[Picture], environment: Environment) -> list[Picture]:
+    """Leave out, with a warning, the pictures whose names a run file can't hold.
+
+    A `ProblemsError` is raised if none remains, or several have one name.
+    """
+    named = [(picture, find_name_problem(picture.name)) for picture in pictures]
+    kept = [picture for picture, problem in named if problem is None]
+    problems = [f"{picture.file}: {problem}; rename the file" for picture, problem in named if problem]
+    if not kept:
+        raise ProblemsError(problems)
+    for line in problems:
+        environment.warn(f"{line}; it is left out")
+    clashes = find_name_clashes(kept)
+    if clashes:
+        raise ProblemsError(
+            f"{name}: two pictures have this name ({', '.join(str(picture.file) for picture in same)}); "
+            "a run file can't tell them apart: name them in two runs, or rename one"
+            for name, same in clashes.items()
+        )
+    return kept
+
+
+def _write_answers(
+    stream: IO[str], batches: Iterable[list[Answer]], own_format: AnswerFormat, n_pictures: int
+) -> tuple[int, int, int]:
+    """Write the answers batch by batch; return the numbers of pictures answered, of entries, and of empty sets."""
+    n_done = n_answered = n_entries = n_empty = 0
+    for number, answers in enumerate(batches):
+        entries = [own_format.format(answer) for answer in answers]
+        expanded = [own for answer in answers for own in answer.expand()]
+        n_done += len(expanded)
+        n_answered += sum(not own.problem for own in expanded)
+        n_entries += sum(map(len, entries))
+        n_empty += sum(not own and not answer.problem for own, answer in zip(entries, answers, strict=True))
+        text = own_format.join(list(chain(*entries)), is_first=number == 0, is_last=n_done == n_pictures)
+        # A file name may hold bytes that are no text.
+        stream.write(text.encode(errors="backslashreplace").decode())
+        stream.flush()
+    return n_answered, n_entries, n_empty

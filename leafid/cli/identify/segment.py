@@ -13,8 +13,6 @@ examples:
   leafid segment imageclef2011/Train --output cut --jobs 2
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os
@@ -22,26 +20,34 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import READING, add_options, check_output_folder, get_reading_options
-from leafid.cli.computing import on_workers
+import cv2
+import numpy as np
+
+from leafid.cli.arguments import READING, ComputingOptions, ReadingOptions, add_options, check_output_folder
+from leafid.cli.computing import assume_type, on_workers, recognise_type
 from leafid.cli.environment import Environment
-from leafid.cli.picture_types import assume_type, recognise_type
 from leafid.errors import ImageError, UsageError, naming_large_picture
 from leafid.files import MAX_OUTPUT_NAME_BYTES, open_output
 from leafid.model.bundled import load_recogniser
+from leafid.model.recogniser import TypeRecogniser
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.decoding import read_image
+from leafid.segmentation import crop_leaf, draw_overlay, segment
 from leafid.workers import ordered_map
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from leafid.model.recogniser import TypeRecogniser
 
 CROP_SIZE = 512
 _MAX_STEM_BYTES = MAX_OUTPUT_NAME_BYTES - len("_overlay.jpg")
+
+
+class Options(ReadingOptions, ComputingOptions):
+    """The options of segment."""
+
+    pictures: list[str]
+    output: str
+    model: str | None
+    assume_type: str | None
+    crop: bool
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -61,23 +67,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(parser, *READING, "jobs", "cluster")
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> int:
     """Cut out every picture; 1 when any could not be read or is left out."""
-    output = check_output_folder(arguments.output)
-    collection = read_and_warn(arguments.pictures, **get_reading_options(arguments), unlabelled=True)
-    pictures = assume_type(arguments, collection.pictures)
-    _refuse_read_folder(output, pictures, arguments.pictures)
+    output = check_output_folder(options.output)
+    collection = read_and_warn(options.pictures, **options.as_keywords(), unlabelled=True)
+    pictures = assume_type(options.assume_type, collection.pictures)
+    _refuse_read_folder(output, pictures, options.pictures)
     names = make_output_names([picture.file for picture in pictures], collection.root)
-    recognition = load_recogniser(pictures, arguments.model)
-    task = partial(_segment_file, recognition=recognition, output=output, crop=arguments.crop)
+    recognition = load_recogniser(pictures, options.model)
+    task = partial(_segment_file, recognition=recognition, output=output, crop=options.crop)
     width = max(len("picture"), *(len(picture.name) for picture in pictures))
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
     n_failed = 0
-    with on_workers(arguments, arguments.pictures, [arguments.output]):
+    with on_workers(options, options.pictures, [options.output]):
         results = ordered_map(
             task,
             zip(pictures, names, strict=True),
-            arguments.jobs,
+            options.jobs,
             lambda named, problem: f"{named[0].file}: {problem}",
         )
         outcomes = environment.progress(results, len(pictures), "segment")
@@ -133,10 +139,6 @@ def _segment_file(
     named: tuple[Picture, str], recognition: TypeRecogniser | None, output: Path, crop: bool
 ) -> tuple[str, float, float] | str:
     """Cut out a picture; give its type, the share of leaf and the confidence, or a problem as its message."""
-    import numpy as np
-
-    from leafid.segmentation import crop_leaf, draw_overlay, segment
-
     picture, name = named
     try:
         with naming_large_picture(picture.file):
@@ -154,8 +156,6 @@ def _segment_file(
 
 
 def _write(path: Path, image: np.ndarray) -> None:
-    import cv2
-
     # No chroma subsampling: the outlines are one pixel wide.
     jpeg = [cv2.IMWRITE_JPEG_QUALITY, 92, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
     _, encoded = cv2.imencode(path.suffix, image, jpeg if path.suffix == ".jpg" else [])

@@ -12,11 +12,20 @@ examples:
 
 import argparse
 
-from leafid.cli.arguments import READING, add_options, get_reading_options
+from leafid.cli.arguments import READING, ReadingOptions, add_options
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, UsageError, to_one_line
 from leafid.grouping import count_noun
+from leafid.scoring.run_reading import examine_run
+from leafid.scoring.truth import read_known_names
 from leafid.tasks.file_kinds import find_other_command
+
+
+class Options(ReadingOptions):
+    """The options of check."""
+
+    run: str
+    against: str | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,16 +38,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(parser, *READING)
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    from leafid.scoring.run_reading import examine_run
-    from leafid.scoring.truth import read_known_names
-
-    reading = get_reading_options(arguments)
-    if any(reading.values()) and not arguments.against:
+def run(options: Options, environment: Environment) -> int:
+    reading = options.as_keywords()
+    if any(reading.values()) and not options.against:
         raise UsageError("expected --against with options of reading a collection")
-    known = read_known_names(arguments.against, **reading) if arguments.against else None
-    checked, problems = examine_run(arguments.run, known)
-    if problems and (other := find_other_command(arguments.run, "check", "evaluate", "evaluate-hierarchy")):
+    known = read_known_names(options.against, **reading) if options.against else None
+    checked, problems = examine_run(options.run, known)
+    if problems and (other := find_other_command(options.run, "check", "evaluate", "evaluate-hierarchy")):
         raise LeafidError(other)
     for problem in problems:
         environment.print(to_one_line(problem))
@@ -46,13 +52,13 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         return 1
     if len(lines := checked.find_contradictions()):
         environment.warn(
-            f"{arguments.run}:{lines[0]}: expected a score that falls with the rank, found a higher one than of the "
+            f"{options.run}:{lines[0]}: expected a score that falls with the rank, found a higher one than of the "
             f"rank before (in {count_noun(len(lines), 'line')}); ranks count, and --plants, --average, --reliability "
             "refuse such a run"
         )
     if known is not None:
         missing = len(known.pictures - set(checked.pictures))
         if missing:
-            environment.warn(f"{arguments.run}: {missing} of {len(known.pictures)} pictures are missing")
+            environment.warn(f"{options.run}: {missing} of {len(known.pictures)} pictures are missing")
     environment.print(f"ok: {count_noun(len(checked.pictures), 'picture')}, {count_noun(len(checked), 'prediction')}")
     return 0

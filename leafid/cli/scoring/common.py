@@ -1,28 +1,34 @@
 """The ground truth and the runs that scoring commands share, and how they are read."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from leafid.cli.arguments import READING, add_options, get_reading_options
+from leafid.cli.arguments import READING, ReadingOptions, add_options
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.scoring.plant_task import JudgedRun, judge_run
+from leafid.scoring.run_reading import read_run
+from leafid.scoring.runs import Run
+from leafid.scoring.truth import GroundTruth, read_ground_truth
 from leafid.tasks.file_kinds import suggesting_command
 from leafid.workers import ordered_map
-
-if TYPE_CHECKING:
-    from leafid.scoring.plant_task import JudgedRun
-    from leafid.scoring.runs import Run
-    from leafid.scoring.truth import GroundTruth
 
 _Read = TypeVar("_Read")
 
 # Minimum size of all runs, in bytes, for which worker processes are started: smaller ones are read before these run.
 _PARALLEL_BYTES = 50e6
+
+
+class TruthOptions(ReadingOptions):
+    """A ground truth, the runs that it judges, and how to read it."""
+
+    truth: str
+    runs: list[str]
+    xml: str | None
+    part: str | None
 
 
 def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", *, required: bool = True) -> None:
@@ -42,14 +48,10 @@ def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", 
     add_options(parser, "part", *READING)
 
 
-def load_ground_truth(arguments: argparse.Namespace) -> GroundTruth:
+def load_ground_truth(options: TruthOptions) -> GroundTruth:
     """Read the ground truth that the arguments of `add_truth_and_runs` name."""
-    from leafid.scoring.truth import read_ground_truth
-
-    with suggesting_command(arguments.truth, "evaluate"):
-        return read_ground_truth(
-            arguments.truth, xml=arguments.xml, part=arguments.part, **get_reading_options(arguments)
-        )
+    with suggesting_command(options.truth, "evaluate"):
+        return read_ground_truth(options.truth, xml=options.xml, part=options.part, **options.as_keywords())
 
 
 def load_judged_runs(
@@ -74,15 +76,10 @@ def load_judged_runs(
 
 def load_runs(files: Sequence[str], truth: GroundTruth) -> list[Run]:
     """Read all runs; the problems of all bad ones are reported together."""
-    from leafid.scoring.run_reading import read_run
-
     return _raise_errors(_read_or_return_error(partial(read_run, known=truth.known), file) for file in files)
 
 
 def _read_judged_run(file: str, truth: GroundTruth, official: bool) -> JudgedRun:
-    from leafid.scoring.plant_task import judge_run
-    from leafid.scoring.run_reading import read_run
-
     return judge_run(read_run(file, truth.known, official=official), truth)
 
 

@@ -11,14 +11,33 @@ examples:
 
 import argparse
 
-from leafid.cli.arguments import add_only_type, add_options, positive_int
+from leafid.cli.arguments import TableOptions, add_only_type, add_options, positive_int
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
-from leafid.cli.scoring.common import add_truth_and_runs, check_names_differ, load_ground_truth, load_judged_runs
+from leafid.cli.scoring.common import (
+    TruthOptions,
+    add_truth_and_runs,
+    check_names_differ,
+    load_ground_truth,
+    load_judged_runs,
+)
 from leafid.errors import LeafidError, UsageError
+from leafid.scoring.comparison import compare_runs, make_comparison_table, make_species_table
+from leafid.scoring.plant_task import list_plant_metrics
 
 # Copied from leafid.scoring.plant_task, whose import would slow the help down.
 _METRICS = ("S", "inverse-rank", "per-plant", "top-1")
+
+
+class Options(TruthOptions, TableOptions):
+    """The options of compare."""
+
+    metric: str
+    only_type: str | None
+    species: bool
+    resamples: int
+    seed: int
+    jobs: int
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,25 +51,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "seed", "format", "table", "jobs")
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    from leafid.scoring.comparison import compare_runs, make_comparison_table, make_species_table
-    from leafid.scoring.plant_task import list_plant_metrics
-
-    if len(arguments.runs) < 2:
+def run(options: Options, environment: Environment) -> int:
+    if len(options.runs) < 2:
         raise UsageError("expected at least two runs to compare; see 'leafid compare --help'")
-    check_names_differ(arguments.runs)
-    truth = load_ground_truth(arguments)
-    type_, resamples, seed = arguments.only_type, arguments.resamples, arguments.seed
+    check_names_differ(options.runs)
+    truth = load_ground_truth(options)
+    type_, resamples, seed = options.only_type, options.resamples, options.seed
     if type_ and type_ not in truth.type:
-        raise LeafidError(f"{arguments.truth}: expected pictures of type {type_}, found none")
-    runs = load_judged_runs(arguments.runs, truth, environment, jobs=arguments.jobs)
-    metric = next(metric for metric in list_plant_metrics() if metric.name == arguments.metric)
+        raise LeafidError(f"{options.truth}: expected pictures of type {type_}, found none")
+    runs = load_judged_runs(options.runs, truth, environment, jobs=options.jobs)
+    metric = next(metric for metric in list_plant_metrics() if metric.name == options.metric)
     comparisons = compare_runs(truth, runs, metric, acquisition_type=type_, resamples=resamples, seed=seed)
     scope = type_ or "mean of types"
     tables = [
         make_comparison_table(comparisons, metric.column, scope=scope, won="species", resamples=resamples, seed=seed)
     ]
-    if arguments.species:
+    if options.species:
         tables.append(make_species_table(truth, runs, metric, type_))
-    print_tables(tables, arguments, environment)
+    print_tables(tables, options, environment)
     return 0

@@ -38,10 +38,16 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from leafid.cli.arguments import add_options, number_type, positive_ints
+from leafid.cli.arguments import TableOptions, add_options, number_type, positive_ints
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output_file, print_tables, refuse_inputs
-from leafid.cli.scoring.common import add_truth_and_runs, check_names_differ, load_ground_truth, load_judged_runs
+from leafid.cli.scoring.common import (
+    TruthOptions,
+    add_truth_and_runs,
+    check_names_differ,
+    load_ground_truth,
+    load_judged_runs,
+)
 from leafid.errors import LeafidError, UsageError
 from leafid.files import write_text
 from leafid.grouping import count_noun
@@ -65,13 +71,35 @@ from leafid.tasks.irma import metrics as irma
 
 _parse_size = number_type("a mean size above 0", lambda size: size > 0)
 
-# Copied from leafid.scoring.summary, whose import would slow the help down.
+
+class Options(TruthOptions, TableOptions):
+    """The options of evaluate."""
+
+    list_metrics: bool
+    output: str | None
+    official: bool
+    top: list[int]
+    by: list[str]
+    reliability: bool
+    plants: bool
+    sets: bool
+    macro: bool
+    average: list[float]
+    validation: list[str]
+    exclude_ties: bool
+    training: str | None
+    intervals: str
+    confidence: float
+    resamples: int
+    seed: int
+    jobs: int
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_truth_and_runs(parser, required=False)
     parser.add_argument(
         "--list",
+        dest="list_metrics",
         action="store_true",
         help="list every metric by the command that prints it",
     )
@@ -98,6 +126,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--average",
         metavar="K,…",
         type=_parse_sizes,
+        default=[],
         help="score the sets that the run's scores form above a threshold, K species on average",
     )
     parser.add_argument(
@@ -124,51 +153,52 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "confidence", "resamples", "seed", "format", "table", "jobs")
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    if arguments.list:
+def run(options: Options, environment: Environment) -> int:
+    if options.list_metrics:
         listed = list_metrics()
         tables = (
-            metrics.make_metrics_tables(listed) if arguments.format == "text" else [metrics.make_metrics_table(listed)]
+            metrics.make_metrics_tables(listed) if options.format == "text" else [metrics.make_metrics_table(listed)]
         )
-        print_tables(tables, arguments, environment)
+        print_tables(tables, options, environment)
         return 0
-    if not arguments.runs:
+    if not options.runs:
         raise UsageError("expected a ground truth and at least one run; see 'leafid evaluate --help'")
-    _check_options(arguments)
-    check_names_differ(arguments.runs)
-    if arguments.output:
-        _check_files(arguments.runs, arguments.output)
-    full_truth = load_ground_truth(arguments)
+    _check_options(options)
+    check_names_differ(options.runs)
+    if options.output:
+        _check_files(options.runs, options.output)
+    full_truth = load_ground_truth(options)
     truth, n_unknown = full_truth.split_known()
     if truth is None:
-        raise LeafidError(f"{arguments.truth}: expected pictures of known species, found {n_unknown} unknown ones only")
+        raise LeafidError(f"{options.truth}: expected pictures of known species, found {n_unknown} unknown ones only")
     if n_unknown:
-        environment.note(f"{arguments.truth}: {n_unknown} pictures of unknown species count in the last table only")
-    runs = load_judged_runs(arguments.runs, truth, environment, official=arguments.official, jobs=arguments.jobs)
-    options = ScoreOptions(
-        list_plant_metrics(arguments.top),
-        arguments.official,
-        Bootstrap(arguments.resamples, arguments.confidence, arguments.seed),
+        environment.note(f"{options.truth}: {n_unknown} pictures of unknown species count in the last table only")
+    runs = load_judged_runs(options.runs, truth, environment, official=options.official, jobs=options.jobs)
+    style = ScoreOptions(
+        list_plant_metrics(options.top),
+        options.official,
+        Bootstrap(options.resamples, options.confidence, options.seed),
     )
     tables = [
-        make_score_table(truth, runs, options, by, arguments.intervals) for by in dict.fromkeys(["type", *arguments.by])
+        make_score_table(truth, runs, style, by, options.intervals) for by in dict.fromkeys(["type", *options.by])
     ]
-    training_pictures = _count_training_pictures(arguments.training, truth, environment)
-    if arguments.macro:
-        tables += sets.make_macro_tables(truth, runs, arguments.top, training_pictures)
-    if arguments.sets:
+    training_pictures = _count_training_pictures(options.training, truth, environment)
+    if options.macro:
+        tables += sets.make_macro_tables(truth, runs, options.top, training_pictures)
+    if options.sets:
         tables += sets.make_set_tables(truth, runs, training_pictures)
-    if arguments.average:
-        tables.append(_make_average_table(arguments, truth, environment))
-    tables += _make_probability_tables(arguments, truth, full_truth)
-    files = format_official_files(truth, runs, leave_out_missing=arguments.official) if arguments.output else {}
-    for name in files:
-        refuse_inputs(Path(arguments.output) / name, [arguments.truth, *arguments.runs, *arguments.validation])
-    print_tables(tables, arguments, environment)
-    for name, text in files.items():
-        write_text(Path(arguments.output) / name, text)
-    if files:
-        environment.note(f"{len(files)} files written to {Path(arguments.output)}")
+    if options.average:
+        tables.append(_make_average_table(options, truth, environment))
+    tables += _make_probability_tables(options, truth, full_truth)
+    print_tables(tables, options, environment)
+    if options.output:
+        folder = Path(options.output)
+        files = format_official_files(truth, runs, leave_out_missing=options.official)
+        for name in files:
+            refuse_inputs(folder / name, [options.truth, *options.runs, *options.validation])
+        for name, text in files.items():
+            write_text(folder / name, text)
+        environment.note(f"{len(files)} files written to {folder}")
     return 0
 
 
@@ -189,31 +219,31 @@ def list_metrics() -> list[Metric]:
     return [listed for module in modules for listed in module.METRICS]
 
 
-def _check_options(arguments: argparse.Namespace) -> None:
+def _check_options(options: Options) -> None:
     """Refuse options that would have no effect."""
-    if arguments.training and not (arguments.sets or arguments.macro):
+    if options.training and not (options.sets or options.macro):
         raise UsageError("expected --sets or --macro with --training")
-    if arguments.validation and not arguments.average:
+    if options.validation and not options.average:
         raise UsageError("expected --average with --validation")
-    if arguments.exclude_ties and not arguments.average:
+    if options.exclude_ties and not options.average:
         raise UsageError("expected --average with --exclude-ties")
-    if arguments.validation and len(arguments.validation) != len(arguments.runs):
-        found = len(arguments.validation)
-        raise UsageError(f"expected --validation once for each of {len(arguments.runs)} runs, found it {found} times")
+    if options.validation and len(options.validation) != len(options.runs):
+        found = len(options.validation)
+        raise UsageError(f"expected --validation once for each of {len(options.runs)} runs, found it {found} times")
 
 
-def _make_probability_tables(arguments: argparse.Namespace, truth: GroundTruth, full_truth: GroundTruth) -> list[Table]:
+def _make_probability_tables(options: Options, truth: GroundTruth, full_truth: GroundTruth) -> list[Table]:
     """Tabulate what scores tell that are probabilities; `full_truth` has the pictures of unknown species as well."""
     has_unknown = len(full_truth) > len(truth)
-    if not (arguments.reliability or arguments.plants or has_unknown):
+    if not (options.reliability or options.plants or has_unknown):
         return []
-    runs = [read_run(file, truth.known, official=arguments.official) for file in arguments.runs]
+    runs = [read_run(file, truth.known, official=options.official) for file in options.runs]
     tables = []
-    if arguments.reliability:
+    if options.reliability:
         named = {f"{run.name}, {kind}": own for run in runs for kind, own in collect_first_species(run, truth).items()}
-        bootstrap = Bootstrap(arguments.resamples, arguments.confidence, arguments.seed)
+        bootstrap = Bootstrap(options.resamples, options.confidence, options.seed)
         tables.append(calibration.make_reliability_table(named, bootstrap, "run"))
-    if arguments.plants:
+    if options.plants:
         own_plants = {
             f"{run.name}, {kind}": own for run in runs for kind, own in collect_run_plants(run, truth).items()
         }
@@ -223,18 +253,18 @@ def _make_probability_tables(arguments: argparse.Namespace, truth: GroundTruth, 
     return tables
 
 
-def _make_average_table(arguments: argparse.Namespace, truth: GroundTruth, environment: Environment) -> Table:
+def _make_average_table(options: Options, truth: GroundTruth, environment: Environment) -> Table:
     found = {}
-    files = zip_longest(arguments.runs, arguments.validation)
+    files = zip_longest(options.runs, options.validation)
     for file, validation in files:
-        run = read_run(file, truth.known, official=arguments.official)
+        run = read_run(file, truth.known, official=options.official)
         fitted = read_run(validation) if validation else None
         rows = score_average_k(
             truth,
             run,
-            arguments.average,
+            options.average,
             fitted,
-            exclude_ties=arguments.exclude_ties,
+            exclude_ties=options.exclude_ties,
         )
         for row in rows:
             if row.cut:
@@ -248,7 +278,7 @@ def _make_average_table(arguments: argparse.Namespace, truth: GroundTruth, envir
                     "equal the threshold; --exclude-ties leaves these out"
                 )
         found[run.name] = rows
-    return sets.make_average_table(found, "the validation run" if arguments.validation else "the run itself")
+    return sets.make_average_table(found, "the validation run" if options.validation else "the run itself")
 
 
 def _check_files(runs: Sequence[str], folder: str) -> None:

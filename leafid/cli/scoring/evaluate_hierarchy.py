@@ -12,29 +12,37 @@ examples:
   leafid evaluate-hierarchy --taxonomy imageclef2011/Train imageclef2011/TestXmlWithGroundTruth run.txt
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import READING, add_compare, add_options, check_runs_to_compare, get_reading_options
+from leafid.cli.arguments import READING, ReadingOptions, TableOptions, add_compare, add_options, check_runs_to_compare
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.errors import LeafidError, ProblemsError
+from leafid.learning.averages import average_score
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.names import parse_label
-from leafid.pictures.taxonomy import WILDCARD
+from leafid.pictures.taxonomy import RANKS, WILDCARD, Taxonomy
+from leafid.scoring.comparison import compare_values, make_comparison_table
+from leafid.scoring.hierarchy import summarise_hierarchy
+from leafid.scoring.run_reading import read_run
+from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
+from leafid.scoring.truth import GroundTruth, make_ground_truth, select_scored
 from leafid.tasks.file_kinds import suggesting_command
 
-if TYPE_CHECKING:
-    from leafid.pictures.taxonomy import Taxonomy
-    from leafid.scoring.runs import Run
-    from leafid.scoring.truth import GroundTruth
-
 _OTHER_TAXONOMY = "name a collection that has it with --taxonomy"
+
+
+class Options(ReadingOptions, TableOptions):
+    """The options of evaluate-hierarchy."""
+
+    truth: str
+    runs: list[str]
+    taxonomy: str | None
+    compare: bool
+    part: str | None
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -49,31 +57,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "format", "table", "part", *READING)
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    from leafid.learning.averages import average_score
-    from leafid.pictures.taxonomy import Taxonomy
-    from leafid.scoring.comparison import compare_values, make_comparison_table
-    from leafid.scoring.hierarchy import summarise_hierarchy
-    from leafid.scoring.run_reading import read_run
-    from leafid.scoring.truth import make_ground_truth, select_scored
-
-    if arguments.compare:
-        check_runs_to_compare(arguments.runs)
-    pictures = read_and_warn(arguments.truth, **get_reading_options(arguments)).pictures
-    truth = make_ground_truth(select_scored(pictures, arguments.part, source=arguments.truth), source=arguments.truth)
-    more = read_and_warn(arguments.taxonomy).pictures if arguments.taxonomy else ()
+def run(options: Options, environment: Environment) -> int:
+    if options.compare:
+        check_runs_to_compare(options.runs)
+    pictures = read_and_warn(options.truth, **options.as_keywords()).pictures
+    truth = make_ground_truth(select_scored(pictures, options.part, source=options.truth), source=options.truth)
+    more = read_and_warn(options.taxonomy).pictures if options.taxonomy else ()
     taxonomy = Taxonomy.from_pictures([*pictures, *more])
     if len(taxonomy.ranks) == 1:
         classes = [name for name in taxonomy.species if parse_label(name).genus is None] or [taxonomy.species[0]]
         raise LeafidError(
-            f"{arguments.truth}: expected a taxonomy, found none: {len(classes)} of {len(taxonomy.species)} labels "
+            f"{options.truth}: expected a taxonomy, found none: {len(classes)} of {len(taxonomy.species)} labels "
             f"have no genus, {classes[0]!r} first; 'leafid evaluate' scores labels without a taxonomy"
         )
     remedy = _explain_missing_ranks([*pictures, *more], taxonomy)
     species = dict(zip(truth.pictures, truth.species, strict=True))
     rows: list[list[Cell]] = []
     values: dict[str, list[float]] = {}
-    for path in arguments.runs:
+    for path in options.runs:
         with suggesting_command(path, "evaluate-hierarchy", "evaluate"):
             answers = _select_answers(read_run(path), path, truth, taxonomy, remedy)
         summary = summarise_hierarchy(species, answers, taxonomy)
@@ -87,17 +88,15 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     columns = ["run", "error", "by plant", *reversed(taxonomy.ranks), "*"]
     notes = [f"{len(truth)} pictures, {len(taxonomy.species)} species; correct/answered at each rank"]
     tables = [Table("", columns, rows, notes)]
-    if arguments.compare:
+    if options.compare:
         comparisons = compare_values([*values], [*values.values()], truth.unit, higher_is_better=False)
         tables.append(make_comparison_table(comparisons, "error"))
-    print_tables(tables, arguments, environment)
+    print_tables(tables, options, environment)
     return 0
 
 
 def _explain_missing_ranks(pictures: Sequence[Picture], taxonomy: Taxonomy) -> str:
     """Say why a higher taxon may be unknown: the fault of the pictures' metadata, not of the run."""
-    from leafid.pictures.taxonomy import RANKS
-
     missing = [rank for rank in RANKS if rank not in taxonomy.ranks]
     for picture in pictures:
         for rank in missing:

@@ -14,10 +14,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from leafid.cli.arguments import add_options, get_reading_options
+from leafid.cli.arguments import add_options
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output_file, refuse_inputs
 from leafid.cli.scoring.common import (
+    TruthOptions,
     add_truth_and_runs,
     check_names_differ,
     load_ground_truth,
@@ -25,9 +26,23 @@ from leafid.cli.scoring.common import (
 )
 from leafid.errors import LeafidError
 from leafid.files import write_text
+from leafid.pages.report_page import make_report
 from leafid.pictures import Picture, read_and_warn, read_collection
+from leafid.scoring.resampling import Bootstrap
+from leafid.scoring.tables import render
 
 FILE_NAME = "report.html"
+
+
+class Options(TruthOptions):
+    """The options of report."""
+
+    output: str
+    pictures: str | None
+    confidence: float
+    resamples: int
+    seed: int
+    jobs: int
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -41,25 +56,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "confidence", "resamples", "seed", "jobs")
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    from leafid.pages.report_page import make_report
-    from leafid.scoring.resampling import Bootstrap
-    from leafid.scoring.tables import render
-
-    output, inputs = Path(arguments.output), [arguments.truth, *arguments.runs]
-    check_output_file(arguments.output, FILE_NAME, inputs)
-    check_names_differ(arguments.runs)
-    truth = load_ground_truth(arguments)
+def run(options: Options, environment: Environment) -> int:
+    output, inputs = Path(options.output), [options.truth, *options.runs]
+    check_output_file(options.output, FILE_NAME, inputs)
+    check_names_differ(options.runs)
+    truth = load_ground_truth(options)
     if truth.split_known()[0] is None:
-        raise LeafidError(f"{arguments.truth}: expected pictures of known species, found unknown ones only")
-    runs = load_runs(arguments.runs, truth)
+        raise LeafidError(f"{options.truth}: expected pictures of known species, found unknown ones only")
+    runs = load_runs(options.runs, truth)
     page, tables = make_report(
         truth,
         runs,
-        _read_pictures(arguments),
-        source=Path(arguments.truth).resolve().name,
-        bootstrap=Bootstrap(arguments.resamples, arguments.confidence, arguments.seed),
-        jobs=arguments.jobs,
+        _read_pictures(options),
+        source=Path(options.truth).resolve().name,
+        bootstrap=Bootstrap(options.resamples, options.confidence, options.seed),
+        jobs=options.jobs,
     )
     files = {output / FILE_NAME: page}
     for name, table in tables.items():
@@ -73,11 +84,9 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     return 0
 
 
-def _read_pictures(arguments: argparse.Namespace) -> Sequence[Picture]:
-    if arguments.pictures:
-        return read_and_warn(arguments.pictures).pictures
-    truth = Path(arguments.truth)
+def _read_pictures(options: Options) -> Sequence[Picture]:
+    if options.pictures:
+        return read_and_warn(options.pictures).pictures
+    truth = Path(options.truth)
     # Without warnings: reading the ground truth has given them.
-    return read_collection(
-        truth if truth.is_dir() else arguments.xml or truth.parent, **get_reading_options(arguments)
-    ).pictures
+    return read_collection(truth if truth.is_dir() else options.xml or truth.parent, **options.as_keywords()).pictures

@@ -35,35 +35,65 @@ examples:
   leafid crossval imageclef2011 --open-world
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from msgspec.structs import replace
 
-from leafid.cli.arguments import READING, TYPES, add_options, positive_int, positive_ints
+from leafid.cli.arguments import READING, TYPES, CacheOptions, TableOptions, add_options, positive_int, positive_ints
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.cli.training.input import (
+    TrainingOptions,
     add_training_options,
     complete_pictures,
     load_recipes,
     read_training_pictures,
 )
 from leafid.errors import LeafidError, UsageError
+from leafid.features.loader import FeatureLoader
+from leafid.features.recipe import Recipe
+from leafid.model.crossvalidation import (
+    FoldAnswers,
+    cross_validate,
+    cross_validate_open_world,
+    cross_validated_scores,
+    share_fold_answers,
+)
+from leafid.pictures import Picture
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.protocols import UNITS, Protocol, Split
+from leafid.scoring import crossvalidation as report
+from leafid.scoring.crossvalidation import collect_runs
+from leafid.scoring.open_world import make_open_world_tables
+from leafid.scoring.runs import write_run
 from leafid.scoring.tables import render
 
-if TYPE_CHECKING:
-    from leafid.features.loader import FeatureLoader
-    from leafid.features.recipe import Recipe
-    from leafid.model.crossvalidation import FoldAnswers
-    from leafid.pictures import Picture
+
+class Options(TrainingOptions, TableOptions, CacheOptions):
+    """The options of crossval."""
+
+    collection: str
+    folds: int
+    repeats: int
+    shared_codebooks: bool
+    by: str
+    leave_one_out: bool
+    parts: bool
+    shots: list[int] | None
+    shots_of: Literal["pictures", "plants"]
+    test_type: str | None
+    output: str | None
+    species: bool
+    confusions: bool
+    reliability: bool
+    plants: bool
+    sessions: bool
+    open_world: bool
+    seed: int
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -116,37 +146,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "seed", "jobs", "cluster")
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> int:
     """Cross-validate; 1 when any picture could not be read."""
-    from leafid.model.crossvalidation import cross_validate, cross_validated_scores, share_fold_answers
-    from leafid.scoring import crossvalidation as report
-
-    _check_options(arguments)
-    pictures, _ = read_training_pictures(arguments, all_parts=arguments.parts)
-    with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
+    _check_options(options)
+    pictures, _ = read_training_pictures(options.collection, options, all_parts=options.parts)
+    with on_workers(options, [options.collection]), open_loader(options, environment) as loader:
         pictures = complete_pictures(pictures, loader, environment)
-        recipes = load_recipes(arguments, pictures)
-        if arguments.test_type:
+        recipes = load_recipes(options, pictures)
+        if options.test_type:
             recipes = {
                 type_: replace(recipe, types=(type_,), training_types=(type_,)) for type_, recipe in recipes.items()
             }
-        if arguments.open_world:
-            _score_open_world(pictures, recipes, loader, arguments, environment)
+        if options.open_world:
+            _score_open_world(pictures, recipes, loader, options, environment)
             return 1 if loader.unreadable else 0
         answers = []
         folds = cross_validate(
             pictures,
             recipes,
             loader,
-            _make_splits(arguments, pictures),
-            shared_codebooks=arguments.shared_codebooks,
-            test_type=AcquisitionType(arguments.test_type) if arguments.test_type else None,
+            _make_splits(options, pictures),
+            shared_codebooks=options.shared_codebooks,
+            test_type=AcquisitionType(options.test_type) if options.test_type else None,
         )
         for answer in folds:
             setting = f", {answer.setting}" if answer.setting else ""
             environment.note(f"seed {answer.seed}, fold {answer.fold + 1}{setting}: {answer.type} done")
             answers.append(answer)
-    if arguments.sessions:
+    if options.sessions:
         answers = share_fold_answers(answers)
     by_type = {}
     groups: dict[str, list[FoldAnswers]] = {}
@@ -156,14 +183,14 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
         name = f"{type_}, {setting}" if setting else str(type_)
         groups[name] = of_type = [own for own in answers if (own.setting, own.type) == (setting, type_)]
         by_type[name] = cross_validated_scores(of_type)
-    if arguments.output:
-        _write_runs(answers, Path(arguments.output), environment)
-    tables = [report.make_species_table(groups)] if arguments.species else []
-    tables += [report.make_confusion_table(groups)] if arguments.confusions else []
-    tables += [report.make_plant_table(answers)] if arguments.plants else []
-    tables += [report.make_reliability_table(answers, pictures)] if arguments.reliability else []
-    if arguments.format != "text":
-        print_tables([report.make_score_table(by_type), *tables], arguments, environment)
+    if options.output:
+        _write_runs(answers, Path(options.output), environment)
+    tables = [report.make_species_table(groups)] if options.species else []
+    tables += [report.make_confusion_table(groups)] if options.confusions else []
+    tables += [report.make_plant_table(answers)] if options.plants else []
+    tables += [report.make_reliability_table(answers, pictures)] if options.reliability else []
+    if options.format != "text":
+        print_tables([report.make_score_table(by_type), *tables], options, environment)
     else:
         environment.print(report.format_scores(by_type))
         for table in tables:
@@ -172,29 +199,26 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     return 1 if loader.unreadable else 0
 
 
-def _check_options(arguments: argparse.Namespace) -> None:
-    if arguments.folds < 2:
-        raise UsageError(f"--folds: expected at least 2, found {arguments.folds}; see 'leafid crossval --help'")
-    if arguments.test_type and (not arguments.only_type or arguments.only_type == arguments.test_type):
+def _check_options(options: Options) -> None:
+    if options.folds < 2:
+        raise UsageError(f"--folds: expected at least 2, found {options.folds}; see 'leafid crossval --help'")
+    if options.test_type and (not options.only_type or options.only_type == options.test_type):
         raise UsageError("expected --only-type with --test-type, the other type to train on")
-    if arguments.table and arguments.format == "text":
+    if options.table and options.format == "text":
         raise UsageError("expected --format with --table: text shows all tables")
-    for name in ("species", "confusions", "reliability", "plants", "sessions") if arguments.open_world else ():
-        if getattr(arguments, name):
+    for name in ("species", "confusions", "reliability", "plants", "sessions") if options.open_world else ():
+        if getattr(options, name):
             raise UsageError(f"expected --open-world or --{name}, found both; see 'leafid crossval --help'")
 
 
-def _make_splits(arguments: argparse.Namespace, pictures: Sequence[Picture]) -> Iterator[Split]:
-    kind = "parts" if arguments.parts else "leave-one-out" if arguments.leave_one_out else "folds"
-    shots = tuple(arguments.shots or ())
-    protocol = Protocol("", kind, arguments.by, arguments.folds, shots, arguments.shots_of)
-    return protocol.make_splits(pictures, range(arguments.seed, arguments.seed + arguments.repeats))
+def _make_splits(options: Options, pictures: Sequence[Picture]) -> Iterator[Split]:
+    kind = "parts" if options.parts else "leave-one-out" if options.leave_one_out else "folds"
+    shots = tuple(options.shots or ())
+    protocol = Protocol("", kind, options.by, options.folds, shots, options.shots_of)
+    return protocol.make_splits(pictures, range(options.seed, options.seed + options.repeats))
 
 
 def _write_runs(answers: Sequence[FoldAnswers], folder: Path, environment: Environment) -> None:
-    from leafid.scoring.crossvalidation import collect_runs
-    from leafid.scoring.runs import write_run
-
     for name, predictions in collect_runs(answers).items():
         write_run(folder / f"{name}.txt", predictions)
         environment.note(f"{folder / name}.txt: {len(predictions)} pictures")
@@ -204,18 +228,15 @@ def _score_open_world(
     pictures: Sequence[Picture],
     recipes: Mapping[AcquisitionType, Recipe],
     loader: FeatureLoader,
-    arguments: argparse.Namespace,
+    options: Options,
     environment: Environment,
 ) -> None:
-    from leafid.model.crossvalidation import cross_validate_open_world
-    from leafid.scoring.open_world import make_open_world_tables
-
-    splits, shared = _make_splits(arguments, pictures), arguments.shared_codebooks
+    splits, shared = _make_splits(options, pictures), options.shared_codebooks
     folds = []
     for fold in cross_validate_open_world(pictures, recipes, loader, splits, shared_codebooks=shared):
         environment.note(f"seed {fold.seed}, fold {fold.fold + 1}: {fold.type} done")
         folds.append(fold)
     if not folds:
-        raise LeafidError(f"{arguments.collection}: expected more species to hold some out, found too few")
+        raise LeafidError(f"{options.collection}: expected more species to hold some out, found too few")
     tables = make_open_world_tables(folds)
-    print_tables(tables, arguments, environment, digits=3)
+    print_tables(tables, options, environment, digits=3)

@@ -18,15 +18,30 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from leafid.cli.arguments import READING, add_options, check_output_folder, positive_int
+from leafid.cli.arguments import READING, CacheOptions, TableOptions, add_options, check_output_folder, positive_int
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
-from leafid.cli.training.input import complete_pictures, read_training_pictures
+from leafid.cli.training.input import PictureOptions, complete_pictures, read_training_pictures
 from leafid.errors import LeafidError
 from leafid.files import write_text
+from leafid.pages.experiment_page import make_experiment_page
+from leafid.scoring.experiment import make_experiment_table, read_experiment, run_experiment, summarise_experiment
+from leafid.scoring.resampling import Bootstrap
 
 REPORT = "report.html"
+
+
+class Options(PictureOptions, TableOptions, CacheOptions):
+    """The options of experiment."""
+
+    experiment: str
+    collections: list[str]
+    output: str
+    repeats: int | None
+    confidence: float
+    resamples: int
+    seed: int
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,38 +58,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "jobs", "cluster")
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> int:
     """Run the experiment; 1 when any picture could not be read."""
-    from leafid.pages.experiment_page import make_experiment_page
-    from leafid.scoring.experiment import make_experiment_table, read_experiment, run_experiment, summarise_experiment
-    from leafid.scoring.resampling import Bootstrap
-
-    experiment = read_experiment(arguments.experiment)
-    folder = check_output_folder(arguments.output)
-    if arguments.repeats:
-        experiment = replace(experiment, seeds=tuple(range(arguments.seed, arguments.seed + arguments.repeats)))
-    paths = arguments.collections or list(experiment.collections)
+    experiment = read_experiment(options.experiment)
+    folder = check_output_folder(options.output)
+    if options.repeats:
+        experiment = replace(experiment, seeds=tuple(range(options.seed, options.seed + options.repeats)))
+    paths = options.collections or list(experiment.collections)
     if not paths:
-        raise LeafidError(f"{arguments.experiment}: expected a collection, found none; name one on the command line")
+        raise LeafidError(f"{options.experiment}: expected a collection, found none; name one on the command line")
     all_parts = any(protocol.kind == "parts" for protocol in experiment.protocols)
-    with on_workers(arguments, paths), open_loader(arguments, environment) as loader:
+    with on_workers(options, paths), open_loader(options, environment) as loader:
         collections = {}
         for path in paths:
-            arguments.collection = path
-            pictures, _ = read_training_pictures(arguments, all_parts=all_parts)
+            pictures, _ = read_training_pictures(path, options, all_parts=all_parts)
             collections[Path(path).name or path] = complete_pictures(pictures, loader, environment)
         if len(collections) < len(paths):
             raise LeafidError(f"expected collections whose folders have different names, found {', '.join(paths)}")
         cells = run_experiment(experiment, collections, loader, environment.note)
-    bootstrap = Bootstrap(arguments.resamples, arguments.confidence, arguments.seed)
+    bootstrap = Bootstrap(options.resamples, options.confidence, options.seed)
     results = summarise_experiment(cells, experiment.baseline, bootstrap)
     if not results:
-        raise LeafidError(f"{arguments.experiment}: expected species with training pictures in a fold, found none")
+        raise LeafidError(f"{options.experiment}: expected species with training pictures in a fold, found none")
     table = make_experiment_table(results, experiment.baseline, bootstrap)
     page = folder / REPORT
-    write_text(page, make_experiment_page(Path(arguments.experiment).stem, experiment.summary, results, table))
+    write_text(page, make_experiment_page(Path(options.experiment).stem, experiment.summary, results, table))
     environment.note(str(page))
-    if arguments.format not in ("csv", "json"):
+    if options.format not in ("csv", "json"):
         table = make_experiment_table(results, experiment.baseline, bootstrap, is_complete=False)
-    print_tables([table], arguments, environment)
+    print_tables([table], options, environment)
     return 1 if loader.unreadable else 0

@@ -1,22 +1,33 @@
 """The input of train and crossval: labelled pictures and recipes."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import add_only_type, add_options, get_reading_options
+from leafid.cli.arguments import ReadingOptions, add_only_type, add_options
 from leafid.cli.environment import Environment
+from leafid.features.loader import FeatureLoader
+from leafid.features.recipe import Recipe, choose_types_to_train
+from leafid.features.recipe_reader import load_recipe
+from leafid.model.bundled import load_recogniser
+from leafid.model.recogniser import recognise_frequent_types
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import select_training_pictures
 
-if TYPE_CHECKING:
-    from leafid.features.loader import FeatureLoader
-    from leafid.features.recipe import Recipe
+
+class PictureOptions(ReadingOptions):
+    """How to read the pictures to learn from."""
+
+    assume_type: str | None
+
+
+class TrainingOptions(PictureOptions):
+    """What to learn, and how."""
+
+    only_type: str | None
+    recipe: str | None
 
 
 def add_training_options(parser: argparse.ArgumentParser) -> None:
@@ -31,16 +42,18 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_training_pictures(arguments: argparse.Namespace, *, all_parts: bool = False) -> tuple[list[Picture], bool]:
+def read_training_pictures(
+    path: str, options: PictureOptions, *, all_parts: bool = False
+) -> tuple[list[Picture], bool]:
     """Read the labelled pictures of a collection's training part, or of all parts.
 
     Also tell whether the collection has pictures that can't be used.
     """
-    collection = read_and_warn(arguments.collection, **get_reading_options(arguments))
-    type_ = AcquisitionType(arguments.assume_type) if arguments.assume_type else None
+    collection = read_and_warn(path, **options.as_keywords())
+    type_ = AcquisitionType(options.assume_type) if options.assume_type else None
     listed = collection.select_labelled().pictures if all_parts else collection.pictures
     parts = [replace(picture, part=None) for picture in listed] if all_parts else listed
-    pictures = select_training_pictures(parts, type_, arguments.collection)
+    pictures = select_training_pictures(parts, type_, path)
     if all_parts:
         pictures = [replace(picture, part=own.part) for picture, own in zip(pictures, listed, strict=True)]
     return pictures, collection.is_incomplete
@@ -56,9 +69,6 @@ def complete_pictures(
 
     A model that is extended recognises the types, by default the bundled one.
     """
-    from leafid.model.bundled import load_recogniser
-    from leafid.model.recogniser import recognise_frequent_types
-
     n_unknown = sum(picture.plant is None for picture in pictures)
     if n_unknown and model is None:
         environment.warn(
@@ -75,10 +85,7 @@ def complete_pictures(
     return typed
 
 
-def load_recipes(arguments: argparse.Namespace, pictures: list[Picture]) -> dict[AcquisitionType, Recipe]:
+def load_recipes(options: TrainingOptions, pictures: list[Picture]) -> dict[AcquisitionType, Recipe]:
     """Load the recipe of each type to train: those among the pictures, or the one of ``--only-type``."""
-    from leafid.features.recipe import choose_types_to_train
-    from leafid.features.recipe_reader import load_recipe
-
-    only = AcquisitionType(arguments.only_type) if arguments.only_type else None
-    return {type_: load_recipe(arguments.recipe or "default", type_) for type_ in choose_types_to_train(pictures, only)}
+    only = AcquisitionType(options.only_type) if options.only_type else None
+    return {type_: load_recipe(options.recipe or "default", type_) for type_ in choose_types_to_train(pictures, only)}

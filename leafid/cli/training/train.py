@@ -15,31 +15,42 @@ examples:
   leafid train garden --extend bundled --output trees-and-garden.leafid
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from leafid.cli.arguments import READING, add_options
+from leafid.cli.arguments import READING, CacheOptions, add_options
 from leafid.cli.computing import add_cache, on_workers, open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import binary_output_path, refuse_inputs
 from leafid.cli.training.input import (
+    TrainingOptions,
     add_training_options,
     complete_pictures,
     load_recipes,
     read_training_pictures,
 )
 from leafid.errors import LeafidError, UsageError
+from leafid.features.loader import FeatureLoader
 from leafid.files import check_writable
+from leafid.model.bundled import find_bundled_model
+from leafid.model.fitting.extending import check_extension, extend
+from leafid.model.model import Model
+from leafid.model.training import train
 from leafid.pictures import Picture
+from leafid.scoring.crossvalidation import SCORE_TITLES
 
-if TYPE_CHECKING:
-    from leafid.features.loader import FeatureLoader
-    from leafid.model.model import Model
+
+class Options(TrainingOptions, CacheOptions):
+    """The options of train."""
+
+    collection: str
+    output: str
+    extend: str | None
+    no_thumbnails: bool
+    licence: str | None
+    seed: int
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -67,23 +78,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "seed", "jobs", "cluster")
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> int:
     """Train; 1 when any picture could not be read or is left out."""
     # Checked before the work starts.
-    inputs = [arguments.collection, arguments.recipe, arguments.extend]
-    refuse_inputs(arguments.output, [path for path in inputs if path])
-    check_writable(arguments.output)
-    if arguments.extend and (arguments.recipe or arguments.only_type):
+    inputs = [options.collection, options.recipe, options.extend]
+    refuse_inputs(options.output, [path for path in inputs if path])
+    check_writable(options.output)
+    if options.extend and (options.recipe or options.only_type):
         raise UsageError("--extend uses the recipes of the model; leave out --recipe and --only-type")
 
-    pictures, is_incomplete = read_training_pictures(arguments)
-    _check_parts(arguments.collection, pictures)
-    if arguments.licence:
-        pictures = [replace(p, licence=p.licence or arguments.licence) for p in pictures]
-    with on_workers(arguments, [arguments.collection]), open_loader(arguments, environment) as loader:
-        work = _extend if arguments.extend else _train
-        model, lines = work(arguments, pictures, loader, environment)
-    model.save(arguments.output)
+    pictures, is_incomplete = read_training_pictures(options.collection, options)
+    _check_parts(options.collection, pictures)
+    if options.licence:
+        pictures = [replace(p, licence=p.licence or options.licence) for p in pictures]
+    with on_workers(options, [options.collection]), open_loader(options, environment) as loader:
+        work = _extend if options.extend else _train
+        model, lines = work(options, pictures, loader, environment)
+    model.save(options.output)
     for line in lines:
         environment.print(line)
     if loader.unreadable:
@@ -92,17 +103,15 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
 
 
 def _train(
-    arguments: argparse.Namespace, pictures: list[Picture], loader: FeatureLoader, environment: Environment
+    options: Options, pictures: list[Picture], loader: FeatureLoader, environment: Environment
 ) -> tuple[Model, list[str]]:
     """Train a model; also give the lines that report it."""
-    from leafid.model.training import train
-
     pictures = complete_pictures(pictures, loader, environment)
-    recipes = load_recipes(arguments, pictures)
-    model = train(pictures, recipes, loader, arguments.seed, thumbnails=not arguments.no_thumbnails)
+    recipes = load_recipes(options, pictures)
+    model = train(pictures, recipes, loader, options.seed, thumbnails=not options.no_thumbnails)
     # Fewer than were read if the recipes use pictures of some types only.
     n_used = sum(info.n_pictures for info in model.species.values())
-    lines = [f"{arguments.output}: trained on {n_used} pictures", "on held-out plants:"]
+    lines = [f"{options.output}: trained on {n_used} pictures", "on held-out plants:"]
     lines += [f"  {type_:<10} {_format_scores(model[type_].scores)}" for type_ in model.types]
     if model.recogniser.accuracy is not None:
         lines.append(f"  acquisition type recognised: {model.recogniser.accuracy:.3f} of the pictures")
@@ -110,20 +119,16 @@ def _train(
 
 
 def _extend(
-    arguments: argparse.Namespace, pictures: list[Picture], loader: FeatureLoader, environment: Environment
+    options: Options, pictures: list[Picture], loader: FeatureLoader, environment: Environment
 ) -> tuple[Model, list[str]]:
     """Add species to a model; also give the lines that report it."""
-    from leafid.model.bundled import find_bundled_model
-    from leafid.model.fitting.extending import check_extension, extend
-    from leafid.model.model import Model
-
-    file = find_bundled_model() if arguments.extend == "bundled" else Path(arguments.extend)
+    file = find_bundled_model() if options.extend == "bundled" else Path(str(options.extend))
     old = Model.read(file)
     check_extension(old, pictures, str(file))
     pictures = complete_pictures(pictures, loader, environment, file)
-    model = extend(old, pictures, loader, thumbnails=not arguments.no_thumbnails)
+    model = extend(old, pictures, loader, thumbnails=not options.no_thumbnails)
     n_added = len(model.species) - len(old.species)
-    lines = [f"{arguments.output}: {n_added} species added to {len(old.species)}"]
+    lines = [f"{options.output}: {n_added} species added to {len(old.species)}"]
     for type_, own in model.types.items():
         identifier = own.identifier
         n_new = len(identifier.species) - len(old[type_].identifier.species)
@@ -133,8 +138,6 @@ def _extend(
 
 
 def _format_scores(scores: Mapping[str, float]) -> str:
-    from leafid.scoring.crossvalidation import SCORE_TITLES
-
     if "S" not in scores:
         return "no picture of a species with another plant to learn from; probabilities are not calibrated"
     values = "   ".join(f"{title} {scores[key]:.3f}" for key, title in SCORE_TITLES.items())
