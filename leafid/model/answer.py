@@ -98,11 +98,10 @@ class Answer:
     @property
     def condition(self) -> str:
         """What the probabilities of the ranking presuppose, in words, where it is in doubt; "" elsewhere."""
-        return {
-            "unknown": "if it is of a known species",
-            "uncertain": "if it is a leaf of a known species",
-            "no-leaf": "if it is a leaf of a known species",
-        }.get(self.verdict, "")
+        if self.verdict not in {"unknown", "uncertain", "no-leaf"}:
+            return ""
+        is_leaf = self.verdict != "no-leaf" and self.leaf is not None and self.leaf >= _CERTAIN
+        return "if it is of a known species" if is_leaf else "if it is a leaf of a known species"
 
     def _describe_species(self, name: str) -> str:
         names = self.common_names.get(name, ())

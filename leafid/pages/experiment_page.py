@@ -29,7 +29,7 @@ def _draw_points(results: Sequence[Result]) -> tuple[str, str]:
     ]
     about = f"{results[0].collection}, {results[0].type}"
     points = [(row.top1, *row.interval) for row in results]
-    return plots.draw_points(names, points, "top-1", about), "Accuracy, with intervals."
+    return plots.draw_points(names, {"": points}, "top-1", about), "Accuracy, with intervals."
 
 
 def _draw_curves(protocol: str, results: Sequence[Result]) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """What a model knows of its species: tables, JSON, and the plates of the field guide."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,20 +41,17 @@ class Plate:
 
 def make_plates(model: Model) -> list[Plate]:
     """Make a plate of each species, in alphabetical order."""
-    plates = []
-    for name in sorted(model.species):
-        species = model.species[name]
-        plates.append(Plate(name, species, describe_typical_traits(species)))
-    return plates
+    return [Plate(name, own, describe_typical_traits(own)) for name, own in sorted(model.species.items())]
 
 
 def make_guide(model: Model, file: Path) -> dict[str, Any]:
     """Make the values of ``field_guide.html`` for the model that was read from a file."""
+    plates = make_plates(model)
     return {
         "source": file.name,
-        "plates": make_plates(model),
+        "plates": plates,
         "types": _tabulate_types(model),
-        "species": _tabulate_species(model),
+        "species": _tabulate_species(plates, list(model.types)),
         "card": read_card(file),
         "note": " ".join(filter(None, (note_missing_thumbnails(model), _note_added_species(model)))),
     }
@@ -122,55 +119,46 @@ def _describe_plate(plate: Plate) -> dict[str, Any]:
 
 
 def _describe_type(record: TypeRecord) -> dict[str, Any]:
-    described: dict[str, Any] = {"pictures": record.n_pictures, "plants": record.n_plants, "held_out": None}
-    if own := record.held_out:
-        described["held_out"] = {
-            "pictures": own.n_pictures,
-            "first": own.n_first,
-            "among_five": own.n_five,
-            "taken_for": dict(own.taken_for),
-        }
-    return described
+    own = record.held_out
+    held_out = own and {
+        "pictures": own.n_pictures,
+        "first": own.n_first,
+        "among_five": own.n_five,
+        "taken_for": dict(own.taken_for),
+    }
+    return {"pictures": record.n_pictures, "plants": record.n_plants, "held_out": held_out}
 
 
 def _tabulate_types(model: Model) -> Table:
     """List the acquisition types with the scores of the training."""
-    rows = []
-    for type_, own in model.types.items():
-        identifier, scores = own.identifier, own.scores
-        figures: list[Cell] = [scores.get(key) for key in SCORE_TITLES]
-        rows.append([str(type_), identifier.n_pictures, identifier.n_plants, *figures, int(scores["pictures"])])
-    return Table(
-        "Trained and held-out pictures",
-        ["type", "pictures", "plants", *SCORE_TITLES.values(), "held-out pictures"],
-        rows,
-    )
+    columns = ["type", "pictures", "plants", *SCORE_TITLES.values(), "held-out pictures"]
+    rows: list[list[Cell]] = [
+        [
+            *(str(type_), own.identifier.n_pictures, own.identifier.n_plants),
+            *(own.scores.get(key) for key in SCORE_TITLES),
+            int(own.scores["pictures"]),
+        ]
+        for type_, own in model.types.items()
+    ]
+    return Table("Trained and held-out pictures", columns, rows)
 
 
-def _tabulate_species(model: Model) -> Table:
+def _tabulate_species(plates: Sequence[Plate], types: Sequence[AcquisitionType]) -> Table:
     """List the species with the share of held-out pictures of each type that are identified correctly."""
-    types = list(model.types)
-    rows = []
-    for plate in make_plates(model):
-        rates = [_rate(plate.species, type_) for type_ in types]
+    rows: list[list[Cell]] = []
+    for plate in plates:
+        own = plate.species
+        held_out = [own.types[type_].held_out if type_ in own.types else None for type_ in types]
         rows.append(
             [
-                plate.name,
-                ", ".join(plate.species.vernacular_names[:1]),
-                plate.species.taxon.family or "",
-                plate.species.n_pictures,
-                plate.species.n_plants,
-                *rates,
+                *(plate.name, ", ".join(own.vernacular_names[:1]), own.taxon.family or ""),
+                *(own.n_pictures, own.n_plants),
+                *(f"{found.n_first} of {found.n_pictures}" if found else None for found in held_out),
                 ", ".join(plate.taken_for[:1]),
             ]
         )
     columns = ["species", "common name", "family", "pictures", "plants", *map(str, types), "taken for"]
     return Table("Species, with the share of held-out pictures that are identified correctly", columns, rows)
-
-
-def _rate(species: Species, type_: AcquisitionType) -> str | None:
-    own = species.types.get(type_)
-    return f"{own.held_out.n_first} of {own.held_out.n_pictures}" if own and own.held_out else None
 
 
 def tabulate_species_by_type(model: Model) -> Table:

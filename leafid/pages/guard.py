@@ -8,7 +8,6 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 #: No inline script or style, nothing from elsewhere; the answer's pictures are in the page itself.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -34,42 +33,37 @@ class Guard:
 
     def __init__(self, app: ASGIApp, host: str) -> None:
         self.app = app
-        self._names = _LOCAL_NAMES | {host.lower()}
-        self._allows_addresses = not _is_loopback(host)
-        if self._allows_addresses:
+        self._names = {"localhost", "127.0.0.1", "::1", host.lower()}
+        address = _parse_address(host)
+        self._is_local = host == "localhost" or (address is not None and address.is_loopback)
+        if not self._is_local:
             self._names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; only HTTP is served."""
-        if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self.app(scope, receive, send)
-            return
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        problem = self._find_problem(scope)
-        if problem is None:
-            await self.app(scope, receive, send_guarded)
-        else:
-            status, text = problem
-            await JSONResponse({"problem": text}, status)(scope, receive, send_guarded)
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            answer = self._refuse(scope) or self.app
+            await answer(scope, receive, send_guarded)
 
-    def _find_problem(self, scope: Scope) -> tuple[int, str] | None:
+    def _refuse(self, scope: Scope) -> JSONResponse | None:
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         if len(hosts) != 1 or not self._knows(hosts[0]):
-            return 421, "expected the name or address of this server as Host"
-        if scope["method"] in {"GET", "HEAD"}:
+            return JSONResponse({"problem": "expected the name or address of this server as Host"}, 421)
+        origin = headers.get("origin", "")
+        is_own = origin.lower() in {"", f"{scope['scheme']}://{hosts[0]}".lower()}
+        is_own = is_own and headers.get("sec-fetch-site", "none") in {"same-origin", "none"}
+        if is_own or scope["method"] in {"GET", "HEAD"}:
             return None
-        origin = headers.get("origin")
-        is_foreign = origin is not None and origin.lower() != f"{scope['scheme']}://{hosts[0]}".lower()
-        if is_foreign or headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
-            return 403, "expected a request of this server's own page"
-        return None
+        return JSONResponse({"problem": "expected a request of this server's own page"}, 403)
 
     def _knows(self, host: str) -> bool:
         try:
@@ -79,16 +73,11 @@ class Guard:
             return False
         if parts.netloc != host or parts.username is not None:
             return False
-        return name in self._names or (self._allows_addresses and _is_address(name))
+        return name in self._names or (not self._is_local and _parse_address(name) is not None)
 
 
-def _is_address(name: str) -> bool:
+def _parse_address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(name)
     except ValueError:
-        return False
-    return True
-
-
-def _is_loopback(host: str) -> bool:
-    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+        return None

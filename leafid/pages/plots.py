@@ -54,29 +54,6 @@ Curve = tuple[ArrayLike, ArrayLike]
 Interval = Sequence[Cell]
 
 
-def draw_score_bars(groups: Sequence[str], scores: Mapping[str, Sequence[Interval]], title: str) -> str:
-    """Draw each run's score on each group."""
-    figure, axes = _make_figure(max(3.4, 1.6 + 1.2 * len(groups)), 3.1)
-    width = 0.72 / len(scores)
-    for index, values in enumerate(scores.values()):
-        height, low, high = np.array(values, np.float64).T
-        centres = np.arange(len(groups)) + (index - (len(scores) - 1) / 2) * width
-        axes.bar(centres, height, width * 0.92, color=_get_colour(index))
-        known = ~np.isnan(low)
-        if known.any():
-            # A percentile interval need not contain the score, and a whisker can't be negative.
-            whiskers = np.maximum(np.array([height - low, high - height])[:, known], 0)
-            axes.errorbar(centres[known], height[known], whiskers, fmt="none", color=_INK, capsize=3, lw=1)
-        for x, value, top in zip(centres, height, np.where(known, np.maximum(high, height), height), strict=True):
-            if not np.isnan(value):
-                axes.text(x, top + 0.02, f"{value:.2f}", ha="center", va="bottom", fontsize=9 if len(scores) < 4 else 7)
-    axes.set_xticks(range(len(groups)), map(clean_text, groups))
-    axes.set(ylim=(0, 1.12), ylabel=title, yticks=np.linspace(0, 1, 6))
-    axes.grid(axis="y")
-    _add_legend(figure, [*scores])
-    return _to_svg(figure, f"{title} of {', '.join(scores)}")
-
-
 def draw_curves(
     curves: Mapping[str, Curve],
     x: str,
@@ -106,17 +83,20 @@ def draw_curves(
     return _to_svg(figure, f"{about}{': ' if about else ''}{y} over {x}, of {', '.join(curves)}")
 
 
-def draw_points(names: Sequence[str], scores: Sequence[Interval], x: str, about: str) -> str:
-    """Draw scores with their intervals, one below the other."""
-    figure, axes = _make_figure(6.2, 1 + 0.24 * len(names))
-    score, low, high = np.array(scores, np.float64).T
-    rows = np.arange(len(names))
-    whiskers = np.nan_to_num(np.maximum([score - low, high - score], 0))
-    axes.errorbar(score, rows, xerr=whiskers, fmt="o", ms=4.5, color=COLOURS[0], lw=1)
-    axes.set_yticks(rows, map(clean_text, names))
+def draw_points(names: Sequence[str], scores: Mapping[str, Sequence[Interval]], x: str, about: str = "") -> str:
+    """Draw scores with their intervals, one below the other; `scores` has one for each name, by what is compared."""
+    figure, axes = _make_figure(6.2, 1.2 + (0.16 + 0.12 * len(scores)) * len(names))
+    for index, values in enumerate(scores.values()):
+        score, low, high = np.array(values, np.float64).T
+        rows = np.arange(len(names)) + 0.7 * ((index + 0.5) / len(scores) - 0.5)
+        # A percentile interval need not contain the score, and a whisker can't be negative.
+        whiskers = np.nan_to_num(np.maximum([score - low, high - score], 0))
+        axes.errorbar(score, rows, xerr=whiskers, fmt="o", ms=4.5, color=_get_colour(index), lw=1)
+    axes.set_yticks(range(len(names)), map(clean_text, names))
     axes.set(ylim=(len(names) - 0.5, -0.5), xlabel=x)
     axes.grid(axis="x")
-    return _to_svg(figure, f"{about}: {x} of {', '.join(names)}")
+    _add_legend(figure, [*scores])
+    return _to_svg(figure, f"{about}{': ' if about else ''}{x} of {', '.join(names)}")
 
 
 def draw_confusion_matrix(matrix: ConfusionMatrix, run: str) -> str:

@@ -254,14 +254,14 @@ def _plot_scores(table: Table, runs: Sequence[Run]) -> str:
         run.name: [tuple(row[start : start + 3]) for row in table.rows if row[0] == run.name and row[1] in shown]
         for run in runs
     }
-    return plots.draw_score_bars(["mean" if name == MEAN_OF_TYPES else name for name in shown], scores, "S")
+    return plots.draw_points(["mean" if name == MEAN_OF_TYPES else name for name in shown], scores, "S")
 
 
 def _plot_training_bins(table: Table, runs: Sequence[Run]) -> str:
     rows = {run.name: [row for row in table.rows if row[0] == run.name and row[2]] for run in runs}
     bins = [str(row[1]) for row in rows[runs[0].name]]
     scores = {name: [(row[3], *_NO_INTERVAL) for row in own] for name, own in rows.items()}
-    return plots.draw_score_bars(bins, scores, "mean top-1 of the species")
+    return plots.draw_points(bins, scores, "mean top-1 of the species")
 
 
 def _compute_rank_curves(truth: GroundTruth, judged: Sequence[JudgedRun]) -> dict[str, list[float]]:

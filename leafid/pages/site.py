@@ -182,8 +182,9 @@ def _tell_problem(request: Request, problem: str, status: int, headers: Mapping[
 
 def run_server(listener: socket.socket, pool: ModelWorkers, host: str) -> None:
     """Serve at a socket; `host` is the address or name that the server was given."""
-    # Messages of uvicorn beside ours are of bugs, which the application reports.
-    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+    # Their messages are of bad requests, and of bugs, which the application reports.
+    for name in ("uvicorn", "python_multipart"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     config = uvicorn.Config(
         make_app(pool, host),
         http=_Protocol,

@@ -151,9 +151,8 @@ def test_names_in_plots_are_text_and_silent(recwarn):
     matrix = ConfusionMatrix((NAME, "b"), (NAME, "$_$"), np.ones((2, 3), int), 0)
     drawn = [
         plots.draw_confusion_matrix(matrix, NAME),
-        plots.draw_score_bars([NAME], {NAME: interval, "b": interval}, NAME),
         plots.draw_curves({NAME: ((0, 1), (0, 1)), "b": ((0, 1), (0, 1))}, NAME, NAME, about=NAME),
-        plots.draw_points([NAME], interval, NAME, NAME),
+        plots.draw_points([NAME], {NAME: interval, "b": interval}, NAME, NAME),
     ]
     for svg in drawn:
         texts = [element.text for element in ElementTree.fromstring(svg).iter("text")]
