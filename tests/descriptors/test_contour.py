@@ -71,12 +71,6 @@ def test_components_are_traced_the_largest_first_and_dirt_is_dropped():
     assert compute_contour_area(second) == pytest.approx(np.pi * 40**2, rel=0.01)
 
 
-def test_two_equal_components_are_both_traced():
-    mask = np.zeros((30, 30), bool)
-    mask[2:8, 2:8] = mask[20:26, 20:26] = True
-    assert len(trace_in_pixels(mask)) == 2
-
-
 @pytest.mark.parametrize("size", [(1, 1), (1, 2), (2, 1), (2, 2), (1, 50), (9, 1)])
 def test_the_smallest_masks_have_a_contour(size):
     [contour] = trace_in_pixels(np.pad(np.ones(size, bool), 4))
@@ -118,11 +112,6 @@ def test_a_shape_has_one_size_whatever_the_masks(radius):
     assert compute_contour_length(shape.contour) / shape.side == pytest.approx(2 * np.sqrt(np.pi), rel=0.025)
     assert not shape.grey[[0, -1]].any()
     assert not shape.grey[:, [0, -1]].any()
-
-
-def test_a_hair_takes_little_memory():
-    shape = normalise_shape(np.ones((1, 30_000), bool))
-    assert max(shape.grey.shape) < 2000
 
 
 def test_leaflets_have_points_in_proportion_to_their_length():

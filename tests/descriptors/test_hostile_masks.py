@@ -41,19 +41,19 @@ def draw_dots():
     return dots
 
 
-def draw_pixel():
-    pixel = np.zeros((700, 500), bool)
-    pixel[350, 499] = True
-    return pixel
-
-
 MASKS = {
     "page of text": draw_page,
     "maze": draw_maze,
     "checkerboard": lambda: np.indices((600, 600)).sum(axis=0) % 2 == 0,
     "coarse checkerboard": lambda: np.indices((900, 900)).sum(axis=0) // 9 % 2 == 0,
     "dots": draw_dots,
-    "pixel": draw_pixel,
+    "pixel": lambda: np.ones((1, 1), bool),
+    "pixel at a border": lambda: np.pad(np.ones((1, 1), bool), ((350, 350), (499, 0))),
+    "line": lambda: np.ones((1, 40), bool),
+    "hair": lambda: np.ones((1, 30_000), bool),
+    "diagonal": lambda: np.eye(30, dtype=bool),
+    "full": lambda: np.ones((8, 8), bool),
+    "stripes": lambda: np.indices((40, 40)).sum(axis=0) % 13 == 0,
     "noise": lambda: np.random.default_rng(0).random((700, 700)) < 0.3,
 }
 

@@ -63,12 +63,6 @@ def test_families_keep_the_order_of_their_names(leaf):
     assert [family.name for family in find_families(["hu", "geometry"])] == ["hu", "geometry"]
 
 
-def test_every_family_has_its_name_and_a_summary():
-    for name, family in FAMILIES.items():
-        assert family.name == name
-        assert family.summary
-
-
 def test_unknown_and_repeated_families_are_named():
     with pytest.raises(UsageError, match="'geometri'; did you mean 'geometry'"):
         get_column_names(["geometri"])

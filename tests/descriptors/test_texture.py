@@ -97,11 +97,3 @@ def test_the_position_of_the_leaf_does_not_matter():
     moved = np.roll(image, (13, -9), (0, 1)), np.roll(mask, (13, -9), (0, 1))
     for a, b in zip(list_parts(LeafTexture(image, mask)), list_parts(LeafTexture(*moved)), strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-@pytest.mark.parametrize("box", [(slice(5, 6), slice(5, 6)), (slice(0, 40), slice(7, 8)), (slice(0, 40), slice(0, 40))])
-def test_tiny_thin_and_full_masks_are_measured(box):
-    mask = np.zeros((40, 40), bool)
-    mask[box] = True
-    image = np.random.default_rng(0).integers(0, 256, (40, 40, 3)).astype(np.uint8)
-    assert all(np.isfinite(part).all() for part in list_parts(LeafTexture(image, mask)))

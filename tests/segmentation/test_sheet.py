@@ -75,17 +75,6 @@ def test_grey_leaves_on_grey_sheets(drawn_leaf, iou, size, sheet, leaf):
     assert found.confidence > 0.6
 
 
-@pytest.mark.parametrize("shade", [0.0, 0.3])
-@pytest.mark.parametrize("size", [(200, 160), (640, 480)])
-def test_a_plain_picture_is_segmented_once(drawn_leaf, size, shade, monkeypatch):
-    image, _ = drawn_leaf(*size, shade=shade)
-    expected = segment_uniform(image)
-    calls = []
-    monkeypatch.setattr("leafid.segmentation.sheet.segment_uniform", lambda image: calls.append(image) or expected)
-    assert segment_sheet(image) == expected
-    assert len(calls) == 1
-
-
 @pytest.mark.parametrize("size", [(1, 1), (1, 300), (15, 15), (40, 30), (600, 400)])
 def test_without_a_leaf_nothing_is_found(size):
     blank = np.full((*size, 3), 240, np.uint8)
