@@ -73,7 +73,7 @@ def _fuzz(arguments: argparse.Namespace, folder: Path) -> None:
     if arguments.engine == "atheris":
         import atheris
 
-        with atheris.instrument_imports(include=["leafid", "tomllib", "json", "zipfile"]):
+        with atheris.instrument_imports(include=["leafid", "tomllib", "json"]):
             target = _load_target(arguments.target)
     else:
         target = _load_target(arguments.target)

@@ -1,9 +1,10 @@
-"""Model files: the archive as a whole, and each member under a checksum that is right."""
+"""Model files: the file as a whole, and its manifest and data under a checksum that is right."""
 
 from __future__ import annotations
 
+import hashlib
 import io
-import zipfile
+import json
 from functools import cache
 from pathlib import Path
 
@@ -34,7 +35,7 @@ map = "chi2"
 
 
 @cache
-def make_members() -> dict[str, bytes]:
+def make_parts() -> dict[str, bytes]:
     """Train a small model on drawn leaves, and take it apart."""
     import tempfile
     from contextlib import redirect_stderr, redirect_stdout
@@ -51,48 +52,35 @@ def make_members() -> dict[str, bytes]:
         words = ["train", "drawn", "--recipe", "recipe", "--output", "model", "--no-cache", "--jobs", "1"]
         if main([str(place / word) if word in ("drawn", "recipe", "model") else word for word in words]):
             raise RuntimeError(err.getvalue())
-        with zipfile.ZipFile(place / "model") as archive:
-            return {name: archive.read(name) for name in archive.namelist()}
+        content = (place / "model").read_bytes()
+    start = 8 + int.from_bytes(content[:8], "little")
+    manifest = json.loads(content[8:start])["__metadata__"]["manifest"].partition("\n")[2]
+    return {"manifest": manifest.encode(), "data": content[start:], "header": content[8:start], "file": content}
 
 
-def pack_members(members: dict[str, bytes]) -> bytes:
-    """Make a model file of its members."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(zipfile.ZipInfo(name), content)
-    return stream.getvalue()
-
-
-def _bomb() -> bytes:
-    """Make an archive of few bytes that claims, and would unpack, many: a member of zeros."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("manifest.json", make_members()["manifest.json"])
-        for name in make_members():
-            if name != "manifest.json":
-                archive.writestr(name, bytes(1 << 20))
-    return stream.getvalue()
+def pack_parts(parts: dict[str, bytes]) -> bytes:
+    """Make a model file of its parts, under a correct checksum."""
+    header = json.loads(parts["header"])
+    checksum = hashlib.sha256(parts["manifest"] + parts["data"]).hexdigest()
+    header["__metadata__"] = {"manifest": f"{checksum}\n{parts['manifest'].decode(errors='replace')}"}
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + parts["data"]
 
 
 def target() -> Target:
-    """Take the first byte as a member's number and the rest as its content; 255 for a whole file."""
+    """Take the first byte as a part's number and the rest as its content; others for a whole file."""
 
     def call(data: bytes, folder: Path) -> None:
-        members = make_members()
+        parts = make_parts()
         number, content = (data[0], data[1:]) if data else (255, b"")
-        if number < len(members):
-            name = list(members)[number]
-            content = pack_members({**members, name: content})
-        file = write_input(folder, "model.leafid", content)
-        Model.read(file)
+        if number < 2:
+            content = pack_parts({**parts, list(parts)[number]: content})
+        Model.read(write_input(folder, "model.leafid", content))
 
     def seeds() -> list[bytes]:
-        members = make_members()
-        each = [bytes([number]) + content for number, content in enumerate(members.values())]
-        return [*each, b"\xff" + pack_members(members), b"\xff" + _bomb()]
+        parts = make_parts()
+        return [b"\x00" + parts["manifest"], b"\x01" + parts["data"], b"\xff" + parts["file"]]
 
-    keys = (b'"species"', b'"recipe"', b'"thresholds"', b'"types"', b"'descr'", b"'fortran_order'", b"'shape'")
-    values = (b"'<f2'", b"'|O'", b"(99999999,)", b"1e999", b"NaN", b"Infinity", b"null", b"-1", b"99999999999")
-    words = (*keys, *values, b"\x93NUMPY", b"PK\x03\x04")
-    return Target("model", "model files (ZIP of JSON and arrays)", seeds, call, words)
+    keys = (b'"species"', b'"recipe"', b'"thresholds"', b'"types"', b'"dtype"', b'"shape"', b'"data_offsets"')
+    values = (b'"F16"', b'"BF16"', b"[99999999]", b"1e999", b"NaN", b"Infinity", b"null", b"-1", b"99999999999")
+    return Target("model", "model files (safetensors with a manifest)", seeds, call, (*keys, *values))

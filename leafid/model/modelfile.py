@@ -1,10 +1,9 @@
-"""The model file: a ZIP archive of a JSON manifest and plain NumPy arrays. Reading it never executes code."""
+"""Writes the parts of a model to a file, and reads and checks them: a manifest of typed objects, and arrays."""
 
-import base64
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -104,6 +103,8 @@ class _Manifest(Struct):
     types: Annotated[dict[AcquisitionType, _TypeEntry], Meta(min_length=1)]
     recogniser: _Recogniser
     species: dict[str, Species]
+    #: Names of arrays that are stored under another name.
+    same_as: dict[str, str] = {}
 
     def __post_init__(self) -> None:
         if unknown := {name for own in self.types.values() for name in own.species} - self.species.keys():
@@ -246,53 +247,15 @@ def read_recogniser(path: str | os.PathLike[str]) -> TypeRecogniser:
 
 
 def _read_manifest(archive: ModelArchive, path: str | os.PathLike[str]) -> _Manifest:
-    data = archive.read_manifest()
+    data = archive.manifest
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise LeafidError(f"{path}: expected a leafid model, found another kind of ZIP archive")
-    if data.get("format_version") == 3:
-        data = _upgrade_from_3(data, archive)
+        raise LeafidError(f"{path}: expected a leafid model, found another file of safetensors")
     if (version := data.get("format_version")) != FORMAT_VERSION:
         raise LeafidError(
             f"{path}: expected model format {FORMAT_VERSION}, found {version} "
             f"(written by leafid {data.get('program_version')}); update leafid or train the model again"
         )
-    return convert(data, _Manifest, f"{path}: the model is damaged: manifest.json")
-
-
-_FORMER_KEYS = (
-    *("codebook_pictures", "jittered_weight", "composited_weight"),
-    *("max_coverage", "softmax_regularisation"),
-)
-
-
-# To be deleted, with `_FORMER_KEYS` and `ModelArchive.read_bytes`, as soon as the bundled model is of format 4.
-def _upgrade_from_3(data: dict[str, Any], archive: ModelArchive) -> dict[str, Any]:
-    """Turn the manifest of a model of format 3 into one of format 4."""
-    sizes = [int(own["bytes"]) for entry in data["records"].values() for own in entry["thumbnails"]]
-    images, start = archive.read_bytes("thumbnails", sum(sizes)), 0
-    species = {}
-    for name, entry in data["species"].items():
-        record = data["records"][name]
-        taxon = {"species": name, **{rank: entry.get(rank) for rank in ("genus", "family", "order")}}
-        species[name] = entry | {"taxon": taxon} | record
-    for name in data["records"]:
-        for own in species[name]["thumbnails"]:
-            end = start + own["bytes"]
-            own["image"], start = base64.b64encode(images[start:end]).decode(), end
-    recogniser = data.get("type_recogniser", {"types": list(data["identifiers"])})
-    for name in ("coefficients", "intercepts"):
-        archive.same_as[f"recogniser/{name}"] = f"type_recogniser/{name}"
-    entries: dict[str, Any] = data["identifiers"]
-    # Recipes did not name their types, and had keys that have one value today.
-    for entry in entries.values():
-        served = [name for name, other in entries.items() if other["recipe"] == entry["recipe"]]
-        entry["upgraded"] = {key: value for key, value in entry["recipe"].items() if key not in _FORMER_KEYS}
-        entry["upgraded"] |= {"types": served, "experts": {}}
-        for name, table in entry["recipe"]["experts"].items():
-            own = {key: value for key, value in table.items() if key not in _FORMER_KEYS}
-            entry["upgraded"]["experts"][name] = own
-    types = {name: entry | {"recipe": entry["upgraded"]} for name, entry in entries.items()}
-    return data | {"format_version": 4, "types": types, "recogniser": recogniser, "species": species}
+    return convert(data, _Manifest, f"{path}: the model is damaged: manifest")
 
 
 def _read_recogniser(entry: _Recogniser, archive: ModelArchive) -> TypeRecogniser:
