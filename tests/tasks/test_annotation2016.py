@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.errors import LeafidError
 from leafid.tasks.annotation2016.files import AnnotationRun, AnnotationTruth
 from leafid.tasks.annotation2016.meteor import find_missing_requirement, meteor_scores
 from leafid.tasks.annotation2016.metrics import (
@@ -175,21 +174,6 @@ def test_known_distances():
 
 def make_run(subtask, results):
     return AnnotationRun("mine.txt", subtask, results)
-
-
-def test_summary_of_concepts():
-    truth = AnnotationTruth(Subtask.CONCEPTS, {p: (found,) for p, found in make_collections(1)[0].items()})
-    run = make_run(Subtask.CONCEPTS, make_collections(1)[1])
-    summary = score_annotation(truth, run)
-    expected = concept_precisions(*make_collections(1))
-    assert summary.by_concept == expected
-    assert summary.scores["map-0.5"] == pytest.approx(statistics.mean(values[5] for values in expected.values()))
-    assert summary.scores["map-0"] == summary.scores["map at 0.0"]
-    assert summary.scores["map-increasing"] == pytest.approx(statistics.mean(map(statistics.mean, expected.values())))
-    assert summary.by_picture == {}
-    assert score_annotation(truth, run, by_picture=True).by_picture.keys() == truth.results.keys()
-    with pytest.raises(LeafidError, match="at least one concept"):
-        score_annotation(AnnotationTruth(Subtask.CONCEPTS, {"a": ((),)}), run)
 
 
 def test_summary_of_selections():

@@ -88,13 +88,10 @@ def test_the_five_bad_examples_are_rejected_with_their_line(tmp_path, subtask, t
         ("1 a dog 5x5+1+1 dog 5x5+1+1", "expected every concept once in a line, found 'dog' again"),
         ("1 a " + " ".join(f"c{n} 1x1+0+0" for n in range(101)), "expected at most 100 concepts, found 101"),
         ("3 a 0,2,2", "expected every box once in a line, found '2' again"),
-        ("3 a 0 2", "expected ids of boxes, separated by commas, found '0 2'"),
         ("4 a x,y,x", "expected every picture once in a line, found 'x' again"),
         ("4 a x,,y", "expected ids of pictures, the best first, separated by commas, found 'x,,y'"),
         ("4 a " + ",".join(f"p{n}" for n in range(101)), "expected at most 100 pictures, found 101"),
         ("5 a 0 180.01", "expected a longitude from -180 to 180, found 180.01"),
-        ("5 a 1 2 3", "expected a latitude and a longitude, found '1 2 3'"),
-        ("2", "expected '[subtask] [id] [results]', subtask 1 to 5, found '2'"),
         ("", "expected '[subtask] [id] [results]', subtask 1 to 5, found ''"),
         ("2 a Un café.", "expected ASCII text, found byte 0xc3"),
     ],
@@ -170,19 +167,6 @@ concepts = st.lists(
 @given(concepts)
 def test_formatted_concepts_are_parsed_back(drawn):
     assert parse_result(Subtask.CONCEPTS, format_concepts(drawn)) == drawn
-
-
-@given(st.sampled_from(Subtask), st.text("0123456789x+:,.- abnife", max_size=40))
-def test_any_text_is_parsed_or_refused(subtask, text):
-    try:
-        result = parse_result(subtask, text)
-    except LeafidError as error:
-        refusal = str(error)
-    else:
-        refusal = ""
-        if subtask is Subtask.CONCEPTS:
-            assert parse_result(subtask, format_concepts(result)) == result
-    assert not refusal or refusal.startswith("expected ")
 
 
 def test_every_species_has_the_box_of_the_leaf(tmp_path):

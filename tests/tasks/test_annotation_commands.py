@@ -58,24 +58,6 @@ def test_pictures_outside_the_ground_truth_need_a_list(cli, folder):
     assert {**first, "run": ""} == {**second, "run": ""}
 
 
-def test_selections(cli, folder):
-    outcome = cli("evaluate-annotation", "selections.txt", "chosen.txt", "--format", "json")
-    assert rows(outcome)[0]["selection-recall"] == pytest.approx(0.75)
-
-
-def test_recall(cli, folder):
-    (folder / "docs.txt").write_text("4 x p\n4 y q\n")
-    (folder / "ranked.txt").write_text("4 y a,q\n4 x p,q\n")
-    (scores,) = rows(cli("evaluate-annotation", "--format", "json", "--k", "1,2", "docs.txt", "ranked.txt"))
-    assert scores == {
-        "run": "ranked.txt",
-        "recall-at-1": 0.5,
-        "recall-at-2": 1,
-        "success-at-1": 0.5,
-        "success-at-2": 1,
-    }
-
-
 def test_scores_by_picture(cli, folder):
     outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "--by-picture", "--format", "json")
     first, second = rows(outcome, 1)
@@ -84,12 +66,6 @@ def test_scores_by_picture(cli, folder):
     assert (second["id"], second["map-0.5"], second["map-0"]) == ("b", 0.5, 1)
     outcome = cli("evaluate-annotation", "selections.txt", "chosen.txt", "--by-picture", "--format", "json")
     assert [row["selection-recall"] for row in rows(outcome, 1)] == [0.75]
-
-
-def test_a_run_of_another_subtask(cli, folder):
-    outcome = cli("evaluate-annotation", "truth.txt", "selections.txt")
-    assert outcome.status == 1
-    assert "selections.txt:1: expected subtask 1, found subtask 3" in outcome.err
 
 
 def test_check(cli, folder):

@@ -55,14 +55,11 @@ def test_a_list_of_results(read):
     ("change", "message"),
     [
         ({"image_id": 9}, ": expected a known image_id, found 9"),
-        ({"image_id": True}, r".image_id: expected a whole number or text, found True"),
         ({"category_id": None}, r".category_id: expected a whole number or text, found None"),
         ({"bbox": [0, 0, 0, 5]}, r": expected a box of some area, found 0x5\+0\+0"),
-        ({"bbox": [-1, 0, 5, 5]}, r": expected a box inside the picture of 100x80, found 5x5\+-1\+0"),
         ({"bbox": [60, 0, 50, 5]}, r": expected a box inside the picture of 100x80, found 50x5\+60\+0"),
         ({"bbox": [0, 0, 5, float("nan")]}, r".bbox\[3\]: expected a finite number, found nan"),
         ({"bbox": [0, 0, 5]}, ".bbox: "),
-        ({"bbox": "all"}, r".bbox: expected .* found 'all'"),
         ({"bbox": None}, ": expected a bbox or a segmentation, found neither"),
         ({"score": 1.5}, r".score: expected a number from 0 to 1, found 1.5"),
         ({"score": "0.5"}, r".score: expected a number from 0 to 1, found '0.5'"),
@@ -98,8 +95,6 @@ def test_a_key_twice_is_refused(tmp_path):
     [
         ("images", [], "expected at least one image"),
         ("images", None, "images: expected a list of a table, found None"),
-        ("images", [3], r"images\[0\]: expected a table, found 3"),
-        ("images", [{"id": 1, "file_name": ""}], r"images\[0\].file_name: expected text that isn't empty"),
         *(
             ("images", [{"id": 1, "file_name": name}], r"images\[0\].*: expected .*found 'a\\")
             for name in ("a\0.jpg", "a\ud800.jpg", "a\n.jpg")
@@ -125,23 +120,6 @@ def test_a_result_may_only_name_pictures_and_classes_of_the_truth(tmp_path, read
     path.write_text(json.dumps({**TRUTH, "categories": [{"id": 5, "name": "Acer campestre"}], "annotations": []}))
     with pytest.raises(LeafidError, match=r"categories\[0\]: expected one of the ground truth, found 'Acer"):
         read_coco(path, truth)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b'{"images": [\n}', r"boxes.json:2: expected JSON, found an error at column 1"),
-        (b"[]", "boxes.json: expected at least one image"),
-        (b"3", "boxes.json: expected a table, found 3"),
-        (b"\xff", "boxes.json:1: expected UTF-8 text"),
-        (b"[" * 100_000, "boxes.json"),
-    ],
-)
-def test_files_that_are_no_coco_are_refused(tmp_path, content, message):
-    path = tmp_path / "boxes.json"
-    path.write_bytes(content)
-    with pytest.raises(LeafidError, match=message):
-        read_coco(path)
 
 
 def count_runs(mask):
@@ -205,8 +183,6 @@ def test_pixels_whose_centres_are_in_a_polygon():
         ({"size": [40, 50], "counts": [2000]}, "expected a segmentation of some area"),
         ({"size": [40, 50], "counts": [1, 2]}, "add up to 2000 pixels"),
         ({"size": [40, 50], "counts": []}, "add up to 2000 pixels"),
-        ({"size": [40, 50], "counts": [2001, -1]}, "expected"),
-        ({"size": [40, 50], "counts": None}, "counts: expected"),
         ({"size": [40, 50], "counts": "~~~"}, "expected compressed runs"),
         ({"size": [40, 50], "counts": "o" * 1000}, "expected compressed runs"),
     ],

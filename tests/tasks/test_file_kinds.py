@@ -81,14 +81,6 @@ def test_check_names_the_right_command_once(cli, folder):
     assert "use 'leafid check-annotation'" in outcome.err
 
 
-def test_all_problems_are_counted(cli, folder):
-    (folder / "faulty.txt").write_text("".join(f"5 a{n} 91 0\n" for n in range(2900)))
-    outcome = cli("evaluate-annotation", "places.txt", "faulty.txt")
-    assert outcome.err.count("\n") == 21
-    assert "faulty.txt: and 2880 problems more" in outcome.err
-    assert "and 2880 problems more" in cli("check-annotation", "faulty.txt").out
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -115,12 +115,6 @@ def test_the_worked_example():
     assert found.error - 2 / 7 == pytest.approx(0.043, abs=1e-3)
 
 
-def test_matching_one_to_one_in_the_worked_example():
-    found = score_scene(make_worked_example(), Parameters(matching="one-to-one"))
-    assert np.argwhere(found.matches).tolist() == [[0, 3], [3, 2], [4, 0], [5, 1]]
-    assert found.missed == (1, 2, 6)
-
-
 @given(scenes, st.sampled_from([0.0, 0.2, 0.5]), st.floats(0, 1))
 def test_error_equals_the_literal_version(scene, threshold, alpha):
     # The same terms, summed exactly in the one and term by term in the other.

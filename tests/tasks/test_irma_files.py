@@ -56,20 +56,6 @@ def test_bad_table_lines_are_named(table_file, line, message):
         read_code_table(table_file)
 
 
-def test_a_table_needs_every_axis(tmp_path):
-    (tmp_path / "t.txt").write_text("A 463\n")
-    with pytest.raises(ProblemsError) as caught:
-        read_code_table(tmp_path / "t.txt")
-    assert [problem.rsplit(" ", 1)[1] for problem in caught.value.problems] == ["T", "D", "B"]
-
-
-def test_labels_and_codes_are_read(tmp_path, table):
-    labels = {"1234": ("18", "*", "112*-120-46*-***", GOOD), "7": ("C", "3", "CCCC-CCC-CCC-CCC", GOOD)}
-    lines = [" ".join([picture, *answers]) for picture, answers in labels.items()]
-    (tmp_path / "run.txt").write_text("\n".join(lines))
-    assert read_labels(tmp_path / "run.txt", table, pictures=labels) == labels
-
-
 def test_all_problems_of_a_run_are_reported_together(tmp_path, table):
     path = tmp_path / "run.txt"
     path.write_text(

@@ -71,7 +71,7 @@ def read_list(path: str | os.PathLike[str]) -> frozenset[str]:
 
 def format_line(identity: str, concepts: Sequence[Concept]) -> str:
     """Format a line of subtask 1; an id or a concept that the format can't hold raises a `LeafidError`."""
-    line = f"{Subtask.CONCEPTS.value} {identity} {format_concepts(concepts)}".rstrip()
+    line = f"1 {identity} {format_concepts(concepts)}".rstrip()
     if identity.split() != [identity] or not line.isascii() or not line.isprintable():
         raise LeafidError(f"expected an id without blanks and results in ASCII, found {line!r}")
     return f"{line}\n"

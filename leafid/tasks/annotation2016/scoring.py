@@ -1,9 +1,9 @@
 """The scores of one run of the ImageCLEF 2016 annotation task."""
 
 import math
-import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean, median
 from typing import Any
 
 from leafid.errors import LeafidError
@@ -16,12 +16,7 @@ from leafid.tasks.annotation2016.results import Subtask
 #: Default values of k for recall and success at k.
 RANKS = (1, 5, 10, 25, 50, 75, 100)
 
-_STATISTICS: dict[str, Callable[[Sequence[float]], float]] = {
-    "mean": statistics.fmean,
-    "median": statistics.median,
-    "min": min,
-    "max": max,
-}
+_STATISTICS: dict[str, Any] = {"mean": fmean, "median": median, "min": min, "max": max}
 
 
 @dataclass(frozen=True)
@@ -83,7 +78,7 @@ def score_annotation(
             for kind, compute in _STATISTICS.items()
         }
     else:
-        means = {name: statistics.fmean(column) for name, column in columns.items()}
+        means = {name: fmean(column) for name, column in columns.items()}
     return AnnotationScores(means, scores)
 
 

@@ -29,8 +29,7 @@ def read_label_mask(path: str | os.PathLike[str]) -> np.ndarray:
 
     Another file raises a `LeafidError`.
     """
-    # Refuses a picture that is too large.
-    read_image_size(path)
+    read_image_size(path)  # Refuses a picture that is too large.
     expected = f"{path}: expected a label mask (PNG of one channel), found"
     try:
         with Image.open(path, formats=["PNG"]) as picture:

@@ -69,8 +69,6 @@ def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = 
     .. [1] W. Pratt, O. D. Faugeras, A. Gagalowicz, "Visual discrimination of stochastic texture fields", IEEE
            Transactions on Systems, Man, and Cybernetics 8(11), 1978.
     """
-    if alpha <= 0:
-        raise LeafidError(f"expected an α above 0, found {alpha}")
     _check_masks(truth, result)
     true_contour, contour = find_contour(truth), find_contour(result)
     longest = max(true_contour.sum(), contour.sum())
