@@ -15,7 +15,7 @@ from typing import Any
 
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.errors import InputError
-from leafid.features.cache import FeatureCache, choose_cache_folder
+from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import choose_types_to_train
 from leafid.features.recipe_reader import load_recipe

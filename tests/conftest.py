@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from leafid.cli.environment import Environment
 from leafid.cli.main import main
-from leafid.features.cache import FeatureCache
+from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe_reader import load_recipe
 from leafid.model.training import train

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from fuzz.target import Target
-from leafid.features.cache import FeatureCache
+from leafid.features.feature_cache import FeatureCache
 
 _KEY, _VALUE = b"key" * 8, bytes(range(256))
 

@@ -14,7 +14,13 @@ from pathlib import Path
 
 from leafid.cli.computing import add_cache_folder, parse_gibibytes
 from leafid.cli.environment import Environment
-from leafid.features.cache import DEFAULT_LIMIT, FeatureCache, choose_cache_folder, locate_database, measure_cache
+from leafid.features.feature_cache import (
+    DEFAULT_LIMIT,
+    FeatureCache,
+    choose_cache_folder,
+    locate_database,
+    measure_cache,
+)
 
 
 class Options:

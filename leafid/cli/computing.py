@@ -12,7 +12,7 @@ from leafid.cli.arguments import CacheOptions, ComputingOptions, number_type
 from leafid.cli.environment import Environment
 from leafid.cluster import on_cluster
 from leafid.errors import LeafidError
-from leafid.features.cache import FeatureCache, choose_cache_folder
+from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.files import is_abandoned, lock

@@ -41,7 +41,7 @@ from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output_file, refuse_inputs, text_output_path
 from leafid.errors import UsageError, escape_unprintable
 from leafid.features.loader import FeatureLoader
-from leafid.features.similar import find_similar
+from leafid.features.same_leaf import find_similar
 from leafid.files import check_writable, write_text
 from leafid.grouping import count_noun
 from leafid.model.archive import is_archive

@@ -2,34 +2,35 @@
 
 import hashlib
 import logging
+import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from leafid.errors import LeafidError
-from leafid.features.cache import FeatureCache, pack, split_into_chunks, unpack
+from leafid.errors import LeafidError, UsageError, naming_large_picture
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features
-from leafid.features.lookup import Lookup, NamedArrays, Source, compute_missing, make_keys
-from leafid.features.outcomes import call_guarded, make_failure
+from leafid.features.feature_cache import FeatureCache, pack, split_into_chunks, unpack
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.pictures import hash_picture_file
+from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.workers import ordered_map
 
 T = TypeVar("T")
 #: ``progress(items, total, caption)`` passes the items on.
 Progress = Callable[[Iterable[T], int, str], Iterator[T]]
+#: Arrays by name.
+NamedArrays = dict[str, list[np.ndarray]]
 _log = logging.getLogger(__name__)
 
-# Number of pictures that are looked up together; workers may be ahead of the consumer by as many.
-_LOOKED_UP_AT_ONCE = 4096
-# Number of pictures whose cached values are in memory at once, and of computed values between two commits.
-_READ_AT_ONCE = 64
+# Number of pictures that are looked up together, whose cached values are in memory at once, and that workers may be
+# ahead of the consumer; and of pictures that are computed between two commits.
+_LOOKED_UP_AT_ONCE = 512
 _COMMIT_EVERY = 64
 # Maximum number of file hashes that a loader keeps for later passes over the same pictures.
 _REMEMBERED_HASHES = 2**15
@@ -40,20 +41,52 @@ def pass_through(items: Iterable[T], total: int, caption: str) -> Iterator[T]:
     return iter(items)
 
 
+@dataclass(frozen=True)
+class _Source:
+    """What is computed from pictures and cached; picklable, as workers get it."""
+
+    #: Everything but the picture that decides a value, by the value's name.
+    keys: dict[str, str]
+    #: Pictures are reduced to it when they are read, in pixels.
+    longest_side: int
+    #: ``compute(image, picture, names)`` returns the values with these names.
+    compute: Callable[[np.ndarray, Picture, Sequence[str]], NamedArrays]
+
+    def make_keys(self, picture: Picture, content_hash: str) -> dict[str, bytes]:
+        """Make the keys in the cache of the values of a picture, by name."""
+        return {
+            name: hashlib.sha256(f"{key}|{picture.type}|{content_hash}".encode()).digest()
+            for name, key in self.keys.items()
+        }
+
+
+class _Miss(NamedTuple):
+    """A picture, the hash of its content, and the names of the values that the cache doesn't have."""
+
+    picture: Picture
+    content_hash: str
+    names: tuple[str, ...]
+
+
+class _Outcome(NamedTuple):
+    """The result for a picture, or the message and the traceback of the error."""
+
+    result: Any
+    problem: str | None = None
+    traceback: str = ""
+
+
 @dataclass
 class FeatureLoader:
-    """Loads features; a command has one."""
+    """Loads features; a command has one, and copies of it for its steps."""
 
     #: None: everything is computed.
     cache: FeatureCache | None = None
     #: Worker processes; the results don't depend on it.
     jobs: int = 1
-    #: ``progress(items, total, caption)`` passes the items on.
     progress: Progress = pass_through
     #: What the work is for at present, the start of the caption: ``2/3 photo``.
     step: str = ""
-    #: Put before every step: ``3/8 small``.
-    task: str = ""
     #: Pictures that could not be read so far, with the message.
     unreadable: dict[Path, str] = field(default_factory=dict)
     _hash_file: Callable[[Path], str] = field(default_factory=lambda: lru_cache(_REMEMBERED_HASHES)(hash_picture_file))
@@ -63,39 +96,42 @@ class FeatureLoader:
         """Where there is room for arrays that don't fit into memory: the cache's folder; None without a cache."""
         return self.cache.folder if self.cache else None
 
-    def load(
-        self, pictures: Sequence[Picture], extractor: FeatureExtractor, progress: Progress | None = None
-    ) -> list[Features | None]:
+    def with_step(self, step: str) -> "FeatureLoader":
+        """Return a loader for a part of the work, which shares the cache and `unreadable`."""
+        return replace(self, step=", ".join(filter(None, (self.step, step))))
+
+    def with_progress(self, progress: Progress = pass_through) -> "FeatureLoader":
+        """Return a loader that shows progress in another way, by default none, and shares the rest."""
+        return replace(self, progress=progress)
+
+    def load(self, pictures: Sequence[Picture], extractor: FeatureExtractor) -> list[Features | None]:
         """Load the features of pictures of known types; for many pictures see `stream`.
 
-        None stands for a picture that can't be read, which is noted in `unreadable`. `progress` is used in place of
-        the loader's own.
+        None stands for a picture that can't be read, which is noted in `unreadable`.
         """
-        with closing(self.stream(pictures, extractor, progress)) as stream:
+        with closing(self.stream(pictures, extractor)) as stream:
             return list(stream)
 
     def stream(
-        self, pictures: Sequence[Picture], extractor: FeatureExtractor, progress: Progress | None = None
+        self, pictures: Sequence[Picture], extractor: FeatureExtractor
     ) -> Generator[Features | None, None, None]:
-        """Yield what `load` returns, picture by picture, holding a few at a time.
+        """Yield what `load` returns, picture by picture, holding some hundred at a time.
 
         A caller that may stop early closes the generator: what was computed by then is cached.
         """
         keys = {name: extractor.make_feature_key(name) for name in extractor.experts}
-        source = Source(keys, extractor.longest_side, partial(_extract_features, extractor))
+        source = _Source(keys, extractor.longest_side, partial(_extract_features, extractor))
         with closing(self._stream_values(pictures, source)) as stream:
-            for values in self.show_progress(stream, len(pictures), "describe", progress):
+            for values in self.show_progress(stream, len(pictures), "describe"):
                 if values is None:
                     yield None
                 else:
                     vectors = {name: vector for name, (_, vector) in values.items()}
                     yield Features(vectors, float(next(iter(values.values()))[0][0]))
 
-    def load_type_features(
-        self, pictures: Sequence[Picture], progress: Progress | None = None
-    ) -> list[np.ndarray | None]:
+    def load_type_features(self, pictures: Sequence[Picture]) -> list[np.ndarray | None]:
         """Load the features of `measure_type_features`; None for a picture that can't be read."""
-        return self.load_measures(pictures, "type|2", TYPE_SIDE, _measure_type_features, progress=progress)
+        return self.load_measures(pictures, "type|2", TYPE_SIDE, _measure_type_features)
 
     def load_measures(
         self,
@@ -104,24 +140,22 @@ class FeatureLoader:
         longest_side: int,
         measure: Callable[[np.ndarray, Picture], np.ndarray],
         what: str = "describe",
-        progress: Progress | None = None,
     ) -> list[np.ndarray | None]:
         """Load measures of pictures, float32 in half precision; None for a picture that can't be read.
 
         ``measure(image, picture)``, of the picture reduced to `longest_side` pixels, gives an array of numbers, and is
         picklable. The `key` stands for it in the cache, and changes with it.
         """
-        source = Source({key: f"{key}|{FEATURE_VERSION}"}, longest_side, partial(_compute_measures, measure))
+        source = _Source({key: f"{key}|{FEATURE_VERSION}"}, longest_side, partial(_compute_measures, measure))
         with closing(self._stream_values(pictures, source)) as stream:
             return [
                 None if values is None else values[key][0].astype(np.float32)
-                for values in self.show_progress(stream, len(pictures), what, progress)
+                for values in self.show_progress(stream, len(pictures), what)
             ]
 
-    def show_progress(self, items: Iterable[T], total: int, what: str, progress: Progress | None = None) -> Iterable[T]:
-        """Pass items on and show the progress of the current step; `progress` is used in place of the loader's own."""
-        steps = ", ".join(filter(None, (self.task, self.step)))
-        return (progress or self.progress)(items, total, f"{steps}: {what}" if steps else what)
+    def show_progress(self, items: Iterable[T], total: int, what: str) -> Iterable[T]:
+        """Pass items on and show the progress of the current step."""
+        return self.progress(items, total, f"{self.step}: {what}" if self.step else what)
 
     def hash_picture(self, picture: Picture) -> str | None:
         """Hash the content of a picture; None, and a note in `unreadable`, where its file can't be read."""
@@ -138,7 +172,6 @@ class FeatureLoader:
         function: Callable[[Any], T],
         pictures: Sequence[Picture],
         items: Sequence[Any] | None = None,
-        jobs: int | None = None,
         item_seconds: float = 0.45,
     ) -> Generator[T | None, None, None]:
         """Apply a function to pictures, or to an item for each, on the workers.
@@ -147,94 +180,77 @@ class FeatureLoader:
         `unreadable`.
         """
         guarded = list(zip(pictures, items or pictures, strict=True))
-        call = partial(call_guarded, function)
-        outcomes = ordered_map(call, guarded, jobs or self.jobs, make_failure, item_seconds=item_seconds)
+        call = partial(_call_guarded, function)
+        outcomes = ordered_map(call, guarded, self.jobs, _make_failure, item_seconds=item_seconds)
         for picture, outcome in zip(pictures, outcomes, strict=True):
             if outcome.problem is not None:
                 _log.debug("%s", outcome.traceback)
                 self._note_unreadable(picture.file, outcome.problem)
             yield outcome.result
 
-    def _stream_values(self, pictures: Sequence[Picture], source: Source) -> Generator[NamedArrays | None, None, None]:
-        """Find the keys, then what the cache has, compute the rest, and commit that."""
+    def _stream_values(self, pictures: Sequence[Picture], source: _Source) -> Generator[NamedArrays | None, None, None]:
+        """Take from the cache what it has, compute the rest, and commit that."""
         waiting: list[tuple[bytes, bytes]] = []
+        seconds = 0.03 if source.longest_side <= TYPE_SIDE else 0.45
         try:
-            for stretch in split_into_chunks(pictures, _LOOKED_UP_AT_ONCE):
-                lookups = self._find_missing([self._make_lookup(picture, source) for picture in stretch])
-                with closing(self._compute([lookup for lookup in lookups if lookup.missing], source)) as computed:
-                    for chunk in split_into_chunks(lookups, _READ_AT_ONCE):
-                        cached = self._read_cached(chunk)
-                        for lookup in chunk:
-                            yield self._merge(lookup, cached, computed, source, waiting)
-                            if len(waiting) >= _COMMIT_EVERY:
-                                self._commit(waiting)
+            for chunk in split_into_chunks(pictures, _LOOKED_UP_AT_ONCE):
+                found = self._look_up(chunk, source)
+                misses = [miss for _, miss in found if miss and miss.names]
+                compute = partial(compute_missing, source)
+                with closing(
+                    self.map_pictures(compute, [miss.picture for miss in misses], misses, seconds)
+                ) as computed:
+                    for hits, miss in found:
+                        if miss is None:
+                            yield None
+                        elif not miss.names:
+                            yield hits
+                        elif (result := next(computed)) is None:
+                            yield None
+                        else:
+                            yield self._merge(hits, miss, *result, source, waiting)
+                        if len(waiting) >= _COMMIT_EVERY:
+                            self._commit(waiting)
         finally:
             self._commit(waiting)
 
-    def _make_lookup(self, picture: Picture, source: Source) -> Lookup:
+    def _look_up(self, pictures: Sequence[Picture], source: _Source) -> list[tuple[NamedArrays, _Miss | None]]:
+        """Look up the values of pictures; of each what the cache has and what it lacks, None for an unreadable file."""
         if self.cache is None:
-            return Lookup(picture, "", {}, tuple(source.keys))
-        content_hash = self.hash_picture(picture)
-        if content_hash is None:
-            return Lookup(picture, None, {})
-        return Lookup(picture, content_hash, make_keys(source, picture, content_hash))
-
-    def _find_missing(self, lookups: list[Lookup]) -> list[Lookup]:
-        if self.cache is None:
-            return lookups
-        known = self.cache.find_keys([key for lookup in lookups for key in lookup.keys.values()])
-        return [
-            replace(lookup, missing=tuple(name for name, key in lookup.keys.items() if key not in known))
-            for lookup in lookups
+            return [({}, _Miss(picture, "", tuple(source.keys))) for picture in pictures]
+        hashes = [self.hash_picture(picture) for picture in pictures]
+        keys = [
+            {} if content_hash is None else source.make_keys(picture, content_hash)
+            for picture, content_hash in zip(pictures, hashes, strict=True)
         ]
-
-    def _read_cached(self, lookups: Sequence[Lookup]) -> dict[bytes, bytes]:
-        if self.cache is None:
-            return {}
-        return self.cache.get(
-            [key for lookup in lookups for name, key in lookup.keys.items() if name not in lookup.missing]
-        )
-
-    def _compute(
-        self, lookups: Sequence[Lookup], source: Source, jobs: int | None = None
-    ) -> Generator[tuple[str, NamedArrays] | None, None, None]:
-        """Compute what is missing; yields the hash of what was read and the values, None where it can't be read."""
-        pictures = [lookup.picture for lookup in lookups]
-        seconds = 0.03 if source.longest_side <= TYPE_SIDE else 0.45
-        return self.map_pictures(partial(compute_missing, source), pictures, lookups, jobs, seconds)
+        stored = self.cache.get([key for own in keys for key in own.values()])
+        found: list[tuple[NamedArrays, _Miss | None]] = []
+        for picture, content_hash, own in zip(pictures, hashes, keys, strict=True):
+            hits: NamedArrays = {}
+            for name, key in own.items():
+                with suppress(KeyError, ValueError):
+                    hits[name] = unpack(stored[key])
+            names = tuple(name for name in own if name not in hits)
+            found.append((hits, None if content_hash is None else _Miss(picture, content_hash, names)))
+        return found
 
     def _merge(
         self,
-        lookup: Lookup,
-        cached: dict[bytes, bytes],
-        computed: Iterator[tuple[str, NamedArrays] | None],
-        source: Source,
+        hits: NamedArrays,
+        miss: _Miss,
+        content_hash: str,
+        computed: NamedArrays,
+        source: _Source,
         waiting: list[tuple[bytes, bytes]],
-    ) -> NamedArrays | None:
+    ) -> NamedArrays:
         """Put together what was cached and what was computed of a picture; the latter also waits for the commit."""
-        if lookup.content_hash is None:
-            return None
-        values: NamedArrays = {}
-        for name, key in lookup.keys.items():
-            with suppress(ValueError, KeyError):
-                values[name] = unpack(cached[key])
-        # Values that were cached may be damaged, or have been removed by another process since.
-        lost = tuple(name for name in lookup.keys if name not in values and name not in lookup.missing)
-        results = [next(computed)] if lookup.missing else []
-        if lost:
-            results += self._compute([replace(lookup, missing=lost)], source, jobs=1)
-        for result in results:
-            if result is None:
-                return None
-            content_hash, arrays = result
-            if content_hash != lookup.content_hash:
-                values = {}
-            keys = make_keys(source, lookup.picture, content_hash)
-            for name, own in arrays.items():
-                value = pack(own)
-                # Unpacked again, computed values equal cached ones to the last bit.
-                values[name] = unpack(value)
-                waiting.append((keys[name], value))
+        values = hits if content_hash == miss.content_hash else {}
+        keys = source.make_keys(miss.picture, content_hash)
+        for name, arrays in computed.items():
+            value = pack(arrays)
+            # Unpacked again, computed values equal cached ones to the last bit.
+            values[name] = unpack(value)
+            waiting.append((keys[name], value))
         return {name: values[name] for name in source.keys}
 
     def _commit(self, waiting: list[tuple[bytes, bytes]]) -> None:
@@ -253,6 +269,38 @@ def get_type(picture: Picture) -> AcquisitionType:
     if picture.type is None:
         raise LeafidError(f"{picture.file}: the acquisition type is not known; give it with --assume-type")
     return picture.type
+
+
+def compute_missing(source: _Source, miss: _Miss) -> tuple[str, NamedArrays]:
+    """Compute what is missing of a picture; returns the hash of what was read, and the values."""
+    image, content_hash = read_hashed_image(miss.picture.file, source.longest_side, miss.picture.data)
+    # If the file was replaced since it was looked up, the cached values belong to another picture.
+    names = miss.names if content_hash == miss.content_hash else tuple(source.keys)
+    return content_hash, source.compute(image, miss.picture, names)
+
+
+def _call_guarded(function: Callable[[Any], Any], guarded: tuple[Picture, Any]) -> _Outcome:
+    """Call the function and return its error, if any, as text: one bad picture must not cost the work on the others."""
+    picture, item = guarded
+    try:
+        with naming_large_picture(picture.file):
+            return _Outcome(function(item))
+    except UsageError:
+        raise
+    except Exception as error:
+        if isinstance(error, LeafidError):
+            problem = str(error)
+        else:
+            problem = (
+                f"{picture.file}: unexpected {type(error).__name__}: {' '.join(str(error).split())}; "
+                "this is a bug, please report it with --debug's output"
+            )
+        return _Outcome(None, problem, "".join(traceback.format_exception(error)).rstrip("\n"))
+
+
+def _make_failure(guarded: tuple[Picture, Any], problem: str) -> _Outcome:
+    """Make the outcome for a picture whose worker died or took too long."""
+    return _Outcome(None, f"{guarded[0].file}: {problem}")
 
 
 def _extract_features(

@@ -172,12 +172,11 @@ def _fit_split(
     """Fit an identifier for each of the recipes that has training pictures of its type."""
     trained = {picture.type for picture in training}
     for types in group_by_training({type_: recipe for type_, recipe in recipes.items() if type_ in trained}):
-        loader.step = f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}"
         fitted = fit_identifiers(
             recipes[types[0]],
             types,
             training,
-            loader,
+            loader.with_step(f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}"),
             split.seed,
             learn_rejection=learn_rejection,
             keep_statistics=False,

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.features.loader import FeatureLoader, Progress, pass_through
+from leafid.features.loader import FeatureLoader
 from leafid.grouping import group_by
 from leafid.learning.backing_off import back_off, compute_answer_probability
 from leafid.learning.rejection import REJECTED_SHARE
@@ -175,24 +175,19 @@ class Model:
         pictures: Sequence[Picture],
         loader: FeatureLoader,
         options: Options = DEFAULTS,
-        *,
-        progress: Progress | None = None,
     ) -> Iterator[list[Answer]]:
-        """Identify pictures in batches as `predict` does; memory doesn't grow with their number.
-
-        `progress` is used for the pictures whose features are loaded, in place of the loader's own.
-        """
+        """Identify pictures in batches as `predict` does; memory doesn't grow with their number."""
         for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
             self[type_]  # raises before any work is done
         recognised: Counter[AcquisitionType] = Counter()
         for groups in _split_into_batches(pictures, options.group_by):
             batch = list(chain(*groups))
-            typed = recognise_missing_types(self.recogniser, batch, loader, progress and pass_through)
+            typed = recognise_missing_types(self.recogniser, batch, loader.with_progress())
             recognised.update(own.type for own, probability in typed.values() if own.type and probability is not None)
             found: dict[int, Answer] = {}
             for type_ in dict.fromkeys(picture.type for picture, _ in typed.values() if picture.type is not None):
                 own = {index: item for index, item in typed.items() if item[0].type == type_}
-                found.update(self._answer(type_, own, loader, progress, options.reject_at))
+                found.update(self._answer(type_, own, loader, options.reject_at))
             answers = [
                 found.get(index) or Answer(picture, [], 0.0, problem=loader.unreadable[picture.file])
                 for index, picture in enumerate(batch)
@@ -229,12 +224,11 @@ class Model:
         type_: AcquisitionType,
         pictures: Mapping[int, tuple[Picture, float | None]],
         loader: FeatureLoader,
-        progress: Progress | None,
         reject_at: float,
     ) -> Iterator[tuple[int, Answer]]:
         """Answer pictures of one type, given by their indices."""
         own = self[type_]
-        table = loader.load([picture for picture, _ in pictures.values()], own.identifier.extractor, progress)
+        table = loader.load([picture for picture, _ in pictures.values()], own.identifier.extractor)
         features = {index: found for index, found in zip(pictures, table, strict=True) if found is not None}
         for index, found in features.items():
             if found.confidence == 0:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leafid.features.loader import FeatureLoader, Progress
+from leafid.features.loader import FeatureLoader
 from leafid.features.type_features import N_TYPE_FEATURES
 from leafid.learning.linear import LinearScorer, compute_sample_weights, fit_linear
 from leafid.learning.training_matrix import TrainingMatrix
@@ -47,7 +47,7 @@ class TypeRecogniser:
 
 
 def recognise_missing_types(
-    recogniser: TypeRecogniser, pictures: Sequence[Picture], loader: FeatureLoader, progress: Progress | None = None
+    recogniser: TypeRecogniser, pictures: Sequence[Picture], loader: FeatureLoader
 ) -> dict[int, tuple[Picture, float | None]]:
     """Give every readable picture a type, with its probability where it is recognised; by the pictures' indices."""
     untyped = [index for index, picture in enumerate(pictures) if picture.type is None]
@@ -55,7 +55,7 @@ def recognise_missing_types(
         index: (picture, None) for index, picture in enumerate(pictures) if picture.type is not None
     }
     if untyped:
-        table = loader.load_type_features([pictures[index] for index in untyped], progress)
+        table = loader.load_type_features([pictures[index] for index in untyped])
         for index, features in zip(untyped, table, strict=True):
             if features is not None:
                 # One at a time: a product of several rows rounds differently.

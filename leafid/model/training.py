@@ -37,8 +37,8 @@ def train(
     fitted: dict[AcquisitionType, FittedIdentifier] = {}
     groups = group_by_training(recipes)
     for number, types in enumerate(groups, 1):
-        loader.step = f"{number}/{len(groups) + 2} {', '.join(types)}"
-        fitted.update(zip(types, fit_identifiers(recipes[types[0]], types, pictures, loader, seed), strict=True))
+        step = loader.with_step(f"{number}/{len(groups) + 2} {', '.join(types)}")
+        fitted.update(zip(types, fit_identifiers(recipes[types[0]], types, pictures, step, seed), strict=True))
     identifiers = {type_: fitted[type_].identifier for type_ in recipes}
     for type_, identifier in identifiers.items():
         if len(identifier.species) == 1:
@@ -47,11 +47,11 @@ def train(
     readable = [p for p in pictures if p.file not in loader.unreadable and p.type in used]
     own = [picture for picture in readable if picture.type in recipes]
     sample = [own[index] for index in sample_by_plant(own, RECOGNISER_PICTURES, seed)]
-    loader.step = f"{len(groups) + 1}/{len(groups) + 2} acquisition types"
-    recogniser = train_recogniser(sample, loader, seed)
-    loader.step = f"{len(groups) + 2}/{len(groups) + 2} traits"
+    step = loader.with_step(f"{len(groups) + 1}/{len(groups) + 2} acquisition types")
+    recogniser = train_recogniser(sample, step, seed)
+    step = loader.with_step(f"{len(groups) + 2}/{len(groups) + 2} traits")
     held_out = {type_: fitted[type_].held_out for type_ in recipes}
-    species = describe_species(readable, held_out, loader, thumbnails=thumbnails)
+    species = describe_species(readable, held_out, step, thumbnails=thumbnails)
     taxa = {name: own.taxon for name, own in species.items()}
     models = {
         type_: TypeModel(

@@ -209,8 +209,8 @@ def run_experiment(
     ]
     for number, (name, type_, (recipe_name, recipe), protocol, seed) in enumerate(grid, 1):
         cell = Cell(name, str(type_), recipe_name, protocol.name, seed)
-        loader.task = f"{number}/{len(grid)} {recipe_name}, {type_}"
-        _compute_cell(cell, recipe, protocol, collections[name], loader, experiment.shared_codebooks)
+        step = loader.with_step(f"{number}/{len(grid)} {recipe_name}, {type_}")
+        _compute_cell(cell, recipe, protocol, collections[name], step, experiment.shared_codebooks)
         note(f"{number}/{len(grid)} {name}, {type_}, {recipe_name}, {protocol.name}, seed {seed}: {cell.seconds:.0f} s")
         cells.append(cell)
     return cells

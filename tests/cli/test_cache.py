@@ -1,6 +1,6 @@
 import pytest
 
-from leafid.features.cache import FeatureCache
+from leafid.features.feature_cache import FeatureCache
 
 
 @pytest.fixture

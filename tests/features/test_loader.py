@@ -202,7 +202,6 @@ def test_cached_and_new_pictures_in_any_order(pictures, store, computed, monkeyp
     """Also where they are looked up, and computed, in several parts."""
     wanted = vectors(FeatureLoader().load(pictures, SHAPE))
     FeatureLoader(store).load([pictures[1], pictures[3]], SHAPE)
-    monkeypatch.setattr(module, "_READ_AT_ONCE", 1)
     monkeypatch.setattr(module, "_LOOKED_UP_AT_ONCE", 2)
     computed.take()
     assert vectors(FeatureLoader(store).load(pictures, SHAPE)) == wanted
@@ -212,18 +211,9 @@ def test_cached_and_new_pictures_in_any_order(pictures, store, computed, monkeyp
     assert vectors(FeatureLoader(jobs=2).load(pictures, SHAPE)) == wanted
 
 
-def test_values_that_another_process_removed_meanwhile_are_computed_again(pictures, store, computed, monkeypatch):
-    wanted = vectors(FeatureLoader(store).load(pictures, SHAPE))
-    computed.take()
-    store._execute("DELETE FROM vectors", [()])
-    monkeypatch.setattr(store, "find_keys", set)  # it still says that it has all
-    assert vectors(FeatureLoader(store).load(pictures, SHAPE)) == wanted
-    assert len(computed.take()) == 4
-
-
 def test_few_features_are_held_at_once(pictures, tmp_path, monkeypatch):
     """The peak of a stream over many pictures is that over few, also where none is in the store yet."""
-    monkeypatch.setattr(module, "_READ_AT_ONCE", 8)
+    monkeypatch.setattr(module, "_LOOKED_UP_AT_ONCE", 8)
     monkeypatch.setattr(module, "_COMMIT_EVERY", 8)
     monkeypatch.setattr(
         module, "compute_missing", lambda source, lookup: ("", {"shape": [np.ones(1), np.ones(100_000)]})
@@ -281,6 +271,16 @@ def test_features_of_two_contents_are_never_mixed(pictures, store):
     loader = FeatureLoader(store)
     loader._hash_file = Replacing(loader, first.file, second.file.read_bytes())
     assert vectors(loader.load([first], both)) == [wanted]
+
+
+def test_loaders_of_steps_share_what_was_found(pictures):
+    captions = []
+    pictures[0].file.write_bytes(b"")
+    loader = FeatureLoader(progress=lambda items, total, caption: captions.append(caption) or iter(items), step="1/2")
+    loader.with_step("scan").load(pictures[:1], SHAPE)
+    loader.with_step("photo").with_progress().load(pictures[:1], SHAPE)
+    assert captions == ["1/2, scan: describe"]
+    assert list(loader.unreadable) == [pictures[0].file]
 
 
 def test_few_hashes_are_remembered(pictures, store, monkeypatch):

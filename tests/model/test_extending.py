@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
-from leafid.features.cache import FeatureCache
+from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe_reader import load_recipe
 from leafid.learning.rejection import Rejection, count_evidence

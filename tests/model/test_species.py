@@ -82,7 +82,7 @@ def test_each_plant_counts_once_in_a_range(tmp_path, training, monkeypatch):
     taxon = Taxon("A a")
     many = [Picture(tmp_path / f"{n}.jpg", SCAN, taxon=taxon, plant="1") for n in range(9)]
     one = Picture(tmp_path / "9.jpg", SCAN, taxon=taxon, plant="2")
-    monkeypatch.setattr("leafid.features.lookup.read_hashed_image", lambda file, *_: (int(file.stem), ""))
+    monkeypatch.setattr("leafid.features.loader.read_hashed_image", lambda file, *_: (int(file.stem), ""))
     monkeypatch.setattr(
         "leafid.model.species.measure_confident_traits", lambda n, _: {"petiole": 1.0 if n == 9 else 0.0}
     )

@@ -10,7 +10,7 @@ import pytest
 
 from leafid import textfiles
 from leafid.errors import MAX_LINE_LENGTH, LeafidError, ProblemsError, to_one_line
-from leafid.features.cache import FeatureCache
+from leafid.features.feature_cache import FeatureCache
 from leafid.features.recipe_reader import load_recipe
 from leafid.pictures import read_collection
 from leafid.pictures.hashing import hash_file
@@ -221,7 +221,7 @@ def test_a_picture_for_which_there_is_no_memory_costs_only_itself(
     module = {
         "segment": "leafid.cli.identify.segment",
         "describe": "leafid.cli.identify.describe",
-        "predict": "leafid.features.lookup",
+        "predict": "leafid.features.loader",
     }
     name = "read_hashed_image" if command == "predict" else "read_image"
     read = getattr(importlib.import_module(module[command]), name)

@@ -165,7 +165,7 @@ def run(options: Options, environment: Environment) -> int:
             n_answered, *_ = _write_answers(environment.stdout, batches, own_format, len(pictures))
         else:
             with open_output(options.output) as stream, environment.bar(len(pictures), "describe") as bar:
-                batches = model.predict_batches(pictures, loader, rules, progress=partial(advance, bar))
+                batches = model.predict_batches(pictures, loader.with_progress(partial(advance, bar)), rules)
                 n_answered, n_entries, n_empty = _write_answers(stream, batches, own_format, len(pictures))
             remark = f"; {n_empty} sets are empty and have no line" if n_empty else ""
             environment.note(f"{options.output}: {n_entries} {own_format.kind} for {n_answered} pictures{remark}")

@@ -70,13 +70,13 @@ def extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, 
     identifiers = {type_: own.identifier for type_, own in model.types.items()}
     groups = group_by(identifiers, lambda type_: id(identifiers[type_].statistics))
     for number, types in enumerate(groups.values(), 1):
-        loader.step = f"{number}/{len(groups) + 1} {', '.join(types)}"
-        extended.update(_extend_group({type_: identifiers[type_] for type_ in types}, pictures, loader))
+        step = loader.with_step(f"{number}/{len(groups) + 1} {', '.join(types)}")
+        extended.update(_extend_group({type_: identifiers[type_] for type_ in types}, pictures, step))
     readable = [p for p in pictures if p.file not in loader.unreadable]
     if not readable:
         raise LeafidError("no picture could be read; nothing to learn from")
-    loader.step = f"{len(groups) + 1}/{len(groups) + 1} traits"
-    new = _complete_taxa(describe_species(readable, {}, loader, thumbnails=thumbnails), model.species)
+    step = loader.with_step(f"{len(groups) + 1}/{len(groups) + 1} traits")
+    new = _complete_taxa(describe_species(readable, {}, step, thumbnails=thumbnails), model.species)
     species = dict(sorted({**model.species, **new}.items()))
     models = {type_: replace(own, identifier=extended[type_]) for type_, own in model.types.items()}
     try:

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from leafid.features.loader import FeatureLoader
-from leafid.features.similar import MIN_MATCHES, _join_pairs, count_matches, detect_points, find_similar
+from leafid.features.same_leaf import MIN_MATCHES, _join_pairs, count_matches, detect_points, find_similar
 from leafid.pictures import AcquisitionType, read_collection
 from leafid.pictures.decoding import read_image
 

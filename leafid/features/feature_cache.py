@@ -77,10 +77,6 @@ class FeatureCache:
             self._execute("UPDATE vectors SET used = ? WHERE key = ?", outdated)
         return found
 
-    def find_keys(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Find which keys are present, without reading the values: damage is only found when a value is read."""
-        return {key for (key,) in self._select("key", keys)}
-
     def put(self, items: Iterable[tuple[bytes, bytes]]) -> None:
         """Store several values; all of them or none."""
         now = int(time.time())

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from leafid.errors import LeafidError
-from leafid.features import cache as cache_module
-from leafid.features.cache import FeatureCache, choose_cache_folder, measure_cache, pack, unpack
+from leafid.features import feature_cache as cache_module
+from leafid.features.feature_cache import FeatureCache, choose_cache_folder, measure_cache, pack, unpack
 
 FILE = "vectors.sqlite"
 
@@ -167,7 +167,7 @@ def test_a_damaged_value_counts_as_missing(tmp_path):
 
 WRITER = """
 import sys
-from leafid.features.cache import FeatureCache
+from leafid.features.feature_cache import FeatureCache
 store = FeatureCache(sys.argv[1])
 for n in range(int(sys.argv[3])):
     store.put([(f"{sys.argv[2]} {n} {part}".encode(), bytes([n % 256]) * 5000) for part in range(4)])
