@@ -1,14 +1,11 @@
-"""The one place that writes files, and the one that joins a file name from metadata to a folder."""
+"""The one place that opens and writes files, and the one that joins a file name from metadata to a folder."""
 
-import contextlib
 import io
 import os
 import re
-import stat
 import sys
 import tempfile
-import time
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Literal
@@ -17,19 +14,12 @@ from leafid.errors import LeafidError
 
 #: Maximum length of a file name on common file systems, in bytes.
 MAX_NAME_BYTES = 255
-_TEMPORARY_SUFFIX = ".part"
-#: Age in seconds below which a temporary file is never taken for abandoned.
-MIN_ABANDONED_AGE = 60
-#: Number of bytes that a temporary name adds to the name of an output, as in `.run.txt.abcdefgh.part`.
-_MAX_ADDED_BYTES = 15
-#: Maximum length of the name of an output file, in bytes.
-MAX_OUTPUT_NAME_BYTES = MAX_NAME_BYTES - _MAX_ADDED_BYTES
+#: Maximum length of the name of an output file: a temporary name adds to it, as in `.run.txt.abcdefgh.part`.
+MAX_OUTPUT_NAME_BYTES = MAX_NAME_BYTES - 15
 _MAX_STDIN_BYTES = 1 << 28
 #: Descriptors of the standard streams by their file names.
 _STANDARD_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 _NUMBERED_STREAM = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
-# Neither follow a link nor wait for the other end of a pipe.
-_SAFE_OPEN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def is_pipe_or_device(path: Path) -> bool:
@@ -65,6 +55,8 @@ def open_input(
             raise error_class(f"-: expected at most {_MAX_STDIN_BYTES >> 20} MiB on stdin, found more; name a file")
         yield io.BufferedReader(io.BytesIO(content))
         return
+    if not is_file_name(os.fspath(file)):
+        raise error_class(f"expected the name of a file, found {os.fspath(file)!r}")
     path = Path(file)
     try:
         if is_pipe_or_device(path):
@@ -85,37 +77,34 @@ def open_output(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") ->
 
     The content goes to a temporary file in the same folder, which is synced and renamed at the end of the ``with``
     block. If the block raises, the temporary file is removed and an existing file of that name stays as it was.
-    Temporary files of killed processes are removed by the next call for the same path.
 
     Missing folders are created. A symbolic link is followed. Pipes and devices are written to directly. A `LeafidError`
     is raised if the folder or the file can't be written (read-only, disk full).
     """
     if is_stream_or_device(path):
-        with _open_stream(Path(path), mode) as stream:
-            yield stream
+        number = _get_stream_number(path)
+        with _reporting_write_errors(Path(path)):
+            # Opening a redirected stream by its name would overwrite the file from its start.
+            descriptor = os.open(path, os.O_WRONLY) if number is None else os.dup(number)
+            with _open_descriptor(descriptor, mode) as stream:
+                yield stream
         return
     target = resolve_symlink(path)
-    temporary: str | None = None
-    try:
-        with reporting_write_errors(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _check_output_name(target)
-            _remove_abandoned_files(target)
-            descriptor, temporary = tempfile.mkstemp(
-                prefix=f".{target.name}.", suffix=_TEMPORARY_SUFFIX, dir=target.parent
-            )
-            lock(descriptor)
+    with _reporting_write_errors(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _check_output_name(target)
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        temporary = Path(name)
+        try:
             with _open_descriptor(descriptor, mode) as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
             # mkstemp creates files for their owner alone; a result is as readable as any other new file.
-            Path(temporary).chmod(0o666 & ~_get_umask())
-            Path(temporary).replace(target)
-            temporary = None
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.chmod(0o666 & ~_get_umask())
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -125,47 +114,26 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 @contextmanager
-def _open_stream(path: Path, mode: str) -> Iterator[IO]:
-    """Open a stream, pipe or device; a pipe without a reader blocks, as it does for any program."""
-    number = _get_stream_number(path)
-    with reporting_write_errors(path):
-        # Opening a redirected stream by its name would overwrite the file from its start.
-        descriptor = os.open(path, os.O_WRONLY) if number is None else os.dup(number)
-        with _open_descriptor(descriptor, mode) as stream:
-            yield stream
+def _reporting_write_errors(target: Path) -> Iterator[None]:
+    """Convert errors of writing a file, and of text that UTF-8 can't encode, into a `LeafidError` that names the file.
 
-
-@contextmanager
-def reporting_write_errors(target: Path, beside: Container[Path] = ()) -> Iterator[None]:
-    """Convert errors of writing a file into a `LeafidError` that names the file.
-
-    Errors about other files pass unchanged; `beside` lists files that are written on behalf of the target. Text that
-    UTF-8 can't encode is reported as well.
+    Errors about other files, an input for instance, pass unchanged.
     """
     try:
         yield
     except OSError as error:
-        # The block may have failed at another file, an input for instance.
         if error.filename is not None:
             file = Path(error.filename)
-            if file not in beside and not _belongs_to(file, target):
+            # The paths that tempfile returns are absolute.
+            is_temporary = file.name.startswith(f".{target.name}.") and file.parent == target.parent.absolute()
+            if not is_temporary and file != target and file not in target.parents:
                 raise
         raise _make_write_error(target, error) from error
     except UnicodeEncodeError as error:
-        if error.encoding != "utf-8":
-            raise
         context = error.object[max(0, error.start - 30) : error.end + 30]
         raise LeafidError(
             f"{target}: can't be written: expected names that UTF-8 can hold, found {context!r}; rename it"
         ) from None
-
-
-def _belongs_to(file: Path, target: Path) -> bool:
-    """Tell whether a file is the target, its temporary file, or a folder above it."""
-    if file == target or file in target.parents:
-        return True
-    # The paths that tempfile returns are absolute.
-    return file.name.startswith(f".{target.name}.") and file.parent == target.parent.absolute()
 
 
 def _open_descriptor(descriptor: int, mode: str) -> IO:
@@ -178,19 +146,6 @@ def _get_stream_number(path: str | os.PathLike[str]) -> int | None:
     name = os.fspath(path)
     numbered = _NUMBERED_STREAM.fullmatch(name)
     return int(numbered[1]) if numbered else _STANDARD_STREAMS.get(name)
-
-
-def open_own_file(file: Path, flags: int) -> int:
-    """Open a file under a name that leafid chose, and return its descriptor.
-
-    A `LeafidError` is raised if the name belongs to a link, a folder, a pipe or a device, which leafid never creates.
-    """
-    if not file.is_symlink():
-        descriptor = os.open(file, flags | _SAFE_OPEN, 0o666)
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return descriptor
-        os.close(descriptor)
-    raise LeafidError(f"{file}: expected a file of leafid's own, found a link, a pipe or a device; move it away")
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -216,11 +171,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 def is_utf8(name: str) -> bool:
     """Tell whether a file name can be written as text: Python keeps bytes that are not UTF-8 as surrogates."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return name == name.encode(errors="replace").decode()
 
 
 def is_file_name(word: str) -> bool:
@@ -236,46 +187,9 @@ def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
     if not is_file_name(name) or name in {"", ".", ".."} or any(character in name for character in "/\\"):
         raise LeafidError(f"expected a plain file name, found {name!r}")
     # For a longer name, even asking whether the file exists raises an error.
-    if len(name.encode(errors="surrogatepass")) > MAX_NAME_BYTES:
+    if len(os.fsencode(name)) > MAX_NAME_BYTES:
         raise LeafidError(f"expected a file name of at most {MAX_NAME_BYTES} bytes, found {name!r}")
     return Path(folder) / name
-
-
-def lock(descriptor: int) -> Literal["held", "taken", "unsupported"]:
-    """Lock a file, without waiting, for as long as this process has it open.
-
-    The lock may be "taken" by another process, or "unsupported" by the system or the file system.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        return "unsupported"
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return "taken"
-    except OSError:
-        return "unsupported"
-    return "held"
-
-
-def is_abandoned(file: Path) -> bool:
-    """Tell whether the process that keeps a file of leafid locked was killed."""
-    with contextlib.suppress(OSError, LeafidError), os.fdopen(open_own_file(file, os.O_RDONLY), "rb") as stream:
-        # A live process holds the lock on its file, unless it created the file a moment ago.
-        age = time.time() - os.fstat(stream.fileno()).st_mtime
-        return age > MIN_ABANDONED_AGE and lock(stream.fileno()) == "held"
-    return False
-
-
-def _remove_abandoned_files(target: Path) -> None:
-    """Remove the temporary files of processes that were killed while writing this file."""
-    # The random part of a name as tempfile makes it: a file of another origin is not ours to remove.
-    own_name = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}{re.escape(_TEMPORARY_SUFFIX)}")
-    for file in target.parent.iterdir():
-        if own_name.fullmatch(file.name) and is_abandoned(file):
-            with contextlib.suppress(OSError):
-                file.unlink()
 
 
 def _make_write_error(target: Path, error: OSError) -> LeafidError:

@@ -1,4 +1,4 @@
-"""The one place that reads small text files, among them CSV tables and JSON, and that parses numbers in text."""
+"""The one place that reads text files, among them CSV tables, JSON and XML, and that parses numbers in text."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ import math
 import os
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial
+from xml.etree.ElementTree import Element, ParseError
+
+import defusedxml
+import defusedxml.ElementTree
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.files import open_input
@@ -17,6 +21,8 @@ from leafid.files import open_input
 #: Maximum size of a text file.
 MAX_BYTES = 1 << 28
 
+#: Maximum size of an XML file.
+MAX_XML_BYTES = 1 << 20
 #: Maximum number of problems of a file that are listed; the others are only counted.
 MAX_PROBLEMS = 20
 
@@ -86,6 +92,36 @@ def read_json(file: str | os.PathLike[str], decode: Callable[[str], object] | No
         ) from None
     except (ValueError, RecursionError) as error:  # a number of thousands of digits; lists nested without end
         raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
+
+
+def read_xml(file: str | os.PathLike[str]) -> Element:
+    """Parse an untrusted XML file of at most 1 MiB and return its root element.
+
+    A `LeafidError` is raised if the file can't be read, is empty or too large, is not well-formed, is not in the
+    encoding that it declares (UTF-8 by default), or has a DOCTYPE or entities of its own, which could grow endlessly or
+    read other files.
+    """
+    with open_input(file) as stream:
+        data = stream.read(MAX_XML_BYTES + 1)
+    if not data.strip():
+        raise LeafidError(f"{file}: expected XML, found an empty file")
+    if len(data) > MAX_XML_BYTES:
+        raise LeafidError(f"{file}: expected XML of at most {MAX_XML_BYTES >> 10} KiB, found more")
+    try:
+        return defusedxml.ElementTree.fromstring(data, forbid_dtd=True)
+    except defusedxml.DefusedXmlException:
+        line = data.count(b"\n", 0, max(data.find(b"<!DOCTYPE"), 0)) + 1
+        raise LeafidError(f"{file}:{line}: expected XML without a DOCTYPE, found one; remove it") from None
+    except ParseError as error:
+        line, column = error.position
+        reason = str(error).partition(": line")[0]
+        if reason == "not well-formed (invalid token)":
+            reason += ", perhaps a letter in another encoding than the declared one (UTF-8 by default)"
+        raise LeafidError(
+            f"{file}:{line}: expected well-formed XML, found an error at column {column + 1}: {reason}"
+        ) from None
+    except (LookupError, ValueError) as error:
+        raise LeafidError(f"{file}:1: expected XML in a known encoding, found another: {error}") from None
 
 
 def build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -31,7 +31,6 @@ SERVICES = (
     "workers",
     "schema",
     "textfiles",
-    "xmlfiles",
 )
 
 
@@ -106,4 +105,4 @@ def test_only_one_place_reads_xml(library):
         for path, tree in library.items()
         if any(name.startswith(parsers) and not name.startswith("xml.sax.saxutils.") for name in find_imports(tree))
     }
-    assert readers == {"xmlfiles.py"}
+    assert readers == {"textfiles.py"}

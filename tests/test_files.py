@@ -98,41 +98,6 @@ def test_full_disk(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_temporary_files_of_killed_processes_are_removed(tmp_path):
-    target = tmp_path / "run[1].txt"
-    left, young, other = (
-        tmp_path / name for name in (".run[1].txt.aaaa_000.part", ".run[1].txt.bbbb_000.part", ".x.cccc_000.part")
-    )
-    for file in (left, young, other):
-        file.write_text("")
-    for file in (left, other):
-        os.utime(file, (0, 0))
-    with open_output(target) as stream:
-        # A live process keeps its file, however old that is.
-        (live_file,) = set(tmp_path.iterdir()) - {young, other}
-        os.utime(live_file, (0, 0))
-        with open_output(target) as second:
-            second.write("second")
-        assert live_file.exists()
-        stream.write("first")
-    assert sorted(tmp_path.iterdir()) == sorted([young, other, target])
-    assert target.read_text() == "first"
-
-
-def test_foreign_files_are_never_removed_as_abandoned(tmp_path):
-    notes, picture = tmp_path / ".run.txt.notes.part", tmp_path / "picture"
-    for file in (notes, picture):
-        file.write_text("of the user")
-        os.utime(file, (0, 0))
-    link = tmp_path / ".run.txt.aaaa_000.part"
-    link.symlink_to(picture)
-    os.mkfifo(tmp_path / ".run.txt.bbbb_000.part")
-    with open_output(tmp_path / "run.txt") as stream:
-        stream.write("x")
-    assert len(list(tmp_path.iterdir())) == 5
-    assert link.readlink() == picture
-
-
 def test_error_about_another_file_passes_unchanged(tmp_path):
     with pytest.raises(FileNotFoundError) as raised, open_output(tmp_path / "run.txt"):
         (tmp_path / "elsewhere" / "picture.jpg").read_bytes()

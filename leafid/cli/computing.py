@@ -1,12 +1,11 @@
 """What commands that compute share: the feature cache, the workers of a cluster, and the types of pictures."""
 
 import argparse
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 
 from leafid.cli.arguments import CacheOptions, ComputingOptions, number_type
 from leafid.cli.environment import Environment
@@ -15,7 +14,6 @@ from leafid.errors import LeafidError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
-from leafid.files import is_abandoned, lock
 from leafid.model.recogniser import TypeRecogniser
 from leafid.pictures import AcquisitionType, Picture
 from leafid.pictures.decoding import read_image
@@ -71,7 +69,7 @@ def open_loader(options: CacheOptions, environment: Environment) -> Iterator[Fea
         folder = options.cache or choose_cache_folder()
         if options.no_cache:
             # A temporary cache, so that features that several types share are computed only once.
-            folder = stack.enter_context(_open_temporary_folder())
+            folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))
         cache = None
         try:
             cache = FeatureCache(folder, options.cache_limit)
@@ -79,17 +77,6 @@ def open_loader(options: CacheOptions, environment: Environment) -> Iterator[Fea
         except LeafidError as error:
             environment.warn(f"{error}; nothing is cached")
         yield FeatureLoader(cache, options.jobs, environment.progress)
-
-
-@contextmanager
-def _open_temporary_folder() -> Iterator[Path]:
-    """Create a folder that is removed at the end, or by the next call if this process is killed."""
-    for file in Path(gettempdir()).glob("leafid-*/lock"):
-        if not file.parent.is_symlink() and is_abandoned(file):
-            shutil.rmtree(file.parent, ignore_errors=True)
-    with TemporaryDirectory(prefix="leafid-") as name, (Path(name) / "lock").open("wb") as stream:
-        lock(stream.fileno())
-        yield Path(name)
 
 
 def assume_type(type_: str | None, pictures: Sequence[Picture]) -> list[Picture]:

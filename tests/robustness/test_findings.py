@@ -22,8 +22,7 @@ from leafid.tasks.interpretation.class_distances import read_distances
 from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import read_objects
 from leafid.tasks.irma.files import read_code_table
-from leafid.textfiles import read_json, read_table, read_text
-from leafid.xmlfiles import read_xml
+from leafid.textfiles import read_json, read_table, read_text, read_xml
 
 DIGITS = "9" * 5000  # Python refuses to convert more than 4,300
 

@@ -16,7 +16,7 @@ from leafid.pictures import names
 from leafid.pictures.collection import Collection, Omission, XmlOmission
 from leafid.pictures.picture import AcquisitionType, Picture, Place, Taxon
 from leafid.pictures.readers import folders
-from leafid.xmlfiles import read_xml
+from leafid.textfiles import read_xml
 
 LAYOUT = "imageclef"
 _GROUND_TRUTH = "testxmlwithgroundtruth"

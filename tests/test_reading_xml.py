@@ -1,7 +1,7 @@
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.xmlfiles import MAX_BYTES, XmlError, read_xml
+from leafid.textfiles import MAX_XML_BYTES, read_xml
 
 
 def write(path, text, encoding="utf-8"):
@@ -49,7 +49,7 @@ BOMB = (
 )
 def test_errors_name_file_and_line(tmp_path, content, line, says):
     file = write(tmp_path / "1.xml", content)
-    with pytest.raises(XmlError, match=says) as raised:
+    with pytest.raises(LeafidError, match=says) as raised:
         read_xml(file)
     assert str(raised.value).startswith(f"{file}:{line}: expected ")
     assert "\n" not in str(raised.value)
@@ -58,30 +58,30 @@ def test_errors_name_file_and_line(tmp_path, content, line, says):
 def test_latin_1_declared_as_utf_8(tmp_path):
     text = '<?xml version="1.0" encoding="UTF-8"?>\n<Image>\n<Locality>Hérault</Locality></Image>'
     file = write(tmp_path / "1.xml", text, "iso-8859-1")
-    with pytest.raises(XmlError, match=r":3: expected UTF-8 as declared, found the invalid byte 0xe9"):
+    with pytest.raises(LeafidError, match=r":3: expected well-formed XML, .* perhaps a letter in another encoding"):
         read_xml(file)
 
 
 @pytest.mark.parametrize("encoding", ["klingon", "utf-7", "rot13", "UTF-32"])
 def test_unknown_encoding(tmp_path, encoding):
     file = write(tmp_path / "1.xml", f'<?xml version="1.0" encoding="{encoding}"?><a>b</a>')
-    with pytest.raises(XmlError, match=rf"{file}:1: expected "):
+    with pytest.raises(LeafidError, match=rf"{file}:1: expected "):
         read_xml(file)
 
 
 @pytest.mark.parametrize("content", [b"", b" \n\n"])
 def test_empty(tmp_path, content):
-    with pytest.raises(XmlError, match="found an empty file"):
+    with pytest.raises(LeafidError, match="found an empty file"):
         read_xml(write(tmp_path / "1.xml", content))
 
 
 def test_too_large(tmp_path):
-    with pytest.raises(XmlError, match="at most 1024 KiB"):
-        read_xml(write(tmp_path / "1.xml", b"<a>" + b"b" * MAX_BYTES + b"</a>"))
+    with pytest.raises(LeafidError, match="at most 1024 KiB"):
+        read_xml(write(tmp_path / "1.xml", b"<a>" + b"b" * MAX_XML_BYTES + b"</a>"))
 
 
 def test_no_file_and_folder(tmp_path):
-    with pytest.raises(XmlError, match="no such file"):
+    with pytest.raises(LeafidError, match="no such file"):
         read_xml(tmp_path / "none.xml")
     with pytest.raises(LeafidError, match="expected a file, found a folder"):
         read_xml(tmp_path)
@@ -92,6 +92,6 @@ def test_deep_nesting_does_not_crash(tmp_path):
     file = write(tmp_path / "1.xml", "<a>" * depth + "</a>" * depth)
     try:
         root = read_xml(file)
-    except XmlError:
+    except LeafidError:
         return
     assert root.tag == "a"
