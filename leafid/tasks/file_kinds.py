@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from leafid.errors import LeafidError
 from leafid.files import open_input
 
-#: Characters and lines of a file that are looked at.
+#: Characters and lines looked at.
 _N_CHARACTERS, _N_LINES = 65_536, 20
 
 

@@ -13,7 +13,6 @@ from leafid.tasks.annotation2016.metrics import (
     OVERLAPS,
     concept_precisions,
     great_circle_distance,
-    recall_at,
     selection_scores,
 )
 from leafid.tasks.annotation2016.results import Concept, Place, ScoredBox, Subtask
@@ -137,13 +136,6 @@ def test_selection_scores_equal_the_literal_version(truth, selected, random):
         assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
     assert 0 <= min(f1, precision, recall) <= max(f1, precision, recall) <= 1
     assert selection_scores(random.sample(truth, len(truth)), selected) == (f1, precision, recall)
-
-
-@given(st.permutations(range(12)), st.sets(st.integers(0, 14), min_size=1))
-def test_recall_grows_with_k(ranked, truth):
-    values = [recall_at(set(map(str, truth)), list(map(str, ranked)), k) for k in range(1, 14)]
-    assert values == sorted(values)
-    assert values[-1] == pytest.approx(len(truth & set(range(12))) / len(truth))
 
 
 points = st.builds(Place, st.floats(-90, 90), st.floats(-180, 180))

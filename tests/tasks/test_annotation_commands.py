@@ -58,16 +58,6 @@ def test_pictures_outside_the_ground_truth_need_a_list(cli, folder):
     assert {**first, "run": ""} == {**second, "run": ""}
 
 
-def test_scores_by_picture(cli, folder):
-    outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "--by-picture", "--format", "json")
-    first, second = rows(outcome, 1)
-    # b has a cat, found, and a dog, whose box overlaps by a third.
-    assert (first["id"], first["map-0.5"], first["map-0"]) == ("a", 1, 1)
-    assert (second["id"], second["map-0.5"], second["map-0"]) == ("b", 0.5, 1)
-    outcome = cli("evaluate-annotation", "selections.txt", "chosen.txt", "--by-picture", "--format", "json")
-    assert [row["selection-recall"] for row in rows(outcome, 1)] == [0.75]
-
-
 def test_check(cli, folder):
     outcome = cli("check-annotation", "run.txt", "bad.txt", "places.txt")
     assert outcome.status == 1

@@ -88,7 +88,6 @@ def test_check_names_the_right_command_once(cli, folder):
         (["evaluate-annotation", "concepts.txt", "concepts.txt", "--k", "3"], "--k is for subtask 4"),
         (["evaluate-annotation", "concepts.txt", "concepts.txt", "--radius", "6371"], "--radius is for subtask 5"),
         (["evaluate-irma", "--years", "2005", "--codes", "codes.txt", "irma.txt", "irma.txt"], "--codes has no effect"),
-        (["evaluate-irma", "--years", "2006", "--by-axis", "irma.txt", "irma.txt"], "--by-axis has no effect"),
         (
             ["evaluate-interpretation", "--matching", "one-to-one", "--threshold", "0.3", "boxes.json", "boxes.json"],
             "--threshold has no effect",

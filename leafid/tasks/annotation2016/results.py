@@ -63,8 +63,8 @@ def parse_result(subtask: Subtask, text: str) -> Result:
                 raise LeafidError("expected a sentence, found none")
             return " ".join(text.split())
         case Subtask.SELECTION:
-            boxes = _split_commas(text, "boxes") if text.strip() else []
-            return _check_unique([_parse_box_id(word) for word in boxes], "box")
+            words = _split_commas(text, "boxes") if text.strip() else []
+            return _check_unique([*map(_parse_box_id, words)], "box")
         case Subtask.ILLUSTRATION:
             pictures = _check_unique(_split_commas(text, "pictures, the best first"), "picture")
             return _check_number(pictures, MAX_ILLUSTRATIONS, "pictures")

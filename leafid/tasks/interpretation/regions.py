@@ -111,12 +111,10 @@ def align_masks(*regions: Region) -> list[np.ndarray]:
     top, left = min(region.top for region in regions), min(region.left for region in regions)
     bottom = max(region.top + region.mask.shape[0] for region in regions)
     right = max(region.left + region.mask.shape[1] for region in regions)
-    masks = []
-    for region in regions:
-        mask = np.zeros((bottom - top, right - left), bool)
+    masks = [np.zeros((bottom - top, right - left), bool) for _ in regions]
+    for mask, region in zip(masks, regions, strict=True):
         rows, columns = region.mask.shape
         mask[region.top - top : region.top - top + rows, region.left - left : region.left - left + columns] = (
             region.mask
         )
-        masks.append(mask)
     return masks
