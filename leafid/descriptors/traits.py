@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.landmarks import Landmarks, find_landmarks, trace_blade
-from leafid.descriptors.shape.contour import Points, find_closed_peaks
+from leafid.descriptors.shape.contour import Points
 from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
-from leafid.descriptors.surface.secondary_veins import count_vein_pairs
-from leafid.segmentation.result import Image, Segmentation, find_convex_hull
+from leafid.segmentation.result import Segmentation, find_convex_hull
 
 
 class Measure(NamedTuple):
@@ -47,7 +46,6 @@ TRAIT_NAMES = (
     "base_extension",  # how far the blade reaches below its base, in lengths
     "apex_extension",  # how far it reaches beyond its tip
     "petiole",  # length of the petiole in lengths of the blade
-    "vein_pairs",  # number of pairs of secondary veins
 )
 _LEAFLET_DISC = 0.4  # radius of the disc that separates leaflets, in radii of the largest disc that fits into the leaf
 _MERGED = 0.25  # a piece of this much less than two median ones is two leaflets: those of a leaf differ in size
@@ -71,7 +69,7 @@ _MIN_DEEP_TEETH, _DEEP_TOOTH = 6, 0.02
 """Number of teeth that is enough if their mean height is more than this, in widths of the blade."""
 
 
-def measure_traits(image: Image, segmentation: Segmentation) -> tuple[dict[str, Measure], Landmarks | None]:
+def measure_traits(segmentation: Segmentation) -> tuple[dict[str, Measure], Landmarks | None]:
     """Measure the traits of a leaf on a plain sheet, of `TRAIT_NAMES` those that can be told.
 
     The leaf must not be empty. Also returns the landmarks, if there are any.
@@ -106,9 +104,6 @@ def measure_traits(image: Image, segmentation: Segmentation) -> tuple[dict[str, 
     is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.04)
     traits.update(_measure_teeth(landmarks.contour, width * landmarks.length, sure, is_margin))
     traits.update({name: Measure(value, sure) for name, value in _measure_profile(framed).items()})
-    pairs = count_vein_pairs(image, segmentation.blade, landmarks)
-    if pairs is not None:
-        traits["vein_pairs"] = Measure(pairs, sure)
     return _drop_uncertain(traits), landmarks
 
 
@@ -211,6 +206,21 @@ def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArra
     if height < max(_MIN_TOOTH * width, _MIN_TOOTH_PIXELS) or (number < _MIN_TEETH and height < _DEEP_TOOTH * width):
         return {}
     return {"teeth": Measure(number, sure * regularity), "tooth_depth": Measure(100 * height / width, sure)}
+
+
+def find_closed_peaks(signal: NDArray[np.float32], floor: float) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Find the peaks of a closed signal, such as one along an outline, whose prominence around it is at least `floor`.
+
+    Returns their indices, and their heights above the mean of the two valleys beside them.
+    """
+    # SciPy's signal processing takes longer to import than a leaf to measure; few commands need it.
+    from scipy.signal import find_peaks
+
+    start = int(np.argmin(signal))
+    values = np.append(np.roll(signal, -start), signal[start]).astype(np.float64)
+    peaks, _ = find_peaks(values, prominence=floor)
+    valleys = np.minimum.reduceat(values, np.append(0, peaks))
+    return (peaks + start) % len(signal), values[peaks] - (valleys[:-1] + valleys[1:]) / 2
 
 
 def _measure_profile(framed: Points) -> dict[str, float]:

@@ -177,7 +177,7 @@ def measure_confident_traits(image: np.ndarray, acquisition_type: AcquisitionTyp
     segmentation = segment(image, acquisition_type)
     if not segmentation.blade.any():
         return {}
-    traits, _ = measure_traits(image, segmentation)
+    traits, _ = measure_traits(segmentation)
     return {name: own.value for name, own in traits.items() if own.confidence >= MIN_CONFIDENCE}
 
 

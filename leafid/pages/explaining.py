@@ -91,7 +91,7 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
     landmarks: Landmarks | None = None
     # A photo's outline is seldom exact, and often that of several leaves.
     if is_leaf and not is_photo and leaf.blade.any():
-        found, landmarks = measure_traits(shown, leaf)
+        found, landmarks = measure_traits(leaf)
     values = {name: own.value for name, own in found.items() if own.confidence >= MIN_CONFIDENCE}
     names = [name for name, _ in answer.ranking[:SPECIES_SHOWN]] if answer.has_leaf else []
     return Explanation(

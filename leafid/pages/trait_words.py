@@ -46,7 +46,6 @@ TRAITS: Mapping[str, TraitTitle] = {
     "base_angle": TraitTitle("angle of the base", "°", 8),
     "base_extension": TraitTitle("depth of the base's sinus, of the length", "%", 3),
     "petiole": TraitTitle("petiole to blade", "", 0.1),
-    "vein_pairs": TraitTitle("pairs of secondary veins", "", 1.5),
 }
 _PERCENT = {"widest", "base_extension"}
 
@@ -132,10 +131,6 @@ def _describe_petiole(values: Mapping[str, float]) -> str:
     return f"petiole {values['petiole']:.1f} of the blade" if values["petiole"] >= 0.05 else ""
 
 
-def _describe_veins(values: Mapping[str, float]) -> str:
-    return f"pinnate, about {values['vein_pairs']:.0f} pairs of secondary veins"
-
-
 _DESCRIPTIONS = {
     "leaflets": _describe_leaflets,
     "length_width": _describe_proportions,
@@ -144,5 +139,4 @@ _DESCRIPTIONS = {
     "apex_angle": _describe_apex,
     "base_angle": _describe_base,
     "petiole": _describe_petiole,
-    "vein_pairs": _describe_veins,
 }

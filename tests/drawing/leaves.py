@@ -1,4 +1,4 @@
-"""Draws leaves of which tip, base, petiole, outline, teeth, lobes, leaflets and veins are known."""
+"""Draws leaves of which tip, base, petiole, outline, teeth, lobes and leaflets are known."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ import numpy as np
 SIDE = 700
 #: A picture is drawn so many times as large, and then downsampled: margins are smooth.
 OVERSAMPLING = 3
-SHEET, BLADE, VEIN, STALK = (250, 250, 250), (45, 100, 60), (85, 145, 115), (70, 120, 105)
+SHEET, BLADE, STALK = (250, 250, 250), (45, 100, 60), (70, 120, 105)
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,6 @@ class Form:
     pinnate_lobes: int = 0
     #: Pairs of leaflets below the one at the end.
     leaflets: int = 0
-    veins: int = 7
     petiole: float = 0.3
 
 
@@ -47,7 +46,7 @@ class DrawnLeaf:
 def draw_leaf(form: Form, seed: int = 0, angle: float = 0.3) -> DrawnLeaf:
     """Draw a leaf, turned clockwise by an angle in radians, on white; the seed varies it a little."""
     rng = np.random.default_rng(seed)
-    outlines, veins, stalk = _make_leaf(form, rng)
+    outlines, stalk = _make_leaf(form, rng)
     share = np.linspace(0, 1, 24)
     sway = form.petiole * (rng.normal(0, 0.09) * share**2 + rng.normal(0, 0.03) * np.sin(np.pi * share * 1.5))
     petiole = np.stack([sway, -form.petiole * share], axis=1)
@@ -60,18 +59,15 @@ def draw_leaf(form: Form, seed: int = 0, angle: float = 0.3) -> DrawnLeaf:
         return line @ turn.T * scale + origin
 
     cols, rows = np.ceil(np.ptp(points, axis=0) * scale + 0.12 * SIDE).astype(int).tolist()
-    blade, veined = np.zeros((2, rows * OVERSAMPLING, cols * OVERSAMPLING), np.uint8)
-    stalked = np.zeros_like(blade)
+    blade, stalked = np.zeros((2, rows * OVERSAMPLING, cols * OVERSAMPLING), np.uint8)
     for outline in outlines:
         cv2.fillPoly(blade, [np.round(place(outline) * OVERSAMPLING).astype(np.int32)], 255)
-    width = OVERSAMPLING * scale
-    for lines, target, thickness in ((veins, veined, 0.008), ([petiole, stalk], stalked, 0.018)):
-        for line in lines:
-            corners = np.round(place(line) * OVERSAMPLING).astype(np.int32)
-            cv2.polylines(target, [corners], False, 255, max(1, round(width * thickness)))
+    for line in (petiole, stalk):
+        corners = np.round(place(line) * OVERSAMPLING).astype(np.int32)
+        cv2.polylines(stalked, [corners], False, 255, max(1, round(OVERSAMPLING * scale * 0.018)))
     picture = np.full((rows, cols, 3), SHEET, np.float32)
     shades = 1 + 0.04 * cv2.resize(rng.standard_normal((rows // 4, cols // 4)).astype(np.float32), (cols, rows))
-    for cover, colour in ((blade, BLADE), (veined & blade, VEIN), (stalked & ~blade, STALK)):
+    for cover, colour in ((blade, BLADE), (stalked & ~blade, STALK)):
         alpha = cv2.resize(cover, (cols, rows), interpolation=cv2.INTER_AREA)[..., None] / np.float32(255)
         picture += alpha * (np.float32(colour) * shades[..., None] - picture)
     return DrawnLeaf(np.clip(picture, 0, 255).astype(np.uint8), place(np.array([0.0, 1.0])), place(petiole),
@@ -79,11 +75,11 @@ def draw_leaf(form: Form, seed: int = 0, angle: float = 0.3) -> DrawnLeaf:
 
 
 def _make_leaf(form, rng):
-    """Make outlines and veins of all blades, and the stalk between them; the base at (0, 0), the tip at (0, 1)."""
+    """Make the outlines of all blades, and the stalk between them; the base at (0, 0), the tip at (0, 1)."""
     right, left = _make_half(form, rng), _make_half(form, rng) * (-1, 1)
     blade = np.vstack([right, left[::-1]])
     if not form.leaflets:
-        return [blade], _make_veins(form, rng), np.zeros((1, 2))
+        return [blade], np.zeros((1, 2))
     length = 1.4 / (form.leaflets + 1)
     outlines = [blade * length + (0, 1 - length)]
     for height in np.linspace(0, 1 - 1.3 * length, form.leaflets):
@@ -91,7 +87,7 @@ def _make_leaf(form, rng):
             turn = side * np.radians(65 + rng.normal(0, 4))
             matrix = length * np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
             outlines.append(blade @ matrix + (side * 0.02, height))
-    return outlines, [], np.array([[0, 0], [0, 1 - length / 2]])
+    return outlines, np.array([[0, 0], [0, 1 - length / 2]])
 
 
 def _make_half(form, rng):
@@ -123,14 +119,3 @@ def _make_half(form, rng):
     half[:, 0] = np.maximum(half[:, 0], 0)
     half[-1] = 0, 1
     return half
-
-
-def _make_veins(form, rng):
-    """Make the midrib and pairs of veins, which turn towards the tip; what is outside the blade isn't drawn."""
-    lines = [np.array([[0, 0], [0, 0.98]])]
-    for side in (-1, 1):
-        for start in 0.92 * (np.arange(form.veins) + 0.25 + rng.uniform(-0.12, 0.12, form.veins)) / form.veins:
-            bearings = side * (np.radians(50 + rng.normal(0, 2)) - np.linspace(0, 0.3, 9))
-            steps = form.width / 8 * np.stack([np.sin(bearings), np.cos(bearings)], axis=1)
-            lines.append(np.vstack([[0, start], steps]).cumsum(axis=0))
-    return lines

@@ -102,21 +102,6 @@ def resample(contour: Points, n_points: int) -> Points:
     return points.view(np.float64).reshape(-1, 2)
 
 
-def find_closed_peaks(signal: NDArray[np.float32], floor: float) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Find the peaks of a closed signal, such as one along an outline, whose prominence around it is at least `floor`.
-
-    Returns their indices, and their heights above the mean of the two valleys beside them.
-    """
-    # SciPy's signal processing takes longer to import than a leaf to measure; few commands need it.
-    from scipy.signal import find_peaks
-
-    start = int(np.argmin(signal))
-    values = np.append(np.roll(signal, -start), signal[start]).astype(np.float64)
-    peaks, _ = find_peaks(values, prominence=floor)
-    valleys = np.minimum.reduceat(values, np.append(0, peaks))
-    return (peaks + start) % len(signal), values[peaks] - (valleys[:-1] + valleys[1:]) / 2
-
-
 def _drop_dirt(mask: Mask) -> NDArray[np.uint8]:
     """Return the large components, 0 or 255, in the box of the whole mask."""
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))

@@ -50,7 +50,7 @@ def measure_veins(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> Values:
     # Angle of the region's longest extent, in radians, clockwise on the picture.
     axis = 0.5 * float(np.arctan2(2 * moments["mu11"], moments["mu20"] - moments["mu02"]))
     depth = cv2.distanceTransform(np.pad(region, 1).view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_3)[1:-1, 1:-1]
-    detail = remove_shading(grey, region.astype(np.float32), round(SIDE / 8) | 1)
+    detail = _remove_shading(grey, region.astype(np.float32))
     features: list[NDArray[np.float64]] = []
     for width in WIDTHS:
         # Nearer to the edge the filter would see the background.
@@ -72,13 +72,11 @@ def _resize_leaf(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> tuple[Val
     return cv2.resize(crop, size, interpolation=interpolation).astype(np.float32), region >= min(128, region.max())
 
 
-def remove_shading(grey: Values, region: Values, side: int) -> Values:
-    """Subtract the slow shading, the mean over windows of `side` pixels, and divide by the remaining deviation.
-
-    Both are measured inside the region only, which is 1 inside and 0 outside, where the result is 0, too.
-    """
-    total = cv2.boxFilter(grey * region, -1, (side, side), borderType=cv2.BORDER_CONSTANT)
-    share = cv2.boxFilter(region, -1, (side, side), borderType=cv2.BORDER_CONSTANT)
+def _remove_shading(grey: Values, region: Values) -> Values:
+    """Subtract the slow shading and divide by the remaining deviation, both measured inside the region (1) only."""
+    window = (round(SIDE / 8) | 1,) * 2
+    total = cv2.boxFilter(grey * region, -1, window, borderType=cv2.BORDER_CONSTANT)
+    share = cv2.boxFilter(region, -1, window, borderType=cv2.BORDER_CONSTANT)
     detail = (grey - total / np.maximum(share, 1e-6)) * region
     # A perfectly even leaf has only rounding errors: the smallest contrast is a grey level.
     return np.asarray(detail / max(float(detail[region > 0].std()), 1.0), np.float32)
