@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from leafid.grouping import group_by
 from leafid.pages import plots
 from leafid.pages.rendering import render_page
-from leafid.scoring.experiment import Result
+from leafid.scoring.crossvalidation import Result
 from leafid.scoring.tables import Table
 
 

@@ -1,6 +1,5 @@
 """Scores runs from Python: of any system, from files or from objects."""
 
-import importlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -8,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.errors import ProblemsError, UsageError
 from leafid.pictures import Collection
 from leafid.pictures.picture import Picture
 from leafid.scoring.plant_task import GROUPS, ScoreOptions, find_plant_metric, judge_run, score_run
@@ -35,8 +34,7 @@ def evaluate(
     by: str = "type",
     bootstrap: Bootstrap | bool = False,
     leave_out_missing: bool = False,
-    as_frame: bool = False,
-) -> Any:
+) -> list[dict[str, Any]]:
     """Score runs of the plant task, as ``leafid evaluate`` does.
 
     Parameters
@@ -55,19 +53,17 @@ def evaluate(
         Adds an interval to every score, as "S low" and "S high"; True uses the command's defaults.
     leave_out_missing : bool, default False
         Leave the pictures that a run lacks out of its means, as the official scorer does.
-    as_frame : bool, default False
-        Return a pandas DataFrame.
 
     Returns
     -------
-    list of dict, or pandas.DataFrame
+    list of dict
         A record for each run and group, with "run", the group's name under `by`, "pictures", "missing", "plants", and
         a score for each metric under its heading in tables (NaN where there is none).
 
     Raises
     ------
     LeafidError
-        When there is no such metric or group, nothing to score against, or pandas is missing; all problems of all runs
+        When there is no such metric or group or nothing to score against; all problems of all runs
         are reported together.
 
     Examples
@@ -96,7 +92,7 @@ def evaluate(
                 if resampling:
                     record |= {f"{metric.column} low": low, f"{metric.column} high": high}
             records.append(record)
-    return _to_frame(records) if as_frame else records
+    return records
 
 
 def _to_ground_truth(truth: PathLike | GroundTruth | Collection | Iterable[Picture]) -> GroundTruth:
@@ -162,11 +158,3 @@ def _make_run(name: str, rankings: Mapping[str, Sequence[Any]]) -> Run:
             rows.append((pictures[picture], species.setdefault(kind, len(species)), rank, score, len(rows) + 1))
     columns = [np.array([row[column] for row in rows], float if column == 3 else np.int32) for column in range(5)]
     return make_run(name, pictures, species, (columns[0], columns[1], columns[2], columns[3], columns[4]))
-
-
-def _to_frame(records: list[dict[str, Any]]) -> Any:
-    try:
-        pandas = importlib.import_module("pandas")
-    except ImportError:
-        raise LeafidError("a data frame needs pandas, found none; install pandas, or leave out as_frame") from None
-    return pandas.DataFrame(records)

@@ -377,4 +377,12 @@ METRICS = (
         command="evaluate --by family",
         column="S of family",
     ),
+    _metric(
+        "hierarchical-error",
+        "a wrong rank counts more when it is high or easy; 'Quercus *' costs half of a wrong species",
+        citation="ImageCLEF 2009, Error evaluation for IRMA Medical Image Annotation, over taxa",
+        command="evaluate-hierarchy",
+        column="error, by plant",
+        higher_is_better=False,
+    ),
 )

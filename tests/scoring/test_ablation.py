@@ -3,7 +3,7 @@ import pytest
 from leafid.descriptors.registry import FAMILIES
 from leafid.features.recipe_reader import load_recipe, parse_recipe
 from leafid.pictures import AcquisitionType
-from leafid.scoring.ablation import vary_recipe
+from leafid.scoring.experiment import vary_recipe
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))

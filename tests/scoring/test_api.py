@@ -91,17 +91,6 @@ def test_misuse():
         evaluate(TRUTH, [GOOD, GOOD])
 
 
-def test_a_frame_has_the_records_as_rows():
-    words = {"metrics": ["S", "top-5"], "by": "plant", "leave_out_missing": True}
-    records, frame = evaluate(TRUTH, PARTIAL, **words), evaluate(TRUTH, PARTIAL, **words, as_frame=True)
-    assert list(frame.columns) == list(records[0]) == ["run", "plant", "pictures", "missing", "plants", "S", "top-5"]
-    assert frame["plant"].tolist() == [record["plant"] for record in records]
-    # A plant of which the run names no picture has no score.
-    assert frame["S"].isna().tolist() == [not record["pictures"] for record in records]
-    assert frame["S"].dropna().tolist() == [record["S"] for record in records if record["pictures"]]
-    assert 0 < frame["S"].isna().sum() < len(frame)
-
-
 def test_scores_of_a_level_beside_groups_of_that_level():
     records = evaluate(TRUTH, GOOD, ["genus"], by="genus")
     assert [record["genus"] for record in records][:2] == ["Acer", "Fagus"]

@@ -11,13 +11,8 @@ from leafid.descriptors.registry import FAMILIES
 from leafid.errors import LeafidError
 from leafid.pages.experiment_page import make_experiment_page
 from leafid.pictures import AcquisitionType
-from leafid.scoring.experiment import (
-    Cell,
-    list_experiments,
-    make_experiment_table,
-    read_experiment,
-    summarise_experiment,
-)
+from leafid.scoring.crossvalidation import make_experiment_table, summarise_experiment
+from leafid.scoring.experiment import Cell, list_experiments, read_experiment
 from leafid.scoring.resampling import Bootstrap, randomisation_test
 
 EXPERIMENT = """
@@ -91,21 +86,35 @@ def test_keys_of_all_experts_are_changed_by_a_pattern(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (
-            'baseline = "all"',
-            'baseline = "none"',
-            "expected a recipe or protocol of the experiment, found 'none'",
-        ),
-        ("folds = 3", "fold = 3", "expected keys baseline, collections, folds"),
+        ('baseline = "all"', 'baseline = "none"', "baseline: expected a recipe or protocol"),
         ('only = ["shape"]', 'only = ["colour"]', "expected experts points, shape of type scan-like, found colour"),
-        ('name = "3 folds"', 'name = "3 folds", kind = "bootstrap"', "expected kind folds, leave-one-out, parts"),
-        ("seeds = [0, 1]", 'seeds = ["x"]', "expected the values of docs/formats.md"),
-        ("seeds = [0, 1]", "seeds = [", "not valid TOML"),
+        ("folds = 3", "fold = 3", "unknown key 'fold'; did you mean 'folds'?"),
+        ("folds = 3", "folds = true", "folds: expected a whole number"),
+        ("folds = 3", "folds = 1", "folds: expected a whole number of 2 or more, found 1"),
+        ("folds = 3", 'summary = ["a"]', "summary: expected text"),
+        ("seeds = [0, 1]", 'seeds = ["x"]', "seeds[0]: expected a whole number of 0 or more, found 'x'"),
+        ("seeds = [0, 1]", "seeds = []", "seeds: expected a list"),
+        ("seeds = [0, 1]", "seeds = 3", "seeds: expected a list"),
+        ("seeds = [0, 1]", "seeds = [", "expected TOML"),
+        ('types = ["scan-like"]', 'types = ["herbarium"]', "types[0]: expected one of scan, scan-like, photo"),
+        ('name = "3 folds"', 'name = "3 folds", kind = "x"', "protocols[0].kind: expected one of folds, leave-one-out"),
+        ('name = "3 folds"', "name = 3", "protocols[0].name: expected text"),
+        ("shots = [1, 2]", "shots = [0]", "protocols[0].shots[0]: expected a whole number of 1 or more"),
+        ("shots = [1, 2]", "shots = {}", "protocols[0].shots: expected a list"),
+        ('name = "shape", ', "", "recipes[1]: expected a name or 'vary', found neither"),
+        ('name = "shape"', 'name = "all"', "recipes: expected names that differ, found 'all' twice"),
+        ('name = "shape"', 'vary = "experts"', "recipes[1].vary: expected one of"),
+        ('only = ["shape"]', 'keys = { jittered = "x" }', "jittered: expected a whole number"),
+        ('only = ["shape"]', "keys = { colour = 1 }", "unknown key 'colour'"),
+        ('only = ["shape"]', 'expert_keys = { "*" = { modes = [] } }', "modes: expected a whole number"),
+        ('only = ["shape"]', "expert_keys = 7", "recipes[1].expert_keys: expected a table"),
     ],
 )
-def test_broken_experiments(experiment, old, new, message):
+def test_broken_experiments_give_one_line(experiment, old, new, message):
+    assert old in EXPERIMENT
     found = experiment(text=EXPERIMENT.replace(old, new))
-    assert (found.status, message in found.err) == (1, True), found.err
+    assert (found.status, found.err.count("\n"), found.out) == (1, 1, ""), found.err
+    assert message in found.err
 
 
 def test_differences_are_tested_by_plant():

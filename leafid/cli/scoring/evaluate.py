@@ -52,7 +52,7 @@ from leafid.errors import LeafidError, UsageError
 from leafid.files import write_text
 from leafid.grouping import count_noun
 from leafid.pictures import read_and_warn
-from leafid.scoring import calibration, hierarchy, open_world, plant_task, plants, sets
+from leafid.scoring import calibration, open_world, plant_task, plants, sets
 from leafid.scoring import tables as metrics
 from leafid.scoring.calibration import collect_first_species
 from leafid.scoring.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
@@ -209,7 +209,6 @@ def list_metrics() -> list[Metric]:
         calibration,
         open_world,
         sets,
-        hierarchy,
         irma,
         metric,
         localisation,

@@ -13,7 +13,8 @@ examples:
 """
 
 import argparse
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from leafid.cli.arguments import READING, ReadingOptions, TableOptions, add_compare, add_options, check_runs_to_compare
@@ -21,11 +22,11 @@ from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.errors import LeafidError, ProblemsError
 from leafid.learning.averages import average_score
+from leafid.learning.backing_off import WRONG_ERROR, hierarchical_error
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.names import parse_label
 from leafid.pictures.taxonomy import RANKS, WILDCARD, Taxonomy
 from leafid.scoring.comparison import compare_values, make_comparison_table
-from leafid.scoring.hierarchy import summarise_hierarchy
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
@@ -71,17 +72,18 @@ def run(options: Options, environment: Environment) -> int:
             f"have no genus, {classes[0]!r} first; 'leafid evaluate' scores labels without a taxonomy"
         )
     remedy = _explain_missing_ranks([*pictures, *more], taxonomy)
-    species = dict(zip(truth.pictures, truth.species, strict=True))
     rows: list[list[Cell]] = []
     values: dict[str, list[float]] = {}
     for path in options.runs:
         with suggesting_command(path, "evaluate-hierarchy", "evaluate"):
             answers = _select_answers(read_run(path), path, truth, taxonomy, remedy)
-        summary = summarise_hierarchy(species, answers, taxonomy)
-        if summary.missing:
-            environment.warn(f"{path}: lacks {summary.missing} of {len(truth)} pictures; each counts 1")
-        shares = [f"{summary.correct[rank]}/{count}" for rank, count in summary.answered.items()]
-        errors = [summary.errors[picture] for picture in truth.pictures]
+        if n_missing := len(set(truth.pictures) - answers.keys()):
+            environment.warn(f"{path}: lacks {n_missing} of {len(truth)} pictures; each counts 1")
+        errors = [
+            hierarchical_error(species, answers[picture], taxonomy) if picture in answers else WRONG_ERROR
+            for picture, species in zip(truth.pictures, truth.species, strict=True)
+        ]
+        shares = _count_correct(truth, answers, taxonomy)
         means = fmean(errors), average_score(errors, truth.author, truth.plant)
         values[str(path)] = [error / len(truth) for error in errors]
         rows.append([str(path), *means, *shares])
@@ -93,6 +95,20 @@ def run(options: Options, environment: Environment) -> int:
         tables.append(make_comparison_table(comparisons, "error"))
     print_tables(tables, options, environment)
     return 0
+
+
+def _count_correct(truth: GroundTruth, answers: Mapping[str, str], taxonomy: Taxonomy) -> list[str]:
+    """Write how many of the answers at each rank are correct as far as they go, from the species up; last ``"*"``."""
+    ranks = [*reversed(taxonomy.ranks), WILDCARD]
+    answered, correct = Counter[str](), Counter[str]()
+    for picture, species in zip(truth.pictures, truth.species, strict=True):
+        if picture in answers:
+            path = taxonomy.find_path(answers[picture])
+            depth = len(path) - path.count(WILDCARD)
+            rank = taxonomy.ranks[depth - 1] if depth else WILDCARD
+            answered[rank] += 1
+            correct[rank] += path[:depth] == taxonomy.paths[species][:depth]
+    return [f"{correct[rank]}/{answered[rank]}" for rank in ranks]
 
 
 def _explain_missing_ranks(pictures: Sequence[Picture], taxonomy: Taxonomy) -> str:

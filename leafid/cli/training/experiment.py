@@ -15,8 +15,9 @@ examples:
 """
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from leafid.cli.arguments import READING, CacheOptions, TableOptions, add_options, check_output_folder, positive_int
 from leafid.cli.computing import add_cache, on_workers, open_loader
@@ -26,7 +27,8 @@ from leafid.cli.training.input import PictureOptions, complete_pictures, read_tr
 from leafid.errors import LeafidError
 from leafid.files import write_text
 from leafid.pages.experiment_page import make_experiment_page
-from leafid.scoring.experiment import make_experiment_table, read_experiment, run_experiment, summarise_experiment
+from leafid.scoring.crossvalidation import make_experiment_table, summarise_experiment
+from leafid.scoring.experiment import read_experiment, run_experiment
 from leafid.scoring.resampling import Bootstrap
 
 REPORT = "report.html"
@@ -67,7 +69,7 @@ def run(options: Options, environment: Environment) -> int:
     paths = options.collections or list(experiment.collections)
     if not paths:
         raise LeafidError(f"{options.experiment}: expected a collection, found none; name one on the command line")
-    all_parts = any(protocol.kind == "parts" for protocol in experiment.protocols)
+    all_parts = any(protocol.kind == "parts" for protocol in experiment.make_protocols())
     with on_workers(options, paths), open_loader(options, environment) as loader:
         collections = {}
         for path in paths:
@@ -77,14 +79,14 @@ def run(options: Options, environment: Environment) -> int:
             raise LeafidError(f"expected collections whose folders have different names, found {', '.join(paths)}")
         cells = run_experiment(experiment, collections, loader, environment.note)
     bootstrap = Bootstrap(options.resamples, options.confidence, options.seed)
-    results = summarise_experiment(cells, experiment.baseline, bootstrap)
+    results = summarise_experiment(cells, experiment.get_baseline(), bootstrap)
     if not results:
         raise LeafidError(f"{options.experiment}: expected species with training pictures in a fold, found none")
-    table = make_experiment_table(results, experiment.baseline, bootstrap)
+    table = make_experiment_table(results, experiment.get_baseline(), bootstrap)
     page = folder / REPORT
     write_text(page, make_experiment_page(Path(options.experiment).stem, experiment.summary, results, table))
     environment.note(str(page))
     if options.format not in ("csv", "json"):
-        table = make_experiment_table(results, experiment.baseline, bootstrap, is_complete=False)
+        table = make_experiment_table(results, experiment.get_baseline(), bootstrap, is_complete=False)
     print_tables([table], options, environment)
     return 1 if loader.unreadable else 0
