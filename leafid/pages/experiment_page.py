@@ -22,11 +22,8 @@ def make_experiment_page(title: str, summary: str, results: Sequence[Result], ta
 
 def _draw_points(results: Sequence[Result]) -> tuple[str, str]:
     """Draw accuracies; returns the plot with its caption."""
-    recipes, protocols = ({getattr(row, key) for row in results} for key in ("recipe", "protocol"))
-    names = [
-        row.recipe if len(protocols) == 1 else row.protocol if len(recipes) == 1 else f"{row.recipe}, {row.protocol}"
-        for row in results
-    ]
+    differing = [key for key in ("recipe", "protocol") if len({getattr(row, key) for row in results}) > 1]
+    names = [", ".join(getattr(row, key) for key in differing or ["recipe"]) for row in results]
     about = f"{results[0].collection}, {results[0].type}"
     points = [(row.top1, *row.interval) for row in results]
     return plots.draw_points(names, {"": points}, "top-1", about), "Accuracy, with intervals."

@@ -8,11 +8,12 @@ import numpy as np
 
 from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.traits import Measure, measure_traits
-from leafid.features.recipe import LONGEST_SIDE
-from leafid.model.answer import Answer
+from leafid.features.recipe import LONGEST_SIDE, Expert
+from leafid.learning.fusion import fuse
+from leafid.model.answer import Answer, rank_species
+from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
 from leafid.model.species import MIN_CONFIDENCE, Thumbnail
-from leafid.pages.opinions import Opinion, collect_opinions
 from leafid.pages.species_comparison import Difference, compare_species, sort_by_similarity
 from leafid.pages.trait_words import describe_traits
 from leafid.pictures.decoding import encode_jpeg
@@ -25,9 +26,34 @@ SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
 # Parts of the outline smaller than this share of the largest one aren't drawn, nor are bends of less than half a pixel.
 _PART_SHARE, _TOLERANCE = 0.02, 0.5
 
+# Number of species that an expert names.
+_NAMED = 3
+_PATCHES = {
+    "dense-sift": "edges in small patches",
+    "dense-chroma-sift": "edges between hues in small patches",
+    "detected-sift": "edges around distinct points",
+    "edge-sift": "patches along margins and veins",
+    "outline-sift": "edges along the outline",
+}
+_VIEWS = {"leaf": "the cut-out leaf", "upright": "the upright leaf", "picture": "the whole picture"}
+
 #: Column and row in `Explanation.image`, in pixels.
 Point = tuple[float, float]
 Polygon = tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What one expert says about the picture."""
+
+    #: As in the recipe.
+    name: str
+    #: What it looks at.
+    description: str
+    #: Its share of the answer, 0 to 1: weight times trust times the spread of its scores. All shares sum to 1.
+    share: float
+    #: Its first three species with the probabilities that it gives by itself.
+    ranking: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
@@ -108,7 +134,7 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         evidence=answer.evidence,
         condition=answer.condition,
         traits=describe_traits(values),
-        opinions=collect_opinions(model[answer.type].identifier, shown) if is_leaf else (),
+        opinions=_collect_opinions(model[answer.type].identifier, shown) if is_leaf else (),
         species=tuple(_show_species(model, answer, values, rank, name) for rank, name in enumerate(names)),
         differences=tuple(compare_species(model.species, names[:2], values)),
         notes=tuple(_list_notes(model, answer, leaf, landmarks)),
@@ -159,3 +185,30 @@ def note_missing_thumbnails(model: Model) -> str:
     if not any(record.thumbnails for record in model.species.values()):
         return "The model keeps no pictures of its species: it was trained with --no-thumbnails."
     return ""
+
+
+def _collect_opinions(identifier: Identifier, image: Image) -> tuple[Opinion, ...]:
+    """Collect what each expert says about a picture of the identifier's type, the most influential expert first."""
+    extractor = identifier.extractor
+    features = [extractor.extract(shrink(image, extractor.longest_side), identifier.type)]
+    trust = expert_trust(identifier.recipe, np.array([features[0].confidence]))
+    scores = identifier.score(features)
+    influence = []
+    for own, expert_trusts, weight in zip(scores, trust, identifier.weights, strict=True):
+        possible = own[0][np.isfinite(own[0])]
+        influence.append(float(weight * expert_trusts[0] * possible.std()) if len(possible) else 0.0)
+    total = sum(influence)
+    opinions = []
+    for index, (name, expert) in enumerate(identifier.recipe.experts.items()):
+        alone = fuse([scores[index]], [trust[index]], identifier.weights[index : index + 1])[0]
+        share = influence[index] / total if total else 0.0
+        ranking = rank_species(alone, identifier.species)[:_NAMED] if influence[index] else []
+        opinions.append(Opinion(name, _describe_expert(expert), share, tuple(ranking)))
+    return tuple(sorted(opinions, key=lambda own: -own.share))
+
+
+def _describe_expert(expert: Expert) -> str:
+    """Describe what an expert looks at, in words."""
+    if expert.is_local:
+        return f"{_PATCHES[expert.descriptor]} of {_VIEWS[expert.view]}"
+    return f"measures of the leaf: {', '.join(name.replace('_', ' ') for name in expert.families)}"

@@ -82,11 +82,8 @@ def _read_model(file: str) -> Model:
 
 
 def _call_with_model(file: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    def call(arguments: tuple[Any, ...]) -> Any:
-        return function(_read_model(file), *arguments)
-
     try:
-        return call_single_threaded(call, arguments)
+        return call_single_threaded(lambda rest: function(_read_model(file), *rest), arguments)
     except LeafidError:
         raise
     except Exception as error:
@@ -118,11 +115,6 @@ def explain_pictures(model: Model, upload: Upload, prefix: str) -> list[str]:
         )
         for number, group in enumerate(groups, 1)
     ]
-
-
-def describe_model(model: Model) -> dict[str, Any]:
-    """Describe the model; returns the object of ``info --format json``."""
-    return field_guide.describe_model(model, "")
 
 
 def make_field_guide(model: Model, file: Path) -> str:

@@ -1,24 +1,17 @@
 """Renders the templates of all pages, which share one style."""
 
-from __future__ import annotations
-
 import base64
 import re
 from functools import cache
-from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 import leafid
 from leafid.model.answer import format_probability
 from leafid.scoring.tables import format_cell
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
-#: Media types by the names of files below /static/.
-STATIC_FILES = {"site.css": "text/css", "site.js": "text/javascript"}
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -29,15 +22,7 @@ def render_page(template: str, **values: Any) -> str:
 
 def render_site_page(template: str, path: str = "", **values: Any) -> str:
     """Render a page of ``leafid serve``; `path` is its own."""
-    return render_page(template, stylesheet="/static/site.css", navigation="navigation.html", path=path, **values)
-
-
-@cache
-def read_static_file(name: str) -> str:
-    """Read one of `STATIC_FILES`; the style is that of all pages, and what the site has beside it."""
-    files = resources.files("leafid.pages")
-    text = (files / "static" / name).read_text(encoding="utf-8")
-    return (files / "templates" / "style.css").read_text(encoding="utf-8") + text if name == "site.css" else text
+    return render_page(template, navigation="navigation.html", path=path, **values)
 
 
 @cache
@@ -47,11 +32,9 @@ def _get_environment() -> Environment:
     ``percent``, ``score``, ``trait`` and ``cell`` format shares, scores, a number with its unit, and a cell of a table;
     ``jpeg`` makes a data URL of the bytes of a JPEG.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     environment = Environment(
         finalize=lambda value: clean_text(value) if type(value) is str else value,
-        loader=PackageLoader("leafid.pages"),
+        loader=ChoiceLoader([PackageLoader("leafid.pages"), PackageLoader("leafid.pages", "static")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -60,7 +43,7 @@ def _get_environment() -> Environment:
     environment.globals["version"] = leafid.__version__
     environment.filters["percent"] = format_share
     environment.filters["probability"] = format_probability
-    environment.filters["score"] = lambda value: "–" if np.isnan(value) else f"{value:.3f}"
+    environment.filters["score"] = format_score
     environment.filters["trait"] = format_trait
     environment.filters["cell"] = format_cell
     environment.filters["jpeg"] = lambda data: f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
@@ -75,6 +58,13 @@ def clean_text(text: str) -> str:
 def format_share(share: float) -> str:
     """Format a share as a percentage, which is 0% or 100% only if nothing is rounded."""
     return f"{share:.0%}" if share in (0, 1) else format_probability(share)
+
+
+def format_score(score: float) -> str:
+    """Format a score with three digits, which are 0.000 or 1.000 only if nothing is rounded."""
+    if np.isnan(score) or score in (0, 1):
+        return "–" if np.isnan(score) else f"{score:.3f}"
+    return {"0.000": "< 0.001", "1.000": "> 0.999"}.get(f"{score:.3f}", f"{score:.3f}")
 
 
 def format_trait(value: float, unit: str) -> str:

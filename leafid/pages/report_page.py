@@ -19,12 +19,10 @@ from leafid.scoring.open_world import compute_open_set_curve, make_open_world_ta
 from leafid.scoring.plant_task import (
     ALL,
     MEAN_OF_TYPES,
-    JudgedRun,
     ScoreOptions,
     judge_run,
     list_plant_metrics,
     make_score_table,
-    select_types,
 )
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.runs import Run
@@ -36,11 +34,10 @@ from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
 from leafid.workers import ordered_map
 
-# Maximum number of confusions with pictures, of missing pictures that are named, of ranks, of species in a confusion
-# matrix, and of pictures in the list of all: the page stays at a few megabytes.
+# Maximum number of confusions with pictures, of missing pictures that are named, of species in a confusion matrix, and
+# of pictures in the list of all: the page stays at a few megabytes.
 CONFUSIONS_SHOWN = 12
 MISSING_SHOWN = 200
-DEEPEST_RANK = 20
 MATRIX_SIZE = 30
 PICTURES_SHOWN = 1500
 # Number of answers shown of each picture.
@@ -137,16 +134,6 @@ def make_report(
         tables["comparison"] = make_comparison_table(
             comparisons, "S", scope="mean of types", won="species", seed=bootstrap.seed
         )
-    curves = _compute_rank_curves(truth, judged)
-    tables["ranks"] = run_facts.make_rank_table(curves)
-    ranks = range(1, len(tables["ranks"].rows) + 1)
-    drawn["ranks"] = plots.draw_curves(
-        {name: (ranks, values) for name, values in curves.items()},
-        "first k answers",
-        "correct species among them",
-        steps=[k for k in (1, 2, 3, 5, 10, 20) if k in ranks],
-        has_points=True,
-    )
     tops = {run.name: find_top_predictions(run, truth) for run in runs}
     answers = {
         name: (top.score[top.is_answered], top.correct[top.is_answered])
@@ -262,15 +249,6 @@ def _plot_training_bins(table: Table, runs: Sequence[Run]) -> str:
     bins = [str(row[1]) for row in rows[runs[0].name]]
     scores = {name: [(row[3], *_NO_INTERVAL) for row in own] for name, own in rows.items()}
     return plots.draw_points(bins, scores, "mean top-1 of the species")
-
-
-def _compute_rank_curves(truth: GroundTruth, judged: Sequence[JudgedRun]) -> dict[str, list[float]]:
-    """Compute the rank curve of each run; of a single run, that of each type."""
-    deepest = min(DEEPEST_RANK, max(2, *(int(run.size.max()) for run in judged)))
-    ranks = {run.name: run.rank for run in judged}
-    if len(judged) == 1:
-        ranks = {name: judged[0].rank[indices] for name, indices in select_types(truth).items()}
-    return {name: run_facts.compute_rank_curve(rank, deepest).tolist() for name, rank in ranks.items()}
 
 
 def _compute_open_world_curve(run: Run, truth: GroundTruth) -> plots.Curve:

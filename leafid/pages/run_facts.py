@@ -1,4 +1,4 @@
-"""What a report says about a run besides its scores: top predictions, confusions, ranks, reliability, in tables too."""
+"""What a report says about a run besides its scores: top predictions, confusions, reliability, in tables too."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -124,21 +124,6 @@ def count_answers(top: TopPredictions, truth: GroundTruth, most: int) -> Confusi
     return ConfusionMatrix(tuple(shown), tuple(family[name] for name in shown), counts, len(family) - len(shown))
 
 
-def compute_rank_curve(rank: ArrayLike, deepest: int) -> NDArray[np.float64]:
-    """Compute the share of pictures with the correct species among the first k, for every k up to `deepest`.
-
-    A rank is from 1, or 0 where the correct species isn't named.
-
-    Examples
-    --------
-    >>> compute_rank_curve([1, 3, 0, 1], 4)
-    array([0.5 , 0.5 , 0.75, 0.75])
-    """
-    ranks = np.asarray(rank)
-    counted = ranks[(ranks >= 1) & (ranks <= deepest)]
-    return np.cumsum(np.bincount(counted, minlength=deepest + 1)[1:]) / len(ranks)
-
-
 def compute_reliability(probability: ArrayLike, correct: ArrayLike, n_bins: int = 10) -> ReliabilityCurve:
     """Compare the probabilities of predictions with how often they are correct, in bins of equal width.
 
@@ -170,12 +155,6 @@ def make_count_table(truth: GroundTruth) -> Table:
         for name, indices in groups.items()
     ]
     return Table("Pictures by acquisition type", ["type", "pictures", *columns], rows)
-
-
-def make_rank_table(curves: Mapping[str, Sequence[float]]) -> Table:
-    """Tabulate the share of pictures with the correct species among the first k."""
-    rows: list[list[Cell]] = [[k, *values] for k, values in enumerate(zip(*curves.values(), strict=True), 1)]
-    return Table("Correct species among the first k", ["k", *curves], rows)
 
 
 def make_reliability_table(curves: Mapping[str, ReliabilityCurve]) -> Table:

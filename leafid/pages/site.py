@@ -20,15 +20,16 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 import leafid
 from leafid.errors import LeafidError
-from leafid.pages import model_workers
+from leafid.pages import field_guide, model_workers
 from leafid.pages.guard import Guard
 from leafid.pages.model_workers import ModelWorkers
-from leafid.pages.rendering import STATIC_FILES, read_static_file, render_site_page
+from leafid.pages.rendering import render_site_page
 from leafid.pages.uploads import Limits, discard, measure_request, read_upload
 from leafid.workers import WorkerError
 
@@ -50,7 +51,7 @@ def make_app(pool: ModelWorkers, host: str = "127.0.0.1", limits: Limits | None 
             Route("/explain", site.explain, methods=["POST"]),
             Route("/guide", site.show_field_guide),
             Route("/api", site.show_api),
-            Route("/static/{name}", site.send_static_file),
+            Mount("/static", StaticFiles(packages=[("leafid.pages", "static")])),
             Route("/identify", site.identify, methods=["POST"]),
             Route("/species", site.list_species),
             Route("/openapi.json", site.describe_api),
@@ -86,12 +87,6 @@ class _Site:
         page = render_site_page("api.html", "/api", api=read_api_description(), address=str(request.base_url))
         return HTMLResponse(page)
 
-    async def send_static_file(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        if name not in STATIC_FILES:
-            raise HTTPException(404, "expected the address of a page, found none")
-        return Response(read_static_file(name), media_type=STATIC_FILES[name])
-
     def _show_answers(self, answers: list[str]) -> Response:
         return HTMLResponse(
             render_site_page("identify.html", "/", limits=self.limits, answers=list(map(Markup, answers)))
@@ -101,7 +96,7 @@ class _Site:
         return JSONResponse(await self._answer(request, model_workers.identify_pictures))
 
     async def list_species(self, _: Request) -> Response:
-        return JSONResponse((await self._get_fixed(model_workers.describe_model))["species"])
+        return JSONResponse((await self._get_fixed(field_guide.describe_model, ""))["species"])
 
     async def describe_api(self, _: Request) -> Response:
         return JSONResponse(read_api_description())
@@ -118,7 +113,7 @@ class _Site:
         self.n_bytes += n_bytes
         try:
             upload = await read_upload(request, self.limits)
-            types = (await self._get_fixed(model_workers.describe_model))["types"]
+            types = (await self._get_fixed(field_guide.describe_model, ""))["types"]
             if any(picture.type and picture.type not in types for picture in upload.pictures):
                 known = ", ".join(types)
                 raise HTTPException(

@@ -106,8 +106,13 @@ def parse_upload(content_type: str, body: bytes, limits: Limits) -> Upload:
     if any(file.size > limits.picture_bytes for file in files):
         raise HTTPException(413, f"expected pictures of at most {limits.picture_bytes >> 20} MiB")
     values = {_decode(own.field_name): _decode(own.value) for own in others if isinstance(own, Field)}
-    type_ = _parse_type(values.get("assume_type"))
-    pictures = [Picture(_make_name(file), type_, data=_read(file)) for file in files]
+    word = values.get("assume_type", "")
+    if word not in ["", *AcquisitionType]:
+        raise HTTPException(400, f"expected a type ({', '.join(AcquisitionType)}), found {word!r:.50}")
+    type_ = AcquisitionType(word) if word else None
+    for file in files:
+        file.file_object.seek(0)
+    pictures = [Picture(_make_name(file), type_, data=file.file_object.read()) for file in files]
     return Upload(pictures, values.get("together") in {"1", "true", "on"})
 
 
@@ -137,20 +142,6 @@ async def _read_body(request: Request, limits: Limits) -> bytes:
 
 def _decode(text: bytes | None) -> str:
     return (text or b"").decode("utf-8", "replace")
-
-
-def _read(file: File) -> bytes:
-    file.file_object.seek(0)
-    return file.file_object.read()
-
-
-def _parse_type(word: str | None) -> AcquisitionType | None:
-    if not word:
-        return None
-    try:
-        return AcquisitionType(word)
-    except ValueError:
-        raise HTTPException(400, f"expected a type ({', '.join(AcquisitionType)}), found {word!r:.50}") from None
 
 
 def _make_name(file: File) -> Path:

@@ -176,7 +176,7 @@ def test_a_report_on_names_that_are_no_formulas(cli, tmp_path):
 def test_plots_have_colours_of_the_style_and_ids_of_their_own(cli, tmp_path, run):
     page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
     plots = re.findall(r'<svg class="plot".*?</svg>', page.html, re.DOTALL)
-    assert len(plots) == 5
+    assert len(plots) == 4
     for svg in plots:
         ElementTree.fromstring(svg)
         assert "var(--series-1)" in svg
@@ -188,7 +188,7 @@ def test_every_table_is_beside_the_page(cli, tmp_path, run):
     other.write_text(run.read_text().replace("Ginkgo biloba", "Ilex aquifolium"))
     page = report(cli, tmp_path, SAMPLE, run, other, "--part", "test")
     tables = {file.name for file in (tmp_path / "out" / "tables").iterdir()}
-    names = {"scores", "comparison", "ranks", "reliability", "training-pictures", "pictures", "pictures-by-type"}
+    names = {"scores", "comparison", "reliability", "training-pictures", "pictures", "pictures-by-type"}
     names |= {f"{kind}-{run}" for kind in ("species", "confusions") for run in ("run", "other")}
     assert tables == {f"{name}.{ending}" for name in names for ending in ("csv", "tex")}
     [header, row] = (tmp_path / "out" / "tables" / "comparison.csv").read_text().splitlines()

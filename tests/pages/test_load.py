@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import leafid
-from leafid.pages import model_workers
+from leafid.pages import field_guide, model_workers
 from leafid.pages.model_workers import ModelWorkers
 from leafid.pages.site import make_app
 from leafid.pages.uploads import Limits
@@ -47,11 +47,11 @@ def test_large_requests_wait_for_memory(make_client, leaf):
     assert make_client(pending_bytes=100).post("/identify", files=leaf).status_code == 503
 
 
-def kill(_model):
+def kill(_model, _source):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def hang(_model):
+def hang(_model, *_):
     time.sleep(600)
 
 
@@ -61,7 +61,7 @@ def get_process(_model):
 
 def test_a_killed_worker_costs_one_request(client, pool, leaf, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(model_workers, "describe_model", kill)
+        patch.setattr(field_guide, "describe_model", kill)
         found = client.get("/species")
     assert found.status_code == 503
     assert "killed" in found.json()["problem"]
@@ -87,7 +87,7 @@ def test_a_worker_that_hangs_is_replaced(drawn_model, leaf, monkeypatch):
 
 def test_waiting_for_a_worker_is_limited(make_client, leaf, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(model_workers, "describe_model", hang)
+        patch.setattr(field_guide, "describe_model", hang)
         found = make_client(answer_seconds=0.5).get("/species")
     assert (found.status_code, found.headers["Retry-After"]) == (503, "2")
 

@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.pages.run_facts import (
-    compute_rank_curve,
     compute_reliability,
     count_answers,
     find_confusions,
@@ -79,13 +78,6 @@ def test_a_missing_picture_is_wrong_but_no_confusion(run, truth):
     assert best["most often taken for"] == "Quercus ilex"
     assert (second["species"], second["top-1"], second["top-5"]) == ("Ilex aquifolium", 0.0, 0.5)
     assert (last["species"], last["top-1"], last["most often taken for"]) == ("Quercus ilex", 0.0, None)
-
-
-@given(st.lists(st.integers(0, 30), min_size=1, max_size=40), st.integers(1, 30))
-def test_rank_curve_is_the_count_it_stands_for(ranks, deepest):
-    literal = [sum(1 <= rank <= k for rank in ranks) / len(ranks) for k in range(1, deepest + 1)]
-    # Sums of whole numbers divided once: only the last bit may differ.
-    np.testing.assert_allclose(compute_rank_curve(ranks, deepest), literal, rtol=1e-15)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60), st.integers(1, 12))

@@ -6,7 +6,6 @@ import re
 import pytest
 
 import leafid
-from leafid.pages.rendering import STATIC_FILES
 
 HTML = {"Accept": "text/html,*/*"}
 INLINE = re.compile(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=|javascript:", re.IGNORECASE)
@@ -21,9 +20,10 @@ def test_pages_have_no_inline_script_or_style_and_nothing_from_elsewhere(client,
 
 
 def test_static_files(client):
-    for name, kind in STATIC_FILES.items():
+    for name, kind in {"style.css": "text/css", "site.css": "text/css", "site.js": "text/javascript"}.items():
         assert client.get(f"/static/{name}").headers["Content-Type"].startswith(kind)
-    assert client.get("/static/../app.py").status_code == 404
+    for path in ("../site.py", "%2e%2e/site.py", "..%2fsite.py", "nothing", ""):
+        assert client.get(f"/static/{path}").status_code == 404
 
 
 def test_the_form_is_answered_without_its_script(client, leaf):

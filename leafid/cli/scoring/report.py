@@ -1,6 +1,6 @@
 """Write a report on runs: one HTML page with scores, plots, and pictures of what was confused.
 
-The page shows S of each acquisition type with its interval, the ranks of the correct species, how well calibrated the
+The page shows S of each acquisition type with its interval, how well calibrated the
 probabilities are, the scores of every species, which species were taken for which, and every picture with the outline
 of its leaf and its answers. It is a single file that needs no network. The folder tables/ beside it has every table as
 CSV and LaTeX.

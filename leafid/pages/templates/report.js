@@ -5,7 +5,7 @@ const LONG = 12;
 const SHOWN = 50;
 
 function read(cell) {
-  const text = cell ? cell.textContent.trim().replace(/^< /, "") : "";
+  const text = cell ? cell.textContent.trim().replace(/^[<>] /, "") : "";
   const number = parseFloat(text);
   return Number.isNaN(number) || !/^[-\d.]/.test(text) ? text : number;
 }
