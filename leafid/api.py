@@ -20,7 +20,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import choose_types_to_train
 from leafid.features.recipe_reader import load_recipe
 from leafid.model import training
-from leafid.model.bundled import find_bundled_model, load_recogniser
+from leafid.model.bundled import find_bundled_model, recognise_types
 from leafid.model.fitting import extending
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser, recognise_frequent_types
@@ -133,7 +133,7 @@ def _read_training_pictures(
     collection: Collection | Path_ | Sequence[Picture],
     assume_type: AcquisitionType | str | None,
     loader: FeatureLoader,
-    recognition: TypeRecogniser | None = None,
+    recogniser: TypeRecogniser | None = None,
 ) -> list[Picture]:
     """Select labelled pictures, and give each a type, which the bundled model recognises by default."""
     if isinstance(collection, (str, os.PathLike)):
@@ -141,8 +141,9 @@ def _read_training_pictures(
     pictures = collection.pictures if isinstance(collection, Collection) else _check_pictures(collection)
     assumed = None if assume_type is None else AcquisitionType.parse(assume_type)
     pictures = select_training_pictures(pictures, assumed)
-    recognition = recognition or load_recogniser(pictures)
-    return recognise_frequent_types(recognition, pictures, loader)[0] if recognition else pictures
+    if recogniser is not None:
+        return recognise_frequent_types(recogniser, pictures, loader)[0]
+    return recognise_types(pictures, loader)[0]
 
 
 def segment(image: Any, acquisition_type: AcquisitionType | str) -> Segmentation:

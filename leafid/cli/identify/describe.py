@@ -15,6 +15,7 @@ examples:
 
 import argparse
 import csv
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -30,9 +31,10 @@ from leafid.descriptors import FAMILIES, find_families, get_column_names, measur
 from leafid.errors import ImageError, LeafidError, UsageError, naming_large_picture, to_one_line
 from leafid.files import is_utf8, open_output
 from leafid.model.bundled import load_recogniser
-from leafid.model.recogniser import TypeRecogniser
+from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 from leafid.textfiles import escape_formula
 from leafid.workers import ordered_map
@@ -85,17 +87,21 @@ def run(options: Options, environment: Environment) -> int:
     pictures = assume_type(options.assume_type, collection.pictures)
     task = partial(_measure_file, families=families, recognition=load_recogniser(pictures, options.model))
     n_failed = 0
+    recognised: Counter[AcquisitionType] = Counter()
     target = nullcontext(environment.stdout) if options.output == "-" else open_output(options.output)
     with on_workers(options, options.pictures), target as stream:
         table = csv.writer(stream, lineterminator="\n")
         table.writerow(["picture", "type", "species", *get_column_names(families)])
         results = ordered_map(task, pictures, options.jobs, lambda picture, problem: f"{picture.file}: {problem}")
-        for outcome in environment.progress(results, len(pictures), "describe"):
+        outcomes = environment.progress(results, len(pictures), "describe")
+        for picture, outcome in zip(pictures, outcomes, strict=True):
             if isinstance(outcome, str):
                 n_failed += 1
                 environment.note(f"leafid: error: {outcome}")
             else:
                 table.writerow(outcome)
+                recognised.update([AcquisitionType(outcome[1])] if picture.type is None else [])
+    warn_of_mixed_types(recognised)
     if n_failed:
         environment.note(f"leafid: {n_failed} of {len(pictures)} pictures left out")
     return 1 if n_failed or collection.is_incomplete else 0

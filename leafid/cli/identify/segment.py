@@ -30,9 +30,10 @@ from leafid.cli.environment import Environment
 from leafid.errors import ImageError, UsageError, naming_large_picture
 from leafid.files import MAX_OUTPUT_NAME_BYTES, open_output
 from leafid.model.bundled import load_recogniser
-from leafid.model.recogniser import TypeRecogniser
+from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import crop_leaf, draw_overlay, segment
 from leafid.workers import ordered_map
 
@@ -79,6 +80,7 @@ def run(options: Options, environment: Environment) -> int:
     width = max(len("picture"), *(len(picture.name) for picture in pictures))
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
     n_failed = 0
+    recognised: Counter[AcquisitionType] = Counter()
     with on_workers(options, options.pictures, [options.output]):
         results = ordered_map(
             task,
@@ -93,9 +95,11 @@ def run(options: Options, environment: Environment) -> int:
                 environment.note(f"leafid: error: {outcome}")
                 continue
             type_, share, confidence = outcome
+            recognised.update([AcquisitionType(type_)] if picture.type is None else [])
             environment.print(f"{picture.name:<{width}}  {type_:<9}  {share:>6.1%}  {confidence:>10.2f}")
             if not share:
                 environment.warn(f"{picture.file}: no leaf found; its mask is empty")
+    warn_of_mixed_types(recognised)
     if n_failed:
         environment.note(f"leafid: {n_failed} of {len(pictures)} pictures could not be read")
     return 1 if n_failed or collection.is_incomplete else 0

@@ -10,8 +10,7 @@ from leafid.cli.environment import Environment
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, choose_types_to_train
 from leafid.features.recipe_reader import load_recipe
-from leafid.model.bundled import load_recogniser
-from leafid.model.recogniser import recognise_frequent_types
+from leafid.model.bundled import recognise_types
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import select_training_pictures
@@ -76,12 +75,10 @@ def complete_pictures(
             "held-out scores are too high (top-1 0.993 instead of 0.85 for scans of ImageCLEF 2011); "
             "say --plants-from, or look for pictures of one leaf with 'leafid info --similar'"
         )
-    recognition = load_recogniser(pictures, model)
-    if recognition is None:
-        return list(pictures)
-    typed, counts = recognise_frequent_types(recognition, pictures, loader)
-    found = ", ".join(f"{type_} {count}" for type_, count in counts.items())
-    environment.note(f"acquisition types recognised: {found or 'none'}")
+    typed, counts = recognise_types(pictures, loader, model)
+    if any(picture.type is None for picture in pictures):
+        found = ", ".join(f"{type_} {count}" for type_, count in counts.items())
+        environment.note(f"acquisition types recognised: {found or 'none'}")
     return typed
 
 
