@@ -96,7 +96,7 @@ def read_segmentation(segmentation: list[list[float]] | Runs, image: Image) -> R
     It is the union of polygons, or runs of pixels. A region outside the picture or without a pixel, or one that can't
     be read, raises a `LeafidError`.
     """
-    if image.width is None or image.height is None or not (image.width.is_integer() and image.height.is_integer()):
+    if not image.width or not image.height or image.width % 1 or image.height % 1:
         raise LeafidError("expected a whole width and height of the image of a segmentation, found none")
     width, height = int(image.width), int(image.height)
     if width * height > MAX_PIXELS:
