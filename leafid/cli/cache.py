@@ -20,6 +20,7 @@ from leafid.features.feature_cache import (
     choose_cache_folder,
     locate_database,
     measure_cache,
+    remove_cache,
 )
 
 
@@ -48,9 +49,13 @@ def run(options: Options, environment: Environment) -> int:
     if not locate_database(folder).exists():
         environment.print(f"{folder}: no feature cache there")
         return 0
-    if options.clear or options.cache_limit:
-        with closing(FeatureCache(folder, options.cache_limit or DEFAULT_LIMIT)) as store:
-            n_removed = store.clear() if options.clear else store.shrink()
+    if options.clear:
+        remove_cache(folder)
+        environment.note(f"leafid: {locate_database(folder)} removed")
+        return 0
+    if options.cache_limit:
+        with closing(FeatureCache(folder, options.cache_limit)) as store:
+            n_removed = store.shrink()
         if n_removed:
             environment.note(f"leafid: {n_removed} values removed")
     count, size = measure_cache(folder)
@@ -60,5 +65,4 @@ def run(options: Options, environment: Environment) -> int:
     environment.print(f"cache     {locate_database(folder)}")
     environment.print(f"values    {count}")
     environment.print(f"size      {size / 2**20:.1f} MiB{limit_text}")
-    # The cache has logged why it could not be cleared.
-    return 1 if options.clear and count else 0
+    return 0

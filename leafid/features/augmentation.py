@@ -1,14 +1,24 @@
 """Pictures made from training pictures: jittered copies, composited photos, and pictures without a leaf."""
 
+import zlib
 from dataclasses import dataclass
 from typing import Literal
 
+import cv2
+import numpy as np
+
 from leafid.features.compositing import composite_photo
-from leafid.features.jitter import jitter_picture
 from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 from leafid.segmentation.result import Image
+
+# Tilt: the minimum width of a leaf along a random direction, relative to its own, and by how much perspective enlarges
+# the near end and reduces the far end at most.
+_MIN_WIDTH, _PERSPECTIVE = 0.6, 0.16
+# Ranges of the light's gamma and brightness, the maximum slope of the light from the middle to a side, and the range of
+# the size that a picture is reduced to before it is enlarged again.
+_GAMMA, _BRIGHTNESS, _LIGHT_SLOPE, _REDUCTION = (0.7, 1.4), (0.85, 1.0), 0.08, (0.45, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +45,52 @@ def augment(
     if augmentation.kind == "composite":
         return composite_photo(image, leaf, augmentation.number, longest_side), AcquisitionType.PHOTO
     return draw_non_leaf(image, leaf.mask, augmentation.number), acquisition_type
+
+
+def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType) -> Image:
+    """Tilt a picture (odd numbers), or change its light and make it less sharp (even numbers).
+
+    Descriptors change more with the leaf's position and the light than between species, and a few plants of a species
+    don't show how. Classifiers that also learn from jittered pictures learn to ignore such changes. The result depends
+    on the number, the type and the content of the picture alone: a tilted sheet is continued beside its edges, a tilted
+    photo is enlarged to fill its frame.
+
+    References
+    ----------
+    .. [1] P. Y. Simard, D. Steinkraus, J. C. Platt, "Best practices for convolutional neural networks applied to visual
+       document analysis", ICDAR 2003, section 2, doi:10.1109/ICDAR.2003.1227801
+    """
+    random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
+    if number % 2:
+        return _tilt(image, random, fill=acquisition_type is AcquisitionType.PHOTO)
+    return _relight(image, random)
+
+
+def _tilt(image: Image, random: np.random.Generator, *, fill: bool) -> Image:
+    rows, cols = image.shape[:2]
+    width, direction = random.uniform(_MIN_WIDTH, 1), random.uniform(0, np.pi)
+    axis = np.array([np.cos(direction), np.sin(direction)])
+    narrowing = np.eye(2) - (1 - width) * np.outer(axis, axis)
+    if fill:
+        narrowing /= width
+    tilt = random.uniform(-_PERSPECTIVE, _PERSPECTIVE, 2) / (max(rows, cols) / 2)
+    # Around the middle: the leaf is narrowed, then each point is divided by its distance from the camera.
+    matrix = np.vstack([np.column_stack([narrowing, np.zeros(2)]), [*(tilt @ narrowing), 1]])
+    middle = np.array([[1, 0, (cols - 1) / 2], [0, 1, (rows - 1) / 2], [0, 0, 1]])
+    border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
+    return cv2.warpPerspective(
+        image, middle @ matrix @ np.linalg.inv(middle), (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border
+    )
+
+
+def _relight(image: Image, random: np.random.Generator) -> Image:
+    rows, cols = image.shape[:2]
+    values = (np.arange(256) / 255) ** random.uniform(*_GAMMA) * random.uniform(*_BRIGHTNESS) * 255
+    across, down = random.uniform(-_LIGHT_SLOPE, _LIGHT_SLOPE, 2)
+    light = 1 + across * np.linspace(-1, 1, cols)[None] + down * np.linspace(-1, 1, rows)[:, None]
+    # Values above 255 become white.
+    lit = cv2.convertScaleAbs(values.astype(np.float32)[image] * light.astype(np.float32)[..., None])
+    reduction = random.uniform(*_REDUCTION)
+    size = max(1, round(cols * reduction)), max(1, round(rows * reduction))
+    small = cv2.resize(lit, size, interpolation=cv2.INTER_AREA)
+    return cv2.resize(small, (cols, rows), interpolation=cv2.INTER_LINEAR)

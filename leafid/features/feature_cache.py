@@ -1,13 +1,13 @@
 """The feature cache: values that were computed once are kept on disk and not computed again."""
 
-import contextlib
 import logging
 import os
 import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, count
+from contextlib import closing, contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,10 +29,8 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, used INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS vectors_used ON vectors (used);
 """
-#: First bytes of every SQLite database.
-_MAGIC = b"SQLite format 3\0"
 # SQLite quotes a damaged schema in its message, which Python may then fail to decode.
-_DAMAGE_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
+_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 _log = logging.getLogger(__name__)
 
 
@@ -44,8 +42,8 @@ class FeatureCache:
     that no value is ever outdated. Every value has a checksum; a damaged value counts as missing. Once the cache is
     open, its errors don't stop the work: the first is logged, and the work continues without the cache.
 
-    The folder is created if it is missing; if it can't be used, a `LeafidError` is raised. Beyond `limit` bytes of
-    values, the least recently used are removed.
+    The folder is created if it is missing; if the cache can't be used, a `LeafidError` is raised. Beyond `limit` bytes
+    of values, the least recently used are removed.
     """
 
     def __init__(self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT) -> None:
@@ -55,10 +53,11 @@ class FeatureCache:
         self._has_warned = False
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._connection = self._open()
-        except (OSError, sqlite3.Error) as error:
+            self._connection = self._connect()
+        except (OSError, *_ERRORS) as error:
             raise LeafidError(
-                f"{self.folder}: the feature cache can't be used: {error}; name another with --cache, or use --no-cache"
+                f"{self.folder}: the feature cache can't be used: {error}; name another with --cache, use --no-cache, "
+                "or remove a damaged one with 'leafid cache --clear'"
             ) from error
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -85,63 +84,27 @@ class FeatureCache:
             [(key, _compute_checksum(value) + value, now) for key, value in items],
         )
 
-    def clear(self) -> int:
-        """Remove all values, and free the space on disk; returns the number of values removed."""
-        n_removed = self._execute("DELETE FROM vectors", [()])
-        with self._tolerate_errors("written"):
-            self._connection.execute("VACUUM")
-        return n_removed
-
     def shrink(self) -> int:
         """Remove the least recently used values until the limit is met; returns their number."""
-        excess = -self.limit
-        with self._tolerate_errors("read"):
-            # The values don't exceed the pages, which are counted in no time.
-            [size] = self._connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
-            if size[0] <= self.limit:
-                return 0
-            excess += int(self._connection.execute("SELECT TOTAL(LENGTH(value)) FROM vectors").fetchone()[0])
-        if excess <= 0:
-            return 0
         removed: list[tuple[bytes]] = []
-        with self._tolerate_errors("read"):
+        with self._tolerating_errors("read"):
+            # The values don't exceed the pages, which are counted in no time.
+            [pages] = self._connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+            if pages[0] <= self.limit:
+                return 0
+            [total] = self._connection.execute("SELECT TOTAL(LENGTH(value)) FROM vectors")
+            excess = total[0] - self.limit
             for key, size in self._connection.execute("SELECT key, LENGTH(value) FROM vectors ORDER BY used, key"):
-                removed.append((key,))
-                excess -= size
                 if excess <= 0:
                     break
+                removed.append((key,))
+                excess -= size
         return self._execute("DELETE FROM vectors WHERE key = ?", removed)
 
     def close(self) -> None:
         """Shrink to the limit and close the database."""
         self.shrink()
         self._connection.close()
-
-    def _open(self) -> sqlite3.Connection:
-        try:
-            return self._connect()
-        except _DAMAGE_ERRORS as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise
-            return self._replace_damaged(error)
-
-    def _replace_damaged(self, error: Exception) -> sqlite3.Connection:
-        """Replace a damaged database by an empty one: everything in it can be computed again.
-
-        What is no database may be a file of the user's, and is kept under another name.
-        """
-        kept = ""
-        with contextlib.suppress(OSError):
-            with self.file.open("rb") as stream:
-                is_database = stream.read(len(_MAGIC)) == _MAGIC
-            if not is_database:
-                aside = next(name for n in count(1) if not os.path.lexists(name := f"{self.file}.{n}"))
-                self.file.rename(aside)
-                kept = f"it is kept as {aside}, and "
-        _log.warning("%s: the feature cache is damaged (%s); %san empty one replaces it", self.file, error, kept)
-        for suffix in ("", "-wal", "-shm"):
-            self.file.with_name(self.file.name + suffix).unlink(missing_ok=True)
-        return self._connect()
 
     def _connect(self) -> sqlite3.Connection:
         deadline = time.monotonic() + _LOCK_TIMEOUT
@@ -155,7 +118,7 @@ class FeatureCache:
                 connection.execute("PRAGMA synchronous=NORMAL")
                 connection.executescript(_SCHEMA)
                 return connection
-            except (sqlite3.Error, UnicodeDecodeError) as error:
+            except _ERRORS as error:
                 connection.close()
                 # SQLite waits for other locks, but not where two processes switch a new database to the log at once.
                 is_busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
@@ -165,7 +128,7 @@ class FeatureCache:
 
     def _select(self, columns: str, keys: Sequence[bytes]) -> list[tuple]:
         rows: list[tuple] = []
-        with self._tolerate_errors("read"):
+        with self._tolerating_errors("read"):
             for chunk in split_into_chunks(keys, _KEYS_PER_QUERY):
                 marks = ",".join("?" * len(chunk))
                 rows += self._connection.execute(f"SELECT {columns} FROM vectors WHERE key IN ({marks})", chunk)
@@ -173,28 +136,19 @@ class FeatureCache:
 
     def _execute(self, statement: str, rows: Sequence[tuple]) -> int:
         """Change rows, all or none of them; returns the number of changed rows."""
-        with self._tolerate_errors("written"), self._connection:
+        with self._tolerating_errors("written"), self._connection:
             return self._connection.executemany(statement, rows).rowcount
         return 0
 
-    @contextlib.contextmanager
-    def _tolerate_errors(self, verb: str) -> Iterator[None]:
+    @contextmanager
+    def _tolerating_errors(self, verb: str) -> Iterator[None]:
         """Continue without the cache after an error of the database; `verb` says what the block does with it."""
         try:
             yield
-        except (sqlite3.OperationalError, sqlite3.ProgrammingError) as error:
-            self._warn_once(verb, error)
-        except _DAMAGE_ERRORS as error:
-            self._connection.close()
-            try:
-                self._connection = self._replace_damaged(error)
-            except (OSError, sqlite3.Error) as second:
-                self._warn_once(verb, second)
-
-    def _warn_once(self, verb: str, error: Exception) -> None:
-        if not self._has_warned:
-            _log.warning("%s: the feature cache can't be %s: %s", self.folder, verb, error)
-        self._has_warned = True
+        except _ERRORS as error:
+            if not self._has_warned:
+                _log.warning("%s: the feature cache can't be %s: %s", self.folder, verb, error)
+            self._has_warned = True
 
 
 def choose_cache_folder() -> Path:
@@ -219,13 +173,21 @@ def measure_cache(folder: Path) -> tuple[int, int]:
     try:
         # Opened for reading and writing, SQLite removes the files beside it that reading creates.
         address = f"{file.resolve().as_uri()}?mode=rw"
-        with contextlib.closing(sqlite3.connect(address, timeout=_LOCK_TIMEOUT, uri=True)) as connection:
+        with closing(sqlite3.connect(address, timeout=_LOCK_TIMEOUT, uri=True)) as connection:
             count, size = connection.execute("SELECT COUNT(*), TOTAL(LENGTH(value)) FROM vectors").fetchone()
-    except _DAMAGE_ERRORS as error:
-        raise LeafidError(
-            f"{file}: the feature cache can't be read: {error}; --clear replaces a damaged one"
-        ) from error
+    except _ERRORS as error:
+        raise LeafidError(f"{file}: the feature cache can't be read: {error}; --clear removes a damaged one") from error
     return count, int(size)
+
+
+def remove_cache(folder: Path) -> None:
+    """Remove an existing cache, which may be damaged, and free its space on disk."""
+    file = locate_database(folder)
+    try:
+        for suffix in ("", "-wal", "-shm"):
+            file.with_name(file.name + suffix).unlink(missing_ok=True)
+    except OSError as error:
+        raise LeafidError(f"{file}: the feature cache can't be removed: {error}") from error
 
 
 def pack(arrays: Sequence[np.ndarray]) -> bytes:

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from leafid.features.jitter import jitter_picture
+from leafid.features.augmentation import jitter_picture
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 
