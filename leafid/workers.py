@@ -214,16 +214,20 @@ def _start_worker() -> None:
     logging.getLogger("leafid").addHandler(logging.NullHandler())
 
 
-class LogRecorder(logging.Handler):
-    """Collects what is logged, in `log`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.log: Log = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Add a record to the log."""
-        self.log.append((record.name, record.levelno, record.getMessage()))
+@contextmanager
+def recording_log(name: str = "leafid", *, propagate: bool = True) -> Iterator[Log]:
+    """Collect what is logged; without `propagate`, it is logged nowhere else."""
+    log: Log = []
+    handler = logging.Handler()
+    handler.emit = lambda record: log.append((record.name, record.levelno, record.getMessage()))  # type: ignore[method-assign]
+    logger = logging.getLogger(name)
+    before, logger.propagate = logger.propagate, propagate
+    logger.addHandler(handler)
+    try:
+        yield log
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = before
 
 
 def _call_pickled(folder: Path, call: bytes, item: bytes) -> tuple[Any, Log]:
@@ -231,13 +235,8 @@ def _call_pickled(folder: Path, call: bytes, item: bytes) -> tuple[Any, Log]:
     # Workers outlive the call, so a relative path has to mean what it means to the caller now.
     if Path.cwd() != folder and folder.is_dir():
         os.chdir(folder)
-    recorder = LogRecorder()
-    logger = logging.getLogger("leafid")
-    logger.addHandler(recorder)
-    try:
-        return call_single_threaded(_unpickle(call), pickle.loads(item)), recorder.log
-    finally:
-        logger.removeHandler(recorder)
+    with recording_log() as log:
+        return call_single_threaded(_unpickle(call), pickle.loads(item)), log
 
 
 @lru_cache(maxsize=4)

@@ -7,8 +7,8 @@ species and type. --output writes the field guide, a page with a plate of each s
 its traits.
 
 Of a collection, info counts the pictures, species, plants and authors of each acquisition type, shows how unevenly
-pictures are spread over species (the Lorenz curve of each part; the Gini index is 0 if all species have the same
-number), and lists unreadable files, duplicates (files with the same content), name clashes, and problems in metadata.
+pictures are spread over species (the Gini index is 0 if all species have the same number), and lists unreadable files,
+duplicates (files with the same content), name clashes, and problems in metadata.
 
 A collection is an ImageCLEF 2011, 2012 or 2013 folder (an XML file for each picture), Pl@ntNet-300K, a folder for each
 label, a folder with a table, or just pictures. Every picture is decoded to find out whether it can be read; --quick
@@ -33,7 +33,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from tabulate import tabulate
 
 from leafid.cli.arguments import READING, ReadingOptions, add_options, positive_int
@@ -50,9 +49,8 @@ from leafid.model.model import Model
 from leafid.pages import field_guide
 from leafid.pages.rendering import render_page
 from leafid.pictures import Collection, read_collection
-from leafid.pictures.checking import FileCheck, check_file
 from leafid.pictures.readers.records import get_relative_path
-from leafid.pictures.summary import summarise
+from leafid.pictures.summary import FileCheck, check_file, summarise
 from leafid.scoring.tables import Cell, format_csv, render
 from leafid.workers import ordered_map
 
@@ -189,7 +187,8 @@ def _format_summary(summary: dict[str, Any], few: int) -> Iterable[str]:
     yield _format_entry("parts", _join_counts(summary["parts"]))
     if summary["dates"]:
         yield _format_entry("taken", " to ".join(summary["dates"]))
-    yield from _format_lorenz_curves(summary)
+    indices = [f"{part} {index:.2f}" for part, index in summary["gini_indices"].items()]
+    yield _format_entry("Gini index", ", ".join(indices) if indices else "none: the species are unknown")
     yield from _format_rare_species(summary, few)
     yield ""
     yield from _format_files(summary)
@@ -202,21 +201,6 @@ def _format_types(summary: dict[str, Any]) -> Iterable[str]:
     if len(rows) > 1:
         rows.append(["all", *(summary["total"][c] for c in columns)])
     yield from _format_table(rows, ["type", *columns])
-
-
-def _format_lorenz_curves(summary: dict[str, Any]) -> Iterable[str]:
-    """Print the curves at every tenth of the species."""
-    yield ""
-    if not summary["lorenz_curves"]:
-        yield _format_entry("species", "unknown for every picture")
-        return
-    yield "Lorenz curve: share of the pictures that belong to the species with the fewest pictures"
-    tenths = np.arange(1, 10) / 10
-    rows = []
-    for part, points in summary["lorenz_curves"].items():
-        shares = np.interp(tenths, *np.transpose(points))
-        rows.append([part, *(f"{share:.0%}" for share in shares), summary["gini_indices"][part]])
-    yield from _format_table(rows, ["share of the species", *(f"{tenth:.0%}" for tenth in tenths), "Gini index"])
 
 
 def _format_rare_species(summary: dict[str, Any], few: int) -> Iterable[str]:

@@ -1,33 +1,22 @@
-import doctest
 from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.pictures import AcquisitionType, Picture, Taxon, statistics
-from leafid.pictures.statistics import (
+from leafid.pictures import AcquisitionType, Picture, Taxon
+from leafid.pictures.summary import (
     count_by_species,
-    count_by_type,
     count_pictures,
-    differ_in_plant,
-    differ_in_species,
     find_duplicates,
     find_risks,
     gini_index,
-    lorenz_curve,
 )
 
 counts = st.lists(st.integers(0, 10_000), min_size=1, max_size=40).filter(any)
 # Sums of up to 40 doubles.
 EXACT = 1e-12
-
-
-def test_examples():
-    assert doctest.testmod(statistics).failed == 0
-    assert doctest.testmod(statistics).attempted > 0
 
 
 def slow_gini(values: list[int]) -> Fraction:
@@ -47,21 +36,6 @@ def test_gini_is_invariant_to_scale_and_copies(values, factor):
     assert gini_index(values * factor) == pytest.approx(gini_index(values), abs=EXACT)
 
 
-@given(counts)
-def test_curve_is_convex_and_below_the_diagonal(values):
-    species, held = lorenz_curve(values)
-    assert species.shape == held.shape == (len(values) + 1,)
-    assert (species[0], held[0], species[-1], held[-1]) == (0, 0, 1, 1)
-    assert (held <= species + EXACT).all()
-    assert (np.diff(held, 2) >= -EXACT).all()
-
-
-@pytest.mark.parametrize("bad", [[], [0, 0], [1, -1], [1, float("nan")], [float("inf")]])
-def test_invalid_counts(bad):
-    with pytest.raises(ValueError, match="counts: expected"):
-        lorenz_curve(bad)
-
-
 def picture(name: str, species: str | None = None, **fields: object) -> Picture:
     return Picture(Path(name), taxon=Taxon(species) if species else None, **fields)
 
@@ -78,9 +52,6 @@ PICTURES = [
 
 def test_counts():
     assert count_pictures(PICTURES) == {"pictures": 5, "species": 2, "plants": 2, "authors": 2}
-    by_type = count_by_type(PICTURES)
-    assert list(by_type) == ["scan", "photo", "unknown"]
-    assert (by_type["scan"]["pictures"], by_type["scan"]["species"], by_type["unknown"]["plants"]) == (2, 2, 0)
 
 
 def test_counts_by_species():
@@ -93,8 +64,7 @@ def test_counts_by_species():
 def test_duplicates():
     same_plant, other_species = find_duplicates(PICTURES, ["a", "a", "b", "b", None])
     assert [p.name for p in same_plant] == ["1", "2"]
-    assert (differ_in_species(same_plant), differ_in_plant(same_plant)) == (False, False)
-    assert (differ_in_species(other_species), differ_in_plant(other_species)) == (True, True)
+    assert [p.name for p in other_species] == ["3", "4"]
     assert find_duplicates(PICTURES, [None] * 5) == []
 
 
