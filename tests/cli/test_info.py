@@ -2,6 +2,7 @@ import json
 import shutil
 
 import pytest
+
 from leafid.pictures.summary import check_file
 
 
@@ -111,7 +112,7 @@ def test_few(cli, collection):
 def test_pictures_without_metadata(cli, collection, tmp_path):
     outcome = cli("info", collection / "1.jpg", collection / "2.jpg", "--jobs", 1)
     assert outcome.status == 0
-    assert "unknown for every picture" in outcome.out
+    assert "the species are unknown" in outcome.out
     assert "unknown" in outcome.out
 
 
