@@ -10,7 +10,7 @@ from leafid.learning.averages import accuracy_score
 from leafid.scoring.plant_task import select_types
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.runs import Run
-from leafid.scoring.tables import Cell, Metric, Table
+from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth, find_indices
 
 N_BINS = 15
@@ -132,14 +132,3 @@ def make_reliability_table(
         "by chance: the mean ECE of calibrated probabilities of as many plants; beyond: the ECE without it, by squares",
     ]
     return Table("Reliability of the probability of the first species", [first_column, *headings], rows, notes)
-
-
-METRICS = (
-    Metric(
-        "ECE",
-        "expected calibration error: mean difference of confidence and accuracy, over 15 bins of equal mass",
-        citation="Nixon et al., CVPR Workshops 2019",
-        command="evaluate --reliability",
-        higher_is_better=False,
-    ),
-)

@@ -5,7 +5,6 @@ Each picture has a score, higher where the system takes it for a known species; 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +16,7 @@ from leafid.learning.averages import accuracy_score, macro_average
 from leafid.model.crossvalidation import Judgements, OpenWorldFold
 from leafid.scoring.plant_task import ALL, TYPE_ORDER
 from leafid.scoring.runs import Run
-from leafid.scoring.tables import Cell, Metric, Table
+from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth, find_indices
 
 
@@ -293,36 +292,3 @@ def _count(judged: Sequence[Judgements]) -> list[Cell]:
         *(int(sum(getattr(own, name).sum() for own in judged)) for name in ("is_no_leaf", "is_unknown", "is_named")),
         int(sum(confident)),
     ]
-
-
-_metric = partial(Metric, command="evaluate")
-METRICS = (
-    _metric(
-        "mAP-open",
-        "mean over species of the average precision of their pictures, among which unknown ones are distractors",
-        citation="Goëau et al., LifeCLEF 2016 plant task",
-    ),
-    _metric(
-        "AUROC",
-        "probability that a picture of a known species has a higher score than one of an unknown species",
-        citation="Fawcett, Pattern Recognition Letters 2006",
-    ),
-    _metric(
-        "OSCR",
-        "area under the rate of known pictures accepted and correct over the rate of unknown ones accepted",
-        citation="Dhamija et al., NeurIPS 2018",
-    ),
-    _metric(
-        "FPR-95",
-        "share of unknown pictures accepted where 95 % of the known ones are",
-        citation="Hendrycks and Gimpel, ICLR 2017",
-        higher_is_better=False,
-    ),
-    _metric(
-        "confident-unknown",
-        "share of unknown pictures that get the name of a species with a probability of 0.9 or more",
-        citation="leafid",
-        column="unknown ≥ 0.9",
-        higher_is_better=False,
-    ),
-)

@@ -29,7 +29,7 @@ from leafid.pictures.names import parse_genus
 from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.resampling import Bootstrap, WeightedScore, bootstrap_scores
 from leafid.scoring.runs import Run
-from leafid.scoring.tables import Cell, Metric, Table
+from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import UNKNOWN, GroundTruth, find_indices
 
 #: What pictures can be grouped by.
@@ -351,38 +351,3 @@ def make_score_table(
         f"seed {bootstrap.seed}"
     ]
     return Table(f"Scores by {'acquisition type' if group == 'type' else group}", headings, rows, notes or ())
-
-
-_metric = partial(Metric, citation="Goëau et al., ImageCLEF 2011 plant task", command="evaluate")
-METRICS = (
-    _metric("S", "average classification score: mean over authors, their plants, each plant's pictures"),
-    _metric(
-        "inverse-rank",
-        "as S, where a picture counts 1 / rank of the correct species",
-        citation="Goëau et al., ImageCLEF 2012 plant task",
-    ),
-    _metric("per-plant", "mean over plants of the share of correct pictures"),
-    _metric(
-        "top-K", "share of pictures with the correct species among the first K", citation="Lapin et al., PAMI 2018"
-    ),
-    _metric(
-        "genus",
-        "as S, where the first species need only be of the correct genus",
-        command="evaluate --by genus",
-        column="S of genus",
-    ),
-    _metric(
-        "family",
-        "as S, where the first species need only be of the correct family",
-        command="evaluate --by family",
-        column="S of family",
-    ),
-    _metric(
-        "hierarchical-error",
-        "a wrong rank counts more when it is high or easy; 'Quercus *' costs half of a wrong species",
-        citation="ImageCLEF 2009, Error evaluation for IRMA Medical Image Annotation, over taxa",
-        command="evaluate-hierarchy",
-        column="error, by plant",
-        higher_is_better=False,
-    ),
-)

@@ -11,7 +11,6 @@ References
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +20,7 @@ from leafid.learning.averages import accuracy_score, average_by_group, macro_ave
 from leafid.learning.thresholds import count_inside, place_threshold
 from leafid.scoring.plant_task import JudgedRun, judge_run
 from leafid.scoring.runs import Run
-from leafid.scoring.tables import Cell, Metric, Table
+from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth
 
 #: The bins of [1]_, Table 1, by number of training pictures: the upper end belongs to the bin.
@@ -209,45 +208,3 @@ def _make_bin_table(
         columns = [BINS, binned[0][1].tolist(), *(accuracy.tolist() for accuracy, _ in binned)]
         rows += [[run, *row] for row in zip(*columns, strict=True)]
     return Table(title, ["run", "training pictures", "species", *headings], rows)
-
-
-_metric = partial(Metric, citation="Garcin et al., Pl@ntNet-300K, NeurIPS 2021", command="evaluate --sets")
-METRICS = (
-    _metric(
-        "average-K",
-        "accuracy of the sets that a run's scores form above a threshold, K species on average",
-        command="evaluate --average",
-        column="accuracy",
-    ),
-    _metric(
-        "macro-top-K",
-        "top-K accuracy of each species, averaged over the species",
-        command="evaluate --macro",
-        column="macro top-K",
-    ),
-    _metric(
-        "macro-average",
-        "share of each species' pictures with a correct set, averaged over the species",
-        column="macro-average accuracy",
-    ),
-    _metric(
-        "mean-bin-accuracy",
-        "macro-average over species with about as many training pictures",
-        command="evaluate --sets --training",
-        column="mean bin accuracy",
-    ),
-    _metric(
-        "coverage",
-        "share of pictures with the correct species in the set",
-        citation="Sadinle et al., JASA 2019",
-        column="accuracy",
-    ),
-    _metric(
-        "mean-set-size",
-        "mean number of species in a set",
-        column="mean size",
-        higher_is_better=False,
-        range=(0.0, math.inf),
-    ),
-    _metric("empty-set-share", "share of pictures with an empty set", column="empty sets", higher_is_better=False),
-)

@@ -1,19 +1,17 @@
-"""Tables, written as text, CSV, JSON, Markdown or LaTeX; and what every metric says of itself, for a table of all."""
+"""Tables, written as text, CSV, JSON, Markdown or LaTeX; and the list of all metrics."""
 
 import csv
 import html
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
-from textwrap import fill
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import resources
 
 from tabulate import tabulate
 
 from leafid.errors import UsageError, escape_unprintable
-from leafid.grouping import group_by
 from leafid.textfiles import escape_formula
 
 Cell = str | int | float | None
@@ -180,52 +178,7 @@ def format_cell(cell: Cell, digits: int = 3) -> str:
     return escape_unprintable(str(cell), keep="\n")
 
 
-@dataclass(frozen=True)
-class Metric:
-    """One way to judge a run. A module that implements metrics lists them as ``METRICS``."""
-
-    #: Unique among all metrics; options take it.
-    name: str
-    #: What it measures, in one line.
-    summary: str
-    #: The function that computes it, where there is one.
-    compute: Callable[..., Any] | None = None
-    _: KW_ONLY
-    #: Where it is defined.
-    citation: str
-    #: The command, with its options, that prints it.
-    command: str
-    #: Its heading in that command's table, where it isn't the name. K stands for a number.
-    column: str = ""
-    #: True for a score, False for an error.
-    higher_is_better: bool = True
-    #: The least and the greatest value that it can take; an end may be infinite.
-    range: tuple[float, float] = (0.0, 1.0)
-
-
-def make_metrics_table(metrics: Iterable[Metric]) -> Table:
-    """Tabulate metrics with everything that they say of themselves."""
-    columns = ["metric", "column", "better", "range", "command", "what it is", "citation"]
-    rows = [
-        [
-            *(m.name, m.column or m.name, "higher" if m.higher_is_better else "lower"),
-            *(f"{m.range[0]:g} to {m.range[1]:g}", m.command, m.summary, m.citation),
-        ]
-        for m in metrics
-    ]
-    return Table("", columns, rows)
-
-
-def make_metrics_tables(metrics: Iterable[Metric]) -> list[Table]:
-    """Tabulate metrics for reading: a table for each command that prints some, with their sources below it."""
-    tables = []
-    for command, members in group_by(metrics, lambda metric: metric.command).items():
-        whole = make_metrics_table(members)
-        kept = ("metric", "column", "better", "range", "what it is")
-        widths = {"column": 22, "what it is": 30}
-        cells = [dict(zip(whole.columns, row, strict=True)) for row in whole.rows]
-        rows = [[fill(str(row[name]), widths.get(name, 100)) for name in kept] for row in cells]
-        sources = group_by(members, lambda metric: metric.citation)
-        notes = [fill(f"{', '.join(own.name for own in found)}: {source}", 100) for source, found in sources.items()]
-        tables.append(Table(f"leafid {command}", kept, rows, notes))
-    return tables
+def read_metrics() -> list[dict[str, str]]:
+    """Read the list of all metrics of all tasks, a dictionary by column for each, in the order of their commands."""
+    text = (resources.files("leafid.scoring") / "metrics.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(io.StringIO(text)))

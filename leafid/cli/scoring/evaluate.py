@@ -37,6 +37,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
+from textwrap import fill
 
 from leafid.cli.arguments import TableOptions, add_options, number_type, positive_ints
 from leafid.cli.environment import Environment
@@ -50,10 +51,9 @@ from leafid.cli.scoring.common import (
 )
 from leafid.errors import LeafidError, UsageError
 from leafid.files import write_text
-from leafid.grouping import count_noun
+from leafid.grouping import count_noun, group_by
 from leafid.pictures import read_and_warn
-from leafid.scoring import calibration, open_world, plant_task, plants, sets
-from leafid.scoring import tables as metrics
+from leafid.scoring import calibration, open_world, plants, sets
 from leafid.scoring.calibration import collect_first_species
 from leafid.scoring.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
 from leafid.scoring.open_world import score_open_world
@@ -62,12 +62,8 @@ from leafid.scoring.plants import collect_run_plants
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.sets import score_average_k
-from leafid.scoring.tables import Metric, Table
+from leafid.scoring.tables import Table, read_metrics
 from leafid.scoring.truth import GroundTruth
-from leafid.tasks.annotation2016 import meteor
-from leafid.tasks.annotation2016 import metrics as annotation
-from leafid.tasks.interpretation import localisation, metric
-from leafid.tasks.irma import metrics as irma
 
 _parse_size = number_type("a mean size above 0", lambda size: size > 0)
 
@@ -155,11 +151,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: Options, environment: Environment) -> int:
     if options.list_metrics:
-        listed = list_metrics()
-        tables = (
-            metrics.make_metrics_tables(listed) if options.format == "text" else [metrics.make_metrics_table(listed)]
-        )
-        print_tables(tables, options, environment)
+        print_tables(_list_metrics(options.format), options, environment)
         return 0
     if not options.runs:
         raise UsageError("expected a ground truth and at least one run; see 'leafid evaluate --help'")
@@ -202,20 +194,21 @@ def run(options: Options, environment: Environment) -> int:
     return 0
 
 
-def list_metrics() -> list[Metric]:
-    """List the metrics of all tasks, in the order of their commands in the help."""
-    modules = (
-        plant_task,
-        calibration,
-        open_world,
-        sets,
-        irma,
-        metric,
-        localisation,
-        annotation,
-        meteor,
-    )
-    return [listed for module in modules for listed in module.METRICS]
+def _list_metrics(form: str) -> list[Table]:
+    """Tabulate all metrics; for reading, a table for each command that prints some, with their sources below it."""
+    metrics = read_metrics()
+    if form != "text":
+        return [Table("", [*metrics[0]], [[*metric.values()] for metric in metrics])]
+    tables = []
+    widths = {"metric": 100, "column": 22, "better": 100, "range": 100, "what it is": 30}
+    for command, members in group_by(metrics, lambda metric: metric["command"]).items():
+        rows = [[fill(own[name], width) for name, width in widths.items()] for own in members]
+        sources = group_by(members, lambda metric: metric["citation"])
+        notes = [
+            fill(f"{', '.join(own['metric'] for own in found)}: {source}", 100) for source, found in sources.items()
+        ]
+        tables.append(Table(f"leafid {command}", [*widths], rows, notes))
+    return tables
 
 
 def _check_options(options: Options) -> None:

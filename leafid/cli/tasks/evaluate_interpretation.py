@@ -24,13 +24,11 @@ from leafid.cli.arguments import add_options, number_type
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.errors import LeafidError, UsageError
-from leafid.scoring.tables import Cell, Table
+from leafid.scoring.tables import Cell, Table, read_metrics
 from leafid.tasks.file_kinds import find_other_command
 from leafid.tasks.interpretation.class_distances import read_distances, read_taxonomy
 from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import list_masks, read_mask_pairs
-from leafid.tasks.interpretation.localisation import METRICS as LOCALISATION
-from leafid.tasks.interpretation.metric import METRICS as INTERPRETATION
 from leafid.tasks.interpretation.metric import Parameters
 from leafid.tasks.interpretation.picture_errors import PictureError, average_errors, score_objects
 from leafid.tasks.interpretation.regions import ObjectPair
@@ -106,9 +104,9 @@ def _read_pairs(truth: str, result: str, environment: Environment) -> Iterator[O
 
 
 def _make_summary(errors: list[PictureError]) -> Table:
-    metrics = {metric.name: metric for metric in (*INTERPRETATION, *LOCALISATION)}
-    rows = [
-        [name, value, "higher" if metrics[name].higher_is_better else "lower", metrics[name].summary]
+    metrics = {metric["metric"]: metric for metric in read_metrics()}
+    rows: list[list[Cell]] = [
+        [name, value, metrics[name]["better"], metrics[name]["what it is"]]
         for name, value in average_errors(errors).items()
     ]
     found = [error.interpretation for error in errors]

@@ -5,9 +5,6 @@ import shutil
 from collections.abc import Mapping, Sequence
 
 from leafid.errors import LeafidError
-from leafid.scoring.tables import Metric
-
-CITATION = "Denkowski, Lavie, Meteor Universal, WMT 2014, doi:10.3115/v1/W14-3348"
 
 
 def find_missing_requirement() -> str | None:
@@ -43,15 +40,3 @@ def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence
 def _clean(text: str) -> str:
     # The program reads one caption per line, and uses these bars as a separator.
     return " ".join(text.replace("|||", " ").split())
-
-
-METRICS = (
-    Metric(
-        "meteor",
-        "agreement of a caption with human ones (English; needs Java)",
-        meteor_scores,
-        citation=CITATION,
-        command="evaluate-annotation",
-        column="meteor mean, median, min, max",
-    ),
-)

@@ -3,18 +3,14 @@
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.scoring.tables import Metric
 from leafid.tasks.annotation2016.results import Concept, Place, ScoredBox
 from leafid.tasks.interpretation.regions import Box, box_overlap
-
-CITATION = "Gilbert et al., Overview of the ImageCLEF 2016 Scalable Concept Image Annotation Task"
 
 #: The overlaps of "map-increasing"; at 0 only the concept counts.
 OVERLAPS = tuple(step / 10 for step in range(10))
@@ -172,25 +168,3 @@ def _match_boxes(true_boxes: Mapping[str, Sequence[ScoredBox]], boxes: Mapping[s
 def _mark_pictures(boxes: Mapping[str, Sequence[ScoredBox]]) -> dict[str, list[ScoredBox]]:
     """Replace the boxes in a picture by a single one, the same everywhere, with the greatest of their confidences."""
     return {name: [ScoredBox(Box(0, 0, 1, 1), max(box.confidence for box in listed))] for name, listed in boxes.items()}
-
-
-_metric = partial(Metric, citation=CITATION, command="evaluate-annotation")
-
-METRICS = (
-    _metric("map-0.5", "mean average precision of concepts, boxes overlapping by half", concept_precisions),
-    _metric("map-0", "mean average precision of concepts wherever they are in the picture", concept_precisions),
-    _metric("map-increasing", "mean of map at overlaps of 0, 0.1 … 0.9", concept_precisions),
-    _metric("selection-f1", "F1 of the boxes that descriptions mention", selection_scores),
-    _metric("selection-precision", "share of the chosen boxes that descriptions mention", selection_scores),
-    _metric("selection-recall", "share of the mentioned boxes that are chosen", selection_scores),
-    _metric("recall-at-k", "share of a document's pictures among the first k", recall_at, column="recall-at-K"),
-    _metric("success-at-k", "share of documents with a picture among the first k", success_at, column="success-at-K"),
-    _metric(
-        "great-circle-km",
-        "distance on the earth, in km, R = 6137 km",
-        great_circle_distance,
-        column="great-circle-km mean, median, min, max",
-        higher_is_better=False,
-        range=(0.0, math.pi * EARTH_RADIUS),
-    ),
-)

@@ -4,17 +4,12 @@ The metrics are named as in the comparison by Hemery et al. (2010).
 """
 
 import math
-from functools import partial
 
 import numpy as np
 from scipy.ndimage import binary_erosion, distance_transform_edt
 
 from leafid.errors import LeafidError
-from leafid.scoring.tables import Metric
 from leafid.tasks.interpretation.regions import Box
-
-_ROBIN = "D'Angelo, Herbin, Ratiéville, Robin challenge evaluation principles and metrics, 2006"
-_PRATT = "Pratt, Faugeras, Gagalowicz, IEEE SMC 8(11), 1978"
 
 #: Default weight of a squared distance in the figure of merit, as in the literature since Pratt.
 FOM_ALPHA = 1 / 9
@@ -95,15 +90,3 @@ def find_contour(mask: np.ndarray) -> np.ndarray:
 def _check_masks(truth: np.ndarray, result: np.ndarray) -> None:
     if truth.shape != result.shape or truth.ndim != 2 or truth.size == 0:
         raise LeafidError(f"expected two masks of one size (rows, cols), found {truth.shape} and {result.shape}")
-
-
-_score = partial(Metric, command="evaluate-interpretation")
-_error = partial(_score, higher_is_better=False)
-
-METRICS = (
-    _error("rob-loc", "box: distance of the centres, relative to the true box", rob_loc_error, citation=_ROBIN),
-    _error("rob-com", "box: difference of the areas", rob_com_error, citation=_ROBIN),
-    _error("rob-cor", "box: difference of the ratios of height to width", rob_cor_error, citation=_ROBIN),
-    _score("fom", "contour: figure of merit", figure_of_merit_score, citation=_PRATT),
-    _score("pas", "region: intersection over union", pascal_score, citation="Everingham et al., PASCAL VOC 2005"),
-)

@@ -5,17 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from leafid.scoring.tables import Metric
 from leafid.tasks.interpretation.class_distances import Distance
 from leafid.tasks.interpretation.regions import BoxedObject, box_intersection
-
-CITATION = "Hemery, Laurent, Emile, Rosenberger, Évaluation d'un résultat d'interprétation d'images"
-_MARTIN = "Martin, Fowlkes, Tal, Malik, ICCV 2001, doi:10.1109/ICCV.2001.937655"
 
 
 @dataclass(frozen=True)
@@ -162,11 +157,3 @@ def _match_one_to_one(overlap: np.ndarray, local: np.ndarray) -> np.ndarray:
     # The tiny weight of the local error decides only between assignments of equal overlap.
     matches[linear_sum_assignment(overlap - 1e-9 * local, maximize=True)] = True
     return matches & (overlap > 0)
-
-
-_error = partial(Metric, command="evaluate-interpretation", higher_is_better=False)
-
-METRICS = (
-    _error("interpretation-error", "objects missed, invented, misplaced or misnamed", score_scene, citation=CITATION),
-    _error("martin", "region: the lesser share that is missing or too much", localisation_errors, citation=_MARTIN),
-)

@@ -2,15 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from leafid.errors import LeafidError
 from leafid.learning.backing_off import DONT_KNOW_ERROR, WRONG_ERROR, path_error
 from leafid.pictures.taxonomy import WILDCARD
-from leafid.scoring.tables import Metric
 from leafid.tasks.irma.files import AXES, CLUTTER, CLUTTER_YEARS, FLAT_YEARS, UNSPECIFIED, YEARS, Answers, CodeTable
-
-CITATION = "ImageCLEF 2009, Error evaluation for IRMA Medical Image Annotation"
 
 #: Error of a code's axis that is wrong from its first position on.
 WORST_AXIS_ERROR = 0.25
@@ -112,39 +108,3 @@ def _score_answer(correct: str, answer: str | None, table: CodeTable | None) -> 
     if table is None:
         return (WRONG_ERROR if answer is None else label_error(correct, answer),)
     return axis_errors(correct, answer, table)
-
-
-_error = partial(Metric, citation=CITATION, higher_is_better=False)
-
-METRICS = (
-    _error(
-        "irma-label-error",
-        "2005/2006 labels: wrong 1, don't know 0.5",
-        label_error,
-        command="evaluate-irma --by-picture",
-        column="2005, 2006",
-    ),
-    _error(
-        "irma-axis-error",
-        "one axis of an IRMA code, early and easy mistakes weigh more",
-        axis_error,
-        command="evaluate-irma --by-axis",
-        column="T, D, A, B",
-        range=(0.0, 0.25),
-    ),
-    _error(
-        "irma-code-error",
-        "a whole IRMA code TTTT-DDD-AAA-BBB, the sum of its axes",
-        code_error,
-        command="evaluate-irma --by-picture",
-        column="2007, 2008",
-    ),
-    _error(
-        "irma-error",
-        "all pictures' label and code errors, summed over the years",
-        year_errors,
-        command="evaluate-irma",
-        column="2005 to 2008, sum",
-        range=(0.0, float("inf")),
-    ),
-)
