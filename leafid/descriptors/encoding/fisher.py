@@ -68,7 +68,12 @@ class FisherEncoder(ProjectedEncoder):
         for start in range(0, len(rows), _BATCH_SIZE):
             batch = rows[start : start + _BATCH_SIZE]
             powers = np.concatenate([batch, batch * batch, np.ones((len(batch), 1), np.float32)], axis=1)
-            moments += _compute_posteriors(coefficients, powers) @ powers
+            # A row for each mode: maxima and sums over the modes run along the features, many at a time.
+            posteriors = coefficients @ powers.T
+            posteriors -= posteriors.max(axis=0)
+            np.exp(posteriors, out=posteriors)
+            posteriors /= posteriors.sum(axis=0)
+            moments += posteriors @ powers
         s_1, s_2, s_0 = np.split(moments, (n_values, 2 * n_values), axis=1)
         return s_0, s_1, s_2
 
@@ -82,13 +87,3 @@ def _make_log_density(weights: np.ndarray, means: np.ndarray, variances: np.ndar
     precisions = 1 / variances
     spread = (np.log(2 * np.pi * variances) + means**2 * precisions).sum(axis=1, keepdims=True)
     return np.concatenate([means * precisions, -0.5 * precisions, np.log(weights)[:, None] - 0.5 * spread], axis=1)
-
-
-def _compute_posteriors(coefficients: np.ndarray, powers: np.ndarray) -> np.ndarray:
-    """Return the posteriors of the modes, (n_modes, n), for features beside their squares and 1, (n, 2 d + 1)."""
-    # A row for each mode: maxima and sums over the modes run along the features, many at a time.
-    logs = coefficients @ powers.T
-    logs -= logs.max(axis=0)
-    np.exp(logs, out=logs)
-    logs /= logs.sum(axis=0)
-    return logs

@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from leafid.descriptors.local.features import LocalFeatures
+from leafid.descriptors.local.features import LocalFeatures, concatenate_features
 from leafid.descriptors.local.grid import N_CELLS, Grid, build_pyramid
 from leafid.descriptors.local.sift import SIFT_LENGTH, describe_turned_patches, normalise_patches
 
@@ -34,33 +34,26 @@ def extract_outline_sift(grey: np.ndarray, region: np.ndarray | None = None, gri
     """
     grid = grid or Grid()
     contours = [] if region is None else _find_outlines(region)
-    pyramid = [reduced for reduced, _ in build_pyramid(grey, None, grid)]
-    if not contours or not pyramid:
+    if not contours:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
-    size = np.array(grey.shape)
     outline, lengths = np.concatenate(contours), np.array([len(contour) for contour in contours])
-    ratios = np.array([reduced.shape for reduced in pyramid]) / size
-    sides = N_CELLS * grid.cell / ratios.max(axis=1)
-    numbers = np.full(len(sides), grid.max_patches // grid.n_scales)
-    if not grid.max_patches:
-        numbers = (len(outline) / sides * N_CELLS).astype(np.intp)
-    numbers = np.maximum(numbers, 1)
-    level = np.repeat(np.arange(len(sides)), numbers)
-    chosen = np.concatenate([np.linspace(0, len(outline), number, endpoint=False) for number in numbers])
-    points, directions = _sample_outlines(outline, lengths, chosen.astype(np.intp), (_REACH * sides)[level])
-    centres = (points + 0.5) * ratios[level].astype(np.float32) - 0.5
-    descriptors = np.empty((len(points), SIFT_LENGTH), np.float32)
-    for index, reduced in enumerate(pyramid):
-        own = np.flatnonzero(level == index)
+    size, levels = np.array(grey.shape), [LocalFeatures.zeros(0, SIFT_LENGTH)]
+    for reduced, _ in build_pyramid(grey, None, grid):
+        ratios = np.array(reduced.shape) / size
+        side = N_CELLS * grid.cell / ratios.max()
+        number = grid.max_patches // grid.n_scales if grid.max_patches else int(len(outline) / side * N_CELLS)
+        chosen = np.linspace(0, len(outline), max(number, 1), endpoint=False).astype(np.intp)
+        points, directions = _sample_outlines(outline, lengths, chosen, _REACH * side)
         # Columns run up the picture; rows towards the inside, which is on the left of the outline's direction.
-        along = np.where(directions[own, :1] > 0, -directions[own], directions[own])
-        across = directions[own, ::-1] * np.array([-1, 1], np.float32)
-        cells = describe_turned_patches(reduced, centres[own], across, along, grid.cell)
-        descriptors[own] = cells.reshape(len(own), SIFT_LENGTH)
-    positions = (points + 0.5) / size
-    positions[:, 1] = 0.5 + np.abs(positions[:, 1] - 0.5)
-    scales = np.log2(sides / size.max())[level]
-    return normalise_patches(LocalFeatures(descriptors, positions.astype(np.float32), scales.astype(np.float32)))
+        along = np.where(directions[:, :1] > 0, -directions, directions)
+        across = directions[:, ::-1] * np.array([-1, 1], np.float32)
+        centres = (points + 0.5) * ratios.astype(np.float32) - 0.5
+        cells = describe_turned_patches(reduced, centres, across, along, grid.cell)
+        positions = (points + 0.5) / size
+        positions[:, 1] = 0.5 + np.abs(positions[:, 1] - 0.5)
+        scales = np.full(len(points), np.log2(side / size.max()), np.float32)
+        levels.append(LocalFeatures(cells.reshape(-1, SIFT_LENGTH), positions.astype(np.float32), scales))
+    return normalise_patches(concatenate_features(levels))
 
 
 def _find_outlines(region: np.ndarray) -> list[np.ndarray]:
@@ -70,15 +63,15 @@ def _find_outlines(region: np.ndarray) -> list[np.ndarray]:
 
 
 def _sample_outlines(
-    points: np.ndarray, lengths: np.ndarray, chosen: np.ndarray, reach: np.ndarray
+    points: np.ndarray, lengths: np.ndarray, chosen: np.ndarray, reach: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Take the chosen points of contours of some lengths, one after the other.
 
-    Returns them, and the outline's directions there, each over its own reach: unit vectors of row and column.
+    Returns them, and the outline's directions there, over `reach` on both sides: unit vectors of row and column.
     """
     starts = np.cumsum(lengths) - lengths
     own = np.searchsorted(starts, chosen, side="right") - 1
     first, length = starts[own], lengths[own]
-    step = np.minimum(np.maximum(np.rint(reach).astype(np.intp), 2), length // 4)
+    step = np.minimum(max(round(reach), 2), length // 4)
     chords = points[first + (chosen - first + step) % length] - points[first + (chosen - first - step) % length]
     return points[chosen], chords / np.maximum(np.hypot(chords[:, :1], chords[:, 1:]), np.float32(1e-6))

@@ -78,12 +78,5 @@ def compute_soft_histograms(values: NDArray[np.float64], bins: int) -> NDArray[n
     >>> compute_soft_histograms(np.array([[0.0], [0.5]]), 2).tolist()
     [[0.75, 0.25]]
     """
-    count, columns = values.shape
     position = np.clip(values * bins - 0.5, 0, bins - 1)
-    low = np.minimum(position.astype(np.intp), max(bins - 2, 0))
-    part = position - low
-    base = low + np.arange(columns) * bins
-    size = columns * bins
-    upper = np.minimum(base + 1, size - 1)
-    total = np.bincount(base.ravel(), (1 - part).ravel(), size) + np.bincount(upper.ravel(), part.ravel(), size)
-    return total.reshape(columns, bins) / count
+    return np.stack([np.maximum(1 - np.abs(own[:, None] - np.arange(bins)), 0).mean(axis=0) for own in position.T])
