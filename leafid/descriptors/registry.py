@@ -29,7 +29,8 @@ from leafid.segmentation.result import Segmentation
 SOURCES: Mapping[str, Callable[[NDArray[np.uint8], Segmentation], tuple[Any, ...]]] = {
     "blade": lambda image, leaf: (normalise_shape(leaf.blade),),
     "whole": lambda image, leaf: (normalise_shape(leaf.mask),),
-    "texture": lambda image, leaf: (texture.LeafTexture(image, leaf.blade),),
+    "inside": lambda image, leaf: (texture.TexturedLeaf(image, leaf.blade, *texture.INTERIOR),),
+    "edge": lambda image, leaf: (texture.TexturedLeaf(image, leaf.blade, *texture.EDGE),),
     "pixels": lambda image, leaf: (image, leaf.blade),
 }
 
@@ -114,7 +115,7 @@ _MARAGOS = "Maragos, Pattern spectrum and multiscale shape representation, PAMI 
 _MOUINE = "Mouine et al., A shape-based approach for leaf classification, ICMR 2013, doi:10.1145/2461466.2461489"
 _FRANGI = "Frangi et al., Multiscale vessel enhancement filtering, MICCAI 1998, doi:10.1007/BFb0056195"
 
-_blade, _whole, _texture, _pixels = (partial(Family, source) for source in SOURCES)
+_blade, _whole, _inside, _edge, _pixels = (partial(Family, source) for source in SOURCES)
 _FAMILIES = (
     _blade(
         "geometry",
@@ -152,9 +153,9 @@ _FAMILIES = (
     _blade("teeth", "teeth of the margin over scale", margin.measure_teeth, margin.TEETH_NAMES),
     _blade("lobes", "lobes of the margin", margin.measure_lobes, margin.LOBES_NAMES),
     _blade("leaflets", "leaflets and pattern spectrum", leaflets.measure_leaflets, leaflets.LEAFLETS_NAMES, _MARAGOS),
-    _texture("interior", "texture of the inside (LBP-HF)", texture.measure_interior, texture.INTERIOR_NAMES, _SULC),
-    _texture("border", "texture along the edge (LBP-HF)", texture.measure_border, texture.BORDER_NAMES, _SULC),
-    _texture(
+    _inside("interior", "texture of the inside (LBP-HF)", texture.measure_interior, texture.INTERIOR_NAMES, _SULC),
+    _edge("border", "texture along the edge (LBP-HF)", texture.measure_border, texture.BORDER_NAMES, _SULC),
+    _edge(
         "outline", "texture of the edge's silhouette (LBP-HF)", texture.measure_outline, texture.OUTLINE_NAMES, _SULC
     ),
     _pixels("veins", "density and direction of veins", veins.measure_veins, veins.VEINS_NAMES, _FRANGI),

@@ -4,9 +4,11 @@ import pytest
 
 from leafid.descriptors.surface.texture import (
     BORDER_NAMES,
+    EDGE,
+    INTERIOR,
     INTERIOR_NAMES,
     OUTLINE_NAMES,
-    LeafTexture,
+    TexturedLeaf,
     measure_border,
     measure_interior,
     measure_outline,
@@ -29,8 +31,19 @@ def leaf(rows=300, cols=240, period=9.0, teeth=0.0):
     return image, mask > 0
 
 
+class LeafTexture:
+    """Both of what textures are measured on."""
+
+    def __init__(self, image, mask):
+        self.inside, self.edge = TexturedLeaf(image, mask, *INTERIOR), TexturedLeaf(image, mask, *EDGE)
+
+
+def measure_part(measure, texture):
+    return measure(texture.inside if measure is measure_interior else texture.edge)
+
+
 def list_parts(texture):
-    return measure_interior(texture), measure_border(texture), measure_outline(texture)
+    return [measure_part(measure, texture) for measure in (measure_interior, measure_border, measure_outline)]
 
 
 def test_a_leaf_has_three_textures():
@@ -41,7 +54,7 @@ def test_a_leaf_has_three_textures():
         (measure_outline, OUTLINE_NAMES),
     )
     for part, names in families:
-        values = part(texture)
+        values = measure_part(part, texture)
         assert values.dtype == np.float32
         assert values.shape == (len(set(names)),) == (len(names),)
         assert values.min() >= 0
@@ -51,13 +64,13 @@ def test_a_leaf_has_three_textures():
 
 def test_the_inside_shows_in_the_interior_and_not_in_the_outline():
     narrow, wide = LeafTexture(*leaf(period=9)), LeafTexture(*leaf(period=30))
-    assert np.abs(measure_interior(narrow) - measure_interior(wide)).max() > 0.2
-    np.testing.assert_array_equal(measure_outline(narrow), measure_outline(wide))
+    assert np.abs(measure_interior(narrow.inside) - measure_interior(wide.inside)).max() > 0.2
+    np.testing.assert_array_equal(measure_outline(narrow.edge), measure_outline(wide.edge))
 
 
 def test_teeth_show_in_the_outline():
     smooth, toothed = LeafTexture(*leaf()), LeafTexture(*leaf(teeth=0.06))
-    assert np.abs(measure_outline(smooth) - measure_outline(toothed)).max() > 0.1
+    assert np.abs(measure_outline(smooth.edge) - measure_outline(toothed.edge)).max() > 0.1
 
 
 def test_the_background_does_not_matter():
@@ -65,9 +78,9 @@ def test_the_background_does_not_matter():
     other = np.where(mask[..., None], image, 20).astype(np.uint8)
     # Only resized pixels that straddle the edge hold some background.
     on_white, on_black = LeafTexture(image, mask), LeafTexture(other, mask)
-    np.testing.assert_array_equal(measure_outline(on_white), measure_outline(on_black))
+    np.testing.assert_array_equal(measure_outline(on_white.edge), measure_outline(on_black.edge))
     # (By how much a leaf with teeth differs, see below: 0.017.)
-    assert np.abs(measure_border(on_white) - measure_border(on_black)).mean() < 0.005
+    assert np.abs(measure_border(on_white.edge) - measure_border(on_black.edge)).mean() < 0.005
 
 
 def test_quarter_turns_of_a_leaf_change_little():
@@ -88,8 +101,8 @@ def test_a_larger_picture_changes_little(factor):
     # several times as much in the parts that these change.
     striped, toothed = LeafTexture(*leaf(period=30)), LeafTexture(*leaf(teeth=0.06))
     for measure, unlike in ((measure_interior, striped), (measure_border, toothed), (measure_outline, toothed)):
-        difference = np.abs(measure(original) - measure(enlarged)).mean()
-        assert difference < 0.3 * np.abs(measure(original) - measure(unlike)).mean()
+        difference = np.abs(measure_part(measure, original) - measure_part(measure, enlarged)).mean()
+        assert difference < 0.3 * np.abs(measure_part(measure, original) - measure_part(measure, unlike)).mean()
 
 
 def test_the_position_of_the_leaf_does_not_matter():

@@ -1,7 +1,6 @@
 """The texture of a leaf's inside, of its edge and of its outline, by multi-scale local binary patterns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import cv2
@@ -34,23 +33,10 @@ def choose_size(box: Plane, root_area: float) -> tuple[float, tuple[int, int]]:
     return factor, (max(1, round(box.shape[1] * factor)), max(1, round(box.shape[0] * factor)))
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """Rings around the pixels of a leaf that is resized to a √area of `side` pixels."""
-
-    side: float
-    scales: tuple[Scale, ...]
-
-    @property
-    def levels(self) -> int:
-        """Levels of the pyramid that the scales need."""
-        return 1 + max(scale.level for scale in self.scales)
-
-
-# Species differ in their fine veins and in the coarse course of their edge: on leaves of held-out plants, finer rings
-# help the interior (coarse ones harm it), coarser ones help the border.
-INTERIOR = Sampling(226.0, make_ring_scales(2))
-EDGE = Sampling(160.0, make_ring_scales(5))
+# √area of the resized leaf in pixels, and rings. Species differ in their fine veins and in the coarse course of their
+# edge: on leaves of held-out plants, finer rings help the interior (coarse ones harm it), coarser ones help the border.
+INTERIOR = 226.0, make_ring_scales(2)
+EDGE = 160.0, make_ring_scales(5)
 
 
 def name_texture_values(scales: Sequence[Scale]) -> tuple[str, ...]:
@@ -61,12 +47,12 @@ def name_texture_values(scales: Sequence[Scale]) -> tuple[str, ...]:
     )
 
 
-INTERIOR_NAMES = name_texture_values(INTERIOR.scales)
-BORDER_NAMES = OUTLINE_NAMES = name_texture_values(EDGE.scales)
+INTERIOR_NAMES = name_texture_values(INTERIOR[1])
+BORDER_NAMES = OUTLINE_NAMES = name_texture_values(EDGE[1])
 
 
-class LeafTexture:
-    """A leaf as its texture is measured: resized, with what several measurements share computed when first accessed.
+class TexturedLeaf:
+    """A leaf as its texture is measured: its box resized, with a margin; planes are computed when first accessed.
 
     The leaf, best without its petiole, is resized to one area, so that all radii are relative to √area. A pixel of the
     leaf is interior when it lies farther from the edge than the scale's radius, so that its whole ring is leaf, and
@@ -81,49 +67,14 @@ class LeafTexture:
        binary pattern features", IEEE Transactions on Image Processing 21(4), 2012, doi:10.1109/TIP.2011.2175739
     """
 
-    def __init__(self, image: Plane, mask: NDArray[np.bool_]) -> None:
+    def __init__(self, image: Plane, mask: NDArray[np.bool_], side: float, scales: tuple[Scale, ...]) -> None:
         row0, row1, col0, col1 = find_bounding_box(mask)
-        image, covered = image[row0:row1, col0:col1], mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
-        self.inside, self.edge = (_ResizedLeaf(image, covered, sampling) for sampling in (INTERIOR, EDGE))
-
-    @cached_property
-    def background(self) -> Plane:
-        """White where the leaf isn't."""
-        return cv2.bitwise_not(self.edge.coverage)
-
-    @cached_property
-    def edge_centres(self) -> list[NDArray[np.intp]]:
-        """The centres of the rings that cross the edge."""
-        return self.edge.find_centres(inside=False)
-
-
-def measure_interior(texture: LeafTexture) -> NDArray[np.float32]:
-    """Measure veins, hairs and gloss: in the grey picture, where the ring lies in the leaf; float32 (456,)."""
-    return texture.inside.compute_features(texture.inside.grey, texture.inside.find_centres(inside=True))
-
-
-def measure_border(texture: LeafTexture) -> NDArray[np.float32]:
-    """Measure the leaf on white, where the ring crosses the edge; float32 (912,)."""
-    leaf = texture.edge
-    on_white = cv2.add(cv2.multiply(leaf.grey, leaf.coverage, scale=1 / 255), texture.background)
-    return leaf.compute_features(on_white, texture.edge_centres)
-
-
-def measure_outline(texture: LeafTexture) -> NDArray[np.float32]:
-    """Measure teeth and lobes: in the mask alone, where the ring crosses the edge; float32 (912,)."""
-    return texture.edge.compute_features(texture.background, texture.edge_centres)
-
-
-class _ResizedLeaf:
-    """The box of a leaf, resized for a sampling, with a margin; planes are computed when first accessed."""
-
-    def __init__(self, image: Plane, mask: Plane, sampling: Sampling) -> None:
-        self._image, self._mask, self._sampling = image, mask, sampling
-        _, self._size = choose_size(mask, sampling.side)
-        self._margins = (
-            *_choose_margins(self._size[1], sampling.levels),
-            *_choose_margins(self._size[0], sampling.levels),
-        )
+        self._image = image[row0:row1, col0:col1]
+        self._mask = mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
+        self._scales = scales
+        self._levels = 1 + max(scale.level for scale in scales)
+        _, self._size = choose_size(self._mask, side)
+        self._margins = (*self._choose_margins(self._size[1]), *self._choose_margins(self._size[0]))
 
     @cached_property
     def grey(self) -> Plane:
@@ -136,28 +87,48 @@ class _ResizedLeaf:
         """Share of each pixel that is leaf, 0 … 255."""
         return cv2.copyMakeBorder(self._resize(self._mask), *self._margins, cv2.BORDER_CONSTANT, value=0)
 
-    def find_centres(self, inside: bool) -> list[NDArray[np.intp]]:
-        """Find, for every scale, the leaf's pixels whose ring lies inside it, or those whose ring crosses its edge."""
-        # A hair thinner than a pixel covers no pixel by half: the most covered ones stand for it.
-        leaf = (self.coverage >= np.clip(self.coverage.max(), 1, 128)).view(np.uint8)
-        levels = self._sampling.levels
-        # Share of leaf of each pixel (0 … 1), and its mean distance to the edge in finest pixels.
-        leaves = [share >= 0.5 for share in _average_levels(leaf.astype(np.float32), levels)]
-        distances = _average_levels(cv2.distanceTransform(leaf, cv2.DIST_L2, cv2.DIST_MASK_5), levels)
-        found = [(index_centres(is_leaf), far[is_leaf]) for is_leaf, far in zip(leaves, distances, strict=True)]
-        if inside:
-            # The many pixels of the interior are thinned out; few lie along the edge.
-            steps = [1 + centres.size // MAX_CENTRES for centres, _ in found]
-            found = [(centres[::step], far[::step]) for (centres, far), step in zip(found, steps, strict=True)]
-        by_scale = [(scale, *found[scale.level]) for scale in self._sampling.scales]
-        return [centres[(far > scale.radius) == inside] for scale, centres, far in by_scale]
+    @cached_property
+    def background(self) -> Plane:
+        """White where the leaf isn't."""
+        return cv2.bitwise_not(self.coverage)
+
+    @cached_property
+    def edge_centres(self) -> list[NDArray[np.intp]]:
+        """For every scale, the leaf's pixels whose ring crosses its edge."""
+        return [centres[far <= scale.radius] for scale, (centres, far) in self._find_leaf()]
+
+    @cached_property
+    def interior_centres(self) -> list[NDArray[np.intp]]:
+        """For every scale, those whose ring lies inside the leaf; the many pixels of the interior are thinned out."""
+        chosen = []
+        for scale, (centres, far) in self._find_leaf():
+            step = 1 + len(centres) // MAX_CENTRES
+            chosen.append(centres[::step][far[::step] > scale.radius])
+        return chosen
 
     def compute_features(self, plane: Plane, centres: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:
         """Compute the features of a plane of this size around the centres of every scale."""
-        coded = [CodedLevel(level) for level in build_pyramid(plane, self._sampling.levels)]
-        by_scale = zip(self._sampling.scales, centres, strict=True)
+        coded = [CodedLevel(level) for level in build_pyramid(plane, self._levels)]
+        by_scale = zip(self._scales, centres, strict=True)
         counts = [coded[scale.level].count_codes(chosen, scale) for scale, chosen in by_scale]
         return compute_fourier_features(np.stack(counts)).ravel()
+
+    def _find_leaf(self) -> list[tuple[Scale, tuple[NDArray[np.intp], NDArray[np.float32]]]]:
+        """Find the leaf's pixels for every scale, and their mean distance to the edge in finest pixels."""
+        # A hair thinner than a pixel covers no pixel by half: the most covered ones stand for it.
+        leaf = (self.coverage >= np.clip(self.coverage.max(), 1, 128)).view(np.uint8)
+        shares, distances = [leaf.astype(np.float32)], [cv2.distanceTransform(leaf, cv2.DIST_L2, cv2.DIST_MASK_5)]
+        for planes in (shares, distances):
+            for _ in range(self._levels - 1):
+                planes.append(downsample2(planes[-1]))
+        found = [(index_centres(share >= 0.5), far[share >= 0.5]) for share, far in zip(shares, distances, strict=True)]
+        return [(scale, found[scale.level]) for scale in self._scales]
+
+    def _choose_margins(self, length: int) -> tuple[int, int]:
+        """Choose margins such that the coarsest level ends with a pixel of background, and has whole pixels only."""
+        step = 2 ** (self._levels - 1)
+        total = 3 * step + -(length + 3 * step) % step
+        return total // 2, total - total // 2
 
     def _resize(self, crop: Plane) -> Plane:
         # Averaging over parts of pixels would take ten times as long as downsampling by 2 and interpolation.
@@ -166,16 +137,17 @@ class _ResizedLeaf:
         return cv2.resize(crop, self._size, interpolation=cv2.INTER_LINEAR)
 
 
-def _choose_margins(length: int, levels: int) -> tuple[int, int]:
-    """Choose margins such that the coarsest level ends with a pixel of background, and has whole pixels only."""
-    step = 2 ** (levels - 1)
-    total = 3 * step + -(length + 3 * step) % step
-    return total // 2, total - total // 2
+def measure_interior(leaf: TexturedLeaf) -> NDArray[np.float32]:
+    """Measure veins, hairs and gloss: in the grey picture, where the ring lies in the leaf; float32 (456,)."""
+    return leaf.compute_features(leaf.grey, leaf.interior_centres)
 
 
-def _average_levels(plane: NDArray[np.float32], levels: int) -> list[NDArray[np.float32]]:
-    """List the plane and its means over blocks of 2, 4, 8 … pixels."""
-    result = [plane]
-    for _ in range(levels - 1):
-        result.append(downsample2(result[-1]))
-    return result
+def measure_border(leaf: TexturedLeaf) -> NDArray[np.float32]:
+    """Measure the leaf on white, where the ring crosses the edge; float32 (912,)."""
+    on_white = cv2.add(cv2.multiply(leaf.grey, leaf.coverage, scale=1 / 255), leaf.background)
+    return leaf.compute_features(on_white, leaf.edge_centres)
+
+
+def measure_outline(leaf: TexturedLeaf) -> NDArray[np.float32]:
+    """Measure teeth and lobes: in the mask alone, where the ring crosses the edge; float32 (912,)."""
+    return leaf.compute_features(leaf.background, leaf.edge_centres)
