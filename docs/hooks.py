@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import re
 from collections.abc import Iterator
@@ -20,8 +21,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import leafid
-from leafid.cli.main import GROUPS, configure_parser
-from leafid.cli.parser import Parser
+from leafid.cli.arguments import Parser
+from leafid.cli.main import COMMANDS, GROUPS, make_parser
 
 REPOSITORY = Path(__file__).parents[1]
 #: Files outside docs/, with the page that each becomes.
@@ -86,8 +87,7 @@ def _describe_commands() -> Iterator[str]:
 
 
 def _describe_command(name: str) -> Iterator[str]:
-    parser = Parser(prog=f"leafid {name}")
-    configure_parser(parser, name)
+    parser = make_parser(name, importlib.import_module(f"leafid.cli.{COMMANDS[name]}"))
     usage = parser.format_help().partition("\n\n")[0]
     text, _, examples = (parser.description or "").partition("examples:\n")
     yield f"### leafid {name}\n\n```text\n{usage}\n```\n\n```text\n{text.strip()}\n```\n\n"

@@ -1,18 +1,114 @@
-"""Arguments that several commands share."""
+"""The options of commands: classes whose attributes declare them, and the parser that fills an object of such a class.
+
+A command has a class `Options`. Its attributes, and those of the classes that it inherits from, are made by
+`positional`, `option` and `switch`, with the type that the parsed value has.
+"""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 from leafid.cluster import check_cluster_address
 from leafid.errors import LeafidError, UsageError
+from leafid.pictures import READERS, AcquisitionType
 from leafid.scoring.tables import FORMATS
 from leafid.textfiles import parse_finite_number
 
-# Copies of the names in leafid.pictures, whose import would slow down the help of every command.
-TYPES = ("scan", "scan-like", "photo")
-LAYOUTS = ("imageclef", "plantnet300k", "table", "species-folders", "pictures")
+_Options = TypeVar("_Options")
+TYPES = tuple(map(str, AcquisitionType))
+#: Headings of the help below a command's own options, with the options that belong there.
+_HEADINGS = {
+    "sets of species": ("sets", "macro", "average", "validation", "exclude_ties", "training"),
+    "reading the input": ("layout", "metadata", "label_from", "plants_from", "part", "xml"),
+    "statistics": ("intervals", "confidence", "resamples"),
+    "computing": ("seed", "jobs", "cluster", "cache", "no_cache", "cache_limit"),
+    "general": (),
+}
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """An argument of a command, as an attribute of its options declares it."""
+
+    is_option: bool
+    #: Arguments that exclude one another have one.
+    group: str | None
+    #: Of `argparse.ArgumentParser.add_argument`.
+    keywords: dict[str, Any]
+
+
+def positional(metavar: str, help: str, **keywords: Any) -> Any:
+    """Declare a positional argument; `keywords` are those of `argparse.ArgumentParser.add_argument`."""
+    return _Argument(False, None, {"metavar": metavar, "help": help, **keywords})
+
+
+def option(help: str, *, group: str | None = None, **keywords: Any) -> Any:
+    """Declare an option, called as the attribute; only one of those with the same `group` may be given."""
+    return _Argument(True, group, {"help": help, **keywords})
+
+
+def switch(help: str, *, group: str | None = None) -> Any:
+    """Declare an option without a value."""
+    return option(help, group=group, action="store_true")
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports wrong usage as one line that names the help, and accepts no empty words.
+
+    Its usage has no optional arguments, and its help shows a command's own ones first.
+    """
+
+    def __init__(self, options: type, **keywords: Any) -> None:
+        super().__init__(
+            formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, add_help=False, **keywords
+        )
+        self.register("type", None, nonempty_word)
+        self._options = options
+        heading_of = {name: heading for heading, names in _HEADINGS.items() for name in names}
+        sections = {heading: self.add_argument_group(heading) for heading in _HEADINGS}
+        sections["general"].add_argument("-h", "--help", action="help", help="show this help message and exit")
+        sections["general"].add_argument("--debug", action="store_true", help="show the traceback of an error")
+        groups: dict[str, Any] = {}
+        for name, argument in _list_arguments(options):
+            section: Any = sections.get(heading_of.get(name, ""), self)
+            if argument.group:
+                if argument.group not in groups:
+                    groups[argument.group] = section.add_mutually_exclusive_group()
+                section = groups[argument.group]
+            flag = f"--{name.replace('_', '-')}" if argument.is_option else name
+            section.add_argument(flag, **argument.keywords)
+
+    def parse(self, words: Sequence[str]) -> Any:
+        """Make the options of a command line; a `UsageError` says what is wrong with it."""
+        # Options may stand between positional arguments; only parse_args knows what '--' means.
+        parse = self.parse_args if "--" in words else self.parse_intermixed_args
+        options = self._options()
+        for action in self._actions:
+            default = action.default
+            setattr(options, action.dest, list(default) if isinstance(default, list) else default)
+        return parse(words, options)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage and exiting."""
+        raise UsageError(f"{message}; see '{self.prog} --help'")
+
+    def format_help(self) -> str:
+        """Format the help, with optional arguments under headings and not in the usage."""
+        formatter = self._get_formatter()
+        shown = [action for action in self._actions if action.required or not action.option_strings]
+        formatter.add_usage(None, shown, [])
+        usage = formatter.format_help().removeprefix("usage: ").strip()
+        self.usage = usage.replace(self.prog, f"{self.prog} [options]", 1).replace("%", "%%")
+        return super().format_help()
+
+
+def _list_arguments(options: type) -> Iterator[tuple[str, _Argument]]:
+    """List the declared arguments by their names: a command's own ones, then those that it shares."""
+    names = dict.fromkeys(name for own in options.__mro__ for name in vars(own))
+    declared = ((name, getattr(options, name)) for name in names)
+    return ((name, value) for name, value in declared if isinstance(value, _Argument))
 
 
 def number_type(expected: str, is_valid: Callable[[float], bool]) -> Callable[[str], float]:
@@ -74,9 +170,15 @@ def check_output_folder(name: str) -> Path:
     return folder
 
 
-def add_only_type(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add ``--only-type``, which leaves out pictures of other acquisition types."""
-    parser.add_argument("--only-type", choices=TYPES, help=what)
+def check_runs_to_compare(runs: Sequence[str]) -> None:
+    """Refuse ``--compare`` with a single run, or with one given twice."""
+    if len(runs) < 2 or len(set(runs)) < len(runs):
+        raise UsageError(f"expected two or more different runs with --compare, found {', '.join(runs)}")
+
+
+def compare_switch(units: str) -> Any:
+    """Declare ``--compare``, the test whether runs differ."""
+    return switch(f"test whether every two runs differ, by paired randomisation over {units} with Holm's correction")
 
 
 def _cluster_address(word: str) -> str:
@@ -86,122 +188,90 @@ def _cluster_address(word: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def add_compare(parser: argparse.ArgumentParser, units: str) -> None:
-    """Add ``--compare``, the test whether runs differ."""
-    parser.add_argument(
-        "--compare",
-        action="store_true",
-        help=f"test whether every two runs differ, by paired randomisation over {units} with Holm's correction",
-    )
+_positive_gibibytes = number_type("a number of GiB above 0", lambda found: 0 < found < 2**30)
 
 
-def check_runs_to_compare(runs: Sequence[str]) -> None:
-    """Refuse ``--compare`` with a single run, or with one given twice."""
-    if len(runs) < 2 or len(set(runs)) < len(runs):
-        raise UsageError(f"expected two or more different runs with --compare, found {', '.join(runs)}")
+def parse_gibibytes(word: str) -> int:
+    """Read a number of GiB above 0; return the number of bytes."""
+    return round(_positive_gibibytes(word) * 2**30)
 
 
-_OPTIONS: dict[str, dict[str, Any]] = {
-    "jobs": {
-        "type": job_count,
-        "default": -1,
-        "metavar": "N",
-        "help": "worker processes; -1 is one a core, -2 one less, and so on (default: -1); results don't depend on it",
-    },
-    "cluster": {
-        "type": _cluster_address,
-        "metavar": "ADDRESS",
-        "help": "run on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes on this machine "
-        "(needs: pip install distributed); results don't depend on it",
-    },
-    "seed": {"type": seed, "default": 0, "metavar": "N", "help": "seed of all random numbers (default: 0)"},
-    "confidence": {
-        "type": fraction,
-        "default": 0.95,
-        "metavar": "SHARE",
-        "help": "confidence level of the intervals (default: 0.95)",
-    },
-    "resamples": {
-        "type": _resample_count,
-        "default": 1000,
-        "metavar": "N",
-        "help": "bootstrap resamples for the intervals (default: 1000)",
-    },
-    "format": {"choices": FORMATS, "default": "text", "help": "format of the tables (default: text)"},
-    "table": {
-        "type": positive_int,
-        "metavar": "N",
-        "help": "print only the Nth table (default: all; CSV holds a single one)",
-    },
-    "assume-type": {
-        "choices": TYPES,
-        "help": "take every picture for one of this type (default: the type in its metadata, else recognised)",
-    },
-    "part": {
-        "choices": ("train", "val", "test"),
-        "help": "part to score (default: the test part if it has labels, else all)",
-    },
-    "layout": {"choices": LAYOUTS, "help": "layout of the collection (default: detected)"},
-    "metadata": {
-        "metavar": "FILE",
-        "help": "CSV table of the pictures with the column file and any of label, plant, type, author, date, latitude, "
-        "longitude, split; or a COCO file (default: metadata.csv, labels.csv or annotations.json in the folder)",
-    },
-    "label-from": {
-        "metavar": "REGEX",
-        "help": "find labels, and whatever --metadata has, in the paths of pictures: "
-        r"'(?P<label>[a-z]+)_(?P<plant>\d+)'",
-    },
-    "plants-from": {
-        "metavar": "WHAT",
-        "help": "the plants, whose pictures no fold separates: a column of --metadata, or a regular expression for "
-        "paths",
-    },
-}
-#: Options that say how to read a collection.
-READING = ("layout", "metadata", "label-from", "plants-from")
-
-
-def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Add options that several commands share, such as ``jobs``."""
-    for name in names:
-        parser.add_argument(f"--{name}", **_OPTIONS[name])
-
-
-# A command's `Options` are the object that its parser fills, so that they have types and argparse stays in this room.
+MODEL = option("a trained model (default: the bundled model)", metavar="MODEL")
+ASSUME_TYPE = option(
+    "take every picture for one of this type (default: the type in its metadata, else recognised)", choices=TYPES
+)
+PART = option("part to score (default: the test part if it has labels, else all)", choices=("train", "val", "test"))
+JOBS = option(
+    "worker processes; -1 is one a core, -2 one less, and so on (default: -1)", type=job_count, default=-1, metavar="N"
+)
+SEED = option("seed of all random numbers (default: 0)", type=seed, default=0, metavar="N")
+CACHE = option("folder of the feature cache (default: $LEAFID_CACHE, or ~/.cache/leafid)", metavar="DIR", group="cache")
 
 
 class ReadingOptions:
-    """How to read a collection: the options of `READING`."""
+    """How to read a collection."""
 
-    layout: str | None
-    metadata: str | None
-    label_from: str | None
-    plants_from: str | None
+    layout: str | None = option("layout of the collection (default: detected)", choices=tuple(READERS))
+    metadata: str | None = option(
+        "CSV table of the pictures with the column file and any of label, plant, type, author, date, latitude, "
+        "longitude, split; or a COCO file (default: metadata.csv, labels.csv or annotations.json in the folder)",
+        metavar="FILE",
+    )
+    label_from: str | None = option(
+        r"find labels, and whatever --metadata has, in the paths of pictures: '(?P<label>[a-z]+)_(?P<plant>\d+)'",
+        metavar="REGEX",
+    )
+    plants_from: str | None = option(
+        "the plants, whose pictures no fold separates: a column of --metadata, or a regular expression for paths",
+        metavar="WHAT",
+    )
 
     def as_keywords(self) -> dict[str, Any]:
         """Give them as keyword arguments of `leafid.pictures.read_collection`."""
-        names = [name.replace("-", "_") for name in READING]
-        return {name: getattr(self, name) for name in names}
-
-
-class ComputingOptions:
-    """Where to compute."""
-
-    jobs: int
-    cluster: str | None
-
-
-class CacheOptions(ComputingOptions):
-    """Where to compute features, and to cache them; `cache_limit` in bytes."""
-
-    cache: str | None
-    no_cache: bool
-    cache_limit: int
+        return {name: getattr(self, name) for name in ("layout", "metadata", "label_from", "plants_from")}
 
 
 class TableOptions:
     """Which tables to print, and how."""
 
-    format: str
-    table: int | None
+    format: str = option("format of the tables (default: text)", choices=FORMATS, default="text")
+    table: int | None = option(
+        "print only the Nth table (default: all; CSV holds a single one)", type=positive_int, metavar="N"
+    )
+
+
+class IntervalOptions:
+    """Intervals by the bootstrap."""
+
+    confidence: float = option(
+        "confidence level of the intervals (default: 0.95)", type=fraction, default=0.95, metavar="SHARE"
+    )
+    resamples: int = option(
+        "bootstrap resamples for the intervals (default: 1000)", type=_resample_count, default=1000, metavar="N"
+    )
+    seed: int = SEED
+
+
+class ComputingOptions:
+    """Where to compute."""
+
+    jobs: int = JOBS
+    cluster: str | None = option(
+        "run on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes on this machine "
+        "(needs: pip install distributed)",
+        type=_cluster_address,
+        metavar="ADDRESS",
+    )
+
+
+class CacheOptions(ComputingOptions):
+    """Where to compute features, and to cache them; `cache_limit` in bytes."""
+
+    cache: str | None = CACHE
+    no_cache: bool = switch("neither use nor keep cached features", group="cache")
+    cache_limit: int = option(
+        "maximum size of the feature cache; the least recently used features are removed first (default: 4)",
+        metavar="GIB",
+        type=parse_gibibytes,
+        default=4 * 2**30,
+    )

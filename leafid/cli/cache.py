@@ -8,11 +8,10 @@ examples:
   leafid cache --clear
 """
 
-import argparse
 from contextlib import closing
 from pathlib import Path
 
-from leafid.cli.computing import add_cache_folder, parse_gibibytes
+from leafid.cli.arguments import CACHE, option, parse_gibibytes, switch
 from leafid.cli.environment import Environment
 from leafid.features.feature_cache import (
     DEFAULT_LIMIT,
@@ -27,20 +26,13 @@ from leafid.features.feature_cache import (
 class Options:
     """The options of cache."""
 
-    cache: str | None
-    cache_limit: int | None
-    clear: bool
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_cache_folder(parser)
-    parser.add_argument(
-        "--cache-limit",
+    cache: str | None = CACHE
+    cache_limit: int | None = option(
+        "remove the least recently used features until the cache is no larger than this (default: remove nothing)",
         metavar="GIB",
         type=parse_gibibytes,
-        help="remove the least recently used features until the cache is no larger than this (default: remove nothing)",
     )
-    parser.add_argument("--clear", action="store_true", help="remove all features")
+    clear: bool = switch("remove all features")
 
 
 def run(options: Options, environment: Environment) -> int:

@@ -1,13 +1,12 @@
 """What commands that compute share: the feature cache, the workers of a cluster, and the types of pictures."""
 
-import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from leafid.cli.arguments import CacheOptions, ComputingOptions, number_type
+from leafid.cli.arguments import CacheOptions, ComputingOptions
 from leafid.cli.environment import Environment
 from leafid.cluster import on_cluster
 from leafid.errors import LeafidError
@@ -17,34 +16,6 @@ from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.model.recogniser import TypeRecogniser
 from leafid.pictures import AcquisitionType, Picture
 from leafid.pictures.decoding import read_image
-
-_positive_gibibytes = number_type("a number of GiB above 0", lambda found: 0 < found < 2**30)
-
-
-def parse_gibibytes(word: str) -> int:
-    """Read a number of GiB above 0; return the number of bytes."""
-    return round(_positive_gibibytes(word) * 2**30)
-
-
-def add_cache_folder(parser: argparse._ActionsContainer) -> None:
-    """Add ``--cache``."""
-    parser.add_argument(
-        "--cache", metavar="DIR", help="folder of the feature cache (default: $LEAFID_CACHE, or ~/.cache/leafid)"
-    )
-
-
-def add_cache(parser: argparse.ArgumentParser) -> None:
-    """Add ``--cache``, ``--no-cache`` and ``--cache-limit``."""
-    either = parser.add_mutually_exclusive_group()
-    add_cache_folder(either)
-    either.add_argument("--no-cache", action="store_true", help="neither use nor keep cached features")
-    parser.add_argument(
-        "--cache-limit",
-        metavar="GIB",
-        type=parse_gibibytes,
-        default=4 * 2**30,
-        help="maximum size of the feature cache; the least recently used features are removed first (default: 4)",
-    )
 
 
 @contextmanager

@@ -26,7 +26,6 @@ examples:
   leafid info clef11.leafid --output field-guide
 """
 
-import argparse
 import json
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -35,7 +34,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from leafid.cli.arguments import READING, ReadingOptions, add_options, positive_int
+from leafid.cli.arguments import JOBS, ReadingOptions, option, positional, positive_int, switch
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output_file, refuse_inputs, text_output_path
 from leafid.errors import UsageError, escape_unprintable
@@ -63,46 +62,26 @@ _MAX_LENGTH = 400
 class Options(ReadingOptions):
     """The options of info."""
 
-    collection: list[str]
-    quick: bool
-    few: int
-    format: str
-    output: str | None
-    similar: str | None
-    jobs: int
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "collection",
-        nargs="*",
-        metavar="COLLECTION",
-        help="a folder or pictures, or a model (default: the bundled model)",
+    collection: list[str] = positional(
+        "COLLECTION", "a folder or pictures, or a model (default: the bundled model)", nargs="*"
     )
-    add_options(parser, *READING)
-    parser.add_argument("--quick", action="store_true", help="read only the headers of pictures")
-    parser.add_argument(
-        "--few",
-        type=positive_int,
-        default=10,
-        metavar="N",
-        help="list the species with fewer pictures than this (default: 10)",
+    quick: bool = switch("read only the headers of pictures")
+    few: int = option(
+        "list the species with fewer pictures than this (default: 10)", type=positive_int, default=10, metavar="N"
     )
-    parser.add_argument(
-        "--format",
+    format: str = option(
+        "json has complete lists, csv the species of a model (default: text)",
         choices=("text", "csv", "json"),
         default="text",
-        help="json has complete lists, csv the species of a model (default: text)",
     )
-    parser.add_argument("--output", metavar="DIR", help=f"the folder to write {FILE_NAME} of a model to")
-    parser.add_argument(
-        "--similar",
+    output: str | None = option(f"the folder to write {FILE_NAME} of a model to", metavar="DIR")
+    similar: str | None = option(
+        "look for pictures of one leaf, scanned twice or resized, among those of each label, and write a table "
+        "for --metadata in which they are of one plant",
         metavar="TABLE",
         type=text_output_path,
-        help="look for pictures of one leaf, scanned twice or resized, among those of each label, and write a table "
-        "for --metadata in which they are of one plant",
     )
-    add_options(parser, "jobs")
+    jobs: int = JOBS
 
 
 def run(options: Options, environment: Environment) -> int:
@@ -110,9 +89,9 @@ def run(options: Options, environment: Environment) -> int:
     given = options.collection or [str(find_bundled_model())]
     if len(given) == 1 and is_archive(given[0]):
         return _describe_model(Path(given[0]), options, environment)
-    for option, name in (("--output", options.output), ("--format csv", options.format == "csv")):
-        if name:
-            raise UsageError(f"expected a model with {option}, found {', '.join(given)}")
+    for name, is_given in (("--output", options.output), ("--format csv", options.format == "csv")):
+        if is_given:
+            raise UsageError(f"expected a model with {name}, found {', '.join(given)}")
     if options.similar:
         refuse_inputs(options.similar, [path for path in (*options.collection, options.metadata) if path])
         check_writable(options.similar)

@@ -1,6 +1,5 @@
 """The command line: dispatches to a command, and turns every error into a message and an exit status."""
 
-import argparse
 import importlib
 import logging
 import sys
@@ -9,12 +8,12 @@ from collections.abc import Sequence
 from types import ModuleType
 
 import leafid
+from leafid.cli.arguments import Parser
 from leafid.cli.environment import Environment
-from leafid.cli.parser import Parser
 from leafid.errors import LeafidError, ProblemsError, UsageError, is_out_of_memory, suggest, to_one_line
 
-# A command's module has configure(parser) and run(arguments, environment) -> exit status; its docstring is the help. It
-# is imported only when the command is called.
+# A command's module has the class Options and run(options, environment) -> exit status; its docstring is the help.
+# It is imported only when the command is called.
 GROUPS = {
     "identify": {
         "predict": ("identify.predict", "name the species of pictures"),
@@ -129,25 +128,19 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         return 0
     if command not in COMMANDS:
         raise UsageError(f"unknown command {command!r}{suggest(command, COMMANDS)}; see 'leafid --help'")
-    parser = Parser(prog=f"leafid {command}")
-    module = configure_parser(parser, command)
+    module = importlib.import_module(f"leafid.cli.{COMMANDS[command]}")
+    parser = make_parser(command, module)
     if {"-h", "--help"} & set(rest):
         environment.stdout.write(parser.format_help())
         return 0
-    # Options may stand between positional arguments; only parse_args knows what '--' means.
-    parse = parser.parse_args if "--" in rest else parser.parse_intermixed_args
-    options = parse(rest, getattr(module, "Options", argparse.Namespace)())
+    options = parser.parse(rest)
     with _LogToStderr(environment, logging.DEBUG if debug else logging.INFO):
         return module.run(options, environment)
 
 
-def configure_parser(parser: Parser, command: str) -> ModuleType:
-    """Add the description and the arguments of a command; return its module."""
-    module = importlib.import_module(f"leafid.cli.{COMMANDS[command]}")
-    parser.description = module.__doc__
-    module.configure(parser)
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    return module
+def make_parser(command: str, module: ModuleType) -> Parser:
+    """Make the parser of a command from its module."""
+    return Parser(module.Options, prog=f"leafid {command}", description=module.__doc__)
 
 
 def _format_overview() -> str:

@@ -13,7 +13,6 @@ examples:
   leafid describe --list
 """
 
-import argparse
 import csv
 from collections import Counter
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from leafid.cli.arguments import READING, ComputingOptions, ReadingOptions, add_options
+from leafid.cli.arguments import ASSUME_TYPE, ComputingOptions, ReadingOptions, option, positional, switch
 from leafid.cli.computing import assume_type, on_workers, recognise_type
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import refuse_inputs
@@ -46,27 +45,14 @@ _MAX_SIDE = 1200
 class Options(ReadingOptions, ComputingOptions):
     """The options of describe."""
 
-    pictures: list[str]
-    model: str | None
-    assume_type: str | None
-    families: str | None
-    list: bool
-    output: str
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("pictures", nargs="*", metavar="PICTURE", help="pictures, folders of them, or collections")
-    parser.add_argument(
-        "--model", metavar="MODEL", help="the model that recognises acquisition types (default: the bundled one)"
+    pictures: list[str] = positional("PICTURE", "pictures, folders of them, or collections", nargs="*")
+    model: str | None = option(
+        "the model that recognises acquisition types (default: the bundled one)", metavar="MODEL"
     )
-    add_options(parser, "assume-type")
-    add_options(parser, *READING)
-    parser.add_argument(
-        "--families", metavar="A,B,…", help="descriptor families to compute, in this order (default: all)"
-    )
-    parser.add_argument("--list", action="store_true", help="list the descriptor families and exit")
-    parser.add_argument("--output", default="-", metavar="FILE", help="CSV table to write (default: -, to stdout)")
-    add_options(parser, "jobs", "cluster")
+    assume_type: str | None = ASSUME_TYPE
+    families: str | None = option("descriptor families to compute, in this order (default: all)", metavar="A,B,…")
+    list: bool = switch("list the descriptor families and exit")
+    output: str = option("CSV table to write (default: -, to stdout)", default="-", metavar="FILE")
 
 
 def run(options: Options, environment: Environment) -> int:

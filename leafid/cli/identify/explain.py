@@ -12,13 +12,12 @@ examples:
   leafid explain my-leaf.jpg other-leaf.jpg --output explained
 """
 
-import argparse
 from collections.abc import Iterator
 from textwrap import fill
 
 from tabulate import tabulate
 
-from leafid.cli.arguments import READING, ReadingOptions, add_options
+from leafid.cli.arguments import ASSUME_TYPE, ReadingOptions, option, positional
 from leafid.cli.computing import assume_type
 from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import describe_picture
@@ -44,18 +43,10 @@ MAX_ON_PAGE = 200
 class Options(ReadingOptions):
     """The options of explain."""
 
-    pictures: list[str]
-    model: str | None
-    output: str | None
-    assume_type: str | None
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("pictures", metavar="PICTURE", nargs="+", help="a picture, or a folder of pictures")
-    parser.add_argument("--model", metavar="MODEL", help="a trained model (default: the bundled model)")
-    parser.add_argument("--output", metavar="DIR", help=f"the folder to write {FILE_NAME} to")
-    add_options(parser, "assume-type")
-    add_options(parser, *READING)
+    pictures: list[str] = positional("PICTURE", "a picture, or a folder of pictures", nargs="+")
+    model: str | None = option("a trained model (default: the bundled model)", metavar="MODEL")
+    output: str | None = option(f"the folder to write {FILE_NAME} to", metavar="DIR")
+    assume_type: str | None = ASSUME_TYPE
 
 
 def run(options: Options, environment: Environment) -> int:

@@ -39,22 +39,23 @@ examples:
   leafid predict plants --model plants.leafid --output run.txt --cluster tcp://head-node:8786
 """
 
-import argparse
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain
 from typing import IO
 
 from leafid.cli.arguments import (
-    READING,
+    ASSUME_TYPE,
     CacheOptions,
     ReadingOptions,
-    add_options,
     nonempty_word,
     number_type,
+    option,
+    positional,
     positive_int,
+    switch,
 )
-from leafid.cli.computing import add_cache, assume_type, on_workers, open_loader
+from leafid.cli.computing import assume_type, on_workers, open_loader
 from leafid.cli.environment import Environment, advance
 from leafid.cli.identify.answer_formats import FORMATS, AnswerFormat, Selector, make_format
 from leafid.cli.outputs import refuse_inputs, text_output_path
@@ -74,70 +75,40 @@ from leafid.scoring.runs import find_name_problem
 class Options(ReadingOptions, CacheOptions):
     """The options of predict."""
 
-    pictures: list[str]
-    model: str | None
-    assume_type: str | None
-    output: str | None
-    format: str
-    group_by: str | None
-    top: int | None
-    set: SetRule | None
-    back_off: bool
-    reject_at: float | None
-    open_world: bool
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "pictures", metavar="PICTURE", nargs="+", help="a picture, a folder of pictures, or a collection"
+    pictures: list[str] = positional("PICTURE", "a picture, a folder of pictures, or a collection", nargs="+")
+    model: str | None = option("a trained model (default: the bundled model)", metavar="MODEL")
+    assume_type: str | None = ASSUME_TYPE
+    output: str | None = option(
+        "write a file instead of printing (-: to stdout)", metavar="FILE", type=text_output_path
     )
-    parser.add_argument("--model", metavar="MODEL", help="a trained model (default: the bundled model)")
-    add_options(parser, "assume-type")
-    parser.add_argument(
-        "--output", metavar="FILE", type=text_output_path, help="write a file instead of printing (-: to stdout)"
-    )
-    parser.add_argument("--format", choices=FORMATS, help="format of the answers (default: text, or with --output run)")
-    plants = parser.add_mutually_exclusive_group()
-    plants.add_argument(
-        "--together", dest="group_by", action="store_const", const="all", help="all pictures show one plant: one answer"
-    )
-    plants.add_argument(
-        "--group-by",
-        choices=("plant", "folder", "session"),
-        help="one answer from all pictures of a plant, as the metadata tell, or of a folder; session: pictures of an "
+    format: str = option("format of the answers (default: text, or with --output run)", choices=FORMATS)
+    together: bool = switch("all pictures show one plant: one answer", group="plants")
+    group_by: str | None = option(
+        "one answer from all pictures of a plant, as the metadata tell, or of a folder; session: pictures of an "
         "author, day and place support one another",
+        choices=("plant", "folder", "session"),
+        group="plants",
     )
-    names = parser.add_mutually_exclusive_group()
-    names.add_argument(
-        "--top",
+    top: int | None = option(
+        "number of species for each picture (default: 5 in text, otherwise all)",
         metavar="K",
         type=positive_int,
-        help="number of species for each picture (default: 5 in text, otherwise all)",
+        group="names",
     )
-    names.add_argument(
-        "--set",
+    set: SetRule | None = option(
+        "a set of species for each picture: top-K, average-K, coverage-P",
         metavar="RULE",
         type=lambda word: SetRule.parse(nonempty_word(word)),
-        help="a set of species for each picture: top-K, average-K, coverage-P",
+        group="names",
     )
-    names.add_argument(
-        "--back-off", action="store_true", help="one name for each picture: a species, genus, family, order, or '*'"
-    )
-    parser.add_argument(
-        "--reject-at",
+    back_off: bool = switch("one name for each picture: a species, genus, family, order, or '*'", group="names")
+    reject_at: float | None = option(
+        "reject pictures as 'unknown' or 'no leaf' so that this share of the leaves of known species is rejected "
+        "(default: 0.05)",
         metavar="SHARE",
         type=number_type("a share from 0 to 1", lambda value: 0 <= value <= 1),
-        help="reject pictures as 'unknown' or 'no leaf' so that this share of the leaves of known species is rejected "
-        "(default: 0.05)",
     )
-    parser.add_argument(
-        "--open-world",
-        action="store_true",
-        help="in a run file, multiply probabilities by those of a leaf and of a known species",
-    )
-    add_options(parser, *READING)
-    add_cache(parser)
-    add_options(parser, "jobs", "cluster")
+    open_world: bool = switch("in a run file, multiply probabilities by those of a leaf and of a known species")
 
 
 def run(options: Options, environment: Environment) -> int:
@@ -176,7 +147,8 @@ def run(options: Options, environment: Environment) -> int:
 
 
 def _check_options(options: Options) -> None:
-    """Refuse options that contradict one another, and complete the format."""
+    """Refuse options that contradict one another, and complete the others."""
+    options.group_by = "all" if options.together else options.group_by
     options.format = options.format or ("run" if options.output else "text")
     if options.reject_at is not None and options.format == "run":
         raise UsageError("expected --reject-at without --format run: a run file holds the ranking of every picture")

@@ -13,7 +13,6 @@ examples:
   leafid segment imageclef2011/Train --output cut --jobs 2
 """
 
-import argparse
 import hashlib
 import os
 from collections import Counter
@@ -24,7 +23,15 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from leafid.cli.arguments import READING, ComputingOptions, ReadingOptions, add_options, check_output_folder
+from leafid.cli.arguments import (
+    ASSUME_TYPE,
+    ComputingOptions,
+    ReadingOptions,
+    check_output_folder,
+    option,
+    positional,
+    switch,
+)
 from leafid.cli.computing import assume_type, on_workers, recognise_type
 from leafid.cli.environment import Environment
 from leafid.errors import ImageError, UsageError, naming_large_picture
@@ -44,28 +51,13 @@ _MAX_STEM_BYTES = MAX_OUTPUT_NAME_BYTES - len("_overlay.jpg")
 class Options(ReadingOptions, ComputingOptions):
     """The options of segment."""
 
-    pictures: list[str]
-    output: str
-    model: str | None
-    assume_type: str | None
-    crop: bool
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("pictures", nargs="+", metavar="PICTURE", help="a picture, or a folder or collection of them")
-    parser.add_argument(
-        "--output", required=True, metavar="DIR", help="the folder to write to, outside the folders of the pictures"
+    pictures: list[str] = positional("PICTURE", "a picture, or a folder or collection of them", nargs="+")
+    output: str = option("the folder to write to, outside the folders of the pictures", required=True, metavar="DIR")
+    model: str | None = option(
+        "the model that recognises acquisition types (default: the bundled one)", metavar="MODEL"
     )
-    parser.add_argument(
-        "--model", metavar="MODEL", help="the model that recognises acquisition types (default: the bundled one)"
-    )
-    add_options(parser, "assume-type")
-    parser.add_argument(
-        "--crop",
-        action="store_true",
-        help=f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels on each side",
-    )
-    add_options(parser, *READING, "jobs", "cluster")
+    assume_type: str | None = ASSUME_TYPE
+    crop: bool = switch(f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels on each side")
 
 
 def run(options: Options, environment: Environment) -> int:

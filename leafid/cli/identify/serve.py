@@ -10,28 +10,27 @@ examples:
   curl --form pictures=@leaf.jpg http://127.0.0.1:8000/identify
 """
 
-import argparse
 import os
 import socket
 from importlib import import_module
 
-from leafid.cli.arguments import add_options, integer_type
+from leafid.cli.arguments import JOBS, integer_type, option
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError
 
 _port = integer_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535)
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
-    parser.add_argument(
-        "--port", type=_port, default=8000, help="port to listen at; 0 takes a free one (default: %(default)s)"
-    )
-    parser.add_argument("--model", help="the model (default: the bundled one)")
-    add_options(parser, "jobs")
+class Options:
+    """The options of serve."""
+
+    host: str = option("address to listen at (default: %(default)s)", default="127.0.0.1")
+    port: int = option("port to listen at; 0 takes a free one (default: %(default)s)", type=_port, default=8000)
+    model: str | None = option("the model (default: the bundled one)")
+    jobs: int = JOBS
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> int:
     from leafid.model.bundled import find_bundled_model
 
     try:
@@ -45,15 +44,15 @@ def run(arguments: argparse.Namespace, environment: Environment) -> int:
     from leafid.pages.model_workers import ModelWorkers
     from leafid.pages.site import run_server
 
-    with _listen(arguments.host, arguments.port) as listener:
-        pool = ModelWorkers(str(arguments.model or find_bundled_model()), joblib.effective_n_jobs(arguments.jobs))
+    with _listen(options.host, options.port) as listener:
+        pool = ModelWorkers(str(options.model or find_bundled_model()), joblib.effective_n_jobs(options.jobs))
         try:
             pool.start()
             host, port = listener.getsockname()[:2]
             environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
             environment.stdout.flush()
             environment.note("leafid: Ctrl-C ends the server")
-            run_server(listener, pool, arguments.host)
+            run_server(listener, pool, options.host)
         finally:
             pool.close()
     return 0

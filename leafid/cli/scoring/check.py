@@ -10,9 +10,7 @@ examples:
   leafid check run.txt --against imageclef2011/Test
 """
 
-import argparse
-
-from leafid.cli.arguments import READING, ReadingOptions, add_options
+from leafid.cli.arguments import ReadingOptions, option, positional
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, UsageError, to_one_line
 from leafid.grouping import count_noun
@@ -24,18 +22,10 @@ from leafid.tasks.file_kinds import find_other_command
 class Options(ReadingOptions):
     """The options of check."""
 
-    run: str
-    against: str | None
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", help="run file (-: standard input)")
-    parser.add_argument(
-        "--against",
-        metavar="COLLECTION",
-        help="the collection or ground truth whose pictures and species the run may name",
+    run: str = positional("RUN", "run file (-: standard input)")
+    against: str | None = option(
+        "the collection or ground truth whose pictures and species the run may name", metavar="COLLECTION"
     )
-    add_options(parser, *READING)
 
 
 def run(options: Options, environment: Environment) -> int:

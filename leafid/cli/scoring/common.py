@@ -1,12 +1,11 @@
 """The ground truth and the runs that scoring commands share, and how they are read."""
 
-import argparse
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from leafid.cli.arguments import READING, ReadingOptions, add_options
+from leafid.cli.arguments import PART, ReadingOptions, option, positional
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.scoring.plant_task import JudgedRun, judge_run
@@ -25,31 +24,14 @@ _PARALLEL_BYTES = 50e6
 class TruthOptions(ReadingOptions):
     """A ground truth, the runs that it judges, and how to read it."""
 
-    truth: str
-    runs: list[str]
-    xml: str | None
-    part: str | None
-
-
-def add_truth_and_runs(parser: argparse.ArgumentParser, runs: str = "run file", *, required: bool = True) -> None:
-    """Add the ground truth, the run files, and the options for reading the ground truth."""
-    parser.add_argument(
-        "truth",
-        metavar="GROUND-TRUTH",
-        nargs=None if required else "?",
-        help="folder of XML, collection, or …GroundTruth.txt",
-    )
-    parser.add_argument("runs", metavar="RUN", nargs="+" if required else "*", help=runs)
-    parser.add_argument(
-        "--xml",
-        metavar="DIR",
-        help="the XML that belongs to a …GroundTruth.txt (default: its folder)",
-    )
-    add_options(parser, "part", *READING)
+    truth: str = positional("GROUND-TRUTH", "folder of XML, collection, or …GroundTruth.txt")
+    runs: list[str] = positional("RUN", "run file", nargs="+")
+    xml: str | None = option("the XML that belongs to a …GroundTruth.txt (default: its folder)", metavar="DIR")
+    part: str | None = PART
 
 
 def load_ground_truth(options: TruthOptions) -> GroundTruth:
-    """Read the ground truth that the arguments of `add_truth_and_runs` name."""
+    """Read the ground truth that the options name."""
     with suggesting_command(options.truth, "evaluate"):
         return read_ground_truth(options.truth, xml=options.xml, part=options.part, **options.as_keywords())
 

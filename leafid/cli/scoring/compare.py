@@ -9,14 +9,11 @@ examples:
   leafid compare collection a.txt b.txt c.txt --metric top-1 --only-type photo --species
 """
 
-import argparse
-
-from leafid.cli.arguments import TableOptions, add_only_type, add_options, positive_int
+from leafid.cli.arguments import JOBS, SEED, TYPES, TableOptions, option, positive_int, switch
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.cli.scoring.common import (
     TruthOptions,
-    add_truth_and_runs,
     check_names_differ,
     load_ground_truth,
     load_judged_runs,
@@ -32,23 +29,12 @@ _METRICS = ("S", "inverse-rank", "per-plant", "top-1")
 class Options(TruthOptions, TableOptions):
     """The options of compare."""
 
-    metric: str
-    only_type: str | None
-    species: bool
-    resamples: int
-    seed: int
-    jobs: int
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_truth_and_runs(parser, "run file; at least two")
-    parser.add_argument("--metric", choices=_METRICS, default="S", help="what to compare (default: S)")
-    add_only_type(parser, "compare on pictures of this type (default: mean of the types)")
-    parser.add_argument("--species", action="store_true", help="show each run's score on every species as well")
-    parser.add_argument(
-        "--resamples", type=positive_int, default=10_000, metavar="N", help="random swaps a pair (default: 10000)"
-    )
-    add_options(parser, "seed", "format", "table", "jobs")
+    metric: str = option("what to compare (default: S)", choices=_METRICS, default="S")
+    only_type: str | None = option("compare on pictures of this type (default: mean of the types)", choices=TYPES)
+    species: bool = switch("show each run's score on every species as well")
+    resamples: int = option("random swaps a pair (default: 10000)", type=positive_int, default=10_000, metavar="N")
+    seed: int = SEED
+    jobs: int = JOBS
 
 
 def run(options: Options, environment: Environment) -> int:

@@ -32,19 +32,26 @@ examples:
   leafid evaluate --list
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
 from textwrap import fill
 
-from leafid.cli.arguments import TableOptions, add_options, number_type, positive_ints
+from leafid.cli.arguments import (
+    JOBS,
+    IntervalOptions,
+    TableOptions,
+    number_type,
+    option,
+    positional,
+    positive_ints,
+    switch,
+)
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output_file, print_tables, refuse_inputs
 from leafid.cli.scoring.common import (
     TruthOptions,
-    add_truth_and_runs,
     check_names_differ,
     load_ground_truth,
     load_judged_runs,
@@ -68,89 +75,52 @@ from leafid.scoring.truth import GroundTruth
 _parse_size = number_type("a mean size above 0", lambda size: size > 0)
 
 
-class Options(TruthOptions, TableOptions):
+def _parse_sizes(word: str) -> list[float]:
+    return [_parse_size(size) for size in word.split(",")]
+
+
+class Options(TruthOptions, IntervalOptions, TableOptions):
     """The options of evaluate."""
 
-    list_metrics: bool
-    output: str | None
-    official: bool
-    top: list[int]
-    by: list[str]
-    reliability: bool
-    plants: bool
-    sets: bool
-    macro: bool
-    average: list[float]
-    validation: list[str]
-    exclude_ties: bool
-    training: str | None
-    intervals: str
-    confidence: float
-    resamples: int
-    seed: int
-    jobs: int
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_truth_and_runs(parser, required=False)
-    parser.add_argument(
-        "--list",
-        dest="list_metrics",
-        action="store_true",
-        help="list every metric by the command that prints it",
+    truth: str = positional("GROUND-TRUTH", "folder of XML, collection, or …GroundTruth.txt", nargs="?")
+    runs: list[str] = positional("RUN", "run file", nargs="*")
+    output: str | None = option("write the official scorer's files there", metavar="DIR")
+    official: bool = switch(
+        "reproduce the official scorer: missing pictures are left out of the means, the last of several lines "
+        "of one rank counts, unknown species are wrong answers"
     )
-    parser.add_argument("--output", metavar="DIR", help="write the official scorer's files there")
-    parser.add_argument(
-        "--official",
-        action="store_true",
-        help="reproduce the official scorer: missing pictures are left out of the means, the last of several lines "
-        "of one rank counts, unknown species are wrong answers",
-    )
-    parser.add_argument(
-        "--top", metavar="K,…", type=positive_ints, default=[1, 5], help="top-K accuracies (default: 1,5)"
-    )
-    parser.add_argument("--by", choices=GROUPS, action="append", default=[], help="score groups of pictures as well")
-    parser.add_argument("--reliability", action="store_true", help="score how reliable probabilities are as well")
-    parser.add_argument("--plants", action="store_true", help="score plants identified from several pictures as well")
-    parser.add_argument("--sets", action="store_true", help="score the runs as set-valued predictions as well")
-    parser.add_argument(
-        "--macro",
-        action="store_true",
-        help="average the top-K accuracies over the species as well, each counting the same",
-    )
-    parser.add_argument(
-        "--average",
+    top: list[int] = option("top-K accuracies (default: 1,5)", metavar="K,…", type=positive_ints, default=[1, 5])
+    by: list[str] = option("score groups of pictures as well", choices=GROUPS, action="append", default=[])
+    reliability: bool = switch("score how reliable probabilities are as well")
+    plants: bool = switch("score plants identified from several pictures as well")
+    sets: bool = switch("score the runs as set-valued predictions as well")
+    macro: bool = switch("average the top-K accuracies over the species as well, each counting the same")
+    average: list[float] = option(
+        "score the sets that the run's scores form above a threshold, K species on average",
         metavar="K,…",
         type=_parse_sizes,
         default=[],
-        help="score the sets that the run's scores form above a threshold, K species on average",
     )
-    parser.add_argument(
-        "--validation",
+    validation: list[str] = option(
+        "with --average: the run on validation pictures that the threshold is fitted on; once for each run "
+        "(default: the run that is scored)",
         metavar="RUN",
         action="append",
         default=[],
-        help="with --average: the run on validation pictures that the threshold is fitted on; once for each run "
-        "(default: the run that is scored)",
     )
-    parser.add_argument(
-        "--exclude-ties",
-        action="store_true",
-        help="with --average: leave out scores equal to the threshold where the sets would exceed K on average",
+    exclude_ties: bool = switch(
+        "with --average: leave out scores equal to the threshold where the sets would exceed K on average"
     )
-    parser.add_argument(
-        "--training",
-        metavar="COLLECTION",
-        help="with --sets or --macro: count each species' training pictures there, for the bins",
+    training: str | None = option(
+        "with --sets or --macro: count each species' training pictures there, for the bins", metavar="COLLECTION"
     )
-    parser.add_argument(
-        "--intervals", choices=("S", "all", "none"), default="S", help="scores to show intervals of (default: S)"
-    )
-    add_options(parser, "confidence", "resamples", "seed", "format", "table", "jobs")
+    intervals: str = option("scores to show intervals of (default: S)", choices=("S", "all", "none"), default="S")
+    jobs: int = JOBS
+    list: bool = switch("list every metric by the command that prints it")
 
 
 def run(options: Options, environment: Environment) -> int:
-    if options.list_metrics:
+    if options.list:
         print_tables(_list_metrics(options.format), options, environment)
         return 0
     if not options.runs:
@@ -296,7 +266,3 @@ def _count_training_pictures(
             f"{len(set(truth.species))}, {untrained[0]!r} first; these are in the bin 0-10"
         )
     return counts
-
-
-def _parse_sizes(word: str) -> list[float]:
-    return [_parse_size(size) for size in word.split(",")]

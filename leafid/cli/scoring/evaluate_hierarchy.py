@@ -12,12 +12,19 @@ examples:
   leafid evaluate-hierarchy --taxonomy imageclef2011/Train imageclef2011/TestXmlWithGroundTruth run.txt
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from leafid.cli.arguments import READING, ReadingOptions, TableOptions, add_compare, add_options, check_runs_to_compare
+from leafid.cli.arguments import (
+    PART,
+    ReadingOptions,
+    TableOptions,
+    check_runs_to_compare,
+    compare_switch,
+    option,
+    positional,
+)
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.errors import LeafidError, ProblemsError
@@ -39,23 +46,13 @@ _OTHER_TAXONOMY = "name a collection that has it with --taxonomy"
 class Options(ReadingOptions, TableOptions):
     """The options of evaluate-hierarchy."""
 
-    truth: str
-    runs: list[str]
-    taxonomy: str | None
-    compare: bool
-    part: str | None
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("truth", metavar="COLLECTION", help="labelled pictures")
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="run files in the 2011 format")
-    parser.add_argument(
-        "--taxonomy",
-        metavar="COLLECTION",
-        help="a collection with more species for the tree (default: the truth's)",
+    truth: str = positional("COLLECTION", "labelled pictures")
+    runs: list[str] = positional("RUN", "run files in the 2011 format", nargs="+")
+    taxonomy: str | None = option(
+        "a collection with more species for the tree (default: the truth's)", metavar="COLLECTION"
     )
-    add_compare(parser, "plants")
-    add_options(parser, "format", "table", "part", *READING)
+    part: str | None = PART
+    compare: bool = compare_switch("plants")
 
 
 def run(options: Options, environment: Environment) -> int:

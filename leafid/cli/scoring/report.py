@@ -10,16 +10,14 @@ examples:
   leafid report imageclef2011/testGroundTruth.txt a.txt b.txt --pictures imageclef2011 --output report
 """
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from leafid.cli.arguments import add_options
+from leafid.cli.arguments import JOBS, IntervalOptions, option
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output_file, refuse_inputs
 from leafid.cli.scoring.common import (
     TruthOptions,
-    add_truth_and_runs,
     check_names_differ,
     load_ground_truth,
     load_runs,
@@ -34,26 +32,12 @@ from leafid.scoring.tables import render
 FILE_NAME = "report.html"
 
 
-class Options(TruthOptions):
+class Options(TruthOptions, IntervalOptions):
     """The options of report."""
 
-    output: str
-    pictures: str | None
-    confidence: float
-    resamples: int
-    seed: int
-    jobs: int
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    add_truth_and_runs(parser)
-    parser.add_argument("--output", required=True, metavar="DIR", help=f"the folder to write {FILE_NAME} to")
-    parser.add_argument(
-        "--pictures",
-        metavar="COLLECTION",
-        help="the pictures to show (default: those of the ground truth)",
-    )
-    add_options(parser, "confidence", "resamples", "seed", "jobs")
+    output: str = option(f"the folder to write {FILE_NAME} to", required=True, metavar="DIR")
+    pictures: str | None = option("the pictures to show (default: those of the ground truth)", metavar="COLLECTION")
+    jobs: int = JOBS
 
 
 def run(options: Options, environment: Environment) -> int:

@@ -14,38 +14,36 @@ examples:
   leafid check-annotation --illustrations images.txt teaser1.txt
 """
 
-import argparse
-
+from leafid.cli.arguments import option, positional
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError
 from leafid.tasks.annotation2016.files import Known, read_annotation_run, read_list
 from leafid.tasks.file_kinds import suggesting_command
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
-    add_known(parser)
+class KnownOptions:
+    """What a run may name."""
+
+    pictures: str | None = option("ids of all pictures or documents, one per line", metavar="FILE")
+    concepts: str | None = option("subtask 1: all concepts, one per line", metavar="FILE")
+    illustrations: str | None = option("subtask 4: ids of the pictures to choose from, one per line", metavar="FILE")
+
+    def read(self) -> Known:
+        """Read the files."""
+        files = (self.pictures, self.concepts, self.illustrations)
+        return Known(*(read_list(file) if file else None for file in files))
 
 
-def add_known(parser: argparse.ArgumentParser) -> None:
-    """Add the options that list what a run may name."""
-    for option, description in (
-        ("--pictures", "ids of all pictures or documents, one per line"),
-        ("--concepts", "subtask 1: all concepts, one per line"),
-        ("--illustrations", "subtask 4: ids of the pictures to choose from, one per line"),
-    ):
-        parser.add_argument(option, metavar="FILE", help=description)
+class Options(KnownOptions):
+    """The options of check-annotation."""
+
+    runs: list[str] = positional("RUN", "run files", nargs="+")
 
 
-def read_known(*files: str | None) -> Known:
-    """Read the files that the options of `add_known` name, in their order."""
-    return Known(*(read_list(file) if file else None for file in files))
-
-
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    known = read_known(arguments.pictures, arguments.concepts, arguments.illustrations)
+def run(options: Options, environment: Environment) -> int:
+    known = options.read()
     status = 0
-    for path in arguments.runs:
+    for path in options.runs:
         try:
             with suggesting_command(path, "check-annotation", "evaluate-annotation"):
                 found = read_annotation_run(path, None, known)

@@ -12,15 +12,23 @@ examples:
   leafid evaluate-annotation --pictures all-ids.txt truth4.txt mine.txt
 """
 
-import argparse
 import math
 from dataclasses import replace
 from pathlib import Path
 
-from leafid.cli.arguments import add_compare, add_options, check_runs_to_compare, number_type, positive_ints
+from leafid.cli.arguments import (
+    TableOptions,
+    check_runs_to_compare,
+    compare_switch,
+    number_type,
+    option,
+    positional,
+    positive_ints,
+    switch,
+)
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
-from leafid.cli.tasks.check_annotation import add_known, read_known
+from leafid.cli.tasks.check_annotation import KnownOptions
 from leafid.errors import UsageError
 from leafid.scoring.comparison import compare_values, make_comparison_table
 from leafid.scoring.tables import Cell, Table
@@ -33,56 +41,56 @@ from leafid.tasks.file_kinds import suggesting_command
 _SUBTASK_OPTIONS = {"by_concept": 1, "concepts": 1, "k": 4, "illustrations": 4, "radius": 5}
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("truth", metavar="GROUND-TRUTH", help="a file in the format of runs")
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="run files")
-    parser.add_argument("--by-picture", action="store_true", help="show the scores of every picture or document")
-    parser.add_argument("--by-concept", action="store_true", help="subtask 1: show the precision of every concept")
-    parser.add_argument(
-        "--k", type=positive_ints, metavar="K,…", help="subtask 4: values of k (default: 1,5,10,25,50,75,100)"
+class Options(KnownOptions, TableOptions):
+    """The options of evaluate-annotation."""
+
+    truth: str = positional("GROUND-TRUTH", "a file in the format of runs")
+    runs: list[str] = positional("RUN", "run files", nargs="+")
+    by_picture: bool = switch("show the scores of every picture or document")
+    by_concept: bool = switch("subtask 1: show the precision of every concept")
+    k: list[int] | None = option(
+        "subtask 4: values of k (default: 1,5,10,25,50,75,100)", type=positive_ints, metavar="K,…"
     )
-    parser.add_argument(
-        "--radius",
+    radius: float | None = option(
+        "subtask 5: radius of the earth (default: the task's 6137)",
         type=number_type("a number above 0", lambda value: 0 < value < math.inf),
         metavar="KM",
-        help="subtask 5: radius of the earth (default: the task's 6137)",
     )
-    add_compare(parser, "concepts, pictures or documents")
-    add_known(parser)
-    add_options(parser, "format", "table")
+    compare: bool = compare_switch("concepts, pictures or documents")
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    if arguments.compare:
-        check_runs_to_compare(arguments.runs)
-    known = read_known(arguments.pictures, arguments.concepts, arguments.illustrations)
-    with suggesting_command(arguments.truth, "evaluate-annotation"):
-        truth = read_annotation_truth(arguments.truth, known)
-    for option, subtask in _SUBTASK_OPTIONS.items():
-        if getattr(arguments, option) and truth.subtask != subtask:
-            name = option.replace("_", "-")
-            raise UsageError(f"--{name} is for subtask {subtask}, found a ground truth of subtask {truth.subtask}")
+def run(options: Options, environment: Environment) -> int:
+    if options.compare:
+        check_runs_to_compare(options.runs)
+    known = options.read()
+    with suggesting_command(options.truth, "evaluate-annotation"):
+        truth = read_annotation_truth(options.truth, known)
+    for name, subtask in _SUBTASK_OPTIONS.items():
+        if getattr(options, name) and truth.subtask != subtask:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is for subtask {subtask}, found a ground truth of subtask {truth.subtask}"
+            )
     if known.ids is None:
         known = replace(known, ids=frozenset(truth.results))
     scored: list[tuple[str, AnnotationScores]] = []
-    for path in arguments.runs:
+    for path in options.runs:
         with suggesting_command(path, "evaluate-annotation"):
             answers = read_annotation_run(path, truth.subtask, known)
         if missing := len(truth.results.keys() - answers.results.keys()):
             share = f"{missing} of {len(truth.results)} pictures or documents"
             environment.warn(f"{path}: lacks {share}; each counts as the worst answer")
-        ranks, radius = arguments.k or RANKS, arguments.radius or EARTH_RADIUS
-        scores = score_annotation(truth, answers, ranks, radius, by_picture=arguments.by_picture)
+        ranks, radius = options.k or RANKS, options.radius or EARTH_RADIUS
+        scores = score_annotation(truth, answers, ranks, radius, by_picture=options.by_picture)
         scored.append((Path(path).name, scores))
     rows: list[list[Cell]] = [[name, *scores.scores.values()] for name, scores in scored]
     tables = [Table("", ["run", *scored[0][1].scores], rows, [f"{len(truth.results)} pictures or documents"])]
-    if arguments.compare:
+    if options.compare:
         tables.append(_compare(scored))
-    if arguments.by_picture:
+    if options.by_picture:
         tables += [_list_pictures(name, scores) for name, scores in scored]
-    if arguments.by_concept:
+    if options.by_concept:
         tables += [_list_concepts(name, scores) for name, scores in scored]
-    print_tables(tables, arguments, environment)
+    print_tables(tables, options, environment)
     return 0
 
 

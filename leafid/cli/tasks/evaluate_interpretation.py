@@ -15,12 +15,12 @@ examples:
   leafid evaluate-interpretation --distances distances.csv --by-picture truth.json result.json
 """
 
-import argparse
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
-from leafid.cli.arguments import add_options, number_type
+from leafid.cli.arguments import TableOptions, number_type, option, positional, switch
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.errors import LeafidError, UsageError
@@ -34,55 +34,57 @@ from leafid.tasks.interpretation.picture_errors import PictureError, average_err
 from leafid.tasks.interpretation.regions import ObjectPair
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("truth", metavar="TRUTH", help="label masks or a COCO file of the ground truth")
-    parser.add_argument("result", metavar="RESULT", help="label masks or a COCO file of the result")
-    parser.add_argument("--matching", choices=("multiple", "one-to-one"), default="multiple", help="default: multiple")
-    parser.add_argument(
-        "--threshold",
+class Options(TableOptions):
+    """The options of evaluate-interpretation."""
+
+    truth: str = positional("TRUTH", "label masks or a COCO file of the ground truth")
+    result: str = positional("RESULT", "label masks or a COCO file of the result")
+    matching: Literal["multiple", "one-to-one"] = option(
+        "default: multiple", choices=("multiple", "one-to-one"), default="multiple"
+    )
+    threshold: float | None = option(
+        "overlap above which objects match, with multiple matching (default: 0.2)",
         type=number_type("a number from 0 to below 1", lambda value: 0 <= value < 1),
         metavar="T",
-        help="overlap above which objects match, with multiple matching (default: 0.2)",
     )
-    parser.add_argument(
-        "--alpha",
+    alpha: float = option(
+        "weight of the localisation (default: 0.8)",
         type=number_type("a number from 0 to 1", lambda value: 0 <= value <= 1),
         default=0.8,
         metavar="A",
-        help="weight of the localisation (default: 0.8)",
     )
-    distances = parser.add_mutually_exclusive_group()
-    distances.add_argument("--distances", metavar="CSV", help="distances between classes, 0 to 1 (default: all 1)")
-    distances.add_argument(
-        "--taxonomy",
+    distances: str | None = option(
+        "distances between classes, 0 to 1 (default: all 1)", metavar="CSV", group="distances"
+    )
+    taxonomy: str | None = option(
+        "distances between the species of a collection: share of ranks that differ",
         metavar="COLLECTION",
-        help="distances between the species of a collection: share of ranks that differ",
+        group="distances",
     )
-    parser.add_argument("--by-picture", action="store_true", help="show the errors of every picture")
-    add_options(parser, "format", "table")
+    by_picture: bool = switch("show the errors of every picture")
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    parameters = _read_parameters(arguments)
-    pairs = _read_pairs(arguments.truth, arguments.result, environment)
+def run(options: Options, environment: Environment) -> int:
+    parameters = _read_parameters(options)
+    pairs = _read_pairs(options.truth, options.result, environment)
     errors = [score_objects(pair, parameters) for pair in environment.progress(pairs, None, "scoring")]
     tables = [_make_summary(errors)]
-    if arguments.by_picture:
+    if options.by_picture:
         tables.append(_list_pictures(errors))
-    print_tables(tables, arguments, environment)
+    print_tables(tables, options, environment)
     return 0
 
 
-def _read_parameters(arguments: argparse.Namespace) -> Parameters:
-    if arguments.threshold is not None and arguments.matching == "one-to-one":
+def _read_parameters(options: Options) -> Parameters:
+    if options.threshold is not None and options.matching == "one-to-one":
         raise UsageError("--threshold has no effect with --matching one-to-one")
     distance = None
-    if arguments.distances:
-        distance = read_distances(arguments.distances)
-    elif arguments.taxonomy:
-        distance = read_taxonomy(arguments.taxonomy)
-    threshold = 0.2 if arguments.threshold is None else arguments.threshold
-    return Parameters(arguments.matching, threshold, arguments.alpha, distance)
+    if options.distances:
+        distance = read_distances(options.distances)
+    elif options.taxonomy:
+        distance = read_taxonomy(options.taxonomy)
+    threshold = 0.2 if options.threshold is None else options.threshold
+    return Parameters(options.matching, threshold, options.alpha, distance)
 
 
 def _read_pairs(truth: str, result: str, environment: Environment) -> Iterator[ObjectPair]:

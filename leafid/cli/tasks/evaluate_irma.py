@@ -14,11 +14,18 @@ examples:
   leafid evaluate-irma --codes codes.txt --years 2008 --by-picture truth.txt mine.txt
 """
 
-import argparse
 import math
 from pathlib import Path
 
-from leafid.cli.arguments import add_compare, add_options, check_runs_to_compare, positive_ints
+from leafid.cli.arguments import (
+    TableOptions,
+    check_runs_to_compare,
+    compare_switch,
+    option,
+    positional,
+    positive_ints,
+    switch,
+)
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.errors import UsageError
@@ -32,58 +39,55 @@ from leafid.tasks.irma.metrics import year_errors
 Errors = dict[int, dict[str, tuple[float, ...]]]
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("truth", metavar="GROUND-TRUTH", help="the correct labels and codes")
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="files in the format of the ground truth")
-    parser.add_argument("--codes", metavar="TABLE", help="the codes that exist; required for 2007 and 2008")
-    parser.add_argument(
-        "--years",
-        type=positive_ints,
-        default=[*YEARS],
-        metavar="YEAR,…",
-        help="years of the columns (default: 2005,2006,2007,2008)",
+class Options(TableOptions):
+    """The options of evaluate-irma."""
+
+    truth: str = positional("GROUND-TRUTH", "the correct labels and codes")
+    runs: list[str] = positional("RUN", "files in the format of the ground truth", nargs="+")
+    codes: str | None = option("the codes that exist; required for 2007 and 2008", metavar="TABLE")
+    years: list[int] = option(
+        "years of the columns (default: 2005,2006,2007,2008)", type=positive_ints, default=[*YEARS], metavar="YEAR,…"
     )
-    parser.add_argument("--by-picture", action="store_true", help="show the errors of every picture")
-    parser.add_argument("--by-axis", action="store_true", help="show the mean errors of the four axes of codes")
-    add_compare(parser, "pictures")
-    add_options(parser, "format", "table")
+    by_picture: bool = switch("show the errors of every picture")
+    by_axis: bool = switch("show the mean errors of the four axes of codes")
+    compare: bool = compare_switch("pictures")
 
 
-def run(arguments: argparse.Namespace, environment: Environment) -> int:
-    years: list[int] = arguments.years
-    _check_options(arguments, has_codes=bool(set(years) - FLAT_YEARS))
-    table = read_code_table(arguments.codes) if arguments.codes else None
-    with suggesting_command(arguments.truth, "evaluate-irma"):
-        truth = read_labels(arguments.truth, table, years=years)
+def run(options: Options, environment: Environment) -> int:
+    years: list[int] = options.years
+    _check_options(options, has_codes=bool(set(years) - FLAT_YEARS))
+    table = read_code_table(options.codes) if options.codes else None
+    with suggesting_command(options.truth, "evaluate-irma"):
+        truth = read_labels(options.truth, table, years=years)
     scored: list[tuple[str, Errors]] = []
-    for path in arguments.runs:
+    for path in options.runs:
         with suggesting_command(path, "evaluate-irma"):
             answers = read_labels(path, table, years=years, pictures=truth)
         if missing := len(truth.keys() - answers.keys()):
             environment.warn(f"{path}: lacks {missing} of {len(truth)} pictures; each counts as entirely wrong")
         scored.append((Path(path).name, year_errors(truth, answers, table, years)))
     tables = [_make_summary(scored)]
-    if arguments.compare:
+    if options.compare:
         tables.append(_compare(scored, [*truth]))
-    if arguments.by_axis:
+    if options.by_axis:
         tables.append(_list_axes(scored))
-    if arguments.by_picture:
+    if options.by_picture:
         tables += [_list_pictures(name, [*truth], errors) for name, errors in scored]
-    print_tables(tables, arguments, environment, digits=6)
+    print_tables(tables, options, environment, digits=6)
     return 0
 
 
-def _check_options(arguments: argparse.Namespace, *, has_codes: bool) -> None:
-    years = arguments.years
+def _check_options(options: Options, *, has_codes: bool) -> None:
+    years = options.years
     if len(set(years)) != len(years) or not set(years) <= set(YEARS):
         raise UsageError(f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}")
-    if has_codes and not arguments.codes:
+    if has_codes and not options.codes:
         raise UsageError("expected a code table for 2007 and 2008, found none; give --codes, or --years 2005,2006")
-    for option in ("codes", "by_axis"):
-        if getattr(arguments, option) and not has_codes:
-            raise UsageError(f"--{option.replace('_', '-')} has no effect on --years 2005,2006, which have no codes")
-    if arguments.compare:
-        check_runs_to_compare(arguments.runs)
+    for name in ("codes", "by_axis"):
+        if getattr(options, name) and not has_codes:
+            raise UsageError(f"--{name.replace('_', '-')} has no effect on --years 2005,2006, which have no codes")
+    if options.compare:
+        check_runs_to_compare(options.runs)
 
 
 def _sum_errors(errors: Errors) -> list[float]:

@@ -35,20 +35,28 @@ examples:
   leafid crossval imageclef2011 --open-world
 """
 
-import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from msgspec.structs import replace
 
-from leafid.cli.arguments import READING, TYPES, CacheOptions, TableOptions, add_options, positive_int, positive_ints
-from leafid.cli.computing import add_cache, on_workers, open_loader
+from leafid.cli.arguments import (
+    SEED,
+    TYPES,
+    CacheOptions,
+    TableOptions,
+    option,
+    positional,
+    positive_int,
+    positive_ints,
+    switch,
+)
+from leafid.cli.computing import on_workers, open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.cli.training.input import (
     TrainingOptions,
-    add_training_options,
     complete_pictures,
     load_recipes,
     read_training_pictures,
@@ -76,74 +84,34 @@ from leafid.scoring.tables import render
 class Options(TrainingOptions, TableOptions, CacheOptions):
     """The options of crossval."""
 
-    collection: str
-    folds: int
-    repeats: int
-    shared_codebooks: bool
-    by: str
-    leave_one_out: bool
-    parts: bool
-    shots: list[int] | None
-    shots_of: Literal["pictures", "plants"]
-    test_type: str | None
-    output: str | None
-    species: bool
-    confusions: bool
-    reliability: bool
-    plants: bool
-    sessions: bool
-    open_world: bool
-    seed: int
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("collection", metavar="COLLECTION", help="a folder of labelled pictures")
-    parser.add_argument("--folds", metavar="N", type=positive_int, default=5, help="number of folds (default: 5)")
-    parser.add_argument("--repeats", metavar="N", type=positive_int, default=3, help="number of seeds (default: 3)")
-    parser.add_argument(
-        "--shared-codebooks",
-        action="store_true",
-        help="learn codebooks once, without labels, from the pictures of all folds: much faster",
-    )
-    parser.add_argument(
-        "--by",
+    collection: str = positional("COLLECTION", "a folder of labelled pictures")
+    folds: int = option("number of folds (default: 5)", metavar="N", type=positive_int, default=5)
+    repeats: int = option("number of seeds (default: 3)", metavar="N", type=positive_int, default=3)
+    shared_codebooks: bool = switch("learn codebooks once, without labels, from the pictures of all folds: much faster")
+    by: str = option(
+        "what folds keep together (default: plant; with place, plants within 5 km of each other)",
         choices=UNITS,
         default="plant",
-        help="what folds keep together (default: plant; with place, plants within 5 km of each other)",
     )
-    other = parser.add_mutually_exclusive_group()
-    other.add_argument("--leave-one-out", action="store_true", help="test on each plant in turn, once")
-    other.add_argument(
-        "--parts", action="store_true", help="train on the training part and test on the test part, with each seed"
+    leave_one_out: bool = switch("test on each plant in turn, once", group="other")
+    parts: bool = switch("train on the training part and test on the test part, with each seed", group="other")
+    shots: list[int] | None = option(
+        "train on so few pictures of each species and type", metavar="N,…", type=positive_ints
     )
-    parser.add_argument(
-        "--shots", metavar="N,…", type=positive_ints, help="train on so few pictures of each species and type"
+    shots_of: Literal["pictures", "plants"] = option(
+        "what --shots counts (default: pictures)", choices=("pictures", "plants"), default="pictures"
     )
-    parser.add_argument(
-        "--shots-of", choices=("pictures", "plants"), default="pictures", help="what --shots counts (default: pictures)"
+    test_type: str | None = option(
+        "test on this type what is trained on another one, that of --only-type", choices=TYPES
     )
-    parser.add_argument(
-        "--test-type", choices=TYPES, help="test on this type what is trained on another one, that of --only-type"
-    )
-    parser.add_argument(
-        "--output",
-        metavar="DIR",
-        help="write a run file of all held-out answers for each seed there",
-    )
-    parser.add_argument("--species", action="store_true", help="also score each species")
-    parser.add_argument("--confusions", action="store_true", help="also list which species are taken for which")
-    parser.add_argument("--reliability", action="store_true", help="also score how reliable probabilities are")
-    parser.add_argument("--plants", action="store_true", help="also score plants identified from several pictures")
-    parser.add_argument("--sessions", action="store_true", help="score the answers of predict --group-by session")
-    parser.add_argument(
-        "--open-world",
-        action="store_true",
-        help="score how unknown species and pictures without a leaf are rejected",
-    )
-    add_training_options(parser)
-    add_options(parser, "format", "table", *READING)
-    add_cache(parser)
-    add_options(parser, "seed", "jobs", "cluster")
+    output: str | None = option("write a run file of all held-out answers for each seed there", metavar="DIR")
+    species: bool = switch("also score each species")
+    confusions: bool = switch("also list which species are taken for which")
+    reliability: bool = switch("also score how reliable probabilities are")
+    plants: bool = switch("also score plants identified from several pictures")
+    sessions: bool = switch("score the answers of predict --group-by session")
+    open_world: bool = switch("score how unknown species and pictures without a leaf are rejected")
+    seed: int = SEED
 
 
 def run(options: Options, environment: Environment) -> int:

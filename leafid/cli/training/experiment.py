@@ -14,13 +14,20 @@ examples:
   leafid experiment my.toml --output mine --cluster tcp://head-node:8786
 """
 
-import argparse
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from leafid.cli.arguments import READING, CacheOptions, TableOptions, add_options, check_output_folder, positive_int
-from leafid.cli.computing import add_cache, on_workers, open_loader
+from leafid.cli.arguments import (
+    CacheOptions,
+    IntervalOptions,
+    TableOptions,
+    check_output_folder,
+    option,
+    positional,
+    positive_int,
+)
+from leafid.cli.computing import on_workers, open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.cli.training.input import PictureOptions, complete_pictures, read_training_pictures
@@ -34,30 +41,15 @@ from leafid.scoring.resampling import Bootstrap
 REPORT = "report.html"
 
 
-class Options(PictureOptions, TableOptions, CacheOptions):
+class Options(PictureOptions, IntervalOptions, TableOptions, CacheOptions):
     """The options of experiment."""
 
-    experiment: str
-    collections: list[str]
-    output: str
-    repeats: int | None
-    confidence: float
-    resamples: int
-    seed: int
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("experiment", metavar="EXPERIMENT", help="a TOML file, or the name of a shipped experiment")
-    parser.add_argument(
-        "collections", nargs="*", metavar="COLLECTION", help="labelled pictures (default: those that the file names)"
+    experiment: str = positional("EXPERIMENT", "a TOML file, or the name of a shipped experiment")
+    collections: list[str] = positional(
+        "COLLECTION", "labelled pictures (default: those that the file names)", nargs="*"
     )
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder of the report")
-    parser.add_argument(
-        "--repeats", metavar="N", type=positive_int, help="number of seeds (default: those of EXPERIMENT)"
-    )
-    add_options(parser, "assume-type", "confidence", "resamples", "seed", "format", "table", *READING)
-    add_cache(parser)
-    add_options(parser, "jobs", "cluster")
+    output: str = option("the folder of the report", required=True, metavar="DIR")
+    repeats: int | None = option("number of seeds (default: those of EXPERIMENT)", metavar="N", type=positive_int)
 
 
 def run(options: Options, environment: Environment) -> int:

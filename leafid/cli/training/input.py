@@ -1,11 +1,10 @@
 """The input of train and crossval: labelled pictures and recipes."""
 
-import argparse
 import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from leafid.cli.arguments import ReadingOptions, add_only_type, add_options
+from leafid.cli.arguments import ASSUME_TYPE, TYPES, ReadingOptions, option
 from leafid.cli.environment import Environment
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, choose_types_to_train
@@ -19,25 +18,17 @@ from leafid.pictures.splits import select_training_pictures
 class PictureOptions(ReadingOptions):
     """How to read the pictures to learn from."""
 
-    assume_type: str | None
+    assume_type: str | None = ASSUME_TYPE
 
 
 class TrainingOptions(PictureOptions):
     """What to learn, and how."""
 
-    only_type: str | None
-    recipe: str | None
-
-
-def add_training_options(parser: argparse.ArgumentParser) -> None:
-    """Add ``--only-type``, ``--assume-type`` and ``--recipe``."""
-    add_only_type(parser, "train for this acquisition type only (default: all types)")
-    add_options(parser, "assume-type")
-    parser.add_argument(
-        "--recipe",
-        metavar="R",
-        help="a shipped recipe (default, fast, small, baseline-bow), a .toml file, or a folder of such files "
+    only_type: str | None = option("train for this acquisition type only (default: all types)", choices=TYPES)
+    recipe: str | None = option(
+        "a shipped recipe (default, fast, small, baseline-bow), a .toml file, or a folder of such files "
         "(default: default)",
+        metavar="R",
     )
 
 

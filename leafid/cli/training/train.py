@@ -15,18 +15,16 @@ examples:
   leafid train garden --extend bundled --output trees-and-garden.leafid
 """
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from leafid.cli.arguments import READING, CacheOptions, add_options
-from leafid.cli.computing import add_cache, on_workers, open_loader
+from leafid.cli.arguments import SEED, CacheOptions, option, positional, switch
+from leafid.cli.computing import on_workers, open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import binary_output_path, refuse_inputs
 from leafid.cli.training.input import (
     TrainingOptions,
-    add_training_options,
     complete_pictures,
     load_recipes,
     read_training_pictures,
@@ -45,37 +43,19 @@ from leafid.scoring.crossvalidation import SCORE_TITLES
 class Options(TrainingOptions, CacheOptions):
     """The options of train."""
 
-    collection: str
-    output: str
-    extend: str | None
-    no_thumbnails: bool
-    licence: str | None
-    seed: int
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("collection", metavar="COLLECTION", help="a folder of labelled pictures")
-    parser.add_argument(
-        "--output", required=True, metavar="MODEL", type=binary_output_path, help="the model file to write"
+    collection: str = positional("COLLECTION", "a folder of labelled pictures")
+    output: str = option("the model file to write", required=True, metavar="MODEL", type=binary_output_path)
+    extend: str | None = option(
+        "add the species to those of this model, or of the 'bundled' one, with the model's recipes", metavar="MODEL"
     )
-    parser.add_argument(
-        "--extend",
-        metavar="MODEL",
-        help="add the species to those of this model, or of the 'bundled' one, with the model's recipes",
+    no_thumbnails: bool = switch(
+        "keep no pictures in the model; by default it has up to three small ones of each species and type, with "
+        "their authors, for 'leafid explain' and the field guide of 'leafid info'"
     )
-    add_training_options(parser)
-    parser.add_argument(
-        "--no-thumbnails",
-        action="store_true",
-        help="keep no pictures in the model; by default it has up to three small ones of each species and type, with "
-        "their authors, for 'leafid explain' and the field guide of 'leafid info'",
+    licence: str | None = option(
+        "licence of the pictures whose metadata name none, for these small pictures", metavar="WORDS"
     )
-    parser.add_argument(
-        "--licence", metavar="WORDS", help="licence of the pictures whose metadata name none, for these small pictures"
-    )
-    add_options(parser, *READING)
-    add_cache(parser)
-    add_options(parser, "seed", "jobs", "cluster")
+    seed: int = SEED
 
 
 def run(options: Options, environment: Environment) -> int:
