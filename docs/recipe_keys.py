@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 from pathlib import Path
 
-from msgspec import NODEFAULT, Struct, inspect
+from msgspec import NODEFAULT, Struct, structs
 
 from leafid.features.recipe import ClassifierSettings, Expert, Recipe
 
@@ -19,21 +21,20 @@ def insert_tables(page: str) -> str:
 
 
 def format_table(kind: type[Struct]) -> str:
-    """Format the documentation of a struct's keys as a Markdown table, its own before those of its base."""
-    info = inspect.type_info(kind)
-    assert isinstance(info, inspect.StructType)
-    fields = sorted(info.fields, key=lambda field: field.name in ClassifierSettings.__struct_fields__)
-    rows = [_format_row(field) for field in fields if isinstance(field.type, inspect.Metadata)]
+    """Format the commented keys of a struct as a Markdown table, its own before those of its base."""
+    comments = {**_read_comments(kind), **(_read_comments(ClassifierSettings) if kind is Expert else {})}
+    fields = {field.name: field for field in structs.fields(kind)}
+    rows = [f"| `{fields[n].encode_name}` | {comments[n]} | {_format_default(fields[n])} |\n" for n in comments]
     return "| key | value | default |\n|---|---|---|\n" + "".join(rows)
 
 
-def _format_row(field: inspect.Field) -> str:
-    assert isinstance(field.type, inspect.Metadata)
-    assert field.type.extra_json_schema
-    return f"| `{field.encode_name}` | {field.type.extra_json_schema['description']} | {_format_default(field)} |\n"
+def _read_comments(kind: type[Struct]) -> dict[str, str]:
+    """Read the comments above the fields of a struct."""
+    found = re.findall(r"((?:    #: .*\n)+)    (\w+):", inspect.getsource(kind))
+    return {name: " ".join(line.removeprefix("    #: ") for line in lines.splitlines()) for lines, name in found}
 
 
-def _format_default(field: inspect.Field) -> str:
+def _format_default(field: structs.FieldInfo) -> str:
     if field.default is NODEFAULT:
         return "required"
     if isinstance(field.default, str):

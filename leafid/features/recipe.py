@@ -1,4 +1,7 @@
-"""The recipe: how pictures of some acquisition types are described and classified."""
+"""The recipe: how pictures of some acquisition types are described and classified.
+
+The comments of keys are Markdown: docs/recipe_keys.py makes the tables of docs/formats.md from them.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,55 +17,38 @@ from leafid.errors import LeafidError
 from leafid.pictures.picture import AcquisitionType, Picture
 
 LONGEST_SIDE = 800
-# Keys of the earlier format of recipes, which are still part of what names a vector in the cache.
-_CONSTANT_SETTINGS = {"max_coverage": 1.0, "codebook_types": None}
+
+# What names a vector in the cache; the second are settings that have one value today.
 _PATCH_SETTINGS = (
     *("descriptor", "view", "size", "cell", "scales", "coverage", "max_patches", "focus", "symmetry"),
     *("encoder", "modes", "components", "position"),
 )
+_CONSTANT_SETTINGS = {"max_coverage": 1.0, "codebook_types": None}
 
-# The descriptions are Markdown: docs/recipe_keys.py makes the tables of docs/formats.md from them.
-Types = tuple[AcquisitionType, ...]
+_Types = tuple[AcquisitionType, ...]
+_Side = Annotated[int, Meta(ge=32, le=4096)]
+_Count = Annotated[int, Meta(ge=0, le=100)]
+_Exponent = Annotated[float, Meta(ge=0, le=4)]
 
 
 class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How species are learned from an expert's vectors."""
 
-    feature_map: Annotated[
-        Literal["none", "chi2"], Meta(description="feature map before the classifier: `none` or `chi2`")
-    ] = msgspec.field(name="map", default="none")
-    classifier: Annotated[
-        Literal["ridge", "linear-svm", "lda", "nearest-mean"],
-        Meta(description="`ridge`, `linear-svm`, `lda` or `nearest-mean` (of the pictures of a species)"),
-    ] = "ridge"
-    regularisation: Annotated[
-        float, Meta(ge=1e-12, le=1e12, description="penalty of ridge, inverse of C of the SVM, shrinkage of LDA")
-    ] = 0.1
-    softmax_components: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=4096,
-            description="above 0, softmax regression on this many principal components of the training vectors is "
-            "trained beside the classifier; held-out plants weigh the two, and both become one linear classifier",
-        ),
-    ] = 0
-    species_balance: Annotated[
-        float,
-        Meta(
-            ge=0,
-            le=4,
-            description="a picture's weight is the number of pictures of its species to the power of minus this; 0: "
-            "all weigh the same",
-        ),
-    ] = 0.5
-    plant_balance: Annotated[
-        float,
-        Meta(ge=0, le=4, description="likewise by the number of pictures of its plant (those of one acquisition type)"),
-    ] = 0.5
-    centre_types: Annotated[
-        bool, Meta(description="subtract the mean of each acquisition type, where several are trained on")
-    ] = False
+    #: feature map before the classifier: `none` or `chi2`
+    feature_map: Literal["none", "chi2"] = msgspec.field(name="map", default="none")
+    #: `ridge`, `linear-svm`, `lda` or `nearest-mean` (of the pictures of a species)
+    classifier: Literal["ridge", "linear-svm", "lda", "nearest-mean"] = "ridge"
+    #: penalty of ridge, inverse of C of the SVM, shrinkage of LDA
+    regularisation: Annotated[float, Meta(ge=1e-12, le=1e12)] = 0.1
+    #: above 0, softmax regression on this many principal components of the training vectors is trained beside the
+    #: classifier; held-out plants weigh the two, and both become one linear classifier
+    softmax_components: Annotated[int, Meta(ge=0, le=4096)] = 0
+    #: a picture's weight is the number of pictures of its species to the power of minus this; 0: all weigh the same
+    species_balance: _Exponent = 0.5
+    #: likewise by the number of pictures of its plant (those of one acquisition type)
+    plant_balance: _Exponent = 0.5
+    #: subtract the mean of each acquisition type, where several are trained on
+    centre_types: bool = False
 
 
 class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -71,85 +57,43 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     The vector has measures of the leaf, one family after the other, or encodes local descriptors of patches.
     """
 
-    descriptor: Annotated[
-        Literal["measures", "dense-sift", "dense-chroma-sift", "edge-sift", "outline-sift", "detected-sift"],
-        Meta(
-            description="`measures`, or a local descriptor: `dense-sift` (of grey), `dense-chroma-sift` (of the "
-            "channels a and b of Lab), `edge-sift` (patches on edges, turned to them; ignores `symmetry` and "
-            "`coverage`), `outline-sift` (patches along the leaf's outline, turned to it; ignores `focus`, `symmetry` "
-            "and `coverage`, and needs a view of the leaf) or `detected-sift` (ignores the keys from `cell` to "
-            "`symmetry`)"
-        ),
-    ]
-    families: Annotated[
-        tuple[str, ...], Meta(description="for `measures`: a list of descriptor families (`leafid describe --list`)")
-    ] = ()
-    # What is read.
-    view: Annotated[
-        Literal["leaf", "upright", "picture"],
-        Meta(
-            description="what patches are read from: `leaf` (cut out, on white), `upright` (the same, turned upright) "
-            "or `picture`"
-        ),
-    ] = "leaf"
-    size: Annotated[int, Meta(ge=32, le=4096, description="longest side of that view, in pixels")] = 400
-    # The grid of patches.
-    cell: Annotated[
-        int, Meta(ge=2, le=64, description="side of a SIFT cell, in pixels; a patch is four cells wide")
-    ] = 4
-    scales: Annotated[int, Meta(ge=1, le=16, description="number of patch sizes, each √2 times the previous one")] = 5
-    coverage: Annotated[
-        float,
-        Meta(
-            ge=0, le=1, description='minimum share of a patch that the leaf covers; no effect with `view = "picture"`'
-        ),
-    ] = 0.1
-    max_patches: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=10**6,
-            description="maximum number of patches of a dense grid, taken evenly from all of them; 0 takes all",
-        ),
-    ] = 0
-    focus: Annotated[
-        float,
-        Meta(
-            ge=0,
-            le=100,
-            description="above 0, patches are drawn with the density of a Gaussian around the middle of the view; this "
-            "is its standard deviation, in sides of the view (0.01 or more); 0 draws them evenly",
-        ),
-    ] = 0.0
-    symmetry: Annotated[
-        Literal["none", "turns"],
-        Meta(description="`turns` reads an eighth of the patches in each of the eight symmetries of a square; `none`"),
-    ] = "none"
-    # The encoder.
-    encoder: Annotated[
-        Literal["fisher", "words"], Meta(description="`fisher` (Fisher vector) or `words` (histogram of visual words)")
-    ] = "fisher"
-    modes: Annotated[
-        int, Meta(ge=1, le=65536, description="Gaussians of the Fisher vector, or number of visual words")
-    ] = 64
-    components: Annotated[int, Meta(ge=1, le=128, description="principal components kept of a local descriptor")] = 62
-    codebook_types: Annotated[
-        Types,
-        Meta(
-            description="acquisition types that the encoder is learned from, where there are such pictures; recipes "
-            "with equal codebooks share feature vectors; by default, `training_types`"
-        ),
-    ] = ()
-    position: Annotated[
-        float, Meta(ge=0, le=1000, description="weight of a patch's position and size beside its descriptor")
-    ] = 0.0
-    trust: Annotated[
-        Literal["always", "segmentation"],
-        Meta(
-            description="`always`, or `segmentation`: the expert's scores are weighted by the confidence of the "
-            "segmentation"
-        ),
-    ] = "always"
+    #: `measures`, or a local descriptor: `dense-sift` (of grey), `dense-chroma-sift` (of the channels a and b of Lab),
+    #: `edge-sift` (patches on edges, turned to them; ignores `symmetry` and `coverage`), `outline-sift` (patches along
+    #: the leaf's outline, turned to it; ignores `focus`, `symmetry` and `coverage`, and needs a view of the leaf) or
+    #: `detected-sift` (ignores the keys from `cell` to `symmetry`)
+    descriptor: Literal["measures", "dense-sift", "dense-chroma-sift", "edge-sift", "outline-sift", "detected-sift"]
+    #: for `measures`: a list of descriptor families (`leafid describe --list`)
+    families: tuple[str, ...] = ()
+    #: what patches are read from: `leaf` (cut out, on white), `upright` (the same, turned upright) or `picture`
+    view: Literal["leaf", "upright", "picture"] = "leaf"
+    #: longest side of that view, in pixels
+    size: _Side = 400
+    #: side of a SIFT cell, in pixels; a patch is four cells wide
+    cell: Annotated[int, Meta(ge=2, le=64)] = 4
+    #: number of patch sizes, each √2 times the previous one
+    scales: Annotated[int, Meta(ge=1, le=16)] = 5
+    #: minimum share of a patch that the leaf covers; no effect with `view = "picture"`
+    coverage: Annotated[float, Meta(ge=0, le=1)] = 0.1
+    #: maximum number of patches of a dense grid, taken evenly from all of them; 0 takes all
+    max_patches: Annotated[int, Meta(ge=0, le=10**6)] = 0
+    #: above 0, patches are drawn with the density of a Gaussian around the middle of the view; this is its standard
+    #: deviation, in sides of the view (0.01 or more); 0 draws them evenly
+    focus: Annotated[float, Meta(ge=0, le=100)] = 0.0
+    #: `turns` reads an eighth of the patches in each of the eight symmetries of a square; `none`
+    symmetry: Literal["none", "turns"] = "none"
+    #: `fisher` (Fisher vector) or `words` (histogram of visual words)
+    encoder: Literal["fisher", "words"] = "fisher"
+    #: Gaussians of the Fisher vector, or number of visual words
+    modes: Annotated[int, Meta(ge=1, le=65536)] = 64
+    #: principal components kept of a local descriptor
+    components: Annotated[int, Meta(ge=1, le=128)] = 62
+    #: acquisition types that the encoder is learned from, where there are such pictures; recipes with equal codebooks
+    #: share feature vectors; by default, `training_types`
+    codebook_types: _Types = ()
+    #: weight of a patch's position and size beside its descriptor
+    position: Annotated[float, Meta(ge=0, le=1000)] = 0.0
+    #: `always`, or `segmentation`: the expert's scores are weighted by the confidence of the segmentation
+    trust: Literal["always", "segmentation"] = "always"
 
     def __post_init__(self) -> None:
         if self.is_local == bool(self.families):
@@ -180,14 +124,7 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     @property
     def grid(self) -> Grid:
         """Which patches are read."""
-        return Grid(
-            self.cell,
-            self.scales,
-            self.coverage,
-            max_patches=self.max_patches,
-            focus=self.focus,
-            symmetry=self.symmetry,
-        )
+        return Grid(self.cell, self.scales, self.coverage, self.max_patches, self.focus, self.symmetry)
 
     def make_encoder(self, seed: int) -> Encoder:
         """Make an encoder that has learned nothing yet."""
@@ -208,44 +145,27 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `experts` has each by its name; their scores are fused with weights learned on held-out plants.
     """
 
-    types: Annotated[Types, Meta(min_length=1, description="acquisition types that it serves, trained together")]
+    #: acquisition types that it serves, trained together
+    types: Annotated[_Types, Meta(min_length=1)]
     experts: Annotated[dict[Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]+\Z")], Expert], Meta(min_length=1)]
-    training_types: Annotated[
-        Types, Meta(description="acquisition types to learn from, `types` among them; by default, `types`")
-    ] = ()
-    summary: Annotated[str, Meta(description="what the recipe is, in a sentence")] = ""
-    longest_side: Annotated[
-        int, Meta(ge=32, le=4096, description="pictures are first reduced to this longest side, in pixels")
-    ] = LONGEST_SIDE
-    codebooks: Annotated[
-        Literal["own", "bundled"],
-        Meta(
-            description="`own` (learned from the training pictures) or `bundled` (those of the bundled model's experts "
-            "of the same name and type, whose `descriptor`, `encoder`, `modes`, `components` and `position` have to be "
-            "the same), which is quick"
-        ),
-    ] = "own"
-    jittered: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=100,
-            description="number of jittered copies of each training picture to learn from as well, alternately tilted "
-            "and in other light; together they weigh half as much as the picture; none with more than 20,000 training "
-            "pictures",
-        ),
-    ] = 0
-    composited: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=100,
-            description="number of composited photos to learn from as well of each scan and scan-like picture (of at "
-            "most eight of a plant and type, which then stand for all): the leaf among copies of itself as on the "
-            "tree, alternately a branch and a nearly single leaf; together they weigh as much as the picture; none "
-            "with more than 20,000 training pictures",
-        ),
-    ] = 0
+    #: acquisition types to learn from, `types` among them; by default, `types`
+    training_types: _Types = ()
+    #: what the recipe is, in a sentence
+    summary: str = ""
+    #: pictures are first reduced to this longest side, in pixels
+    longest_side: _Side = LONGEST_SIDE
+    #: `own` (learned from the training pictures) or `bundled` (those of the bundled model's experts of the same name
+    #: and type, whose `descriptor`, `encoder`, `modes`, `components` and `position` have to be the same), which is
+    #: quick
+    codebooks: Literal["own", "bundled"] = "own"
+    #: number of jittered copies of each training picture to learn from as well, alternately tilted and in other light;
+    #: together they weigh half as much as the picture; none with more than 20,000 training pictures
+    jittered: _Count = 0
+    #: number of composited photos to learn from as well of each scan and scan-like picture (of at most eight of a
+    #: plant and type, which then stand for all): the leaf among copies of itself as on the tree, alternately a branch
+    #: and a nearly single leaf; together they weigh as much as the picture; none with more than 20,000 training
+    #: pictures
+    composited: _Count = 0
 
     def __post_init__(self) -> None:
         if missing := set(self.types) - set(self.training_types):
