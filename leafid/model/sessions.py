@@ -11,7 +11,6 @@ import numpy as np
 from leafid.grouping import group_by
 from leafid.learning.held_out import HeldOutAnswers
 from leafid.model.answer import Answer, rank_species
-from leafid.pictures.geography import get_coordinates
 from leafid.pictures.picture import Picture
 
 # Length of an ISO 8601 date with its day.
@@ -27,7 +26,7 @@ def find_session(picture: Picture) -> Hashable:
 
     A picture without a day, or with neither author nor coordinates, is a session of its own.
     """
-    day, coordinates = (picture.date or "")[:_DAY], get_coordinates(picture)
+    day, coordinates = (picture.date or "")[:_DAY], picture.coordinates
     if len(day) < _DAY or (picture.author is None and coordinates is None):
         return picture.file
     return picture.author, day, coordinates

@@ -116,6 +116,17 @@ class Picture:
         return self.taxon.species if self.taxon else None
 
     @property
+    def coordinates(self) -> tuple[float, float] | None:
+        """Latitude and longitude in degrees, None if they are unknown.
+
+        Devices and databases write 0, 0, a point far out at sea, for unknown coordinates.
+        """
+        place = self.place
+        if place is None or place.latitude is None or place.longitude is None:
+            return None
+        return (place.latitude, place.longitude) if place.latitude or place.longitude else None
+
+    @property
     def group(self) -> str:
         """The group that a split must keep together: the plant, or the picture itself if its plant is unknown."""
         return f"plant {self.plant}" if self.plant is not None else f"picture {self.file}"

@@ -1,17 +1,14 @@
 """Protocols of experiments: generators of pairs of training and test pictures, by their indices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.splits import split_by_author, split_by_day, split_by_place, split_by_plant
-
-if TYPE_CHECKING:
-    import numpy as np
+from leafid.pictures.splits import split_by_plant, split_by_unit
 
 #: How test pictures are chosen, and what folds keep together.
 KINDS = ("folds", "leave-one-out", "parts")
@@ -60,18 +57,15 @@ def make_fold_splits(
     pictures: Sequence[Picture], n_folds: int, seeds: Iterable[int], unit: str = "plant"
 ) -> Iterator[Split]:
     """Test on each fold of whole plants, authors, places or days in turn; plants are stratified by species."""
-    import numpy as np
-
-    split = {"plant": split_by_plant, "author": split_by_author, "place": split_by_place, "day": split_by_day}[unit]
     for seed in seeds:
-        for fold, test in enumerate(split(pictures, n_folds, seed)):
+        by_plant = unit == "plant"
+        folds = split_by_plant(pictures, n_folds, seed) if by_plant else split_by_unit(pictures, unit, n_folds, seed)
+        for fold, test in enumerate(folds):
             yield Split(seed, fold, np.setdiff1d(np.arange(len(pictures)), test), test)
 
 
 def leave_one_out(pictures: Sequence[Picture], seed: int = 0) -> Iterator[Split]:
     """Test on each plant in turn, in the order of their first pictures."""
-    import numpy as np
-
     groups = np.array([picture.group for picture in pictures])
     for fold, group in enumerate(dict.fromkeys(groups.tolist())):
         yield Split(seed, fold, np.flatnonzero(groups != group), np.flatnonzero(groups == group))
@@ -82,8 +76,6 @@ def split_by_part(pictures: Sequence[Picture], seeds: Iterable[int]) -> Iterator
 
     A `LeafidError` is raised when either part has no picture.
     """
-    import numpy as np
-
     parts = np.array([picture.part or "" for picture in pictures])
     training, test = np.flatnonzero(parts == "train"), np.flatnonzero(parts == "test")
     if not len(training) or not len(test):
@@ -102,8 +94,6 @@ def limit_training(
     They are drawn at random by the seed and fold; those of a smaller number are among those of a larger one. Of a
     species with fewer, all are kept.
     """
-    import numpy as np
-
     for split in splits:
         order = np.random.default_rng([split.seed, split.fold]).permutation(split.training)
         ranks: dict[int, int] = {}

@@ -1,19 +1,21 @@
-"""Chooses the pictures that a model may learn from, and splits pictures into folds of whole plants or places."""
-
-from __future__ import annotations
+"""Chooses the pictures that a model may learn from, and splits pictures into folds of whole plants, places and such."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree
 
 from leafid.errors import LeafidError
 from leafid.grouping import group_by
-from leafid.pictures.geography import PLACE_KM, label_groups, label_places
 from leafid.pictures.picture import AcquisitionType, Picture
 
-if TYPE_CHECKING:
-    import numpy as np
+#: Distance in km below which two plants are at the same place.
+PLACE_KM = 5.0
+_EARTH_RADIUS_KM = 6371.0088
 
 
 def select_training_pictures(
@@ -43,13 +45,8 @@ def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list
     Which pictures share a fold doesn't depend on the order of the pictures. Fewer plants than folds raise a
     `LeafidError`.
     """
-    import numpy as np
-
-    _check_n_folds(n_folds)
     members = group_by(range(len(pictures)), lambda index: pictures[index].group)
-    if len(members) < n_folds:
-        raise LeafidError(f"expected at least {n_folds} plants for {n_folds} folds, found {len(members)}")
-
+    _check_n_folds(n_folds, len(members), "plants")
     plants_by_species = group_by(
         sorted(members), lambda plant: _find_main_species([pictures[index] for index in members[plant]])
     )
@@ -69,41 +66,19 @@ def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list
     return [np.array(sorted(fold), dtype=np.int64) for fold in folds]
 
 
-def split_by_place(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np.ndarray]:
-    """Distribute whole places, as `label_places` finds them, over folds, so that a model is tested at unseen places.
+def split_by_unit(pictures: Sequence[Picture], unit: str, n_folds: int, seed: int) -> list[np.ndarray]:
+    """Distribute whole places, authors or days over folds, so that a model is tested at unseen places, for instance.
 
-    Each place, those with many plants first and equal ones in an order shuffled by the seed, goes to the fold with the
-    fewest plants so far. Returns indices as `split_by_plant` does; the pictures of a plant share a fold, too. Fewer
-    places than folds raise a `LeafidError`.
+    `unit` is ``place`` (see `label_places`), ``author`` or ``day``; authors and days of one plant share a fold. Each
+    unit, those with many plants first and equal ones in an order shuffled by the seed, goes to the fold with the fewest
+    plants so far. Returns indices as `split_by_plant` does. Fewer units than folds raise a `LeafidError`.
     """
-    unit = f"places, {PLACE_KM:g} km apart,"
-    return _split_by_label(pictures, label_places(pictures), n_folds, seed, unit, "plants without coordinates")
-
-
-def split_by_author(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np.ndarray]:
-    """Distribute authors over folds as `split_by_place` does places; authors of one plant share a fold."""
-    labels = label_groups(pictures, [picture.author for picture in pictures])
-    return _split_by_label(pictures, labels, n_folds, seed, "authors", "pictures without an author")
-
-
-def split_by_day(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np.ndarray]:
-    """Distribute days over folds as `split_by_place` does places; the days of one plant share a fold."""
-    labels = label_groups(pictures, [picture.date for picture in pictures])
-    return _split_by_label(pictures, labels, n_folds, seed, "days", "pictures without a date")
-
-
-def _split_by_label(
-    pictures: Sequence[Picture], labels: np.ndarray, n_folds: int, seed: int, unit: str, unknown: str
-) -> list[np.ndarray]:
-    """Distribute the pictures with each label over folds."""
-    import numpy as np
-
-    _check_n_folds(n_folds)
+    if unit == "place":
+        labels = label_places(pictures)
+    else:
+        labels = _label_groups(pictures, [picture.author if unit == "author" else picture.date for picture in pictures])
     n_labels = int(labels.max(initial=-1)) + 1
-    if n_labels < n_folds:
-        raise LeafidError(
-            f"expected at least {n_folds} {unit} for {n_folds} folds, found {n_labels} ({unknown} count as one)"
-        )
+    _check_n_folds(n_folds, n_labels, f"{unit}s (plants without one count as a single one)")
     plants: list[set[str]] = [set() for _ in range(n_labels)]
     for label, picture in zip(labels, pictures, strict=True):
         plants[label].add(picture.group)
@@ -119,9 +94,57 @@ def _split_by_label(
     return [np.array(sorted(fold), dtype=np.int64) for fold in folds]
 
 
-def _check_n_folds(n_folds: int) -> None:
+def label_places(pictures: Sequence[Picture], within_km: float = PLACE_KM) -> np.ndarray:
+    """Label each picture with the number of its place, from 0 in the order of their first pictures: int64 (n,).
+
+    Two plants are at the same place if they are closer than `within_km`, or if a chain of such plants joins them; all
+    pictures of a plant are at one place. As a plant without coordinates may be anywhere, all of these form one place.
+    """
+    coordinates = [picture.coordinates for picture in pictures]
+    is_known = np.array([point is not None for point in coordinates], bool)
+    clusters = np.full(len(pictures), None)
+    if is_known.any():
+        points, inverse = np.unique([point for point in coordinates if point is not None], axis=0, return_inverse=True)
+        latitude, longitude = np.radians(points).T
+        across = np.cos(latitude)
+        on_sphere = np.stack([across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)], axis=1)
+        chord = 2 * np.sin(within_km / _EARTH_RADIUS_KM / 2)
+        pairs = KDTree(on_sphere).query_pairs(chord, output_type="ndarray")
+        graph = coo_array((np.ones(len(pairs), bool), tuple(pairs.T)), shape=(len(points), len(points)))
+        # NumPy 2.0.0 returns the inverse as a column.
+        clusters[is_known] = connected_components(graph, directed=False)[1][inverse.ravel()]
+    return _label_groups(pictures, clusters.tolist())
+
+
+def _label_groups(pictures: Sequence[Picture], values: Sequence[Hashable | None]) -> np.ndarray:
+    """Label each picture with the number of its value, from 0 in the order of their first pictures: int64 (n,).
+
+    Values that pictures of one plant have are one group. All plants without any value form one group.
+    """
+    plants = _number(picture.group for picture in pictures)
+    is_known = np.array([value is not None for value in values], bool)
+    # Group 0 is the unknown value.
+    groups = np.zeros(len(pictures), np.int64)
+    groups[is_known] = 1 + _number(value for value in values if value is not None)
+    is_edge = is_known | ~np.isin(plants, plants[is_known])
+    n_plants = int(plants.max(initial=-1)) + 1
+    n_nodes = n_plants + int(groups.max(initial=0)) + 1
+    edges = plants[is_edge], n_plants + groups[is_edge]
+    graph = coo_array((np.ones(is_edge.sum(), bool), edges), shape=(n_nodes, n_nodes))
+    return _number(connected_components(graph, directed=False)[1][plants].tolist())
+
+
+def _number(values: Iterable[Hashable]) -> np.ndarray:
+    """Replace values by numbers from 0, in the order of their first occurrence: int64 (n,)."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], np.int64)
+
+
+def _check_n_folds(n_folds: int, n_units: int, units: str) -> None:
     if n_folds < 2:
         raise ValueError(f"n_folds: expected at least 2, found {n_folds}")
+    if n_units < n_folds:
+        raise LeafidError(f"expected at least {n_folds} {units} for {n_folds} folds, found {n_units}")
 
 
 def _find_main_species(pictures: Sequence[Picture]) -> str:

@@ -8,9 +8,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from leafid.errors import LeafidError
-from leafid.pictures.geography import get_coordinates, label_places
 from leafid.pictures.picture import Picture, Place
-from leafid.pictures.splits import split_by_place
+from leafid.pictures.splits import label_places, split_by_unit
 
 
 def picture(number, plant, latitude=None, longitude=None):
@@ -29,10 +28,10 @@ def literal_km(first, second):
 
 
 def test_unknown_coordinates():
-    assert get_coordinates(picture(1, "1", 43.6, 3.9)) == (43.6, 3.9)
-    assert get_coordinates(picture(1, "1", 51.5, 0.0)) == (51.5, 0.0)
+    assert picture(1, "1", 43.6, 3.9).coordinates == (43.6, 3.9)
+    assert picture(1, "1", 51.5, 0.0).coordinates == (51.5, 0.0)
     for nothing in (picture(1, "1"), picture(1, "1", 43.6), picture(1, "1", 0.0, 0.0), Picture(Path("1.jpg"))):
-        assert get_coordinates(nothing) is None
+        assert nothing.coordinates is None
 
 
 # A hundredth of a degree of latitude is 1.1 km.
@@ -87,24 +86,24 @@ def test_many_points_take_little_memory():
 
 
 def test_folds_keep_places_together():
-    folds = split_by_place(GARDENS, 3, 0)
+    folds = split_by_unit(GARDENS, "place", 3, 0)
     assert sorted(np.concatenate(folds).tolist()) == list(range(len(GARDENS)))
     labels = label_places(GARDENS)
     assert sum(len(set(labels[fold])) for fold in folds) == 4
-    reversed_folds = split_by_place(GARDENS[::-1], 3, 0)
+    reversed_folds = split_by_unit(GARDENS[::-1], "place", 3, 0)
     names = {frozenset(GARDENS[index].name for index in fold) for fold in folds}
     assert {frozenset(GARDENS[::-1][index].name for index in fold) for fold in reversed_folds} == names
 
 
 def test_seeds_shuffle_equal_places():
     pictures = [picture(number, str(number), 40.0 + number, 3.0) for number in range(8)]
-    splits = {tuple(map(tuple, split_by_place(pictures, 2, seed))) for seed in range(4)}
+    splits = {tuple(map(tuple, split_by_unit(pictures, "place", 2, seed))) for seed in range(4)}
     assert len(splits) > 1
     assert {len(fold) for folds in splits for fold in folds} == {4}
 
 
 def test_too_few_places():
-    with pytest.raises(LeafidError, match="expected at least 5 places, 5 km apart, for 5 folds, found 4"):
-        split_by_place(GARDENS, 5, 0)
+    with pytest.raises(LeafidError, match=r"expected at least 5 places .* for 5 folds, found 4"):
+        split_by_unit(GARDENS, "place", 5, 0)
     with pytest.raises(ValueError, match="n_folds"):
-        split_by_place(GARDENS, 1, 0)
+        split_by_unit(GARDENS, "place", 1, 0)
