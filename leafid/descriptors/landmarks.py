@@ -1,18 +1,17 @@
-"""Landmarks of a leaf: base and tip of its blade, and the blade turned upright between them."""
+"""Landmarks of a leaf: base and tip of its blade."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from leafid.descriptors.shape.contour import Points, resample, trace_contours
 from leafid.segmentation.crop import find_petiole_foot
 from leafid.segmentation.result import Segmentation, find_bounding_box
 
 CONTOUR_POINTS = 2048
-LENGTH = 256  # rows between base and tip of the upright blade
+LENGTH = 256  # rows between foot and tip of the upright leaf
 _TIP_BEARING = np.radians(40)  # largest angle between the tip and the blade's centroid, as seen from the base
 _NOTCH_BEARING = np.radians(4)
 _MAX_LOPSIDEDNESS = 0.3
@@ -37,38 +36,10 @@ class Landmarks:
         """Distance from base to tip, in pixels."""
         return float(np.hypot(*(self.tip - self.base)))
 
-    @property
-    def along(self) -> Points:
-        """Unit vector from base to tip."""
-        return (self.tip - self.base) / self.length
-
-    @property
-    def across(self) -> Points:
-        """Unit vector to the right of a leaf with its tip up."""
-        row, col = self.along
-        return np.array([col, -row])
-
     @cached_property
     def framed(self) -> Points:
         """The contour in lengths of the midrib: along (0 at the base, 1 at the tip), and across (right is positive)."""
-        return (self.contour - self.base) @ np.stack([self.along, self.across], axis=1) / self.length
-
-    def turn_upright(self, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Turn a picture so that the tip points up, `LENGTH` rows above the base, with the same room on all sides.
-
-        Shape (2 `LENGTH`, 2 `LENGTH`, …); the base is in row 3/2 `LENGTH` of the middle column.
-        """
-        scale = self.length / LENGTH
-        along, across = self.along, self.across
-        # From the upright picture's (col, row) to the picture's (col, row); tip up, right is right.
-        origin = self.base + scale * (1.5 * LENGTH * along - LENGTH * across)
-        matrix = np.array(
-            [[scale * across[1], -scale * along[1], origin[1]], [scale * across[0], -scale * along[0], origin[0]]]
-        )
-        flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-        if scale > 1.5:
-            image = cv2.GaussianBlur(image, (0, 0), 0.4 * scale)
-        return cv2.warpAffine(image, matrix, (2 * LENGTH, 2 * LENGTH), flags=flags)
+        return (self.contour - self.base) @ _make_axes(self.base, self.tip).T / self.length
 
 
 def trace_blade(segmentation: Segmentation) -> Points:
@@ -115,32 +86,42 @@ def _find_farthest(contour: Points, foot: Points, centroid: Points, bearing: flo
 
 def _measure_lopsidedness(contour: Points, base: Points, tip: Points) -> float:
     """Measure the difference of the areas on the two sides of a line, relative to the whole."""
-    along = (tip - base) / max(float(np.hypot(*(tip - base))), 1e-9)
-    offsets = contour - base
-    across = offsets @ np.array([along[1], -along[0]])
-    flat = np.stack([offsets @ along, np.abs(across)], axis=1)
+    along, across = _make_axes(base, tip) @ (contour - base).T
+    flat = np.stack([along, np.abs(across)], axis=1)
     # The area under |across| counts both sides, that under its sign their difference.
     steps = np.diff(np.concatenate([flat, flat[:1]]), axis=0)[:, 0]
     return abs(float((flat[:, 1] * steps).sum())) / max(float((np.abs(across * steps)).sum()), 1e-9)
+
+
+def _make_axes(base: Points, tip: Points) -> Points:
+    """Make the unit vectors from base to tip, and to the right of a leaf with its tip up: row and column, (2, 2)."""
+    row, col = (tip - base) / max(float(np.hypot(*(tip - base))), 1e-9)
+    return np.array([[row, col], [col, -row]])
 
 
 def _follow_petiole(segmentation: Segmentation, foot: Points, tip: Points) -> Points:
     """Follow the petiole from `foot` towards the tip to where the leaf becomes wider than the petiole."""
     rows, cols = np.nonzero(segmentation.petiole)
     reach = float(np.hypot(rows - foot[0], cols - foot[1]).max())
-    frame = Landmarks(np.empty((0, 2)), foot, tip, reach)
-    scale = frame.length / LENGTH
+    along, across = _make_axes(foot, tip)
+    scale = float(np.hypot(*(tip - foot))) / LENGTH
     widest = _BASE_WIDTH * len(rows) / max(reach, 1.0) / scale + 2
-    upright = frame.turn_upright(segmentation.mask.view(np.uint8) * np.uint8(255)) > 127
-    start, col = 3 * LENGTH // 2, float(LENGTH)
-    for row in range(start, start - LENGTH // 2, -1):
-        edges = np.flatnonzero(~upright[row])
+    # The leaf turned upright, from the foot to the middle between it and the tip, `LENGTH` wide on both sides.
+    mask = segmentation.mask.view(np.uint8) * np.uint8(255)
+    if scale > 1.5:
+        mask = cv2.GaussianBlur(mask, (0, 0), 0.4 * scale)
+    up, right = np.arange(LENGTH // 2)[:, None, None], np.arange(-LENGTH, LENGTH)[:, None]
+    places = (foot + scale * (up * along + right * across)).astype(np.float32)
+    upright = cv2.remap(mask, places[..., 1], places[..., 0], cv2.INTER_LINEAR) > 127
+    col = float(LENGTH)
+    for step, row in enumerate(upright):
+        edges = np.flatnonzero(~row)
         place = int(np.searchsorted(edges, col))
         if not 0 < place < len(edges):
             return foot
         low, high = edges[place - 1] + 1, edges[place]
         if high - low > widest:
-            return foot + (start - row) * scale * frame.along + (col - LENGTH) * scale * frame.across
+            return foot + step * scale * along + (col - LENGTH) * scale * across
         if high > low:
             col = (low + high - 1) / 2
     return foot

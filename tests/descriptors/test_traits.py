@@ -194,14 +194,6 @@ def test_any_mask_gives_finite_traits(mask):
         assert np.isfinite(landmarks.framed).all()
 
 
-def test_the_upright_picture_has_the_tip_above_the_base():
-    _, found = draw("chestnut", angle=2.0)
-    upright = find_landmarks(found).turn_upright(found.blade.astype(np.uint8) * 255)
-    rows = np.flatnonzero(upright[:, 256] > 127)
-    assert rows.min() == pytest.approx(128, abs=6)
-    assert rows.max() == pytest.approx(384, abs=6)
-
-
 @settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.floats(0.05, 2.0))
 def test_peaks_are_those_of_their_prominence(seed, floor):
