@@ -1,21 +1,14 @@
 """Show what a collection holds, or what a model knows.
 
-Of a model, info lists the acquisition types with the scores of the training, and the species with their common names
-and families, their training pictures and plants, how many held-out pictures were identified correctly, and the species
-that these were taken for most often; then the text of the model card beside the model. --format csv has a line for each
-species and type. --output writes the field guide, a page with a plate of each species: its pictures in the model, and
-its traits.
+Of a model, info lists the acquisition types with the scores of the training, and the species with their families,
+training pictures and plants, how many held-out pictures were identified correctly, and what these were taken for; then
+the model card. --format csv has a line for each species and type. --output writes the field guide, a page with a plate
+of each species.
 
 Of a collection, info counts the pictures, species, plants and authors of each acquisition type, shows how unevenly
 pictures are spread over species (the Gini index is 0 if all species have the same number), and lists unreadable files,
-duplicates (files with the same content), name clashes, and problems in metadata.
-
-A collection is an ImageCLEF 2011, 2012 or 2013 folder (an XML file for each picture), Pl@ntNet-300K, a folder for each
-label, a folder with a table, or just pictures. Every picture is decoded to find out whether it can be read; --quick
-reads only the headers.
-
-Warnings tell what would spoil an experiment: duplicates across a split, labels without training pictures, a label that
-holds half of the pictures. --similar finds pictures of one leaf by their details.
+duplicates, name clashes, problems in metadata, and what would spoil an experiment. --quick reads only the headers of
+pictures. --similar finds pictures of one leaf by their details.
 
 examples:
   leafid info imageclef2011

@@ -1,32 +1,22 @@
 """Name the species of pictures.
 
-For each picture, predict says how likely it shows a leaf, how likely a leaf is of a species that the model knows, and
-how likely each species is. The probabilities of species hold if there is a leaf, and of a known species; they are
-calibrated if the model's training set had species with several plants. If a collection has a test part, only that part
-is named. A picture that can't be read is reported and skipped.
-
-Where leaf and known species are not probable enough, the verdict is 'unknown' or 'no leaf', and --format text has a
-ranking only if --top, --set or --back-off ask for it. --reject-at sets how many leaves of known species may be rejected
-for that.
+For each picture, predict gives a verdict, how probable a leaf is, and a leaf of a species that the model knows, and how
+probable each species is if there is one. If a collection has a test part, only that part is named. A picture that can't
+be read is reported and skipped. --reject-at sets how many leaves of known species may be called 'unknown' or 'no leaf'.
 
 --format text is for the screen. json (a list), jsonl (a line for each picture) and csv (a row for each species of the
-ranking) have everything, also for pictures that can't be read. run is the run file of the ImageCLEF plant task, one
-line for each prediction: picture, species, rank, probability. It holds the ranking of every picture; --open-world
-multiplies its probabilities by those of a leaf and of a known species, so that scores of pictures can be compared.
-
---output appears when it is complete. An interrupted run is started again, and finds its features in the cache.
+ranking) have everything, also for pictures that can't be read. run is the run file of the ImageCLEF plant task: picture,
+species, rank, probability, for every picture; --open-world multiplies by the probabilities of a leaf and of a known
+species, so that scores of pictures can be compared. --output appears when it is complete.
 
 --together makes one answer from all pictures, which show one plant, in any mix of types; --group-by makes one for each
-plant of a collection, or for each folder. Every picture gets its plant's ranking and verdict. Pictures of one plant
-resemble each other: how much more several of them tell was learned from held-out plants. --group-by session keeps an
-answer for each picture, which is supported by the other pictures that its author took on the same day at the same
-place: they show few species.
+plant of a collection, or for each folder. --group-by session keeps an answer for each picture, which is supported by the
+other pictures that its author took on the same day at the same place: they show few species.
 
 --set reports a set of species for each picture: the K likeliest (top-K), K on average (average-K), or as many as are
-needed to include the correct one with probability P (coverage-P). A set may be empty; a run file then has no line for
-that picture. --back-off reports one name for each picture: a species or, where no species is probable enough, a genus,
-family or order ('Quercus *'), or '*', also where no leaf is found; its probability holds, as those of species do, if
-there is a leaf of a known species. Both use thresholds learned from held-out plants.
+needed to include the correct one with probability P (coverage-P); it may be empty. --back-off reports one name: a
+species or, where none is probable enough, a genus, family or order ('Quercus *'), or '*'. Both use thresholds learned
+from held-out plants.
 
 examples:
   leafid predict my-leaf.jpg

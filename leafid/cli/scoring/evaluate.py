@@ -3,26 +3,17 @@
 The ground truth is a folder of ImageCLEF XML, a collection in any layout, or a …GroundTruth.txt together with the
 XML of its pictures. A picture that a run lacks counts 0, with a warning; a run with any error is refused.
 
-S is the official average classification score: the mean over authors of the mean over their plants of the mean over
-each plant's pictures. inverse-rank is the same with 1 / rank of the correct species for each picture. Intervals are
-bootstrapped over plants, whoever photographed them. --output writes all files of the official scorer, with the same
-numbers. --list shows every metric and the command that prints it.
+S is the official score: the mean over authors of the mean over their plants of the mean over each plant's pictures.
+inverse-rank is the same with 1 / rank of the correct species. Intervals are bootstrapped over plants, whoever
+photographed them. --output writes all files of the official scorer. --list shows every metric.
 
-A set-valued run names, for each picture, any number of species that form its set: --sets scores such runs.
---average makes sets of a run that has scores of all species: the species above a threshold, fitted on a run on
-validation pictures, or, to compare systems and people at one mean size, on the run itself.
+--sets scores runs that name a set of species for each picture. --average makes such sets of a run with scores of all
+species: those above a threshold, fitted on a run on validation pictures or, to compare systems at one mean size, on the
+run itself. --reliability says how far the scores of first species, taken for probabilities, agree with how often these
+are correct. --plants multiplies the scores of several pictures of a plant.
 
-Pictures whose species is 'Unknown species' in the ground truth show none that a system can know. They are left out of
-all other scores, and a table says how well each run tells them from the others: mAP-open is the score of the open-world
-task of LifeCLEF 2016. A picture's highest score says how surely its species is known; a run may leave a picture out, or
-name 'Unknown species' first, to reject it.
-
---reliability says how far the scores of first species, taken for probabilities, agree with how often these are correct:
-the expected calibration error (ECE), and what it is by chance where probabilities are calibrated.
-
---plants also scores plants that are identified from several pictures: the scores of these, taken for probabilities,
-are multiplied. A run of 'leafid predict --group-by plant' has the answers of plants already: none of its scores can be
-compared with those of runs of single pictures.
+Pictures whose species is 'Unknown species' in the ground truth are left out of all other scores, and a table says how
+well each run tells them from the others by a picture's highest score.
 
 examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt

@@ -1,29 +1,21 @@
 """Score recipes on a collection: cross-validate by plants, authors, places or days, or follow another protocol.
 
-Every picture is named by a model whose training set had no picture of its plant. If a species has no plant in a fold's
-training part, its pictures can't be named correctly: they are left out of the scores and counted separately. The
-cross-validation is repeated with several seeds, which assign the plants to other folds. Scores are means over the
-seeds, and ± is the standard deviation over all folds.
+Every picture is named by a model whose training set had no picture of its plant. Pictures of a species without another
+plant in the fold's training part are left out of the scores and counted. Scores are means over the seeds, which assign
+plants to other folds; ± is the standard deviation over all folds.
 
---reliability says how far the probabilities of first species agree with how often these are correct, also where the
-species has a single plant in the fold's training part.
-
---plants also scores plants that are identified from 1, 2, 3, 5 and all of their pictures, each type for itself.
+--reliability says how far the probabilities of first species agree with how often these are correct. --plants scores
+plants that are identified from several pictures, --sessions the answers of 'leafid predict --group-by session'.
 
 --by place makes folds of whole places (plants within 5 km of each other, or joined by a chain of such plants), --by
-author and --by day folds of whole authors and days: this shows what holds only at one place or for one camera.
---leave-one-out tests on each plant in turn, --parts on the test part of a collection. --shots trains on few pictures,
-or plants (--shots-of), of each species: the rows of several numbers are a learning curve. --test-type tests on one type
-what was trained on another.
+author and --by day folds of whole authors and days. --leave-one-out tests on each plant in turn, --parts on the test
+part of a collection. --shots trains on few pictures, or plants, of each species: several numbers give a learning curve.
+--test-type tests on one type what was trained on another.
 
---sessions scores the answers of 'leafid predict --group-by session', in which pictures that an author took on one day
-at one place support one another; the pictures of all folds of a seed make the sessions.
+--open-world also holds 28 % of the species out of each fold's training. It prints how well leaves of known species are
+distinguished from others, and how often pictures without a leaf are rejected.
 
---open-world also holds 28 % of the species out of each fold's training. Instead of the other scores, it prints how well
-leaves of known species are distinguished from others, and how often pictures without a leaf are rejected.
-
---output writes the rankings of all held-out pictures, a run file for each seed (and number of shots), for evaluate,
-compare and report. There, pictures of a species without training picture count as wrong.
+--output writes the rankings of all held-out pictures, a run file for each seed (and number of shots).
 
 examples:
   leafid crossval imageclef2011
