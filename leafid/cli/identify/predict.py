@@ -5,13 +5,13 @@ probable each species is if there is one. If a collection has a test part, only 
 be read is reported and skipped. --reject-at sets how many leaves of known species may be called 'unknown' or 'no leaf'.
 
 --format text is for the screen. json (a list), jsonl (a line for each picture) and csv (a row for each species of the
-ranking) have everything, also for pictures that can't be read. run is the run file of the ImageCLEF plant task: picture,
-species, rank, probability, for every picture; --open-world multiplies by the probabilities of a leaf and of a known
-species, so that scores of pictures can be compared. --output appears when it is complete.
+ranking) have everything, also for pictures that can't be read. run is the run file of the ImageCLEF plant task, with
+every picture; --open-world multiplies its probabilities by those of a leaf and of a known species, so that scores of
+pictures can be compared. --output appears when it is complete.
 
 --together makes one answer from all pictures, which show one plant, in any mix of types; --group-by makes one for each
-plant of a collection, or for each folder. --group-by session keeps an answer for each picture, which is supported by the
-other pictures that its author took on the same day at the same place: they show few species.
+plant of a collection, or for each folder. --group-by session keeps an answer for each picture, which is supported by
+the other pictures that its author took on the same day at the same place: they show few species.
 
 --set reports a set of species for each picture: the K likeliest (top-K), K on average (average-K), or as many as are
 needed to include the correct one with probability P (coverage-P); it may be empty. --back-off reports one name: a
