@@ -21,11 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import ProblemsError
+from leafid.grouping import count_noun
 from leafid.scoring.runs import KnownNames, Prediction, Run, make_run
 from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_lines
-
-#: Number of species of the 2011 task: the maximum number of lines for a picture where the species are not known.
-SPECIES_2011 = 71
 
 # Maximum number of names to search the nearest known name for: each takes a millisecond.
 _MAX_SUGGESTIONS = 200
@@ -120,8 +118,8 @@ def _parse_run(lines: Iterable[str], name: str, problems: LineProblems) -> Run:
 
 def _parse_line(line: str) -> Prediction | str:
     """Parse one line, or say what is wrong with it."""
-    quoted = _quote(line)
-    words = line.split()
+    quoted, words = repr(line.rstrip("\r\n")), line.split()
+    quoted = quoted if len(quoted) <= 100 else f"{quoted[:96]}…'"
     if not words:
         return f"expected {_LINE}, found a blank line; remove it"
     plain = line.strip().replace("\t", " ")
@@ -131,7 +129,8 @@ def _parse_line(line: str) -> Prediction | str:
         if any(letter == "\0" or "\udc80" <= letter <= "\udcff" for letter in unprintable):
             return f"expected UTF-8 text, found {quoted}; save the file as UTF-8"
         remedy = "write a plain blank" if unprintable[0].isspace() else "remove it"
-        return f"expected plain text, found the character {_name_letter(unprintable[0])} in {quoted}; {remedy}"
+        letter = f"U+{ord(unprintable[0]):04X} ({unicodedata.name(unprintable[0], 'no name')})"
+        return f"expected plain text, found the character {letter} in {quoted}; {remedy}"
     if words[0].startswith("<") or words[-1].endswith(">"):
         return f"expected {_LINE} without angle brackets, found {quoted}"
     if len(words) < 4:
@@ -149,16 +148,6 @@ def _parse_line(line: str) -> Prediction | str:
     return Prediction(words[0], " ".join(words[1:-2]), rank, score)
 
 
-def _quote(line: str) -> str:
-    text = repr(line.rstrip("\r\n"))
-    return text if len(text) <= 100 else f"{text[:96]}…'"
-
-
-def _name_letter(letter: str) -> str:
-    name = unicodedata.name(letter, "")
-    return f"U+{ord(letter):04X} ({name})" if name else f"U+{ord(letter):04X}"
-
-
 def _parse_whole(word: str) -> int | None:
     number = parse_whole_number(word.removeprefix("-"), max_digits=12)
     return number if number is None or not word.startswith("-") else -number
@@ -172,71 +161,76 @@ def _keep_last_of_each_rank(run: Run) -> Run:
     return replace(run.select(np.append(~same, True)), repeated=int(same.sum()))
 
 
-def find_problems(run: Run, known: KnownNames | None = None, *, official: bool = False) -> list[Problem]:
+def find_problems(run: Run, known: KnownNames | None = None, *, official: bool = False) -> Iterator[Problem]:
     """Find everything that is wrong with a run: line and complaint, in no order.
 
     With `official`, only what the official scorer can't read: unknown pictures, and pictures without a rank 1.
     """
     if not len(run):
-        return []
-    problems = [*_check_pictures(run, known), *_check_ranks(run, only_first=official)]
+        return
+    yield from _check_pictures(run, known)
+    yield from _check_ranks(run, only_first=official)
     if not official:
-        problems += _check_species(run, known)
-        problems += _check_repeated_species(run)
-        problems += _check_lengths(run, known)
-    return problems
+        if known is not None:
+            yield from _check_species(run, known)
+        yield from _check_repeated_species(run)
+
+
+class _NameLines:
+    """The first line and the number of lines of each name in a run."""
+
+    def __init__(self, run: Run, index: NDArray[np.int32], n_names: int) -> None:
+        self.first = np.full(n_names, np.iinfo(np.int32).max, np.int32)
+        np.minimum.at(self.first, index, run.line)
+        self.counts = np.bincount(index, minlength=n_names)
+
+    def report(self, name: int, complaint: str) -> Problem:
+        """Report all lines of a name as one problem."""
+        others = int(self.counts[name]) - 1
+        more = f" (and in {count_noun(others, 'more line')})" if others else ""
+        return int(self.first[name]), f"{complaint}{more}"
 
 
 def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
     lines = _NameLines(run, run.picture_index, len(run.pictures))
     for index, name in enumerate(run.pictures):
-        if known is None:
-            if "." not in name:
-                yield lines.report(
-                    index, f"expected a picture's file name such as '1001.jpg', found {name!r} without extension"
-                )
-        elif name not in known.pictures:
+        if known is None and "." not in name:
+            complaint = f"expected a picture's file name such as '1001.jpg', found {name!r} without extension"
+            yield lines.report(index, complaint)
+        elif known is not None and name not in known.pictures:
             similar = known.by_stem.get(name) or known.by_stem.get(PurePath(name).stem)
             hint = f"; did you mean {similar!r}?" if similar else ""
             yield lines.report(index, f"expected a picture of the ground truth, found {name!r}{hint}")
 
 
-def _check_species(run: Run, known: KnownNames | None) -> Iterator[Problem]:
-    if known is None:
-        return
+def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
     names = sorted(known.species)
     normalised = {_normalise(name): name for name in names}
     suggestions = _MAX_SUGGESTIONS
     lines = _NameLines(run, run.species_index, len(run.species))
-    unknown: list[int] = []
+    in_order = sorted(range(len(run.species)), key=lambda index: int(lines.first[index]))
     # Of plain classes, as Species1 and Species12, any other may exist, too, and may resemble a known one.
     has_classes = not known.complete and not all(map(_is_binomial, names))
-    higher = [index for index, name in enumerate(run.species) if name.endswith("*")]
-    if higher:
-        first = min(higher, key=lambda index: int(lines.first[index]))
-        yield lines.report(
-            first,
-            f"expected a species, found {run.species[first]!r}; 'leafid evaluate-hierarchy' scores higher taxa",
-        )
-    for index, name in enumerate(run.species):
+    if higher := [index for index in in_order if run.species[index].endswith("*")]:
+        found = f"found {run.species[higher[0]]!r}; 'leafid evaluate-hierarchy' scores higher taxa"
+        yield lines.report(higher[0], f"expected a species, {found}")
+    unknown: list[int] = []
+    for index in in_order:
+        name = run.species[index]
         if name in known.species or name.endswith("*"):
             continue
-        labels = set(known.identifiers.values())
-        same_name = sorted(species for species in labels if species.rpartition(" ")[0] == name)
-        if same_name:
-            choices = ", ".join(same_name)
-            yield lines.report(
-                index, f"expected one species, found {name!r}, the name of several; write one of {choices}"
-            )
+        if same := sorted(species for species in known.identifiers.values() if species.rpartition(" ")[0] == name):
+            choices = ", ".join(same)
+            complaint = f"expected one species, found {name!r}, the name of several; write one of {choices}"
+            yield lines.report(index, complaint)
             continue
         nearest = normalised.get(_normalise(name))
         if nearest is None and suggestions and not has_classes:
             suggestions -= 1
             nearest = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=_MIN_SIMILARITY)), None)
         if nearest is not None:
-            yield lines.report(
-                index, f"expected a known species, found {name!r}; the nearest known name is {nearest!r}"
-            )
+            complaint = f"expected a known species, found {name!r}; the nearest known name is {nearest!r}"
+            yield lines.report(index, complaint)
         elif known.complete or not (has_classes or _is_binomial(name)):
             unknown.append(index)
     if len(unknown) <= _MAX_UNKNOWN:
@@ -244,7 +238,6 @@ def _check_species(run: Run, known: KnownNames | None) -> Iterator[Problem]:
             yield lines.report(index, f"expected a known species, found {run.species[index]!r}")
         return
     # Most likely the run is of a model of other species: that is a single problem, whatever the number of names.
-    unknown.sort(key=lambda index: int(lines.first[index]))
     examples = ", ".join(f"{run.species[index]!r} in line {lines.first[index]}" for index in unknown[:_MAX_UNKNOWN])
     yield (
         int(lines.first[unknown[0]]),
@@ -263,47 +256,23 @@ def _is_binomial(name: str) -> bool:
     return len(words) >= 2 and words[0][:1].isupper() and all(word[:1].islower() for word in words[1:])
 
 
-class _NameLines:
-    """The first line and the number of lines of each name in a run."""
-
-    def __init__(self, run: Run, index: NDArray[np.int32], n_names: int) -> None:
-        self.first = np.full(n_names, np.iinfo(np.int32).max, np.int32)
-        np.minimum.at(self.first, index, run.line)
-        self.counts = np.bincount(index, minlength=n_names)
-
-    def report(self, name: int, complaint: str) -> Problem:
-        """Report all lines of a name as one problem."""
-        others = int(self.counts[name]) - 1
-        more = f" (and in {others} more line{'s' if others > 1 else ''})" if others else ""
-        return int(self.first[name]), f"{complaint}{more}"
-
-
 def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
     """Ranks of a picture are 1, 2, 3, …, each once."""
-    starts, counts = _group_by_picture(run)
-    expected = np.arange(len(run), dtype=np.int32) - np.repeat(starts, counts) + 1
-    wrong = run.rank != expected
+    starts = np.flatnonzero(np.diff(run.picture_index, prepend=-1))
+    first_lines = np.minimum.reduceat(run.line, starts)
+    for group in np.flatnonzero(run.rank[starts] != 1).tolist():
+        start, line = starts[group], int(first_lines[group])
+        name, first = run.pictures[run.picture_index[start]], run.rank[start]
+        yield line, f"expected a line of rank 1 for picture {name!r}, found none; its first rank is {first}"
     if only_first:
-        wrong &= expected == 1
-    for group in np.flatnonzero(np.logical_or.reduceat(wrong, starts)).tolist():
-        rows = slice(int(starts[group]), int(starts[group] + counts[group]))
-        ranks, lines = run.rank[rows].tolist(), run.line[rows].tolist()
-        name = run.pictures[run.picture_index[rows.start]]
-        if ranks[0] != 1:
-            yield (
-                min(lines),
-                f"expected a line of rank 1 for picture {name!r}, found none; its first rank is {ranks[0]}",
-            )
-        if only_first:
-            continue
-        for rank, next_rank, line, next_line in zip(ranks, ranks[1:], lines, lines[1:], strict=False):
-            if next_rank == rank:
-                yield (
-                    next_line,
-                    f"expected rank {rank} of picture {name!r} once, found it in lines {line} and {next_line}",
-                )
-            elif next_rank != rank + 1:
-                yield next_line, f"expected rank {rank + 1} of picture {name!r}, found {next_rank}; ranks have no gaps"
+        return
+    for row in np.flatnonzero((np.diff(run.rank) != 1) & (np.diff(run.picture_index) == 0)).tolist():
+        rank, next_rank = run.rank[row], run.rank[row + 1]
+        line, name = int(run.line[row + 1]), run.pictures[run.picture_index[row]]
+        if next_rank == rank:
+            yield line, f"expected rank {rank} of picture {name!r} once, found it in lines {run.line[row]} and {line}"
+        else:
+            yield line, f"expected rank {rank + 1} of picture {name!r}, found {next_rank}; ranks have no gaps"
 
 
 def _check_repeated_species(run: Run) -> Iterator[Problem]:
@@ -314,21 +283,3 @@ def _check_repeated_species(run: Run) -> Iterator[Problem]:
         name, kind = run.pictures[picture[row]], run.species[species[row]]
         both = f"lines {line[row]} and {line[row + 1]}"
         yield int(line[row + 1]), f"expected each species of picture {name!r} once, found {kind!r} in {both}"
-
-
-def _check_lengths(run: Run, known: KnownNames | None) -> Iterator[Problem]:
-    # Unknown species are a problem of their own.
-    limit = max(SPECIES_2011, len(run.species))
-    if known is not None and known.complete:
-        limit = len(known.species.union(run.species))
-    starts, counts = _group_by_picture(run)
-    for group in np.flatnonzero(counts > limit).tolist():
-        lines = sorted(run.line[starts[group] : starts[group] + counts[group]].tolist())
-        name = run.pictures[run.picture_index[starts[group]]]
-        yield lines[limit], f"expected at most {limit} lines for picture {name!r}, found {len(lines)}"
-
-
-def _group_by_picture(run: Run) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Find the first row and the number of rows of each picture."""
-    starts = np.flatnonzero(np.diff(run.picture_index, prepend=-1))
-    return starts, np.diff(starts, append=len(run))
