@@ -156,5 +156,4 @@ def _make_run(name: str, rankings: Mapping[str, Sequence[Any]]) -> Run:
             if not np.isfinite(score):
                 raise ProblemsError([f"{name}: expected a finite score of {kind!r} for {picture!r}, found {score}"])
             rows.append((pictures[picture], species.setdefault(kind, len(species)), rank, score, len(rows) + 1))
-    columns = [np.array([row[column] for row in rows], float if column == 3 else np.int32) for column in range(5)]
-    return make_run(name, pictures, species, (columns[0], columns[1], columns[2], columns[3], columns[4]))
+    return make_run(name, pictures, species, np.array(rows, np.float64).reshape(-1, 5))

@@ -14,6 +14,7 @@ from pathlib import PurePath
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.grouping import group_by
 from leafid.learning.averages import average_score, top_k_scores
 from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.plant_task import TYPE_ORDER, JudgedRun, average_score_by_group
@@ -96,59 +97,41 @@ def _format_pictures(truth: GroundTruth, runs: Sequence[JudgedRun], counted: Seq
         if not any(mask[index] for mask in counted):
             continue
         # A run that lacks the picture has no score to show where it is left out of its mean.
-        scores = [
-            str(int(run.rank[index] == 1)) if mask[index] else "" for run, mask in zip(runs, counted, strict=True)
-        ]
-        lines.append(
-            _format_line(
-                _format_type(truth.type[index]),
-                truth.pictures[index],
-                str(scores.count("1")),
-                truth.family[index],
-                truth.genus[index],
-                truth.species[index].removeprefix(truth.genus[index]).strip(),
-                truth.plant[index],
-                truth.author[index],
-                *scores,
-            )
-        )
+        pairs = zip(runs, counted, strict=True)
+        scores = [str(int(run.rank[index] == 1)) if mask[index] else "" for run, mask in pairs]
+        genus, plant, author = truth.genus[index], truth.plant[index], truth.author[index]
+        epithet = truth.species[index].removeprefix(genus).strip()
+        start = _format_type(truth.type[index]), truth.pictures[index], str(scores.count("1")), truth.family[index]
+        lines.append(_format_line(*start, genus, epithet, plant, author, *scores))
     return "".join(lines)
 
 
 def _score_groups(
     truth: GroundTruth, field: str, rank: NDArray, counted: NDArray[np.bool_]
-) -> dict[str, dict[str, float]]:
-    """Score each type's species, genera or families: ``{type: {name: S}}``."""
+) -> dict[tuple[str, str], float]:
+    """Score each type's species, genera or families: S by type and name, both sorted."""
     names, groups = truth.encode(field)
     type_names, types = truth.encode("type")
     authors, plants = truth.encode("author")[1], truth.encode("plant")[1]
-    scores = average_score_by_group(
-        top_k_scores(rank)[counted], authors[counted], plants[counted], (types * len(names) + groups)[counted]
-    )
-    table: dict[str, dict[str, float]] = {}
-    for code in np.flatnonzero(~np.isnan(scores)).tolist():
-        type_, group = divmod(code, len(names))
-        table.setdefault(type_names[type_], {})[names[group]] = float(scores[code])
-    return table
+    codes = types * len(names) + groups
+    scores = average_score_by_group(top_k_scores(rank)[counted], authors[counted], plants[counted], codes[counted])
+    found = np.flatnonzero(~np.isnan(scores)).tolist()
+    return {(type_names[code // len(names)], names[code % len(names)]): float(scores[code]) for code in found}
 
 
-def _average_tables(tables: Sequence[dict[str, dict[str, float]]]) -> dict[str, dict[str, float]]:
+def _average_tables(tables: Sequence[dict[tuple[str, str], float]]) -> dict[tuple[str, str], float]:
     """Average over the runs that have a score there."""
-    mean: dict[str, dict[str, float]] = {}
-    for type_ in {type_ for table in tables for type_ in table}:
-        names = {name for table in tables for name in table.get(type_, ())}
-        for name in sorted(names):
-            scores = [table[type_][name] for table in tables if name in table.get(type_, ())]
-            mean.setdefault(type_, {})[name] = sum(scores) / len(scores)
-    return mean
+    scores = {key: [table[key] for table in tables if key in table] for key in sorted(set().union(*tables))}
+    return {key: sum(found) / len(found) for key, found in scores.items()}
 
 
-def _format_groups(table: dict[str, dict[str, float]]) -> str:
+def _format_groups(table: dict[tuple[str, str], float]) -> str:
     """Write one type after the other, each followed by an empty line."""
+    by_type = group_by(table.items(), lambda item: item[0][0])
     sections = []
-    for type_ in sorted(table, key=TYPE_ORDER.index):
-        lines = [f"{_format_type(type_)};{name};{format_java_double(score)}\n" for name, score in table[type_].items()]
-        sections.append("".join(lines) + "\n")
+    for type_ in sorted(by_type, key=TYPE_ORDER.index):
+        rows = [f"{_format_type(type_)};{name};{format_java_double(score)}\n" for (_, name), score in by_type[type_]]
+        sections.append("".join(rows) + "\n")
     return "".join(sections)
 
 

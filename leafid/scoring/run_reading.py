@@ -111,9 +111,7 @@ def _parse_run(lines: Iterable[str], name: str, problems: LineProblems) -> Run:
             picture_code = pictures.setdefault(parsed.picture, len(pictures))
             row = picture_code, species.setdefault(parsed.species, len(species)), parsed.rank, parsed.score, number
         values.extend(row)
-    table = np.array(values).reshape(-1, 5)
-    codes, rank, score, line_numbers = table[:, :2].astype(np.int32), table[:, 2], table[:, 3], table[:, 4]
-    return make_run(name, pictures, species, (codes[:, 0], codes[:, 1], rank, score, line_numbers))
+    return make_run(name, pictures, species, np.array(values).reshape(-1, 5))
 
 
 def _parse_line(line: str) -> Prediction | str:

@@ -97,39 +97,26 @@ class Run:
             yield Prediction(self.pictures[picture], self.species[species], rank, score)
 
 
-def make_run(
-    name: str,
-    pictures: Mapping[str, int],
-    species: Mapping[str, int],
-    columns: tuple[NDArray, NDArray, NDArray, NDArray, NDArray],
-) -> Run:
-    """Sort columns, so that the order of the lines makes no difference.
+def make_run(name: str, pictures: Mapping[str, int], species: Mapping[str, int], table: NDArray[np.float64]) -> Run:
+    """Make a run of predictions in any order.
 
-    `pictures` and `species` have the code of each name, 0, 1, …; the columns, (N,), are picture codes, species codes,
-    ranks, scores and lines.
+    `pictures` and `species` have the code of each name, 0, 1, …; the table, (N, 5), has codes of pictures and of
+    species, ranks, scores and lines.
     """
-    picture_names, new_picture = _sort_names(pictures)
-    species_names, new_species = _sort_names(species)
-    picture, kind = new_picture[columns[0]], new_species[columns[1]]
+    columns = table.T
+    picture = _sort_codes(pictures)[columns[0].astype(np.intp)]
+    kind = _sort_codes(species)[columns[1].astype(np.intp)]
     order = np.lexsort((columns[4], columns[2], picture))
-    return Run(
-        name,
-        picture_names,
-        species_names,
-        picture[order],
-        kind[order],
-        columns[2][order].astype(np.int32),
-        columns[3][order].astype(np.float64),
-        columns[4][order].astype(np.int32),
-    )
+    rank, score, line = (column[order] for column in columns[2:])
+    names = tuple(sorted(pictures)), tuple(sorted(species))
+    return Run(name, *names, picture[order], kind[order], rank.astype(np.int32), score, line.astype(np.int32))
 
 
-def _sort_names(codes: Mapping[str, int]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    """Sort names; give the new index of each code as well."""
-    names = tuple(sorted(codes))
-    new_index = np.empty(len(names), np.int32)
-    new_index[[codes[name] for name in names]] = np.arange(len(names))
-    return names, new_index
+def _sort_codes(codes: Mapping[str, int]) -> NDArray[np.int32]:
+    """Give the new index of each code where names are sorted."""
+    new_index = np.empty(len(codes), np.int32)
+    new_index[[codes[name] for name in sorted(codes)]] = np.arange(len(codes))
+    return new_index
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ def test_each_problem_is_named_with_its_line(file, text, expected):
     [
         ("\xa0", "U+00A0 (NO-BREAK SPACE)", "write a plain blank"),
         ("\u200b", "U+200B (ZERO WIDTH SPACE)", "remove it"),
-        ("\x07", "U+0007", "remove it"),
+        ("\x07", "U+0007 (no name)", "remove it"),
     ],
 )
 def test_an_invisible_character_is_named(file, letter, named, remedy):
@@ -156,14 +156,6 @@ def test_many_species_that_are_not_known_are_one_problem(file):
     assert problems(file("".join(lines[:9])))[1:] == [
         f":{line}: expected a known species, found {name!r}" for line, name in zip((7, 8, 9), others, strict=False)
     ]
-
-
-def test_more_lines_than_species(file):
-    text = "".join(f"1.jpg {SPECIES[i % 5]} {i + 1} 0.1\n" for i in range(6))
-    found = problems(file(text))
-    assert ":6: expected at most 5 lines for picture '1.jpg', found 6" in found
-    many = "".join(f"1.jpg Genus species{i % 71} {i + 1} 0.1\n" for i in range(72))
-    assert ":72: expected at most 71 lines for picture '1.jpg', found 72" in problems(file(many), None)
 
 
 def test_without_a_collection_only_the_format_of_names_is_checked(file):
