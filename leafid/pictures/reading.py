@@ -15,7 +15,7 @@ from leafid.pictures.names import parse_genus
 from leafid.pictures.picture import Picture
 from leafid.pictures.readers import imageclef, plantnet300k, records, species_folders, tables
 from leafid.pictures.readers.folders import has_file, walk_pictures
-from leafid.pictures.readers.unread import find_live_videos, report_unread
+from leafid.pictures.readers.leftovers import find_live_videos, report_leftovers
 
 #: Paths that a collection is read from.
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -183,8 +183,8 @@ def _read_path(path: Path, layout: str | None, unlabelled: bool, sources: _Sourc
         raise LeafidError(f"{error.filename or path}: can't be read: {error.strerror or error}") from error
     collection = replace(collection, layout=name, pictures=tuple(pictures), problems=(*collection.problems, *remarks))
     if path.is_dir():
-        unread = report_unread(path, READERS[name].metadata_endings)
-        collection = replace(collection, problems=(*collection.problems, *unread))
+        leftovers = report_leftovers(collection, READERS[name].metadata_endings)
+        collection = replace(collection, problems=(*collection.problems, *leftovers))
     if not collection.pictures:
         hint = f" in the layout {layout}; leave out --layout to have it detected" if layout else ""
         raise ProblemsError([f"{path}: expected pictures, found none that can be used{hint}", *collection.problems])
@@ -224,7 +224,7 @@ def _detect_layout(path: Path) -> str:
         f"{path}: expected a collection, found no pictures of any known layout ({', '.join(READERS)}); "
         "name a folder that holds pictures itself, or folders of pictures named after their label"
     )
-    raise ProblemsError([message, *problems, *report_unread(path)])
+    raise ProblemsError([message, *problems, *report_leftovers(Collection(path, "", ()))])
 
 
 def _unify_spelling(pictures: Sequence[Picture]) -> tuple[Picture, ...]:

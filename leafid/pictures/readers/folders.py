@@ -82,29 +82,6 @@ def walk_pictures(folder: Path, problems: list[str], *, descend: bool = True) ->
     return chain.from_iterable(walk_files(folder, PICTURE_ENDINGS, problems, descend=descend))
 
 
-def report_omissions(root: Path, used: Collection[Path], expected: str) -> Iterator[str]:
-    """Report the pictures below a folder that a layout has no use for.
-
-    `used` are the folders whose own pictures were listed, or have been reported; `expected` says where pictures should
-    be. Yields a line for each folder with stray pictures, and for each topmost folder of which nothing was used.
-    """
-    ancestors = {parent for folder in used for parent in folder.parents}
-
-    def report(folder: Path) -> Iterator[str]:
-        if folder not in used:
-            yield from _report_stray_pictures(folder, len(list_pictures(folder)), expected)
-        for sub_folder in _list_folders_without_cycles(folder):
-            if sub_folder in used or sub_folder in ancestors:
-                yield from report(sub_folder)
-            else:
-                problems: list[str] = []
-                number = sum(1 for _ in walk_pictures(sub_folder, problems, descend=not sub_folder.is_symlink()))
-                yield from _report_stray_pictures(sub_folder, number, expected)
-                yield from problems
-
-    return report(root)
-
-
 def _list_folders_without_cycles(folder: Path) -> list[Path]:
     """List the sub-folders of a folder without links to itself or to a folder above it."""
     folders = list_folders(folder)
@@ -112,12 +89,6 @@ def _list_folders_without_cycles(folder: Path) -> list[Path]:
         return folders
     cycles = {folder.resolve(), *folder.resolve().parents}
     return [sub for sub in folders if not sub.is_symlink() or sub.resolve() not in cycles]
-
-
-def _report_stray_pictures(folder: Path, number: int, expected: str) -> Iterator[str]:
-    if number:
-        found = "1 picture here; it is" if number == 1 else f"{number} pictures here; they are"
-        yield Omission(f"{folder}: expected pictures {expected}, found {found} left out")
 
 
 def find_part_folders(folder: Path) -> list[tuple[str, Path]]:

@@ -50,8 +50,8 @@ def read(path: Path) -> Collection:
     expected = "in folders with XML files, or in folders called Train and Test"
     if sections:
         expected = f"directly in {', '.join(folder.name or str(folder) for folder, _ in sections)}"
-    omissions = folders.report_omissions(path, {folder for folder, _ in sections}, expected)
-    return Collection(path, LAYOUT, contents.sort_pictures(), (*contents.problems, *omissions))
+    used = frozenset(folder for folder, _ in sections)
+    return Collection(path, LAYOUT, contents.sort_pictures(), tuple(contents.problems), used, expected)
 
 
 def read_picture(xml: Path, folder: Path | None = None, part: str | None = None) -> tuple[Picture, list[str]]:

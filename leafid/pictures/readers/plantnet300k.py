@@ -63,9 +63,9 @@ def read(path: Path) -> Collection:
         pictures += (_make_picture(file, part, taxon, metadata.get(file.stem), problems) for file in files)
     if wrong:
         raise ProblemsError(f"{metadata_file}: {problem}" for problem in wrong)
-    used = {folder for _, folder in species_folders}
-    problems += folders.report_omissions(path, used, "directly in folders named by the number of a species")
-    return Collection(path, LAYOUT, tuple(pictures), tuple(problems))
+    used = frozenset(folder for _, folder in species_folders)
+    expected = "directly in folders named by the number of a species"
+    return Collection(path, LAYOUT, tuple(pictures), tuple(problems), used, expected)
 
 
 def _find_file(path: Path, ending: str) -> Path | None:

@@ -58,8 +58,8 @@ def read(path: Path, unlabelled: bool = False) -> Collection:
     parts = [section.name for _, section in sections if section != path]
     below = f" below {', '.join(parts)}" if parts else ""
     used = reported | {picture.file.parent for picture in pictures}
-    problems += folders.report_omissions(path, used, f"directly in folders named after their label{below}")
-    return Collection(path, LAYOUT, tuple(pictures), tuple(dict.fromkeys(problems)))
+    expected = f"directly in folders named after their label{below}"
+    return Collection(path, LAYOUT, tuple(pictures), tuple(dict.fromkeys(problems)), frozenset(used), expected)
 
 
 def _may_hold_pictures(folder: Path) -> bool:
