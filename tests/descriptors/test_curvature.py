@@ -3,7 +3,6 @@ import pytest
 
 from leafid.descriptors.shape.contour import normalise_shape
 from leafid.descriptors.shape.curvature import (
-    BINS,
     SCALES,
     compute_soft_histograms,
     measure_curvature,
@@ -39,24 +38,6 @@ def test_disc_shares_are_those_of_drawn_discs():
             assert arc[index] == pytest.approx(on_circle, abs=1 / 24)  # a sample of 24
 
 
-def test_a_circle_has_the_shares_of_a_lens():
-    rows, cols = np.indices((401, 401)) - 200
-    shape = normalise_shape(rows**2 + cols**2 <= 180**2)
-    areas, arcs = measure_disc_shares(shape, shape.contour[::32])
-    big = shape.side / np.sqrt(np.pi)
-    for index, radius in enumerate(np.array(SCALES) * shape.side):
-        half_angle = np.arccos(radius / (2 * big))
-        lens = (
-            radius**2 * half_angle
-            + big**2 * np.arccos(1 - radius**2 / (2 * big**2))
-            - 0.5 * radius * np.sqrt(4 * big**2 - radius**2)
-        ) / (np.pi * radius**2)
-        # Samples at the nearest pixel: up to half a pixel on a radius of 5.
-        np.testing.assert_allclose(areas[:, index], lens, atol=0.05)
-        np.testing.assert_allclose(arcs[:, index], half_angle / np.pi, atol=1 / 24)  # a sample of 24
-        assert arcs[:, index].mean() == pytest.approx(half_angle / np.pi, abs=0.02)
-
-
 def test_a_straight_edge_halves_discs_and_a_right_corner_quarters_them():
     mask = np.zeros((300, 300), bool)
     mask[50:250, 50:250] = True
@@ -82,12 +63,6 @@ def test_soft_histograms_equal_the_literal_formula():
         for value in np.clip(values[:, column], middles[0], middles[-1]):
             expected[column] += np.maximum(0, 1 - np.abs(value - middles) * 6)
     np.testing.assert_allclose(compute_soft_histograms(values, 6), expected / 40, atol=1e-12)
-
-
-def test_each_histogram_sums_to_one():
-    values = measure_curvature(normalise_shape(leaf())).reshape(-1, BINS)
-    assert values.shape[0] == 2 * len(SCALES)
-    np.testing.assert_allclose((values**2).sum(axis=1), 1, rtol=1e-5)
 
 
 def test_every_leaflet_counts():

@@ -3,7 +3,7 @@ import cmath
 import numpy as np
 import pytest
 
-from leafid.descriptors.shape.contour import normalise_shape, resample
+from leafid.descriptors.shape.contour import normalise_shape
 from leafid.descriptors.shape.fourier import (
     DISTANCE_HARMONICS,
     ELLIPTIC_HARMONICS,
@@ -71,18 +71,6 @@ def test_phase_invariants_are_the_formula_and_free_of_the_start():
             assert imaginary**2 == pytest.approx(abs(pair.imag), abs=1e-5)
 
 
-def test_an_ellipse_is_its_first_harmonic():
-    rows, cols = np.indices((500, 500)) - 249.5
-    values = measure_elliptic_fourier(normalise_shape((rows / 200) ** 2 + (cols / 160) ** 2 <= 1))
-    # Points are at equal arc length, not at equal angle of the parameter, which makes the first harmonic rounder.
-    angle = np.linspace(0, 2 * np.pi, 20_000, endpoint=False)
-    points = resample(np.stack([200 * np.sin(angle), -160 * np.cos(angle)], axis=1), 1000)
-    spectrum = np.abs(np.fft.fft(points[:, 1] - 1j * points[:, 0]))
-    expected = abs(spectrum[1] - spectrum[-1]) / (spectrum[1] + spectrum[-1])
-    assert np.exp(values[ELLIPTIC_HARMONICS - 1]) == pytest.approx(expected, abs=0.1 / 135)  # pixels of a mean radius
-    assert np.exp(values[: ELLIPTIC_HARMONICS - 1].max()) < 0.03
-
-
 def test_centroid_distance_is_the_formula():
     shape = normalise_shape(drop())
     rows, cols = shape.contour.T
@@ -94,10 +82,3 @@ def test_centroid_distance_is_the_formula():
         # A logarithm of up to 7, in float32.
         assert np.exp(values[k - 1]) == pytest.approx(2 * abs(total) / count / mean + 1e-3, rel=2e-6)
     assert values[-2:] == pytest.approx([min(distance) / mean, max(distance) / mean], rel=1e-5)
-
-
-def test_a_disc_is_equally_far_everywhere():
-    rows, cols = np.indices((401, 401)) - 200
-    values = measure_centroid_distance(normalise_shape(rows**2 + cols**2 <= 180**2))
-    np.testing.assert_allclose(np.exp(values[:-3]), 0, atol=0.004)  # pixel edges: 0.3 % of the radius
-    assert values[-3:] == pytest.approx([1 / (2 * np.pi), 1, 1], abs=0.01)

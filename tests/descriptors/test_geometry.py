@@ -104,10 +104,3 @@ def test_parts_and_holes_are_seen():
     assert values["holes_root"] == pytest.approx(0, abs=0.1)  # √ of a rim's uncertainty of 1 %
     mask[40:90, 40:90] = False
     assert measure(mask)["holes_root"] == pytest.approx(np.sqrt(2500 / 15000), abs=0.03)
-
-
-def test_a_cross_has_the_solidity_of_its_arms():
-    mask = np.zeros((300, 300), bool)
-    mask[120:180, 30:270] = mask[30:270, 120:180] = True
-    hull = 240**2 - 2 * 90**2  # the square without its four corner triangles
-    assert measure(mask)["solidity"] == pytest.approx((2 * 240 * 60 - 60**2) / hull, abs=CLOSE)

@@ -58,17 +58,6 @@ def test_counts_follow_the_formula(scale):
     np.testing.assert_array_equal(counts, count_slowly(level, is_centre, scale))
 
 
-def test_no_centres_have_no_codes():
-    nothing = index_centres(np.zeros((5, 5), bool))
-    assert CodedLevel(np.ones((5, 5), np.int16)).count_codes(nothing, SMALL).sum() == 0
-
-
-def test_a_flat_level_has_ones_only():
-    level = np.full((6, 6), 77, np.int16)
-    counts = CodedLevel(level).count_codes(index_centres(np.ones((6, 6), bool)), SMALL)
-    assert counts[:, 255].tolist() == [36, 36]
-
-
 @given(light=st.integers(-30, 55))
 @settings(max_examples=20, deadline=None)
 def test_more_or_less_light_changes_no_code(light):
@@ -82,15 +71,6 @@ def test_more_or_less_light_changes_no_code(light):
                 CodedLevel(level).count_codes(everywhere, scale),
                 CodedLevel(lighter_level).count_codes(everywhere, scale),
             )
-
-
-def test_labels_by_hand():
-    labels = label_uniform_codes()
-    assert labels[0b00000001] == 0
-    assert labels[0b10000000] == 7
-    assert labels[0b10000001] == 8 + 7  # two ones that begin at bit 7 and go on at bit 0
-    assert labels[0b01111111] == 6 * 8
-    assert (labels[0], labels[255], labels[0b101]) == (56, 57, 58)
 
 
 def test_labels_are_uniform_exactly_where_the_code_changes_at_most_twice():

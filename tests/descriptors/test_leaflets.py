@@ -61,11 +61,3 @@ def test_a_disc_stays_whole_up_to_its_radius():
     for quantile in QUANTILES:
         depth = (1 - np.sqrt(1 - quantile)) / np.sqrt(np.pi)
         assert values[f"depth_quantile{quantile:g}"] == pytest.approx(depth, abs=0.015)  # a pixel in 72
-
-
-def test_a_needle_is_removed_early():
-    mask = np.zeros((40, 600), bool)
-    mask[15:25, 20:580] = True
-    values = measure(mask)
-    assert values["removed_root_0.08"] == 1
-    assert values["largest_share_0.08"] == 0

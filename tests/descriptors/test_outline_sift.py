@@ -91,12 +91,6 @@ def test_nothing_without_an_outline_or_room_for_a_patch(grey, region):
     assert extract_outline_sift(grey, region).descriptors.shape == (0, SIFT_LENGTH)
 
 
-def test_a_flat_leaf_that_fills_its_picture():
-    found = extract_outline_sift(np.full((40, 40), 255, np.uint8), np.ones((40, 40), bool))
-    assert len(found)
-    assert not found.descriptors.any()
-
-
 def test_an_outline_of_very_many_points():
     """OpenCV refuses pictures of more than 32,766 rows, which the patches of a long outline would make."""
     region = np.zeros((900, 900), bool)

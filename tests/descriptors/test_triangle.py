@@ -51,20 +51,6 @@ def test_signals_are_those_of_each_triangle():
         np.testing.assert_allclose(fast[kind], expected, atol=1e-6 if kind == "angle" else 1e-9, err_msg=kind)
 
 
-def test_a_circle_has_the_triangles_of_its_chords():
-    angle = np.arange(POINTS) * 2 * np.pi / POINTS
-    circle = np.stack([-np.sin(angle), np.cos(angle)], axis=1)  # counter-clockwise as seen
-    signals = compute_triangle_signals(circle)
-    for row, span in enumerate(SPANS):
-        step = 2 * np.pi * span / POINTS
-        arc = span * 2 * np.sin(np.pi / POINTS)
-        np.testing.assert_allclose(signals["height"][row], (1 - np.cos(step)) / arc, rtol=1e-9)
-        np.testing.assert_allclose(signals["chord"][row], abs(np.sin(step)) / arc, rtol=1e-9)
-        np.testing.assert_allclose(signals["area"][row], np.sin(step) * (1 - np.cos(step)) / arc**2, rtol=1e-9)
-        np.testing.assert_allclose(signals["ratio"][row], 1, rtol=1e-9)
-        np.testing.assert_allclose(signals["angle"][row], 1 - step / np.pi, rtol=1e-9)
-
-
 def test_notches_are_negative_and_straight_stretches_nothing():
     notched = np.array([[0, 0], [40, 0], [40, 20], [20, 30], [40, 40], [40, 60], [0, 60]], dtype=float)
     contour = resample(notched, POINTS)

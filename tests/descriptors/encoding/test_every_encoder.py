@@ -1,5 +1,7 @@
 """What holds for each kind of encoder."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -30,3 +32,22 @@ def test_fitting_twice_gives_the_same_bytes(kind, features):
 def test_too_few_features(kind, modes, n, features):
     with pytest.raises(LeafidError, match=f"expected at least {max(modes, 2)} local features.*found {n}; use more"):
         ENCODERS[kind](modes, 5).fit(features(n))
+
+
+def test_neither_order_nor_number_matters(kind, features):
+    encoder = ENCODERS[kind](4, 5, 0.5).fit(features(500))
+    found = features(50, seed=3)
+    twice = found.take(np.tile(np.random.default_rng(0).permutation(50), 2))
+    # Sums in another order that nearly cancel, and then a square root.
+    np.testing.assert_allclose(encoder.transform(twice), encoder.transform(found), atol=2e-3)
+    nothing = encoder.transform(features(0))
+    assert nothing.shape == (encoder.n_features,)
+    assert not nothing.any()
+
+
+def test_equal_features_pass_without_a_warning_of_a_library(kind, features):
+    same = features(1).take(np.zeros(20, int))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder = ENCODERS[kind](2, 5, 1.0).fit(same)
+    assert np.isfinite(encoder.transform(same)).all()

@@ -87,20 +87,6 @@ def test_equals_scikit_image_up_to_its_conventions(encoder):
     np.testing.assert_allclose(encoder.transform(found), normalise(theirs), atol=2e-3)
 
 
-def test_is_of_length_one_and_zero_without_features(encoder):
-    assert np.linalg.norm(encoder.transform(features(40, seed=2))) == pytest.approx(1, abs=1e-5)
-    nothing = encoder.transform(features(0))
-    assert nothing.shape == (encoder.n_features,) == (2 * 4 * 8,)
-    assert not nothing.any()
-
-
-def test_neither_order_nor_number_matters(encoder):
-    found = features(50, seed=3)
-    twice = found.take(np.tile(np.random.default_rng(0).permutation(50), 2))
-    # Sums in another order, see above.
-    np.testing.assert_allclose(encoder.transform(twice), encoder.transform(found), atol=2e-3)
-
-
 def test_a_feature_far_from_every_mode_stays_finite(encoder):
     far = LocalFeatures(np.full((3, 8), 1e4, np.float32), np.zeros((3, 2), np.float32), np.zeros(3, np.float32))
     assert np.isfinite(encoder.transform(far)).all()
@@ -113,9 +99,3 @@ def test_the_gradient_vanishes_on_the_training_features():
     rows = encoder.project(found).astype(np.float64)
     raw = compute_literally(rows, encoder.weights_, encoder.means_, encoder.variances_)
     assert np.abs(raw).max() < 0.05
-
-
-def test_equal_features():
-    same = features(1).take(np.zeros(20, int))
-    encoder = FisherEncoder(2, 5, 1.0).fit(same)
-    assert np.isfinite(encoder.transform(same)).all()

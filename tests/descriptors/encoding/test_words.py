@@ -1,5 +1,3 @@
-import warnings
-
 import numpy as np
 import pytest
 
@@ -24,11 +22,6 @@ def test_counts_nearest_words(encoder, n, features):
     assert histogram.sum() == pytest.approx(1)
 
 
-def test_no_features_give_zeros(encoder, features):
-    assert not encoder.transform(features(0)).any()
-    assert encoder.transform(features(0)).shape == (encoder.n_features,) == (7,)
-
-
 def test_separate_clusters_become_words():
     random = np.random.default_rng(0)
     clusters = np.array([[0, 0], [10, 0], [0, 10]], np.float32)
@@ -37,11 +30,3 @@ def test_separate_clusters_become_words():
     found = LocalFeatures(rows.astype(np.float32), np.zeros((300, 2), np.float32), np.zeros(300, np.float32))
     encoder = BagOfWordsEncoder(3, 2).fit(found)
     np.testing.assert_allclose(np.sort(encoder.transform(found)), np.sort(np.bincount(labels) / 300), rtol=1e-6)
-
-
-def test_equal_features_pass_without_a_warning_of_a_library(features):
-    same = features(1).take(np.zeros(20, int))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        encoder = BagOfWordsEncoder(2, 5, 1.0).fit(same)
-    assert encoder.transform(same).sum() == pytest.approx(1)
