@@ -36,9 +36,9 @@ _RELATIVE_STEP = 0.5
 # Arrays of encoders that are divided by, or whose logarithm is taken.
 _POSITIVE_STATE = {"weights", "variances"}
 
-_Count = Annotated[int, Meta(ge=0)]
-_Number = Annotated[int, Meta(ge=1)]
-_Positive = Annotated[float, Meta(gt=0)]
+_Count = Annotated[int, Meta(ge=0, le=10**9)]
+_Number = Annotated[int, Meta(ge=1, le=10**9)]
+_Positive = Annotated[float, Meta(gt=0, le=1e30)]
 
 
 class _Rejection(Struct):

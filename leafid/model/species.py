@@ -170,17 +170,6 @@ def _count_plants(pictures: Sequence[Picture]) -> int:
     return len({picture.group for picture in pictures})
 
 
-def measure_confident_traits(image: np.ndarray, acquisition_type: AcquisitionType) -> dict[str, float]:
-    """Measure the traits of a picture that are measured well enough; none of a photo."""
-    if acquisition_type is AcquisitionType.PHOTO:
-        return {}
-    segmentation = segment(image, acquisition_type)
-    if not segmentation.blade.any():
-        return {}
-    traits, _ = measure_traits(segmentation)
-    return {name: own.value for name, own in traits.items() if own.confidence >= MIN_CONFIDENCE}
-
-
 def _measure_certainty(held_out: Iterable[HeldOutAnswers]) -> dict[Path, float]:
     """Give the held-out probability of each picture's own species, rounded, by file."""
     certainty: dict[Path, float] = {}
@@ -210,9 +199,14 @@ def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
 
 
 def _tabulate_traits(image: np.ndarray, picture: Picture) -> np.ndarray:
-    """Measure the traits of a picture, float (n_traits,): NaN for those that are not measured well enough."""
+    """Measure the traits of a picture, float (n_traits,): NaN for those that are not measured well enough.
+
+    Of a photo, none are.
+    """
     assert picture.type is not None
-    traits = measure_confident_traits(image, picture.type)
+    segmentation = None if picture.type is _PHOTO else segment(image, picture.type)
+    found = measure_traits(segmentation)[0] if segmentation and segmentation.blade.any() else {}
+    traits = {name: own.value for name, own in found.items() if own.confidence >= MIN_CONFIDENCE}
     return np.array([traits.get(name, np.nan) for name in TRAIT_NAMES])
 
 

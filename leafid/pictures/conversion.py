@@ -22,6 +22,7 @@ EXPECTED = (
     "expected a path, the bytes of a picture file, an open file, a Pillow image, or an array of shape (H, W), "
     "(H, W, 1), (H, W, 3) in BGR order or (H, W, 4), uint8 or float from 0 to 1"
 )
+_ROUNDING = 1e-5
 _BYTES = (bytes, bytearray, memoryview)
 # Pillow's names of the pixel formats that a PNG file can hold, and what some others become; the rest becomes RGB.
 _PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "I;16"}
@@ -60,8 +61,8 @@ def is_one_picture(source: object) -> bool:
     """Check whether something is a single picture rather than several, without checking that it is a valid one."""
     if isinstance(source, (str, os.PathLike, Picture, Image.Image, *_BYTES)) or hasattr(source, "read"):
         return True
-    # Other arrays are a batch (n, H, W, 3), or a table of paths.
-    return hasattr(source, "__array__") and getattr(source, "ndim", 2) in {2, 3}
+    # Other arrays are a batch (n, H, W, 3), or paths.
+    return hasattr(source, "__array__") and getattr(source, "ndim", 2) not in {1, 4}
 
 
 def to_picture(source: object, name: str) -> Picture:
@@ -144,7 +145,8 @@ def _convert_array(array: np.ndarray, name: str) -> np.ndarray:
     if not array.size:
         raise InputError(f"{name}: expected an array of at least one pixel, {found}")
     if array.dtype.kind == "f":
-        if not ((array >= 0) & (array <= 1)).all():  # NaN is neither.
+        # What was computed may be off by a rounding error; NaN is neither.
+        if not ((array >= -_ROUNDING) & (array <= 1 + _ROUNDING)).all():
             low, high = array.min(), array.max()
             raise InputError(f"{name}: expected float values from 0 to 1, found values from {low:g} to {high:g}")
         array = np.rint(array * 255).astype(np.uint8)

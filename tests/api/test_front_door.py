@@ -103,6 +103,7 @@ def test_each_input_is_answered_in_order(model, test_pictures):
         (np.zeros((0, 50, 3), np.uint8), "at least one pixel"),
         (np.full((40, 50), np.nan), "from 0 to 1, found values from nan"),
         (np.full((40, 50), 1.5), "from 0 to 1, found values from 1.5"),
+        (np.array(3), r"shape \(\)"),
         (np.zeros((40, 50), bool), "found bool"),
         (np.zeros((40, 50), complex), "found complex"),
         (np.zeros((40, 50), object), "found object"),
