@@ -2,87 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.features.recipe import ClassifierSettings
-from leafid.learning.cross_fitter import CrossFitter, SklearnCrossFitter, Solution
-from leafid.learning.linear import LinearScorer
-from leafid.learning.ridge import DualRidge, PrimalRidge
-from leafid.learning.training_matrix import TrainingMatrix
+from leafid.learning.linear import encode_one_vs_rest, fit_linear
+from leafid.learning.ridge import WeightedRows
+from leafid.learning.rows import TrainingRows
+from leafid.learning.softmax import fit_softmax
 
 #: Maximum size in bytes of the rows of classifiers other than ridge; scikit-learn holds copies of them besides.
 MAX_BYTES_IN_MEMORY = 2**32
 # Penalty of the softmax regression.
 _SOFTMAX_REGULARISATION = 0.01
-# Number of rows up to which their kernel matrix is cheaper than the normal equations of half as many columns, which
-# have to be summed for each fold.
-_MAX_KERNEL_ROWS = 2**13
+# Number of values up to which sums over all rows are cheap enough to be repeated for the weights of each fold.
+_SMALL_NUMBERS = 2**25
+
+
+@dataclass(frozen=True, eq=False)
+class LinearFit:
+    """A linear classifier of centred rows, with the scores of rows that were held out of it."""
+
+    #: float (n_columns, n_species), and float (n_species,).
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    #: For each partition, float32 (k, n_species): scores of rows by the classifier without the row's fold; -inf for
+    #: species that this did not see.
+    held_out_scores: list[np.ndarray]
 
 
 def cross_fit(
-    matrix: TrainingMatrix,
+    rows: TrainingRows,
     labels: np.ndarray,
-    weights: np.ndarray,
+    weights: Sequence[np.ndarray],
     partitions: Sequence[Sequence[np.ndarray]],
     scored: np.ndarray,
     settings: ClassifierSettings,
-    folder: Path | None = None,
-    fold_weights: Sequence[np.ndarray] | None = None,
-    advance: Callable[[], object] = lambda: None,
-    observe: Callable[[CrossFitter], None] | None = None,
-) -> list[tuple[LinearScorer, list[np.ndarray]]]:
+) -> tuple[list[LinearFit], WeightedRows]:
     """Fit classifiers to all rows, and score rows by classifiers that were fitted without the row's fold.
 
-    `labels`, int (n,), are species from 0, each of them present; `weights`, float (n,), sample weights; `partitions`
-    ways to divide the rows, each the indices of the rows of every fold, none where there is a single plant; `scored`,
-    int (k,), the indices of the rows to score. `fold_weights` has sample weights for the fit without each fold, in the
-    order of the partitions; it is ignored for ridge regression on more rows than stay in memory, where leaving out a
-    fold hardly changes weights. `advance` is called after each fit, `observe` gets the cross-fitter.
+    Means, principal components and all else of a fit are those of its own rows: nothing is learned from held-out ones.
 
-    Returns for the classifier, and for the softmax regression if the settings ask for one, the scorer and the held-out
-    scores of each partition, float32 (k, n_species): -inf for species that the classifiers without the row's fold did
-    not see.
+    Parameters
+    ----------
+    rows : TrainingRows
+    labels : int (n,)
+        Species from 0, each of them present among the rows of weight above 0.
+    weights : sequence of float (n,)
+        Of all rows, 0 for rows that are left out of everything; then of the rows without each fold, in the order of the
+        partitions. Where there are many rows the first are used without each fold, too: to leave it out hardly changes
+        the weights of others.
+    partitions : sequence of sequences of int arrays
+        Several ways to divide the rows, each the indices of the rows of every fold; none where there is one plant.
+    scored : int (k,)
+        The rows to score.
+    settings : ClassifierSettings
+
+    Returns
+    -------
+    list of LinearFit
+        Of the classifier, and of the softmax regression if the settings ask for one.
+    WeightedRows
+        All rows, as they were centred.
     """
-    with closing(_make_cross_fitter(matrix, labels, weights, partitions, settings, folder, fold_weights)) as fitter:
-        fits = _list_fits(settings)
-        shape = len(scored), int(labels.max()) + 1
-        held_out_scores = [[np.full(shape, -np.inf, np.float32) for _ in partitions] for _ in fits]
-        for number, left_out in enumerate(fitter.index_folds()):
-            for index in left_out:
-                for fit, scores in zip(fits, held_out_scores, strict=True):
-                    _score_held_out(fitter, fit, index, scored, scores[number])
-                advance()
-        scorers = [fitter.make_scorer(fit(fitter, None)) for fit in fits]
-        if observe is not None:
-            observe(fitter)
-        advance()
-    return list(zip(scorers, held_out_scores, strict=True))
+    every = own = WeightedRows(rows, weights[0])
+    axes = None
+    if settings.classifier != "ridge":
+        rows, axes = rows.compress()
+        own = WeightedRows(rows, weights[0])
+    all_fits = _fit(own, labels, settings)
+    shape = len(scored), int(labels.max()) + 1
+    held_out_scores = [[np.full(shape, -np.inf, np.float32) for _ in partitions] for _ in all_fits]
+    remaining = iter(weights[1:])
+    for number, folds in enumerate(partitions):
+        for fold in folds:
+            fold_weights = next(remaining)
+            positions = np.flatnonzero(np.isin(scored, fold))
+            if rows.values.size > _SMALL_NUMBERS and not own.is_dual:
+                fold_weights = weights[0].copy()
+                fold_weights[fold] = 0
+            if not len(positions) or not fold_weights.any():
+                continue
+            rest = WeightedRows(rows, fold_weights, own)
+            classes = np.unique(labels[rest.indices])
+            for scores, (coefficients, intercepts) in zip(held_out_scores, _fit(rest, labels, settings), strict=True):
+                found = rest.multiply(coefficients, scored[positions]) + intercepts
+                scores[number][np.ix_(positions, classes)] = found
+    fits = [
+        LinearFit(coefficients if axes is None else axes @ coefficients, intercepts, scores)
+        for (coefficients, intercepts), scores in zip(all_fits, held_out_scores, strict=True)
+    ]
+    return fits, every
 
 
-_Fit = Callable[[CrossFitter, int | None], Solution]
-
-
-def _list_fits(settings: ClassifierSettings) -> list[_Fit]:
-    fits: list[_Fit] = [lambda fitter, left_out: fitter.fit(left_out)]
+def _fit(rows: WeightedRows, labels: np.ndarray, settings: ClassifierSettings) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Fit the classifier and the softmax regression to rows; coefficients and intercepts of the species in these."""
+    classes, targets = np.unique(labels[rows.indices], return_inverse=True)
+    n_columns = rows.rows.values.shape[1]
+    if len(classes) == 1:
+        nothing = np.zeros((n_columns, 1)), np.zeros(1)
+        return [nothing] * (2 if settings.softmax_components else 1)
+    if settings.classifier == "ridge":
+        fits = [rows.fit_ridge(encode_one_vs_rest(targets).astype(np.float64), settings.regularisation)]
+    else:
+        fits = [
+            fit_linear(
+                settings.classifier, rows.read_centred(rows.indices), targets, settings.regularisation, rows.weights
+            )
+        ]
     if settings.softmax_components:
-        fits.append(
-            lambda fitter, left_out: fitter.fit_softmax(settings.softmax_components, _SOFTMAX_REGULARISATION, left_out)
-        )
+        # They leave out what varies between pictures rather than between species.
+        components, strengths = rows.find_components(settings.softmax_components)
+        projections = rows.multiply(components)
+        own = fit_softmax(projections, strengths, targets, rows.weights, _SOFTMAX_REGULARISATION)
+        fits.append((components @ own[0], own[1]))
     return fits
-
-
-def _score_held_out(fitter: CrossFitter, fit: _Fit, left_out: int, scored: np.ndarray, scores: np.ndarray) -> None:
-    """Fill in the scores of a fold's rows by a classifier without it; nothing if it has all rows."""
-    fold = fitter.folds[left_out]
-    positions = np.flatnonzero(np.isin(scored, fold))
-    if len(positions) and len(fold) < len(fitter.labels):
-        solution = fit(fitter, left_out)
-        scores[np.ix_(positions, solution.classes)] = fitter.score_rows(solution, scored[positions])
 
 
 def check_memory(name: str, settings: ClassifierSettings, n_rows: int, n_columns: int) -> None:
@@ -93,21 +130,3 @@ def check_memory(name: str, settings: ClassifierSettings, n_rows: int, n_columns
             f"expert {name!r}: {settings.classifier} needs all of its {n_rows} rows in memory, {size / 2**30:.1f} GiB; "
             f'at most {MAX_BYTES_IN_MEMORY / 2**30:g} GiB are allowed; use classifier = "ridge" for so many pictures'
         )
-
-
-def _make_cross_fitter(
-    matrix: TrainingMatrix,
-    labels: np.ndarray,
-    weights: np.ndarray,
-    partitions: Sequence[Sequence[np.ndarray]],
-    settings: ClassifierSettings,
-    folder: Path | None,
-    fold_weights: Sequence[np.ndarray] | None,
-) -> CrossFitter:
-    """Choose how to fit, by the settings and the size of the matrix; parameters are those of `cross_fit`."""
-    common = (matrix, labels, weights, partitions, settings.regularisation)
-    if settings.classifier != "ridge":
-        return SklearnCrossFitter(*common, fold_weights, folder, kind=settings.classifier)
-    if matrix.is_wide or matrix.n_rows <= min(2 * matrix.n_columns, _MAX_KERNEL_ROWS):
-        return DualRidge(*common, fold_weights, folder)
-    return PrimalRidge(*common, fold_weights if matrix.is_small else None, folder)

@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from leafid.learning.disk_backed_array import DiskBackedArray
 from leafid.learning.linear import fit_linear
-from leafid.learning.training_matrix import TrainingMatrix
+from leafid.learning.rows import make_rows
 
 #: Evidence of the fused answer, of each expert, and of their agreement.
 _N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
@@ -46,7 +45,7 @@ class Rejection:
         Likewise on `compute_evidence`, for the probability that a leaf is of a known species.
     quantiles : float64 (m,)
         Of the product of both probabilities over leaves of known species whose plants are new, evenly spaced,
-        ascending.
+        ascending. Every plant counts the same.
     """
 
     leaf: np.ndarray
@@ -189,7 +188,9 @@ def fit_rejection(
     shift = max(0.0, float(np.sum(gain * coefficients[:-1])))
     is_known = is_known / (is_known + (1 - is_known) * np.exp(-shift))
     shares = np.linspace(0, 1, min(len(is_leaf), MAX_QUANTILES))
-    return Rejection(leaf, coefficients, np.quantile(is_leaf * is_known, shares))
+    # Pictures of a plant are rejected together: by pictures, a few plants with many would set the operating points.
+    quantiles = np.quantile(is_leaf * is_known, shares, weights=leaves.weights, method="inverted_cdf")
+    return Rejection(leaf, coefficients, quantiles)
 
 
 def _fit_logistic(positive: Examples, negative: Examples, regularisation: float) -> tuple[np.ndarray, np.ndarray]:
@@ -202,32 +203,31 @@ def _fit_logistic(positive: Examples, negative: Examples, regularisation: float)
     held_out : float64 (n_positive,)
         Probabilities of the positive examples.
     """
-    # On disk: the joined vectors of all experts are long.
-    with DiskBackedArray(np.result_type(positive.rows, negative.rows).type) as joined:
-        for examples in (positive, negative):
-            joined.append(examples.rows)
-        matrix = TrainingMatrix(joined, "none", standardise=True)
-        rows = matrix.rows_in_memory
-        labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
-        weights = np.concatenate([own.weights / own.weights.sum() for own in (positive, negative)]) * (len(rows) / 2)
+    rows = make_rows(np.concatenate([positive.rows, negative.rows]), standardise=True)
+    compressed, axes = rows.compress()
+    values = compressed.values
+    labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
+    weights = np.concatenate([own.weights / own.weights.sum() for own in (positive, negative)]) * (len(labels) / 2)
 
-        coefficients, intercepts = fit_linear("logistic", rows, labels, regularisation, weights)
-        logits = (rows @ coefficients + intercepts)[:, 1].astype(np.float64)
-        folds = np.concatenate([_assign_folds(own.groups) for own in (positive, negative)])
-        for fold in np.unique(folds):
-            rest = folds != fold
-            if len(set(labels[rest])) == 2:
-                own = fit_linear("logistic", rows[rest], labels[rest], regularisation, weights[rest])
-                logits[~rest] = (rows[~rest] @ own[0] + own[1])[:, 1]
+    coefficients, intercepts = fit_linear("logistic", values, labels, regularisation, weights)
+    logits = (values @ coefficients + intercepts)[:, 1].astype(np.float64)
+    folds = np.concatenate([_assign_folds(own.groups) for own in (positive, negative)])
+    for fold in np.unique(folds):
+        rest = folds != fold
+        if len(set(labels[rest])) == 2:
+            own = fit_linear("logistic", values[rest], labels[rest], regularisation, weights[rest])
+            logits[~rest] = (values[~rest] @ own[0] + own[1])[:, 1]
 
-        slope, offset = (
-            values.item(1)
-            for values in fit_linear("logistic", logits[:, None], labels, _CALIBRATION_REGULARISATION, weights)
-        )
-        scorer = matrix.make_scorer(matrix.rotate_back(coefficients), intercepts)
-        final = slope * np.append(scorer.coefficients[:, 1], scorer.intercepts[1])
-        final[-1] += offset
-        return final.astype(np.float32), _apply_logistic(slope * logits[labels == 1] + offset)
+    slope, offset = (
+        found.item(1) for found in fit_linear("logistic", logits[:, None], labels, _CALIBRATION_REGULARISATION, weights)
+    )
+    if axes is not None:
+        coefficients = axes @ coefficients
+    if rows.scale is not None:
+        coefficients = coefficients * rows.scale[:, None]
+    final = slope * np.append(coefficients[:, 1], intercepts[1] - rows.mean @ coefficients[:, 1])
+    final[-1] += offset
+    return final.astype(np.float32), _apply_logistic(slope * logits[labels == 1] + offset)
 
 
 def _assign_folds(groups: Sequence[str] | np.ndarray) -> np.ndarray:

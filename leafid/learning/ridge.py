@@ -1,212 +1,171 @@
-"""Exact ridge regression on more rows than memory holds, in primal and dual form."""
+"""Weighted ridge regression on training rows, centred by domain, in primal or dual form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.learning.cross_fitter import CrossFitter
-from leafid.learning.disk_backed_array import DiskBackedArray
-from leafid.learning.linear import encode_one_vs_rest
+from leafid.learning.rows import RowPreparation, TrainingRows, iterate_batches
 from leafid.learning.softmax import find_leading_eigenvectors
 
-# Rows of a matrix that are multiplied, or read back, at a time.
-_BLOCK_SIZE = 1024
-# Rows of a kernel matrix that are gathered at a time: few enough for the processor's cache.
-_GATHERED_ROWS = 64
-# Ratio of the kernel matrix's trace to the penalty above which single precision would lose the penalty.
+# Number of rows up to which their kernel matrix is cheaper than the products of half as many columns.
+_MAX_KERNEL_ROWS = 2**13
+# Ratio of the trace of a matrix to the penalty above which single precision would lose the penalty.
 _MAX_SINGLE_RATIO = 1e5
 
 
-@dataclass(eq=False)
-class PrimalRidge(CrossFitter):
-    """Ridge regression by normal equations, for at least as many rows as columns.
+class WeightedRows:
+    """Training rows with weights, each centred on the mean of its domain.
 
-    The weighted products of the columns, X'WX, and of the species' indicators with the columns, Y'WX, are summed for
-    each fold, batch by batch, and stored. A fit without a fold adds up those of the other folds of its partition, so
-    that the rows are read once for all of these fits, and once more for the scores. With `fold_weights` the products
-    are summed for each fit instead. Memory holds one float64 matrix of columns by columns.
+    Rows of weight 0 are left out: neither means nor anything else is learned from them. With X the centred rows and W
+    their weights, the Gram matrix is X'WX of the columns (primal form), or √W X X' √W of the rows (dual form) where
+    there are fewer of these. Both have the same eigenvalues, and the same ridge regression.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+    weights : float (n,)
+        0 or more, above 0 for one row at least.
+    reference : WeightedRows, optional
+        The same rows with other weights; of many rows, only those whose weight differs are then multiplied again.
+
+    Attributes
+    ----------
+    indices : int (k,)
+        The rows of weight above 0.
+    means : float64 (n_domains, n_columns)
+        Means of rows of weight above 0, which count the same; that of all of them for a domain without any.
+    mean : float64 (n_columns,)
+        Mean of all rows of weight above 0.
 
     References
     ----------
     .. [1] T. Hastie, R. Tibshirani, J. Friedman, "The elements of statistical learning", 2nd ed., Springer 2009,
        equation 3.44
+    .. [2] C. Saunders, A. Gammerman, V. Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998
     """
 
-    def __post_init__(self) -> None:
-        self._n_species = int(self.labels.max()) + 1
-        self._products = DiskBackedArray(np.float64, self.folder)
-        if self.fold_weights is None:
-            for fold in self.folds or [np.arange(len(self.labels))]:
-                self._store_products(fold, self.weights[fold])
-        else:
-            for left_out in (*range(len(self.folds)), None):
-                self._store_products(self._get_training_indices(left_out), self._get_training_weights(left_out))
+    def __init__(self, rows: TrainingRows, weights: np.ndarray, reference: WeightedRows | None = None) -> None:
+        self.rows = rows
+        self.indices = np.flatnonzero(weights)
+        self.weights = weights[self.indices].astype(np.float64)
+        self._all_weights = weights
+        self._reference = reference
+        self._domains = np.equal.outer(rows.domains[self.indices], np.arange(rows.domains.max() + 1)).astype(np.float64)
+        self._counts = self._domains.sum(axis=0)
+        sums = rows.combine(self.indices, self._domains).T
+        self.mean = sums.sum(axis=0) / len(self.indices)
+        counts = self._counts[:, None]
+        self.means = np.where(counts > 0, sums / np.maximum(counts, 1), self.mean)
+
+    def read_centred(self, indices: np.ndarray) -> np.ndarray:
+        """Read centred rows, float32 (len(indices), n_columns)."""
+        return self.rows.values[indices] - self.means[self.rows.domains[indices]].astype(np.float32)
 
     @property
-    def n_dimensions(self) -> int:
-        """Columns of the matrix."""
-        return self.matrix.n_columns
-
-    def expand_coefficients(self, coefficients: np.ndarray) -> np.ndarray:
-        """Return the coefficients: the representation is that of rows."""
-        return coefficients
-
-    def close(self) -> None:
-        """Delete the stored products, and other temporary files."""
-        super().close()
-        self._products.close()
-
-    def _iterate_representations(self, indices: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-        return self.matrix.iterate_batches(indices)
-
-    def _find_components(self, n_components: int) -> tuple[np.ndarray, np.ndarray]:
-        products = self._sum_products(None, 0, self.n_dimensions)
-        for start in range(_BLOCK_SIZE, self.n_dimensions, _BLOCK_SIZE):
-            # Blocks below the diagonal are not stored.
-            products[start : start + _BLOCK_SIZE, :start] = products[:start, start : start + _BLOCK_SIZE].T
-        return find_leading_eigenvectors(products, n_components)
-
-    def _store_products(self, indices: np.ndarray, weights: np.ndarray) -> None:
-        n_columns = self.n_dimensions
-        products = np.zeros((n_columns, n_columns))
-        species_sums = np.zeros((self._n_species, n_columns))
-        for positions, rows in self.matrix.iterate_batches(indices):
-            batch = rows.astype(np.float64)
-            weighted = batch * weights[positions, None]
-            labels = self.labels[indices[positions]]
-            order = np.argsort(labels, kind="stable")
-            present, starts = np.unique(labels[order], return_index=True)
-            species_sums[present] += np.add.reduceat(weighted[order], starts, axis=0)
-            for start in range(0, n_columns, _BLOCK_SIZE):
-                # The matrix is symmetric: blocks below the diagonal are left out.
-                stop = min(start + _BLOCK_SIZE, n_columns)
-                products[start:stop, start:] += weighted[:, start:stop].T @ batch[:, start:]
-        self._products.append(products)
-        self._products.append(species_sums)
-
-    def _sum_products(self, left_out: int | None, start: int, stop: int) -> np.ndarray:
-        """Sum some rows of the stored products over the training folds."""
-        if self.fold_weights is None:
-            partition = next((own for own in self.index_folds() if (left_out or 0) in own), range(1))
-            stored = [fold for fold in partition if fold != left_out]
-        else:
-            stored = [len(self.folds) if left_out is None else left_out]
-        height = self.n_dimensions + self._n_species
-        total = np.zeros((stop - start, self.n_dimensions))
-        for index in stored:
-            for first in range(start, stop, _BLOCK_SIZE):
-                last = min(first + _BLOCK_SIZE, stop)
-                total[first - start : last - start] += self._products[np.arange(first, last) + index * height]
-        return total
-
-    def _solve(self, left_out: int | None, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        n_columns = self.n_dimensions
-        training = self._get_training_indices(left_out)
-        species_sums = self._sum_products(left_out, n_columns, n_columns + self._n_species)[classes]
-        totals = np.bincount(self.labels[training], self._get_training_weights(left_out), self._n_species)[classes]
-        mean = species_sums.sum(axis=0) / totals.sum()
-        products = self._sum_products(left_out, 0, n_columns)
-        for start in range(0, n_columns, _BLOCK_SIZE):
-            products[start : start + _BLOCK_SIZE] -= totals.sum() * mean[start : start + _BLOCK_SIZE, None] * mean
-        products[np.diag_indices(n_columns)] += self.regularisation
-        # For targets of 1 and -1, X'W(Y - mean of Y) is twice the deviation of a species' sum from its expected value.
-        targets = 2 * (species_sums - totals[:, None] * mean)
-        # The upper triangle by rows is the lower triangle by columns, which the solver needs.
-        coefficients = _solve_symmetric(products.T, targets.T, self.regularisation, len(training))
-        intercepts = 2 * (totals / totals.sum()) - 1 - mean @ coefficients
-        return coefficients.astype(np.float32), intercepts.astype(np.float32)
-
-
-@dataclass(eq=False)
-class DualRidge(CrossFitter):
-    """Ridge regression in dual form, for fewer rows than columns: a row is represented by its kernels with all rows.
-
-    One linear kernel matrix, float32 (n, n), serves all fits. The intercepts are the weighted means of the targets.
-
-    References
-    ----------
-    .. [1] C. Saunders, A. Gammerman, V. Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998
-    """
-
-    def __post_init__(self) -> None:
-        self._kernel = self.matrix.compute_kernel()
-        # Allocated once for all fits: first access to new memory takes as long as filling it.
-        self._buffer = np.empty(self.matrix.n_rows**2, np.float32)
+    def is_dual(self) -> bool:
+        """Whether the Gram matrix is that of the rows."""
+        n_rows, n_columns = self.rows.values.shape
+        return self.rows.is_wide or n_rows <= min(2 * n_columns, _MAX_KERNEL_ROWS)
 
     @property
-    def n_dimensions(self) -> int:
-        """Number of rows."""
-        return self.matrix.n_rows
+    def preparation(self) -> RowPreparation:
+        """What prepares further vectors like these rows."""
+        rows = self.rows
+        scale = np.ones(len(self.mean)) if rows.scale is None else rows.scale.astype(np.float64)
+        units = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
+        present = np.flatnonzero(self._counts).tolist()
+        means = {domain: (rows.mean + self.means[domain] * units).astype(np.float32) for domain in present}
+        return RowPreparation(rows.map, means, (rows.mean + self.mean * units).astype(np.float32), rows.scale)
 
-    def expand_coefficients(self, coefficients: np.ndarray) -> np.ndarray:
-        """Sum rows times their coefficients, in a pass over the rows."""
-        return self.matrix.combine_rows(coefficients)
+    @cached_property
+    def gram(self) -> np.ndarray:
+        """The Gram matrix: float64 (n_columns, n_columns) in primal form, float32 (k, k) in dual form."""
+        if self.is_dual:
+            return self._weigh_kernel()
+        totals = self.weights @ self._domains
+        sums = self.rows.combine(self.indices, self._domains * self.weights[:, None])
+        # The products of centred columns, from those of columns.
+        shift = (sums - 0.5 * self.means.T * totals) @ self.means
+        return self._sum_products() - shift - shift.T
 
-    def _iterate_representations(self, indices: np.ndarray | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-        kernel = self._kernel if indices is None else self._kernel[indices]
-        yield slice(0, len(kernel)), kernel
+    def combine(self, coefficients: np.ndarray) -> np.ndarray:
+        """Sum the centred rows with coefficients (k, m): float64 (n_columns, m)."""
+        return self.rows.combine(self.indices, coefficients) - self.means.T @ (self._domains.T @ coefficients)
 
-    def _find_components(self, n_components: int) -> tuple[np.ndarray, np.ndarray]:
-        roots = np.sqrt(self.weights).astype(np.float32)
-        weighted = self._weigh_kernel(None)
-        for block, columns in _split_triangle(len(weighted)):
-            weighted[columns, block] = weighted[block, columns].T
-        vectors, strengths = find_leading_eigenvectors(weighted, n_components)
-        # A component is a sum of rows: X'√W v / √λ, for v an eigenvector of √W X X' √W.
-        basis = roots[:, None] * vectors / np.sqrt(np.maximum(strengths, 1e-12))
-        return basis.astype(np.float32), strengths
+    def multiply(self, coefficients: np.ndarray, indices: np.ndarray | None = None) -> np.ndarray:
+        """Multiply centred rows, by default all of weight above 0, by coefficients (n_columns, m): float32 (n, m)."""
+        own = self.indices if indices is None else indices
+        shifts = (self.means @ coefficients).astype(np.float32)
+        return self.rows.multiply(own, coefficients) - shifts[self.rows.domains[own]]
 
-    def _solve(self, left_out: int | None, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        training = self._get_training_indices(left_out)
-        weights = self._get_training_weights(left_out)
-        targets = encode_one_vs_rest(np.searchsorted(classes, self.labels[training])).astype(np.float64)
-        intercepts = weights @ targets / weights.sum()
-        roots = np.sqrt(weights)[:, None]
-        penalised = self._weigh_kernel(left_out)
-        # Single precision mostly suffices for vectors in half precision.
-        if self.regularisation * _MAX_SINGLE_RATIO < np.trace(penalised):
-            penalised = penalised.astype(np.float64)
-        penalised[np.diag_indices(len(training))] += self.regularisation
-        centred = ((targets - intercepts) * roots).astype(penalised.dtype)
-        # The upper triangle by rows is the lower triangle by columns, which the solver needs.
-        dual = _solve_symmetric(penalised.T, centred, self.regularisation, len(training)) * roots
-        coefficients = np.zeros((self.matrix.n_rows, len(classes)), np.float32)
-        coefficients[training] = dual
-        return coefficients, intercepts.astype(np.float32)
+    def find_components(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find the leading principal components, float (n_columns, m), and the weighted sums of squares along them."""
+        vectors, strengths = find_leading_eigenvectors(self.gram, number)
+        if self.is_dual:
+            # A component is a sum of rows: X'√W v / √λ, for v an eigenvector of √W X X' √W.
+            vectors = self.combine(np.sqrt(self.weights)[:, None] * vectors / np.sqrt(np.maximum(strengths, 1e-12)))
+        return vectors, strengths
 
-    def _weigh_kernel(self, left_out: int | None) -> np.ndarray:
-        """Compute √W X X' √W of the training rows in a buffer that the next call uses again.
+    def fit_ridge(self, targets: np.ndarray, penalty: float) -> tuple[np.ndarray, np.ndarray]:
+        """Fit targets, float (k, m): coefficients of centred rows, (n_columns, m), and intercepts, (m,).
 
-        Blocks below the diagonal are left out.
+        Minimises the weighted sum of squared errors plus the penalty times the squared coefficients: with
+        A = X'WX + λ in primal form, the coefficients are A⁻¹X'W(Y - y), and with A = √W X X' √W + λ in dual form
+        X'√W A⁻¹√W(Y - y), where y, the intercepts, is the weighted mean of Y. A `LeafidError` is raised when the
+        penalty is too weak.
         """
-        training = self._get_training_indices(left_out)
-        weighted = self._buffer[: len(training) ** 2].reshape(len(training), -1)
-        roots = np.sqrt(self._get_training_weights(left_out)).astype(np.float32)
-        for block, columns in _split_triangle(len(training)):
-            values = self._kernel[training[block]].take(training[columns], axis=1)
-            values *= roots[columns]
-            np.multiply(values, roots[block, None], out=weighted[block, columns])
-        return weighted
+        from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+        intercepts = self.weights @ targets / self.weights.sum()
+        centred, roots = targets - intercepts, np.sqrt(self.weights)[:, None]
+        # Single precision mostly suffices for vectors in half precision.
+        is_single = self.is_dual and penalty * _MAX_SINGLE_RATIO >= np.trace(self.gram)
+        penalised: np.ndarray = self.gram.astype(np.float32 if is_single else np.float64)
+        np.fill_diagonal(penalised, penalised.diagonal() + penalty)
+        try:
+            # The transpose is the same matrix in the order of the solver, which then needs no copy.
+            factor = cho_factor(penalised.T, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError as error:
+            raise LeafidError(
+                f"a ridge's regularisation of {penalty:g} is too weak for {len(targets)} pictures; use a larger one"
+            ) from error
+        if self.is_dual:
+            dual = cho_solve(factor, (centred * roots).astype(penalised.dtype), check_finite=False)
+            return self.combine(dual * roots), intercepts
+        return cho_solve(factor, self.combine(centred * self.weights[:, None]), check_finite=False), intercepts
 
-def _split_triangle(size: int) -> Iterator[tuple[slice, slice]]:
-    """Split the upper triangle of a matrix into blocks of rows, each with the columns from its first on."""
-    starts = range(0, size, _GATHERED_ROWS)
-    return ((slice(start, start + _GATHERED_ROWS), slice(start, None)) for start in starts)
+    def _weigh_kernel(self) -> np.ndarray:
+        """Centre and weigh the kernel matrix of the rows."""
+        size, roots = len(self.indices), np.sqrt(self.weights).astype(np.float32)
+        domains = self.rows.domains[self.indices]
+        shares = (self._domains / np.maximum(self._counts, 1)).astype(np.float32)
+        gram = np.empty((size, size), np.float32)
+        for part in iterate_batches(size, size):
+            gram[part] = self.rows.kernel[self.indices[part]].take(self.indices, axis=1)
+        with_means = gram @ shares
+        of_means = shares.T @ with_means
+        for part in iterate_batches(size, size):
+            gram[part] -= with_means[part][:, domains]
+            gram[part] -= (with_means - of_means[domains]).T[domains[part]]
+            gram[part] *= roots[part, None] * roots
+        return gram
 
+    def _sum_products(self) -> np.ndarray:
+        """Sum the weighted products of all columns before they are centred: float64 (n_columns, n_columns)."""
+        if self._reference is not None:
+            change = self._reference._all_weights - self._all_weights
+            if (change >= 0).all() and 2 * np.count_nonzero(change) < len(self.indices):
+                return self._reference._products - WeightedRows(self.rows, change)._products
+        return self._products
 
-def _solve_symmetric(matrix: np.ndarray, targets: np.ndarray, regularisation: float, n_rows: int) -> np.ndarray:
-    """Solve a positive definite system (d, d) in column order, whose lower triangle is read and overwritten."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
-    try:
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-    except LinAlgError as error:
-        raise LeafidError(
-            f"a ridge's regularisation of {regularisation:g} is too weak for {n_rows} pictures; use a larger one"
-        ) from error
-    return cho_solve(factor, targets, check_finite=False)
+    @cached_property
+    def _products(self) -> np.ndarray:
+        n_columns = self.rows.values.shape[1]
+        total = np.zeros((n_columns, n_columns))
+        for part in iterate_batches(len(self.indices), n_columns):
+            weighted = self.rows.values[self.indices[part]] * np.sqrt(self.weights[part])[:, None]
+            total += weighted.T @ weighted
+        return total

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.learning.training_matrix import RowPreparation
+from leafid.learning.ridge import WeightedRows
+from leafid.learning.rows import RowPreparation, iterate_batches
 
 #: Maximum number of principal components that are kept.
 N_COMPONENTS = 24
@@ -43,6 +44,22 @@ class RowStatistics:
         eigenvectors = np.linalg.eigh(factor.T @ factor).eigenvectors
         components = factor @ eigenvectors[:, -N_COMPONENTS:]
         return RowStatistics.make(components, self.rest + (factor**2).sum(axis=1), mean, float(total))
+
+
+def summarise_rows(rows: WeightedRows) -> RowStatistics:
+    """Summarise centred rows by their leading principal components, and the variances of the rest."""
+    vectors, strengths = rows.find_components(N_COMPONENTS)
+    total, sums, squares = float(rows.weights.sum()), np.zeros(len(vectors)), np.zeros(len(vectors))
+    for part in iterate_batches(len(rows.indices), len(vectors)):
+        centred = rows.read_centred(rows.indices[part])
+        sums += rows.weights[part] @ centred
+        squares += rows.weights[part] @ np.square(centred)
+    mean = sums / total
+    # Within the span of the vectors, the mean can be taken off without losing positive semidefiniteness.
+    inside = vectors.T @ mean
+    values, rotation = np.linalg.eigh(np.diag(strengths) - total * np.outer(inside, inside))
+    components = vectors @ (rotation * np.sqrt(np.maximum(values, 0)))
+    return RowStatistics.make(components, squares - total * mean**2, mean, total)
 
 
 @dataclass(frozen=True, eq=False)

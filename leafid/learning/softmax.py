@@ -1,4 +1,4 @@
-"""Softmax regression on principal components, for more rows than memory holds."""
+"""Softmax regression on principal components."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from leafid.learning.training_matrix import Vectors
 from leafid.workers import get_blas_controller
 
 # More iterations change the coefficients, but not the held-out scores.
 _MAX_ITERATIONS = 60
 _TOLERANCE = 1e-5
-# Maximum number of projections, or of scores, in memory.
+# Maximum number of scores in memory.
 _BATCH_NUMBERS = 2**22
 # Vectors that are iterated besides the requested eigenvectors, and iterations: for the last ones to be accurate.
 _N_OVERSAMPLES = 16
@@ -22,7 +21,7 @@ _MIN_EIGENVALUE_RATIO = 1e-13
 
 
 def fit_softmax(
-    rows: Vectors, strengths: np.ndarray, targets: np.ndarray, weights: np.ndarray, regularisation: float
+    rows: np.ndarray, strengths: np.ndarray, targets: np.ndarray, weights: np.ndarray, regularisation: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Train a multinomial logistic regression by L-BFGS, stopped after 60 iterations.
 
@@ -52,16 +51,16 @@ def fit_softmax(
         coefficients, offsets = (scaled * units).astype(np.float32), intercepts.astype(np.float32)
         loss, gradient, intercept_gradient = 0.5 * (penalties * scaled**2).sum(), np.zeros(shape), np.zeros(n_species)
         for start in range(0, n_rows, batch_size):
-            indices = np.arange(start, min(start + batch_size, n_rows))
-            batch, label_cells = rows[indices], (np.arange(len(indices)), targets[indices])
+            part = slice(start, start + batch_size)
+            batch, label_cells = rows[part], (np.arange(len(rows[part])), targets[part])
             scores = batch @ coefficients + offsets
             scores -= scores.max(axis=1, keepdims=True)
             label_scores = scores[label_cells]
             np.exp(scores, out=scores)
             sums = scores.sum(axis=1)
-            loss += weights[indices] @ (np.log(sums) - label_scores)
-            scores *= (weights[indices] / sums)[:, None]
-            scores[label_cells] -= weights[indices]
+            loss += weights[part] @ (np.log(sums) - label_scores)
+            scores *= (weights[part] / sums)[:, None]
+            scores[label_cells] -= weights[part]
             gradient += batch.T @ scores
             intercept_gradient += scores.sum(axis=0)
         return float(loss), np.concatenate([(gradient * units + penalties * scaled).ravel(), intercept_gradient])

@@ -1,7 +1,7 @@
 """Cross-validation: identifiers are trained on splits of a collection, and answer what the splits hold out."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -17,8 +17,9 @@ from leafid.learning.held_out import FIGURES, HeldOutAnswers, held_out_scores
 from leafid.model.bundled import find_encoders
 from leafid.model.fitting.fusing import FittedIdentifier
 from leafid.model.fitting.identifiers import fit_identifiers, select_trainable
+from leafid.model.fitting.plan import FitOptions
 from leafid.model.fitting.rejection import load_non_leaves
-from leafid.model.fitting.shared import SharedTrainingSet
+from leafid.model.fitting.training_set import SharedTrainingSet
 from leafid.model.identifier import Identifier
 from leafid.model.plant_fusion import DEFAULT_EXPONENT, fit_plant_exponent
 from leafid.model.sessions import share_held_out
@@ -112,25 +113,24 @@ def cross_validate(
     type instead of those of their own. With `keep_identifiers`, the answers come with the identifier that gave them,
     which takes much memory.
     """
-    with ExitStack() as stack:
-        shared = _share_training_sets(pictures, recipes, loader, stack) if shared_codebooks else {}
-        for split in splits:
-            training = [pictures[index] for index in split.training]
-            queries = {
-                type_: [pictures[index] for index in split.test if pictures[index].type == (test_type or type_)]
-                for type_ in recipes
-            }
-            tested = {type_: recipe for type_, recipe in recipes.items() if queries[type_]}
-            for type_, own in _fit_split(split, training, tested, loader, shared, learn_rejection=False):
-                yield FoldAnswers(
-                    test_type or type_,
-                    split.seed,
-                    split.fold,
-                    _identify(queries[type_], own.identifier, loader),
-                    fit_plant_exponent(own.held_out, split.seed),
-                    split.setting,
-                    own.identifier if keep_identifiers else None,
-                )
+    shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
+    for split in splits:
+        training = [pictures[index] for index in split.training]
+        queries = {
+            type_: [pictures[index] for index in split.test if pictures[index].type == (test_type or type_)]
+            for type_ in recipes
+        }
+        tested = {type_: recipe for type_, recipe in recipes.items() if queries[type_]}
+        for type_, own in _fit_split(split, training, tested, loader, shared, learn_rejection=False):
+            yield FoldAnswers(
+                test_type or type_,
+                split.seed,
+                split.fold,
+                _identify(queries[type_], own.identifier, loader),
+                fit_plant_exponent(own.held_out, split.seed),
+                split.setting,
+                own.identifier if keep_identifiers else None,
+            )
 
 
 def cross_validate_open_world(
@@ -147,17 +147,16 @@ def cross_validate_open_world(
     to reject pictures, as there are too few species, are left out.
     """
     names = sorted({str(picture.species) for picture in pictures})
-    with ExitStack() as stack:
-        shared = _share_training_sets(pictures, recipes, loader, stack) if shared_codebooks else {}
-        for split in splits:
-            order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
-            unknown = {names[index] for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]}
-            training = [pictures[index] for index in split.training if pictures[index].species not in unknown]
-            test = [pictures[index] for index in split.test]
-            others = [picture for picture in pictures if picture.species in unknown]
-            for _, own in _fit_split(split, training, recipes, loader, shared, learn_rejection=True):
-                if own.identifier.rejection is not None:
-                    yield _judge_split(own.identifier, split, test, others, loader)
+    shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
+    for split in splits:
+        order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
+        unknown = {names[index] for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]}
+        training = [pictures[index] for index in split.training if pictures[index].species not in unknown]
+        test = [pictures[index] for index in split.test]
+        others = [picture for picture in pictures if picture.species in unknown]
+        for _, own in _fit_split(split, training, recipes, loader, shared, learn_rejection=True):
+            if own.identifier.rejection is not None:
+                yield _judge_split(own.identifier, split, test, others, loader)
 
 
 def _fit_split(
@@ -178,28 +177,23 @@ def _fit_split(
             training,
             loader.with_step(f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}"),
             split.seed,
-            learn_rejection=learn_rejection,
-            keep_statistics=False,
+            options=FitOptions(rejection=learn_rejection, statistics=False),
             shared=shared.get(types[0]),
         )
         yield from zip(types, fitted, strict=True)
 
 
 def _share_training_sets(
-    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader, stack: ExitStack
+    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader
 ) -> dict[AcquisitionType, SharedTrainingSet]:
-    """Learn the encoders of each type from pictures, without their labels, for the training sets of all splits.
-
-    The end of the stack deletes temporary files.
-    """
+    """Learn the encoders of each type from pictures, without their labels, for the training sets of all splits."""
     shared: dict[AcquisitionType, SharedTrainingSet] = {}
     for types in group_by_training(recipes):
         recipe = recipes[types[0]]
         chosen = select_trainable(pictures, recipe)
         encoders = find_encoders(recipe, chosen, loader, 0)
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
-        own = stack.enter_context(closing(SharedTrainingSet(chosen, recipe, loader, extractor)))
-        shared |= dict.fromkeys(types, own)
+        shared |= dict.fromkeys(types, SharedTrainingSet(chosen, recipe, loader, extractor))
     return shared
 
 

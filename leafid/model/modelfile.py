@@ -18,8 +18,8 @@ from leafid.features.recipe import Expert, Recipe
 from leafid.learning.linear import LinearScorer, apply_feature_map
 from leafid.learning.rejection import Rejection, count_evidence
 from leafid.learning.row_statistics import N_COMPONENTS, ExpertStatistics, RowStatistics
+from leafid.learning.rows import RowPreparation
 from leafid.learning.thresholds import Thresholds, compute_kept_ranks
-from leafid.learning.training_matrix import RowPreparation
 from leafid.model.archive import Arrays, ModelArchive, open_archive, prefix_names, write_archive
 from leafid.model.identifier import Identifier
 from leafid.model.plant_fusion import DEFAULT_EXPONENT

@@ -1,13 +1,12 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec import structs
 
 from leafid.errors import LeafidError
 from leafid.features.recipe import ClassifierSettings
 from leafid.learning import cross_fitting as module
 from leafid.learning.cross_fitting import check_memory, cross_fit
-from leafid.learning.training_matrix import TrainingMatrix
+from leafid.learning.rows import make_rows
 
 SETTINGS = ClassifierSettings()
 # Softmax stands beside a classifier: it is the second that is learned.
@@ -20,11 +19,24 @@ def drawn(n, d, n_species=3):
     return (3 * random.normal(size=(n_species, d))[labels] + random.normal(size=(n, d))).astype(np.float32), labels
 
 
-def learned(vectors, labels, folds, kind="ridge", asked=None):
-    rows = TrainingMatrix(vectors, "none", standardise=True)
+def cross_fit_ways(vectors, labels, ways, kind="ridge", asked=None, weights=None):
+    """Fit without each fold of some partitions; give the scorer, and the scores of each."""
+    rows = make_rows(vectors, standardise=True)
     asked = np.arange(len(labels)) if asked is None else asked
-    settings = replace(SETTINGS, softmax_components=4) if kind == "softmax" else replace(SETTINGS, kind=kind)
-    scorer, [scores] = cross_fit(rows, labels, np.ones(len(labels)), [folds], asked, settings)[-1]
+    settings = (
+        structs.replace(SETTINGS, softmax_components=4)
+        if kind == "softmax"
+        else structs.replace(SETTINGS, classifier=kind)
+    )
+    weights = np.ones(len(labels)) if weights is None else weights
+    without = [np.where(np.isin(np.arange(len(labels)), fold), 0, weights) for folds in ways for fold in folds]
+    fits, rows_of_all = cross_fit(rows, labels, [weights, *without], ways, asked, settings)
+    scorer = rows_of_all.preparation.make_scorer(fits[-1].coefficients, fits[-1].intercepts)
+    return scorer, fits[-1].held_out_scores
+
+
+def learned(vectors, labels, folds, kind="ridge", asked=None):
+    scorer, [scores] = cross_fit_ways(vectors, labels, [folds], kind, asked)
     return scorer, scores
 
 
@@ -41,6 +53,24 @@ def test_what_is_held_out_is_never_seen(kind, d):
     # To the bit: nothing that a label of the fold has a part in has a part in its scores.
     np.testing.assert_array_equal(after[folds[0]], before[folds[0]])
     assert np.abs(after[folds[1]] - before[folds[1]]).max() > 0.1
+
+
+@pytest.mark.parametrize("kind", ["ridge", "softmax"])
+@pytest.mark.parametrize("d", [5, 60])
+@pytest.mark.parametrize("small", [2**25, 0])
+def test_held_out_scores_are_those_of_a_fit_to_the_other_rows(kind, d, small, monkeypatch):
+    """Neither means nor principal components are learned from rows that are held out."""
+    monkeypatch.setattr(module, "_SMALL_NUMBERS", small)
+    vectors, labels = drawn(60, d)
+    domains = np.random.default_rng(1).integers(2, size=60)
+    rows = make_rows(vectors, domains=domains)
+    settings = structs.replace(SETTINGS, softmax_components=4 if kind == "softmax" else 0)
+    fold, weights = np.arange(0, 60, 4), np.random.default_rng(2).uniform(0.2, 2, 60)
+    rest = np.where(np.isin(np.arange(60), fold), 0, weights)
+    fits, _ = cross_fit(rows, labels, [weights, rest], [[fold]], fold, settings)
+    [*_, alone], rows_alone = cross_fit(rows, labels, [rest], [], fold, settings)
+    expected = rows_alone.multiply(alone.coefficients, fold) + alone.intercepts
+    np.testing.assert_allclose(fits[-1].held_out_scores[0], expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -63,10 +93,7 @@ def test_rows_may_be_divided_in_several_ways(kind, d):
     """Each gives the scores that it gives alone."""
     vectors, labels = drawn(30, d)
     ways = [np.array_split(np.random.default_rng(seed).permutation(30), n) for seed, n in ((1, 4), (2, 2))]
-    settings = replace(SETTINGS, softmax_components=4) if kind == "softmax" else replace(SETTINGS, kind=kind)
-    rows = TrainingMatrix(vectors, "none", standardise=True)
-    together = cross_fit(rows, labels, np.ones(30), [ways[0], [], ways[1]], np.arange(30), settings)
-    scorer, (first, nothing, second) = together[-1]
+    scorer, (first, nothing, second) = cross_fit_ways(vectors, labels, [ways[0], [], ways[1]], kind)
     assert np.isneginf(nothing).all()
     for found, way in ((first, ways[0]), (second, ways[1])):
         alone, expected = learned(vectors, labels, way, kind)
@@ -98,9 +125,9 @@ def test_one_plant_leaves_nothing_to_hold_out(d):
 
 
 def test_what_would_not_fit_into_memory_is_refused(monkeypatch):
-    svm = replace(SETTINGS, kind="linear-svm", feature_map="chi2")
+    svm = structs.replace(SETTINGS, classifier="linear-svm", feature_map="chi2")
     check_memory("words", svm, 1_000, 1_000)
-    check_memory("words", replace(svm, kind="ridge"), 10**9, 10**6)
+    check_memory("words", structs.replace(svm, classifier="ridge"), 10**9, 10**6)
     monkeypatch.setattr(module, "MAX_BYTES_IN_MEMORY", 2**20)
     with pytest.raises(LeafidError, match=r"expert 'words': linear-svm needs all of its 1000 rows in memory, 0.0 GiB"):
         check_memory("words", svm, 1_000, 100)

@@ -1,5 +1,3 @@
-import tracemalloc
-
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -7,7 +5,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import NearestCentroid
 
 from leafid.learning.linear import LinearScorer, apply_feature_map, compute_sample_weights, fit_linear, sum_scorers
-from leafid.learning.training_matrix import TrainingMatrix
+from leafid.learning.rows import make_rows
 
 KINDS = ["ridge", "linear-svm", "lda", "logistic", "nearest-mean"]
 
@@ -19,87 +17,25 @@ def data(n, d, n_species=3, seed=0):
     return np.abs(centres[labels] + random.normal(size=(n, d))).astype(np.float32), labels
 
 
-def make_scorer(matrix, coefficients, intercepts):
-    return matrix.make_scorer(matrix.rotate_back(coefficients), intercepts)
-
-
 def fit(kind, rows, labels, regularisation, balance):
     """Train with every row as a plant of its own."""
     weights = compute_sample_weights(labels, [str(n) for n in range(len(labels))], balance, 0.0)
     return fit_linear(kind, rows, labels, regularisation, weights)
 
 
-@pytest.mark.parametrize("map_", ["none", "chi2"])
-@pytest.mark.parametrize("standardise", [False, True])
-@pytest.mark.parametrize(("n", "d"), [(30, 8), (20, 90)])
-@pytest.mark.parametrize("typed", [False, True])
-def test_the_scorer_repeats_the_scores_of_training_rows(map_, standardise, n, d, typed):
-    vectors, labels = data(n, d)
-    domains = np.arange(n) % 2 if typed else None
-    rows = TrainingMatrix(vectors, map_, standardise=standardise, domains=domains)
-    coefficients, intercepts = fit("ridge", rows.rows_in_memory, labels, 0.1, 0.5)
-    direct = rows.rows_in_memory @ coefficients + intercepts
-    own = slice(None) if domains is None else domains == 1
-    scorer = rows.adapt_to_domain(make_scorer(rows, coefficients, intercepts), 1)
-    # Float32 sums over up to 270 mapped columns.
-    np.testing.assert_allclose(scorer.scores(vectors)[own], direct[own], atol=2e-4)
-
-
-def test_mapping_needs_little_more_memory_than_a_pass():
-    vectors = np.random.default_rng(0).uniform(size=(4_000, 300)).astype(np.float16)
-    tracemalloc.start()
-    TrainingMatrix(vectors, "chi2", standardise=False)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    # The mapped rows, as many in the buffer of a pass, and temporary arrays of a piece: all rows' would be as large as
-    # five more.
-    assert peak < 4 * 4_000 * 900 * 4
-
-
 @pytest.mark.parametrize("kind", ["ridge", "linear-svm", "logistic"])
 def test_a_fit_in_the_span_equals_one_in_the_full_space(kind):
     vectors, labels = data(20, 90)
     new = data(15, 90, seed=7)[0]
-    rows = TrainingMatrix(vectors, "none", standardise=False)
-    assert rows.rows_in_memory.shape[1] <= 20
-    spanned = make_scorer(rows, *fit(kind, rows.rows_in_memory, labels, 1.0, 0.5)).scores(new)
+    rows, axes = make_rows(vectors).compress()
+    assert rows.values.shape[1] <= 20
     centre = vectors.mean(axis=0)
+    spanned, offsets = fit(kind, rows.values, labels, 1.0, 0.5)
+    spanned = (new - centre) @ (axes @ spanned) + offsets
     coefficients, intercepts = fit(kind, vectors - centre, labels, 1.0, 0.5)
     full = (new - centre) @ coefficients + intercepts
     # Solvers stop at a tolerance; liblinear's is 1e-4 of its own measure.
     np.testing.assert_allclose(spanned, full, atol=0.02 if kind != "ridge" else 1e-3)
-
-
-def test_the_span_keeps_lengths_and_angles():
-    vectors = data(20, 90)[0]
-    centred = vectors - vectors.mean(axis=0)
-    rows = TrainingMatrix(vectors, "none", standardise=False).rows_in_memory
-    np.testing.assert_allclose(rows @ rows.T, centred @ centred.T, atol=1e-3)  # products are about 100
-
-
-def test_types_are_centred_apart():
-    vectors, _ = data(30, 6)
-    domains = np.repeat([0, 2], 15)
-    vectors[15:] += 100
-    rows = TrainingMatrix(vectors, "none", standardise=False, domains=domains).rows_in_memory
-    # Float32 of up to 100.
-    np.testing.assert_allclose(rows[:15].mean(axis=0), 0, atol=2e-5)
-    np.testing.assert_allclose(rows[15:].mean(axis=0), 0, atol=2e-5)
-
-
-def test_standardised_columns_have_one_length_together():
-    vectors = data(40, 6)[0] * np.array([1, 10, 100, 1e-3, 5, 0], np.float32)
-    rows = TrainingMatrix(vectors, "none", standardise=True).rows_in_memory
-    np.testing.assert_allclose(rows[:, :5].std(axis=0), 5**-0.5, rtol=1e-6)  # float32
-    assert not rows[:, 5].any()
-
-
-def test_vectors_are_left_as_they_were():
-    vectors, _ = data(30, 6)
-    before = vectors.copy()
-    for domains in (None, np.arange(30) % 2):
-        TrainingMatrix(vectors, "none", standardise=True, domains=domains)
-        np.testing.assert_array_equal(vectors, before)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -126,8 +62,9 @@ def test_one_species_needs_no_classifier(kind):
 @pytest.mark.parametrize("n_species", [2, 3, 8])
 def test_species_with_a_single_picture(kind, n_species):
     vectors, _ = data(n_species, 12, n_species)
-    rows = TrainingMatrix(vectors, "none", standardise=True)
-    scores = make_scorer(rows, *fit(kind, rows.rows_in_memory, np.arange(n_species), 0.1, 0.5)).scores(vectors)
+    rows = make_rows(vectors, standardise=True).values
+    coefficients, intercepts = fit(kind, rows, np.arange(n_species), 0.1, 0.5)
+    scores = rows @ coefficients + intercepts
     assert np.isfinite(scores).all()
     assert (scores.argmax(axis=1) == np.arange(n_species)).all()
 
@@ -135,10 +72,9 @@ def test_species_with_a_single_picture(kind, n_species):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("standardise", [False, True])
 def test_equal_rows(kind, standardise):
-    rows = TrainingMatrix(np.ones((4, 9), np.float32), "none", standardise=standardise)
-    scores = make_scorer(rows, *fit(kind, rows.rows_in_memory, np.array([0, 1, 0, 1]), 0.1, 0.5)).scores(
-        np.ones((1, 9))
-    )
+    rows = make_rows(np.ones((4, 9), np.float32), standardise=standardise).compress()[0].values
+    coefficients, intercepts = fit(kind, rows, np.array([0, 1, 0, 1]), 0.1, 0.5)
+    scores = rows @ coefficients + intercepts
     assert np.isfinite(scores).all()
 
 

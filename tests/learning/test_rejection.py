@@ -114,6 +114,16 @@ def test_the_operating_points_count_on_what_evidence_gains():
     np.testing.assert_array_equal(fit_rejection(*examples, -gain).quantiles, fitted.quantiles)
 
 
+def test_plants_count_the_same_in_the_operating_points():
+    """One hard plant with many pictures doesn't lower the threshold at which a tenth of the plants is rejected."""
+    hard, easy = make_examples(0, 400, 0), make_examples(3, 100, 1)
+    groups = ["hard"] * 400 + [f"easy {number}" for number in range(100)]
+    leaves = Examples(np.vstack([hard.rows, easy.rows]), np.append(np.full(400, 1 / 400), np.ones(100)), groups)
+    fitted = fit_rejection(leaves, make_examples(-3, 100, 2), leaves, make_examples(-3, 100, 3))
+    leaf, known = fitted.assess(make_examples(3, 1000, 4).rows, make_examples(3, 1000, 5).rows)
+    assert 0.03 < np.logical_or(*fitted.reject(leaf, known, 0.1)).mean() < 0.2
+
+
 def test_the_reason_of_a_rejection(rejection):
     leaf, known = np.array([0.99, 0.99, 0.01, 0.0]), np.array([0.99, 0.001, 0.99, 1.0])
     is_no_leaf, is_unknown = rejection.reject(leaf, known)

@@ -1,7 +1,5 @@
 """Softmax regression along a few directions, against NumPy and scikit-learn on all rows at once."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,17 +7,11 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
+from leafid.features.recipe import ClassifierSettings
 from leafid.learning import softmax as module
-from leafid.learning.cross_fitter import SklearnCrossFitter
-from leafid.learning.ridge import DualRidge, PrimalRidge
+from leafid.learning.cross_fitting import cross_fit
+from leafid.learning.rows import make_rows
 from leafid.learning.softmax import find_leading_eigenvectors, fit_softmax
-from leafid.learning.training_matrix import TrainingMatrix
-
-LEARNERS = {
-    "sums": PrimalRidge,
-    "inner products": DualRidge,
-    "in memory": partial(SklearnCrossFitter, kind="lda"),
-}
 
 
 def drawn(n, d, seed, n_species=3):
@@ -30,11 +22,6 @@ def drawn(n, d, seed, n_species=3):
     spread = 0.9 ** np.arange(d)
     vectors = ((centres[labels] + random.normal(size=(n, d))) * spread).astype(np.float32)
     return vectors, labels, random.uniform(0.2, 3, n)
-
-
-def parts_of(n, n_parts=3):
-    owner = np.random.default_rng(0).permutation(np.arange(n) % n_parts)
-    return [np.flatnonzero(owner == part) for part in range(n_parts)]
 
 
 @pytest.fixture
@@ -105,29 +92,6 @@ def test_units_only_change_the_way(converged):
     np.testing.assert_allclose(found[0][0], found[1][0], atol=2e-3)
 
 
-@pytest.mark.parametrize("kind", LEARNERS)
-@pytest.mark.parametrize("left_out", [None, 0, 2])
-@pytest.mark.parametrize("d", [6, 90])
-def test_every_learner_fits_it_along_the_directions_of_all_rows(converged, kind, left_out, d):
-    vectors, labels, weights = drawn(60, d, 2)
-    rows, parts = TrainingMatrix(vectors, "none", standardise=False), parts_of(60)
-    others = np.random.default_rng(9).uniform(0.2, 3, (3, 60))
-    made = LEARNERS[kind](rows, labels, weights, [parts], 0.1, list(others))
-    fit = made.fit_softmax(4, 0.5, left_out)
-    centred = (vectors - vectors.mean(axis=0)).astype(np.float64)
-    directions = np.linalg.svd(np.sqrt(weights)[:, None] * centred, full_matrices=False)[2][:4].T
-    train = np.setdiff1d(np.arange(60), [] if left_out is None else parts[left_out])
-    wanted = LogisticRegression(C=2, tol=1e-10, max_iter=10_000)
-    own = weights if left_out is None else others[left_out]
-    wanted.fit(centred[train] @ directions, labels[train], sample_weight=own[train])
-    found = softmax(made.score_rows(fit, np.arange(60)), axis=1)
-    # Both stop near the optimum, in float32 here.
-    np.testing.assert_allclose(found, wanted.predict_proba(centred @ directions), atol=5e-4)
-    # Float32 scores of up to 8.
-    np.testing.assert_allclose(made.make_scorer(fit).scores(vectors), made.score_rows(fit, np.arange(60)), atol=3e-5)
-    made.close()
-
-
 def test_few_directions_leave_out_what_is_weak():
     """What tells the species apart lies along the tenth direction: nine can't see it, ten can."""
     random = np.random.default_rng(0)
@@ -136,26 +100,12 @@ def test_few_directions_leave_out_what_is_weak():
     vectors[:, 9] += labels - 0.5
     right = []
     for directions in (9, 10):
-        made = PrimalRidge(TrainingMatrix(vectors, "none", standardise=False), labels, np.ones(80), [], 1.0)
-        scores = made.score_rows(made.fit_softmax(directions, 0.1), np.arange(80))
+        settings = ClassifierSettings(softmax_components=directions)
+        fits, rows = cross_fit(make_rows(vectors), labels, [np.ones(80)], [], np.arange(80), settings)
+        scores = rows.multiply(fits[1].coefficients) + fits[1].intercepts
         right.append(np.mean(scores.argmax(axis=1) == labels))
-        made.close()
     assert right[0] < 0.8
     assert right[1] == 1
-
-
-@pytest.mark.parametrize("kind", ["inner products", "in memory"])
-def test_rows_may_count_otherwise_where_a_part_is_left_out(kind):
-    vectors, labels, weights = drawn(40, 50, 4)
-    rows, parts = TrainingMatrix(vectors, "none", standardise=False), parts_of(40)
-    others = np.random.default_rng(9).uniform(0.2, 3, (3, 40))
-    both = LEARNERS[kind](rows, labels, weights, [parts], 0.1, list(others))
-    plain = {None: LEARNERS[kind](rows, labels, weights, [parts], 0.1)}
-    plain |= {part: LEARNERS[kind](rows, labels, others[part], [parts], 0.1) for part in range(3)}
-    for left_out, wanted in plain.items():
-        found, expected = both.fit(left_out), wanted.fit(left_out)
-        np.testing.assert_array_equal(found.coefficients, expected.coefficients)
-        np.testing.assert_array_equal(found.intercepts, expected.intercepts)
 
 
 def test_a_large_matrix_of_nothing_has_one_direction_without_strength():

@@ -8,10 +8,11 @@ from msgspec import structs
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.recipe import Expert, Recipe
-from leafid.learning.disk_backed_array import DiskBackedArray
+from leafid.model.crossvalidation import cross_validate
 from leafid.model.fitting import training_set as module
-from leafid.model.fitting.training_set import build_training_set
+from leafid.model.fitting.training_set import SharedTrainingSet, build_training_set
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.pictures.protocols import make_fold_splits
 
 SCAN, SHEET, PHOTO = AcquisitionType
 EXPERTS = {
@@ -31,6 +32,8 @@ def _number(augmentation):
 class Given:
     """Stands for `FeatureLoader`: vectors tell the picture and its look, staged ones below 0; some can't be read."""
 
+    folder = None
+
     def __init__(self, unreadable=()):
         self.unreadable = unreadable
 
@@ -46,8 +49,8 @@ class Given:
 
 
 def gathered(unreadable=(), recipe=RECIPE, pictures=PICTURES):
-    arrays = {name: DiskBackedArray() for name in recipe.experts}
-    return build_training_set(pictures, recipe, Given(unreadable), FeatureExtractor(recipe.experts), arrays), arrays
+    found = build_training_set(pictures, recipe, Given(unreadable), FeatureExtractor(recipe.experts))
+    return found, found.vectors
 
 
 def test_a_row_for_each_picture_then_for_each_variant():
@@ -56,10 +59,8 @@ def test_a_row_for_each_picture_then_for_each_variant():
     np.testing.assert_allclose(found.confidence, [0.5, 0.6, 0.7, 0.8])
     np.testing.assert_array_equal(found.picture_indices, [0, 1, 2, 3] * 3)
     np.testing.assert_array_equal(found.augmentations, np.repeat([0, 1, 2], 4))
-    np.testing.assert_array_equal(
-        arrays["one"][np.arange(12)], np.stack([found.picture_indices, found.augmentations], axis=1)
-    )
-    np.testing.assert_array_equal(arrays["two"][np.arange(12)], -arrays["one"][np.arange(12)])
+    np.testing.assert_array_equal(arrays["one"], np.stack([found.picture_indices, found.augmentations], axis=1))
+    np.testing.assert_array_equal(arrays["two"], -arrays["one"])
 
 
 def test_pictures_and_variants_that_cannot_be_read_are_left_out():
@@ -70,7 +71,7 @@ def test_pictures_and_variants_that_cannot_be_read_are_left_out():
         for index, number in zip(found.picture_indices, found.augmentations, strict=True)
     ]
     assert read == [(0, 0), (2, 0), (3, 0), (0, 1), (2, 1), (3, 1), (0, 2), (2, 2)]
-    np.testing.assert_array_equal(arrays["one"][np.arange(8)], read)
+    np.testing.assert_array_equal(arrays["one"], read)
 
 
 def test_photos_are_staged_of_leaves_on_sheets():
@@ -81,7 +82,7 @@ def test_photos_are_staged_of_leaves_on_sheets():
     found, arrays = gathered({(2, -1)}, recipe, pictures)
     np.testing.assert_array_equal(found.picture_indices, [0, 1, 2, 3, 0, 1, 2, 3, 0, 0, 2])
     np.testing.assert_array_equal(found.augmentations, [0] * 4 + [1] * 4 + [2, 3, 3])
-    np.testing.assert_array_equal(arrays["one"][np.arange(11)][:, 1], [0] * 4 + [1] * 4 + [-1, -2, -2])
+    np.testing.assert_array_equal(arrays["one"][:, 1], [0] * 4 + [1] * 4 + [-1, -2, -2])
     np.testing.assert_allclose(found.relative_weights, [1] * 4 + [0.5] * 4 + [0.5] * 3)
 
 
@@ -151,3 +152,26 @@ def test_photos_are_composited_with_at_most_eight_pictures_of_a_plant(n_pictures
     pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(n_pictures)]
     found, _ = gathered(recipe=structs.replace(RECIPE, jittered=0, composited=1), pictures=pictures)
     assert len(found.picture_indices) == n_pictures + n_composited
+
+
+@pytest.mark.parametrize(("left_out", "is_held"), [("1", True), ("0", False), ("012", False)])
+def test_parts_of_plants_and_small_parts_are_not_selected(left_out, is_held):
+    """Photos would be composited of other pictures of a part of a plant."""
+    pictures = [*PICTURES, replace(PICTURES[0], file=Path("more.jpg"))]
+    shared = SharedTrainingSet(pictures, RECIPE, Given(), FeatureExtractor(EXPERTS))
+    assert shared.holds([picture for picture in pictures if picture.file.stem not in left_out]) == is_held
+
+
+def test_cross_validation_answers_as_without_sharing(training, recipes, loader, monkeypatch):
+    recipe = structs.replace(recipes[SHEET], jittered=0)
+
+    def answer():
+        splits = make_fold_splits(training, 2, (0,))
+        found = cross_validate(training, {SHEET: recipe}, loader, splits, shared_codebooks=True)
+        return [own.held_out.probabilities for own in found]
+
+    shared = answer()
+    monkeypatch.setattr(SharedTrainingSet, "holds", lambda *_: False)
+    # Columns are standardised over other pictures.
+    for own, expected in zip(shared, answer(), strict=True):
+        np.testing.assert_allclose(own, expected, atol=0.05)

@@ -14,7 +14,8 @@ from leafid.learning.fusion import fuse
 from leafid.model.fitting import fusing
 from leafid.model.fitting import identifiers as module
 from leafid.model.fitting.identifiers import fit_identifiers
-from leafid.model.fitting.training_set import weigh_pictures
+from leafid.model.fitting.plan import FitOptions, FitPlan, split_into_folds
+from leafid.model.fitting.training_set import TrainingSet
 from leafid.model.identifier import expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
@@ -48,9 +49,18 @@ class Loader:
             yield Features(dict.fromkeys(extractor.experts, vector), 0.25)
 
 
+def weigh(pictures, settings):
+    """Give the weights of pictures in training on all of them and then without each fold, and the folds."""
+    n = len(pictures)
+    recipe = Recipe(types=(SCAN,), experts={"shape": SHAPE}, training_types=(SCAN, PHOTO))
+    training_set = TrainingSet(recipe, pictures, np.ones(n), np.arange(n), np.zeros(n, int), np.ones(n), {})
+    plan = FitPlan(recipe, [SCAN], training_set, np.arange(n), None, 0, FitOptions(rejection=False))
+    return plan.weigh(settings), plan.partitions[0]
+
+
 def test_scans_and_photos_of_a_plant_are_weighed_as_two_plants():
     pictures = [picture("a", number=n) for n in range(3)] + [picture("a", type_=PHOTO)]
-    [weights] = weigh_pictures(pictures, np.zeros(4, int), [], structs.replace(EVENLY, plant_balance=1.0))
+    [weights] = weigh(pictures, structs.replace(EVENLY, plant_balance=1.0))[0]
     np.testing.assert_allclose(weights / weights[3], [1 / 3, 1 / 3, 1 / 3, 1])
 
 
@@ -61,7 +71,7 @@ def test_the_exponents_of_a_recipe_decide_the_weights(species_balance, plant_bal
     """Four pictures of two plants of the first species, one picture of the second species."""
     pictures = [picture("a"), picture("a"), picture("b"), picture("b"), picture("c", "Salix alba")]
     settings = ClassifierSettings(species_balance=species_balance, plant_balance=plant_balance)
-    [weights] = weigh_pictures(pictures, np.array([0, 0, 0, 0, 1]), [], settings)
+    weights = weigh(pictures, settings)[0][0]
     assert weights[4] / weights[0] == pytest.approx(ratio)
     assert weights.mean() == pytest.approx(1)
 
@@ -80,7 +90,7 @@ def test_classifiers_are_trained_with_these_weights(monkeypatch):
     fit_identifiers(recipe, recipe.types, PICTURES, Loader())
     # 1 / (pictures of the species) / (pictures of the plant), with mean 1.
     expected = np.array([1 / 12, 1 / 12, 1 / 12, 1 / 4, 1 / 2, 1 / 2])
-    np.testing.assert_allclose(given[0], expected / expected.mean())
+    np.testing.assert_allclose(given[0][0], expected / expected.mean())
 
 
 def test_each_plant_counts_once_in_the_fusion(monkeypatch):
@@ -130,6 +140,22 @@ def test_answers_scale_the_scores_of_such_an_expert():
 @pytest.mark.parametrize(("n_plants", "n_folds"), [(1, 0), (3, 3), (5, 5), (20, 5)])
 def test_held_out_answers_come_from_five_folds_of_plants(n_plants, n_folds):
     pictures = [Picture(Path(f"{number}.jpg"), SCAN, plant=str(number % n_plants)) for number in range(2 * n_plants)]
-    folds = module.split_into_folds(pictures, 0)
+    folds = split_into_folds(pictures, 0)
     assert len(folds) == n_folds
     assert sorted(np.concatenate(folds).tolist() if folds else []) == list(range(2 * n_plants if folds else 0))
+
+
+def test_what_is_held_out_has_no_part_in_what_others_count():
+    """However many pictures of a plant there are, the classifiers that it is held out of are the same."""
+    few = [picture(p, number=n) for p in "abc" for n in range(3)] + [picture("d", "Salix alba", number=n) for n in "xy"]
+    more = few + [picture("a", number=n) for n in range(3, 12)]
+    found = []
+    for pictures in (few, more):
+        weights, folds = weigh(pictures, ClassifierSettings())
+        [(fold, own)] = [(f, w) for f, w in zip(folds, weights[1:], strict=True) if 0 in f]
+        assert not own[fold].any()
+        assert own[own > 0].mean() == pytest.approx(1)
+        found.append(own[: len(few)])
+    # What else is in the fold may differ.
+    both = (found[0] > 0) & (found[1] > 0)
+    np.testing.assert_allclose(found[0][both] / found[0][both][0], found[1][both] / found[1][both][0])

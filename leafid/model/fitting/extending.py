@@ -12,7 +12,6 @@ is lowered where it would reject the new pictures. Records, names and taxa are a
 import hashlib
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 
 import msgspec
@@ -23,11 +22,11 @@ from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.grouping import group_by
 from leafid.learning.cross_fitting import MAX_BYTES_IN_MEMORY
-from leafid.learning.disk_backed_array import DiskBackedArray
 from leafid.learning.linear import LinearScorer
 from leafid.learning.row_statistics import ExpertStatistics, RidgeUpdate
 from leafid.model.fitting.identifiers import select_trainable
-from leafid.model.fitting.training_set import TrainingSet, build_training_set, weigh_alone
+from leafid.model.fitting.plan import weigh_alone
+from leafid.model.fitting.training_set import TrainingSet, build_training_set
 from leafid.model.identifier import Identifier
 from leafid.model.model import Model
 from leafid.model.species import Species, describe_species
@@ -98,55 +97,51 @@ def _extend_group(
     chosen = select_trainable(pictures, recipe)
     if not chosen:
         return dict(identifiers)
-    with ExitStack() as stack:
-        vectors = {name: stack.enter_context(DiskBackedArray(folder=loader.folder)) for name in recipe.experts}
-        training_set = build_training_set(chosen, recipe, loader, extractor, vectors)
-        if not training_set.pictures:
-            return dict(identifiers)
-        names = [str(picture.species) for picture in training_set.pictures]
-        species = tuple(sorted({*first.species, *names}))
-        labels = np.searchsorted(species, names)
-        row_labels = labels[training_set.picture_indices]
-        scorers: dict[AcquisitionType, dict[str, LinearScorer]] = {type_: {} for type_ in identifiers}
-        statistics: dict[str, ExpertStatistics] = {}
-        for name, expert in loader.show_progress(recipe.experts.items(), len(recipe.experts), "fit"):
-            kept = first.statistics[name]
-            _check_memory(len(vectors[name]), len(kept.rows.mean))
-            own_vectors = vectors[name][np.arange(len(vectors[name]))]
-            rows = kept.preparation.prepare(own_vectors, training_set.number_domains(recipe))
-            # As in training with the old pictures.
-            weights = kept.unit * weigh_alone(training_set.pictures, labels, expert)
-            weights = weights[training_set.picture_indices] * training_set.relative_weights
-            update = RidgeUpdate(kept.rows, rows, weights, expert.regularisation)
-            for type_, own in identifiers.items():
-                scorers[type_][name] = _extend_scorer(own, name, species, rows, row_labels, update)
-            statistics[name] = replace(kept, rows=kept.rows.update(rows, weights))
-        n_plants = len({picture.group for picture in training_set.pictures})
-        extended = {}
+    training_set = build_training_set(chosen, recipe, loader, extractor)
+    if not training_set.pictures:
+        return dict(identifiers)
+    names = [str(picture.species) for picture in training_set.pictures]
+    species = tuple(sorted({*first.species, *names}))
+    labels = np.searchsorted(species, names)
+    row_labels = labels[training_set.picture_indices]
+    scorers: dict[AcquisitionType, dict[str, LinearScorer]] = {type_: {} for type_ in identifiers}
+    statistics: dict[str, ExpertStatistics] = {}
+    for name, expert in loader.show_progress(recipe.experts.items(), len(recipe.experts), "fit"):
+        kept = first.statistics[name]
+        vectors = training_set.vectors[name]
+        _check_memory(len(vectors), len(kept.rows.mean))
+        rows = kept.preparation.prepare(vectors, training_set.number_domains())
+        # As in training with the old pictures.
+        weights = kept.unit * weigh_alone(training_set.pictures, labels, expert)
+        weights = weights[training_set.picture_indices] * training_set.relative_weights
+        update = RidgeUpdate(kept.rows, rows, weights, expert.regularisation)
         for type_, own in identifiers.items():
-            identifier = replace(
-                own,
-                species=species,
-                scorers=scorers[type_],
-                statistics=statistics,
-                n_pictures=own.n_pictures + len(training_set.pictures),
-                n_plants=own.n_plants + n_plants,
-                added=tuple(sorted({*own.added, *names})),
-            )
-            extended[type_] = _lower_operating_point(identifier, training_set, vectors)
+            scorers[type_][name] = _extend_scorer(own, name, species, rows, row_labels, update)
+        statistics[name] = replace(kept, rows=kept.rows.update(rows, weights))
+    n_plants = len({picture.group for picture in training_set.pictures})
+    extended = {}
+    for type_, own in identifiers.items():
+        identifier = replace(
+            own,
+            species=species,
+            scorers=scorers[type_],
+            statistics=statistics,
+            n_pictures=own.n_pictures + len(training_set.pictures),
+            n_plants=own.n_plants + n_plants,
+            added=tuple(sorted({*own.added, *names})),
+        )
+        extended[type_] = _lower_operating_point(identifier, training_set)
     return extended
 
 
-def _lower_operating_point(
-    identifier: Identifier, training_set: TrainingSet, vectors: Mapping[str, DiskBackedArray]
-) -> Identifier:
+def _lower_operating_point(identifier: Identifier, training_set: TrainingSet) -> Identifier:
     """Lower the quantiles of `Identifier.rejection` to those of the new pictures of its type, where these are lower.
 
     The regression that recognises leaves has seen no leaf of the new species, and may take them for something else.
     """
     chosen = [picture.type is identifier.type for picture in training_set.pictures] & (training_set.confidence > 0)
     # The first rows are those of the pictures without augmentation.
-    rows = {name: array[np.flatnonzero(chosen)] for name, array in vectors.items()}
+    rows = {name: array[np.flatnonzero(chosen)] for name, array in training_set.vectors.items()}
     confidence = training_set.confidence[chosen].tolist()
     features = [Features({name: own[index] for name, own in rows.items()}, c) for index, c in enumerate(confidence)]
     assessed = identifier.assess(features)

@@ -5,18 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from leafid.features.extractor import FeatureExtractor
-from leafid.features.recipe import Recipe
 from leafid.features.sampling import weigh_by_plant
+from leafid.learning.cross_fitting import LinearFit
 from leafid.learning.fusion import fit_fusion_weights, fuse
 from leafid.learning.held_out import HeldOutAnswers
-from leafid.learning.linear import LinearScorer, sum_scorers
+from leafid.learning.linear import sum_scorers
 from leafid.learning.row_statistics import ExpertStatistics
-from leafid.learning.training_matrix import Vectors
+from leafid.learning.rows import RowPreparation
+from leafid.model.fitting.plan import FitPlan
 from leafid.model.fitting.rejection import RejectionExamples, gather_examples
-from leafid.model.fitting.training_set import TrainingSet
 from leafid.model.identifier import Identifier, expert_trust
-from leafid.pictures.picture import AcquisitionType
 
 
 class FittedIdentifier(NamedTuple):
@@ -27,95 +25,84 @@ class FittedIdentifier(NamedTuple):
 
 
 class FittedClassifier(NamedTuple):
-    """A classifier of an expert (by its index), and the scores that it gives to held-out pictures.
+    """A classifier of an expert, with the first one of the same expert."""
 
-    `held_out_scores` are by classifiers that did not see the picture's plant, `unknown_scores` by classifiers that did
-    not see its species, and `fewer_plants_scores` by classifiers that saw fewer of the other plants; the last two are
-    all -inf if the identifier doesn't learn to reject pictures. `targets` are the scores that stand for a ridge
-    regression's -1 and 1.
-    """
-
-    expert: int
-    scorer: LinearScorer
-    targets: tuple[float, float]
-    held_out_scores: np.ndarray
-    unknown_scores: np.ndarray
-    fewer_plants_scores: np.ndarray
+    expert: str
+    preparation: RowPreparation
+    fit: LinearFit
+    first: LinearFit
 
     @property
-    def all_scores(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The scores by all three kinds of classifiers."""
-        return self.held_out_scores, self.unknown_scores, self.fewer_plants_scores
+    def targets(self) -> tuple[float, float]:
+        """The scores that correspond to the first classifier's targets, -1 and 1, by least squares over both scores."""
+        scores, first_scores = self.fit.held_out_scores[0], self.first.held_out_scores[0]
+        possible = np.isfinite(first_scores)
+        if self.fit is self.first or not possible.any() or np.ptp(first_scores[possible]) == 0:
+            return -1.0, 1.0
+        slope, offset = np.polyfit(first_scores[possible].astype(np.float64), scores[possible], 1).tolist()
+        return offset - slope, offset + slope
 
 
 def fuse_classifiers(
-    recipe: Recipe,
-    type_: AcquisitionType,
-    species: tuple[str, ...],
-    training_set: TrainingSet,
-    held_out_indices: np.ndarray,
-    classifiers: Sequence[FittedClassifier],
-    vectors: Mapping[str, Vectors],
-    extractor: FeatureExtractor,
-    seed: int,
-    statistics: Mapping[str, ExpertStatistics],
-) -> tuple[FittedIdentifier, RejectionExamples | None]:
-    """Fit the weight of each classifier on held-out pictures, and sum the classifiers of each expert."""
-    pictures = [training_set.pictures[index] for index in held_out_indices]
-    labels = np.searchsorted(species, [str(picture.species) for picture in pictures])
-    trust_of = expert_trust(recipe, training_set.confidence[held_out_indices])
-    trust = [trust_of[classifier.expert] for classifier in classifiers]
-    scores = [classifier.held_out_scores for classifier in classifiers]
-    is_known = np.isfinite(scores[0][np.arange(len(labels)), labels])
-    importance = weigh_by_plant(pictures)[is_known]
+    plan: FitPlan, index: int, classifiers: Sequence[FittedClassifier], statistics: Mapping[str, ExpertStatistics]
+) -> tuple[Identifier, HeldOutAnswers, RejectionExamples | None]:
+    """Fit the weight of each classifier on held-out pictures, and sum the classifiers of each expert.
+
+    The identifier is that of a type by its index. Examples to learn to reject pictures from are there where the plan
+    has folds for it.
+    """
+    recipe, type_, held_out = plan.recipe, plan.types[index], plan.held_out[index]
+    pictures = [plan.training_set.pictures[own] for own in held_out.tolist()]
+    labels = plan.labels[held_out]
+    confidence = plan.training_set.confidence[held_out]
+    trust_of = dict(zip(recipe.experts, expert_trust(recipe, confidence), strict=True))
+    trust = [trust_of[own.expert] for own in classifiers]
+    positions = np.searchsorted(plan.scored, held_out)
+    # By classifiers without a fold of plants, without a fold of species, and without a larger fold of plants.
+    scores = [[own.fit.held_out_scores[kind][positions] for own in classifiers] for kind in range(3)]
+    is_known = np.isfinite(scores[0][0][np.arange(len(labels)), labels])
     weights = fit_fusion_weights(
-        [own[is_known] for own in scores], [own[is_known] for own in trust], labels[is_known], importance
+        [own[is_known] for own in scores[0]],
+        [own[is_known] for own in trust],
+        labels[is_known],
+        weigh_by_plant(pictures)[is_known],
     )
-    expert_weights = np.bincount([classifier.expert for classifier in classifiers], weights, len(recipe.experts))
-    probabilities = fuse(scores, trust, weights)
-    held_out = HeldOutAnswers(pictures, probabilities, species, is_known)
-    scorers, targets = {}, {}
-    members_of_experts: list[tuple[list[FittedClassifier], np.ndarray]] = []
-    for index, name in enumerate(recipe.experts):
-        members = np.flatnonzero([classifier.expert == index for classifier in classifiers])
+    answers = HeldOutAnswers(pictures, fuse(scores[0], trust, weights), plan.species, is_known)
+    scorers, targets, expert_weights = {}, {}, []
+    expert_scores: list[list[np.ndarray]] = [[] for _ in scores]
+    for name in recipe.experts:
+        members = np.flatnonzero([own.expert == name for own in classifiers])
+        total = weights[members].sum()
         # An expert of weight 0 keeps its first classifier.
-        shares = weights[members] / expert_weights[index] if expert_weights[index] else members == members[0]
+        shares: np.ndarray = weights[members] / total if total else (members == members[0]).astype(np.float64)
         own = [classifiers[member] for member in members.tolist()]
-        scorers[name] = sum_scorers([classifier.scorer for classifier in own], shares)
+        domain = recipe.training_types.index(type_)
+        scorers[name] = sum_scorers(
+            [o.preparation.make_scorer(o.fit.coefficients, o.fit.intercepts, domain) for o in own], shares.tolist()
+        )
         if statistics:
             off, on = (shares @ np.array([classifier.targets for classifier in own])).tolist()
             targets[name] = (off, on)
-        members_of_experts.append((own, shares))
+        expert_weights.append(total)
+        for found, kind in zip(expert_scores, scores, strict=True):
+            found.append(_sum_scores([kind[member] for member in members.tolist()], shares))
+    n_plants = len({picture.group for picture in plan.pictures})
     identifier = Identifier(
         recipe,
         type_,
-        species,
-        extractor,
+        plan.species,
+        plan.extractor,
         scorers,
-        expert_weights,
-        seed,
-        len(training_set.pictures),
-        len({picture.group for picture in training_set.pictures}),
+        np.array(expert_weights),
+        plan.seed,
+        len(plan.pictures),
+        n_plants,
         statistics=statistics,
         targets=targets,
     )
-    if not all(np.isfinite(scores).any() for scores in classifiers[0].all_scores) or not is_known.any():
-        return FittedIdentifier(identifier, held_out), None
-    expert_scores = [
-        tuple(
-            _sum_scores(scores, shares) for scores in zip(*(classifier.all_scores for classifier in own), strict=True)
-        )
-        for own, shares in members_of_experts
-    ]
-    examples = gather_examples(
-        identifier,
-        expert_scores,
-        lambda chosen: np.hstack([vectors[name][held_out_indices[chosen]] for name in recipe.experts]),
-        training_set.confidence[held_out_indices],
-        pictures,
-        labels,
-    )
-    return FittedIdentifier(identifier, held_out), examples
+    if not is_known.any() or not all(np.isfinite(kind[0]).any() for kind in scores):
+        return identifier, answers, None
+    return identifier, answers, gather_examples(identifier, plan.training_set, held_out, labels, expert_scores)
 
 
 def _sum_scores(scores: Sequence[np.ndarray], shares: np.ndarray) -> np.ndarray:

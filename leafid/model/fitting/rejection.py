@@ -1,6 +1,6 @@
 """Learns to reject pictures: gathers leaves of known and of unknown species, and pictures without a leaf."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS, KINDS
 from leafid.features.sampling import sample_by_plant, weigh_by_plant
 from leafid.learning.rejection import Examples, compute_evidence, fit_rejection
+from leafid.model.fitting.training_set import TrainingSet
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture
 
@@ -35,35 +36,33 @@ class RejectionExamples(NamedTuple):
 
 def gather_examples(
     identifier: Identifier,
-    expert_scores: Sequence[Sequence[np.ndarray]],
-    read_vectors: Callable[[np.ndarray], np.ndarray],
-    confidence: np.ndarray,
-    pictures: Sequence[Picture],
+    training_set: TrainingSet,
+    indices: np.ndarray,
     labels: np.ndarray,
+    expert_scores: Sequence[Sequence[np.ndarray]],
 ) -> RejectionExamples:
     """Gather held-out pictures as examples; all plants have the same total weight.
 
     Parameters
     ----------
     identifier : Identifier
-    expert_scores : sequence of three float (n, n_species)
-        For each expert: by classifiers that did not see the picture's plant, that did not see its species, and that saw
-        fewer of the other plants.
-    read_vectors : callable
-        Gives the joined vectors of all experts for pictures at some indices.
-    confidence : float (n,)
-        Of the segmentation.
-    pictures : sequence of Picture
+    training_set : TrainingSet
+    indices : int (n,)
+        The held-out pictures.
     labels : int (n,)
-        The species.
+        Their species.
+    expert_scores : three sequences of float (n, n_species)
+        The scores of each expert by classifiers that did not see the picture's plant, that did not see its species, and
+        that saw fewer of the other plants.
     """
+    pictures = [training_set.pictures[index] for index in indices.tolist()]
+    confidence = training_set.confidence[indices]
     trust = expert_trust(identifier.recipe, confidence)
     known, unknown, with_fewer = (
-        compute_evidence([own[kind] for own in expert_scores], trust, identifier.weights, confidence)
-        for kind in range(3)
+        compute_evidence(scores, trust, identifier.weights, confidence) for scores in expert_scores
     )
     is_known, is_known_to_fewer = (
-        np.isfinite(expert_scores[0][kind][np.arange(len(labels)), labels]) for kind in (0, 2)
+        np.isfinite(expert_scores[kind][0][np.arange(len(labels)), labels]) for kind in (0, 2)
     )
     weights = weigh_by_plant(pictures)
     plants = np.array([picture.group for picture in pictures])
@@ -72,8 +71,9 @@ def gather_examples(
     own = sample[is_known[sample]]
     both = own[is_known_to_fewer[own]]
     gains = (known[both] - with_fewer[both]) * weights[both, None]
+    vectors = np.hstack([training_set.vectors[name][indices[own]] for name in identifier.recipe.experts])
     return RejectionExamples(
-        Examples(read_vectors(own), weights[own], plants[own]),
+        Examples(vectors, weights[own], plants[own]),
         Examples(known[own], weights[own], plants[own]),
         Examples(unknown[sample], weights[sample], plants[sample]),
         gains.sum(axis=0) / max(weights[both].sum(), 1e-12),

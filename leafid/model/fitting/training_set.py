@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
 
 import numpy as np
 
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe import ClassifierSettings, Recipe
+from leafid.features.recipe import Recipe
 from leafid.grouping import group_by
 from leafid.learning.cross_fitting import check_memory
-from leafid.learning.disk_backed_array import DiskBackedArray
-from leafid.learning.linear import compute_raw_weights, compute_sample_weights
+from leafid.learning.rows import TrainingRows, make_array, make_rows
 from leafid.pictures.picture import AcquisitionType, Picture
 
 #: Number of training pictures above which there are no augmentations: a large set varies enough.
@@ -27,10 +28,11 @@ MAX_COMPOSITED_PER_PLANT = 8
 JITTERED_WEIGHT, COMPOSITED_WEIGHT = 0.5, 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """What the rows of the training vectors are: first one for each picture, then one for each augmented picture."""
+    """The rows of the training vectors: first one for each picture, then one for each augmented picture."""
 
+    recipe: Recipe
     #: Those that could be read.
     pictures: list[Picture]
     #: float64 (n_pictures,): confidence of the segmentation.
@@ -41,35 +43,75 @@ class TrainingSet:
     augmentations: np.ndarray
     #: float64 (n_rows,): weight of a row divided by that of the picture as it is.
     relative_weights: np.ndarray
+    #: By the expert's name: float16 (n_rows, n_columns), mapped to a temporary file where they are many.
+    vectors: Mapping[str, np.ndarray]
+    #: Of temporary files.
+    folder: Path | None = None
 
     def find_rows(self, pictures: np.ndarray) -> np.ndarray:
         """Find all rows of some pictures, given by their indices."""
         return np.flatnonzero(np.isin(self.picture_indices, pictures))
 
-    def select(self, is_selected: np.ndarray) -> tuple[TrainingSet, np.ndarray]:
-        """Select pictures by a mask, bool (n_pictures,); also give the indices of their rows."""
-        rows = np.flatnonzero(is_selected[self.picture_indices])
-        selected = TrainingSet(
-            [picture for picture, is_own in zip(self.pictures, is_selected, strict=True) if is_own],
-            self.confidence[is_selected],
-            np.cumsum(is_selected)[self.picture_indices[rows]] - 1,
-            self.augmentations[rows],
-            self.relative_weights[rows],
-        )
-        return selected, rows
-
-    def number_domains(self, recipe: Recipe) -> np.ndarray:
+    def number_domains(self) -> np.ndarray:
         """Give the domain of each row, its type and augmentation: augmented pictures of a type resemble each other."""
-        types = np.array([recipe.training_types.index(p.type) for p in self.pictures if p.type is not None])
-        return types[self.picture_indices] + len(recipe.training_types) * self.augmentations
+        known = self.recipe.training_types
+        types = np.array([known.index(picture.type) for picture in self.pictures if picture.type is not None], int)
+        return types[self.picture_indices] + len(known) * self.augmentations
 
     def weigh_rows(self, picture_weights: np.ndarray) -> np.ndarray:
         """Turn weights of pictures, (n_pictures,), into weights of rows, (n_rows,), with the same sum."""
-        if not self.augmentations.any():
-            return picture_weights
         weights = picture_weights[self.picture_indices] * self.relative_weights
         total = weights.sum()
         return weights * (picture_weights.sum() / total) if total else weights
+
+    def make_rows(self, name: str) -> TrainingRows:
+        """Make the training rows of an expert."""
+        expert = self.recipe.experts[name]
+        return make_rows(
+            self.vectors[name],
+            expert.feature_map,
+            standardise=not expert.is_local,
+            domains=self.number_domains() if expert.centre_types else None,
+            folder=self.folder,
+        )
+
+
+class SharedTrainingSet:
+    """The training set of pictures from which several fits with the same feature extractor take theirs.
+
+    Features are read, and kernel matrices computed, once.
+    """
+
+    def __init__(
+        self, pictures: Sequence[Picture], recipe: Recipe, loader: FeatureLoader, extractor: FeatureExtractor
+    ) -> None:
+        self._pictures = pictures
+        self._build = partial(build_training_set, pictures, recipe, loader, extractor)
+        self._rows: dict[str, TrainingRows] = {}
+        self.extractor = extractor
+
+    @cached_property
+    def training_set(self) -> TrainingSet:
+        """The training set of all pictures."""
+        return self._build()
+
+    def make_rows(self, name: str) -> TrainingRows:
+        """Make the training rows of an expert once."""
+        if name not in self._rows:
+            self._rows[name] = self.training_set.make_rows(name)
+        return self._rows[name]
+
+    def holds(self, pictures: Sequence[Picture]) -> bool:
+        """Whether the training set of some of the pictures is a part of that of all.
+
+        It isn't where they are less than half, so that the features of the others may not be needed, and where they
+        would be augmented in another way by themselves, as there are too many, or parts of plants.
+        """
+        files = {picture.file for picture in pictures}
+        plants = group_by(self._pictures, lambda picture: (picture.group, picture.type))
+        is_whole = all(len({picture.file in files for picture in own}) == 1 for own in plants.values())
+        is_small = 2 * len(pictures) < len(self._pictures)
+        return is_whole and not is_small and len(self._pictures) <= MAX_AUGMENTED_PICTURES
 
 
 @dataclass(frozen=True)
@@ -86,20 +128,15 @@ class _Pass:
 
 
 def build_training_set(
-    pictures: Sequence[Picture],
-    recipe: Recipe,
-    loader: FeatureLoader,
-    extractor: FeatureExtractor,
-    vectors: Mapping[str, DiskBackedArray],
+    pictures: Sequence[Picture], recipe: Recipe, loader: FeatureLoader, extractor: FeatureExtractor
 ) -> TrainingSet:
-    """Extract the features of pictures and of their augmentations; append the vectors of each expert to its array."""
+    """Extract the features of pictures and of their augmentations."""
     passes = _plan_passes(pictures, recipe, extractor)
     n_rows = sum(len(pictures if own.multiplicity is None else own.multiplicity) for own in passes)
+    vectors: dict[str, np.ndarray] = {}
     rows_of_pictures: dict[int, int] = {}
     confidence: list[float] = []
-    picture_indices: list[int] = []
-    augmentations: list[int] = []
-    relative_weights: list[float] = []
+    rows: list[tuple[int, int, float]] = []
     for number, own in enumerate(passes):
         queried: Sequence[int] = range(len(pictures))
         if number:
@@ -108,24 +145,28 @@ def build_training_set(
             for index, features in zip(queried, stream, strict=True):
                 if features is None:
                     continue
-                for name, array in vectors.items():
+                for name in recipe.experts:
                     vector = features.vectors[name]
-                    if not picture_indices:
+                    if name not in vectors:
                         # At the first picture, not after the work on all of them.
                         check_memory(name, recipe.experts[name], n_rows, len(vector))
-                    array.append(vector[None])
+                        vectors[name] = make_array(n_rows, len(vector), np.float16, loader.folder)
+                    vectors[name][len(rows)] = vector
                 if not number:
                     rows_of_pictures[index] = len(confidence)
                     confidence.append(features.confidence)
-                picture_indices.append(rows_of_pictures[index])
-                augmentations.append(number)
-                relative_weights.append(own.weight * (own.multiplicity[index] if own.multiplicity else 1))
+                weight = own.weight * (own.multiplicity[index] if own.multiplicity else 1)
+                rows.append((rows_of_pictures[index], number, weight))
+    indices, augmentations, weights = zip(*rows, strict=True) if rows else ((), (), ())
     return TrainingSet(
+        recipe,
         [pictures[index] for index in rows_of_pictures],
         np.array(confidence),
-        np.array(picture_indices, int),
+        np.array(indices, int),
         np.array(augmentations, int),
-        np.array(relative_weights),
+        np.array(weights, float),
+        {name: own[: len(rows)] for name, own in vectors.items()},
+        loader.folder,
     )
 
 
@@ -153,33 +194,3 @@ def _choose_composite_sources(pictures: Sequence[Picture]) -> dict[int, float]:
         number = min(len(own), MAX_COMPOSITED_PER_PLANT)
         sources.update(dict.fromkeys((own[len(own) * turn // number] for turn in range(number)), len(own) / number))
     return dict(sorted(sources.items()))
-
-
-def weigh_pictures(
-    pictures: Sequence[Picture], labels: np.ndarray, folds: Sequence[np.ndarray], settings: ClassifierSettings
-) -> list[np.ndarray]:
-    """Give the training weight of each picture: in training on all of them, then in training without each fold.
-
-    A fold's own pictures weigh 0 and are not counted: they would make their species seem more frequent than it is
-    among those that are trained on. Scans and photos of one plant count as two plants: they don't resemble each other.
-    """
-    plants = _list_plants(pictures)
-    weights = []
-    for fold in (np.array([], int), *folds):
-        rest = np.setdiff1d(np.arange(len(labels)), fold)
-        own = np.zeros(len(labels))
-        if len(rest):
-            own[rest] = compute_sample_weights(
-                labels[rest], plants[rest], settings.species_balance, settings.plant_balance
-            )
-        weights.append(own)
-    return weights
-
-
-def weigh_alone(pictures: Sequence[Picture], labels: np.ndarray, settings: ClassifierSettings) -> np.ndarray:
-    """Give each picture the weight that it has relative to one whose species and plant have no other picture."""
-    return compute_raw_weights(labels, _list_plants(pictures), settings.species_balance, settings.plant_balance)
-
-
-def _list_plants(pictures: Sequence[Picture]) -> np.ndarray:
-    return np.array([f"{picture.group} {picture.type}" for picture in pictures])

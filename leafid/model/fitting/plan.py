@@ -1,0 +1,143 @@
+"""What is fitted on which pictures: species, weights, folds, and the pictures that are held out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from leafid.features.extractor import FeatureExtractor
+from leafid.features.recipe import ClassifierSettings, Recipe
+from leafid.features.sampling import sample_by_plant
+from leafid.learning.linear import compute_raw_weights, compute_sample_weights
+from leafid.model.fitting.training_set import TrainingSet
+from leafid.pictures import split_by_plant
+from leafid.pictures.picture import AcquisitionType, Picture
+
+N_FOLDS = 5
+#: Number of folds of the classifiers that see fewer plants. If their errors are in inverse proportion to the number of
+#: plants, scores change as much from two thirds to four fifths of the plants as from there to all of them.
+N_LARGE_FOLDS = 3
+#: Number of species below which an identifier doesn't learn to reject pictures.
+MIN_SPECIES_FOR_REJECTION = 3
+#: Maximum number of held-out pictures that fusion weights, thresholds and scores are learned from.
+HELD_OUT_PICTURES = 20_000
+# Maximum number of held-out probabilities (pictures times species) of all identifiers that are fitted together ...
+_HELD_OUT_PROBABILITIES = 2**25
+# ... which does not reduce the held-out pictures of one identifier below this number.
+_MIN_HELD_OUT_PICTURES = 2_000
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """What is fitted besides classifiers and their fusion."""
+
+    #: Learn to reject pictures (`Identifier.rejection`), which takes twice as long as the fits without each fold.
+    rejection: bool = True
+    #: Keep what `leafid.model.fitting.extending` needs, where all classifiers are ridge regressions.
+    statistics: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class FitPlan:
+    """The fit of identifiers for some types that a recipe serves."""
+
+    recipe: Recipe
+    types: Sequence[AcquisitionType]
+    training_set: TrainingSet
+    #: int (k,): the pictures of the training set to learn from, by their indices, ascending.
+    chosen: np.ndarray
+    extractor: FeatureExtractor
+    seed: int
+    options: FitOptions
+
+    @cached_property
+    def pictures(self) -> list[Picture]:
+        """The chosen pictures."""
+        return [self.training_set.pictures[index] for index in self.chosen.tolist()]
+
+    @cached_property
+    def species(self) -> tuple[str, ...]:
+        """The species of the chosen pictures, sorted."""
+        return tuple(sorted({str(picture.species) for picture in self.pictures}))
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The species of each picture of the training set, int (n_pictures,); 0 for those that are not chosen."""
+        labels = np.zeros(len(self.training_set.pictures), np.intp)
+        labels[self.chosen] = np.searchsorted(self.species, [str(picture.species) for picture in self.pictures])
+        return labels
+
+    @cached_property
+    def partitions(self) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
+        """Ways to divide the pictures: folds of plants, of species, and larger ones of plants; indices of pictures.
+
+        The last two are empty where the identifiers don't learn to reject pictures.
+        """
+        by_species: list[np.ndarray] = []
+        large: list[np.ndarray] = []
+        if self.options.rejection and len(self.species) >= MIN_SPECIES_FOR_REJECTION:
+            n_folds = min(N_FOLDS, len(self.species))
+            folds = np.random.default_rng(self.seed).permutation(len(self.species)) % n_folds
+            own = folds[self.labels[self.chosen]]
+            by_species = [self.chosen[own == fold] for fold in range(n_folds)]
+            large = [self.chosen[fold] for fold in split_into_folds(self.pictures, self.seed, N_LARGE_FOLDS)]
+        return [self.chosen[fold] for fold in split_into_folds(self.pictures, self.seed)], by_species, large
+
+    @cached_property
+    def held_out(self) -> list[np.ndarray]:
+        """For each type, its pictures that are scored without their fold, by their indices."""
+        limit = _HELD_OUT_PROBABILITIES // len(self.types) // len(self.species)
+        limit = min(HELD_OUT_PICTURES, max(_MIN_HELD_OUT_PICTURES, limit))
+        held_out = []
+        for type_ in self.types:
+            own = np.flatnonzero([picture.type == type_ for picture in self.pictures])
+            sample = sample_by_plant([self.pictures[index] for index in own.tolist()], limit, self.seed)
+            held_out.append(self.chosen[own[sample]])
+        return held_out
+
+    @cached_property
+    def scored(self) -> np.ndarray:
+        """The pictures that are held out for any type."""
+        return np.unique(np.concatenate(self.held_out))
+
+    def weigh(self, settings: ClassifierSettings) -> list[np.ndarray]:
+        """Weigh the rows: for training on all chosen pictures, then without each fold; those left out weigh 0.
+
+        The pictures of a fold are not counted: they would make their species seem more frequent than it is among those
+        that are trained on.
+        """
+        plants = _list_plants(self.pictures)
+        weights = []
+        for fold in (np.array([], int), *self.partitions[0], *self.partitions[1], *self.partitions[2]):
+            rest = np.flatnonzero(~np.isin(self.chosen, fold))
+            own = np.zeros(len(self.training_set.pictures))
+            if len(rest):
+                indices = self.chosen[rest]
+                own[indices] = compute_sample_weights(
+                    self.labels[indices], plants[rest], settings.species_balance, settings.plant_balance
+                )
+            weights.append(self.training_set.weigh_rows(own))
+        return weights
+
+    def compute_unit(self, settings: ClassifierSettings, weights: np.ndarray) -> float:
+        """Compute the weight of a picture whose species and plant have no other, from the weights of all rows."""
+        first = self.chosen[0]
+        labels = self.labels[self.chosen]
+        return float(weights[first] / weigh_alone(self.pictures, labels, settings)[0])
+
+
+def weigh_alone(pictures: Sequence[Picture], labels: np.ndarray, settings: ClassifierSettings) -> np.ndarray:
+    """Give each picture the weight that it has relative to one whose species and plant have no other picture."""
+    return compute_raw_weights(labels, _list_plants(pictures), settings.species_balance, settings.plant_balance)
+
+
+def split_into_folds(pictures: list[Picture], seed: int, n_folds: int = N_FOLDS) -> list[np.ndarray]:
+    """Split pictures into at most `n_folds` folds of whole plants; no folds of a single plant."""
+    n_plants = len({picture.group for picture in pictures})
+    return split_by_plant(pictures, min(n_folds, n_plants), seed) if n_plants > 1 else []
+
+
+def _list_plants(pictures: Sequence[Picture]) -> np.ndarray:
+    # Scans and photos of one plant count as two plants: they don't resemble each other.
+    return np.array([f"{picture.group} {picture.type}" for picture in pictures])
