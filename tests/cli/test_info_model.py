@@ -43,7 +43,7 @@ def test_field_guide(cli, drawn_model, tmp_path):
     page = check_page(file)
     model = Model.read(drawn_model)
     assert page.headings[3] == sorted(model.species)
-    assert page.n_images == sum(len(record.thumbnails) for record in model.species.values())
+    assert len(page.images) == sum(len(record.thumbnails) for record in model.species.values())
 
 
 def test_the_card_beside_the_model_is_shown(cli, drawn_model, tmp_path):
@@ -70,7 +70,7 @@ def test_a_model_without_thumbnails_says_so(cli, drawn_model, tmp_path):
     assert found.out.count("it was trained with --no-thumbnails") == 1
     assert all(name in found.out for name in model.species)
     assert cli("info", tmp_path / "bare.leafid", "--output", tmp_path).status == 0
-    assert check_page(tmp_path / "field-guide.html").n_images == 0
+    assert check_page(tmp_path / "field-guide.html").images == []
 
 
 def test_without_a_name_it_describes_the_bundled_model(cli):

@@ -1,8 +1,6 @@
-import base64
 import re
 import shutil
 import xml.etree.ElementTree as ElementTree
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -11,50 +9,12 @@ import pytest
 from leafid.pages import plots
 from leafid.pages.run_facts import ConfusionMatrix
 from leafid.pictures import read_collection
+from tests.pages.written_pages import check_page
 
 REPOSITORY = Path(__file__).parents[2]
 SAMPLE = REPOSITORY / "data" / "sample"
 GOLDEN = REPOSITORY / "tests" / "golden" / "plant_task"
 UNKNOWN = {"Genus": "Unknown", "Species": "species"}
-VOID = {"meta", "img", "br", "link", "input", "hr"}
-
-
-class Page(HTMLParser):
-    """Collects text, images and ids, and insists on tags that are closed."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.text: list[str] = []
-        self.images: list[str] = []
-        self.outside: list[str] = []
-        self.ids: list[str] = []
-        self.html = html
-        self.feed(html)
-        assert self.open == []
-        assert len(self.ids) == len(set(self.ids))
-
-    def handle_starttag(self, tag, attributes):
-        if tag not in VOID:
-            self.open.append(tag)
-        for name, value in attributes:
-            if name == "id":
-                self.ids.append(value)
-            if name == "src":
-                self.images.append(value)
-            if name in {"src", "href"} and not value.startswith(("data:", "#")):
-                self.outside.append(value)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open[-1:] not in (["style"], ["script"]):
-            self.text.append(data)
-
-    @property
-    def words(self):
-        return " ".join(" ".join(self.text).split())
 
 
 @pytest.fixture
@@ -74,20 +34,16 @@ def report(cli, tmp_path, *words):
     outcome = cli("report", *words, "--output", tmp_path / "out")
     assert outcome.status == 0, outcome.err
     assert outcome.out == f"{tmp_path / 'out' / 'report.html'}\n"
-    return Page((tmp_path / "out" / "report.html").read_text())
+    return check_page(tmp_path / "out" / "report.html")
 
 
 def test_the_page_shows_confusions_with_pictures(cli, tmp_path, run):
     page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
-    assert page.outside == []
     assert "Betula pendula taken for Ginkgo biloba 6 pictures, 100% of the species" in page.words
     assert "The run lacks 1 of 72 pictures; each counts as wrong. 5.jpg" in page.words
     # Three wrong answers, two other birches' and two ginkgos' pictures, and the 72 test pictures.
     assert len(page.images) == 7 + 72
-    for image in page.images:
-        head, content = image.split(",", 1)
-        assert head == "data:image/jpeg;base64"
-        assert base64.b64decode(content).startswith(b"\xff\xd8")
+    assert all(image.startswith("data:image/jpeg;base64,/9j/") for image in page.images)
 
 
 def test_its_scores_are_those_of_evaluate(cli, tmp_path, run):
@@ -97,12 +53,6 @@ def test_its_scores_are_those_of_evaluate(cli, tmp_path, run):
         if line.startswith("run.txt"):
             score, low, high = (float(cell) for cell in re.findall(r"\d\.\d+", line)[:3])
             assert f"{score:.3f} {low:.3f} {high:.3f}" in page.words
-
-
-def test_equal_input_gives_equal_bytes(cli, tmp_path, run):
-    for folder in ("a", "b"):
-        assert cli("report", SAMPLE, run, "--part", "test", "--output", tmp_path / folder).status == 0
-    assert (tmp_path / "a" / "report.html").read_bytes() == (tmp_path / "b" / "report.html").read_bytes()
 
 
 def test_problems_of_the_pictures_are_reported(cli, tmp_path, run):
@@ -118,7 +68,7 @@ def test_several_runs_and_no_pictures(cli, tmp_path):
     page = report(cli, tmp_path, GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt")
     assert "Species of good.txt" in page.words
     assert "Missing pictures of partial.txt The run lacks 11 of 40 pictures" in page.words
-    assert not any(image.startswith("data:image/jpeg") for image in page.images)
+    assert page.images == []
 
 
 def test_without_wrong_answers_and_without_probabilities(cli, tmp_path):
@@ -210,14 +160,6 @@ def test_unknown_species_have_a_section_of_their_own(cli, tmp_path, run):
     assert "OSCR" in (tmp_path / "out" / "tables" / "open-world.csv").read_text()
 
 
-def test_names_from_outside_stay_text(cli, tmp_path):
-    run = tmp_path / "<script>alert(1)<script>.txt"
-    run.write_bytes((GOLDEN / "runs" / "good.txt").read_bytes())
-    page = report(cli, tmp_path, GOLDEN / "truth", run)
-    assert "<script>alert" not in page.html
-    assert "<script>alert(1)<script>.txt" in page.words
-
-
 def test_a_picture_that_cannot_be_read_is_left_out(cli, tmp_path, run):
     collection = tmp_path / "pictures"
     collection.mkdir()
@@ -225,7 +167,7 @@ def test_a_picture_that_cannot_be_read_is_left_out(cli, tmp_path, run):
         (collection / file.name).write_bytes(b"")
     page = report(cli, tmp_path, SAMPLE, run, "--part", "test", "--pictures", collection)
     assert "Betula pendula taken for Ginkgo biloba" in page.words
-    assert not any(image.startswith("data:image/jpeg") for image in page.images)
+    assert page.images == []
 
 
 def test_problems_of_all_runs_and_nothing_written(cli, tmp_path):

@@ -24,8 +24,8 @@ async def post(app, **request):
         return await client.post("/identify", **request)
 
 
-@pytest.mark.parametrize("limit", [200, 20])
-def test_200_requests_at_once_are_all_answered(pool, leaf, limit):
+def test_each_of_60_requests_at_once_is_answered_or_refused(pool, leaf):
+    limit, sent = 20, 60
     app = make_app(pool, limits=Limits(requests=limit))
     found = []
 
@@ -34,12 +34,12 @@ def test_200_requests_at_once_are_all_answered(pool, leaf, limit):
 
     async def send_many():
         async with anyio.create_task_group() as group:
-            for _ in range(200):
+            for _ in range(sent):
                 group.start_soon(send)
 
     anyio.run(send_many)
     statuses = [response.status_code for response in found]
-    assert (statuses.count(200), statuses.count(503)) == (limit, 200 - limit)
+    assert (statuses.count(200), statuses.count(503)) == (limit, sent - limit)
     assert all(int(response.headers["Retry-After"]) > 0 for response in found if response.status_code == 503)
 
 
@@ -65,12 +65,6 @@ def test_a_killed_worker_costs_one_request(client, pool, leaf, monkeypatch):
         found = client.get("/species")
     assert found.status_code == 503
     assert "killed" in found.json()["problem"]
-    assert client.post("/identify", files=leaf).status_code == 200
-
-
-def test_a_worker_killed_between_requests(client, pool, leaf):
-    os.kill(anyio.run(pool.call, get_process), signal.SIGKILL)
-    time.sleep(1)
     assert client.post("/identify", files=leaf).status_code == 200
 
 
