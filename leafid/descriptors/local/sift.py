@@ -1,7 +1,5 @@
 """RootSIFT: of grey and of colour channels on a grid, at detected points, and of patches turned to a direction."""
 
-from functools import lru_cache
-
 import cv2
 import numpy as np
 
@@ -88,52 +86,25 @@ def describe_turned_patches(
     """Compute the cells of patches around points, whose rows follow one another `across`, and columns `along`.
 
     The picture is uint8 (H, W), and white beyond its border; the others are float32 (n, 2), of rows and columns, the
-    last two unit vectors. Returns what `_compute_strip_cells` does, float32 (n, 4, 4, 8).
+    last two unit vectors. Returns the square root of each cell's mean gradient along 8 directions, float32
+    (n, 4, 4, 8).
     """
+    side = N_CELLS * cell
+    # Patches stand side by side in a strip, because OpenCV is several times faster on long rows. Each has a frame of
+    # one pixel, and so many columns after it that all of them are whole cells.
+    width = (N_CELLS + -(-2 // cell)) * cell
+    down, right = (np.arange(number, dtype=np.float32) - np.float32((side + 1) / 2) for number in (side + 2, width))
+    steps = np.stack(np.broadcast_arrays(np.float32(1), down[:, None], right), axis=1)
     cells = np.empty((len(points), N_CELLS, N_CELLS, N_ORIENTATIONS), np.float32)
-    steps = _list_steps(cell)
     for start in range(0, len(points), _BATCH_SIZE):
-        part = slice(start, start + _BATCH_SIZE)
-        axes = points[part], across[part], along[part]
-        rows, cols = (
-            np.matmul(np.stack([vectors[:, axis] for vectors in axes], axis=1), steps).reshape(len(steps), -1)
-            for axis in (0, 1)
-        )
+        own = slice(start, start + _BATCH_SIZE)
+        axes = (np.stack([points[own, k], across[own, k], along[own, k]], axis=1) for k in (0, 1))
+        rows, cols = (np.matmul(vectors, steps).reshape(side + 2, -1) for vectors in axes)
         strip = cv2.remap(grey, cols, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=255)
-        cells[part] = _compute_strip_cells(strip, cell)
+        planes = _compute_gradient_planes(cv2.copyMakeBorder(strip, 0, 0, 0, 2, cv2.BORDER_REPLICATE))
+        found = _compute_cell_roots(planes, cell).reshape(N_CELLS, -1, width // cell, N_ORIENTATIONS)
+        cells[own] = found[:, :, :N_CELLS].transpose(1, 0, 2, 3)
     return cells
-
-
-@lru_cache
-def _list_steps(cell: int) -> np.ndarray:
-    """List 1 and the steps down and across from a patch's middle, for each row of a strip: float32 (rows, 3, cols)."""
-    rows, cols = _count_strip_pixels(cell)
-    middle = np.float32((rows - 1) / 2)
-    steps = np.empty((rows, 3, cols), np.float32)
-    steps[:, 0] = 1
-    steps[:, 1] = np.arange(rows)[:, None] - middle
-    steps[:, 2] = np.arange(cols) - middle
-    return steps
-
-
-def _compute_strip_cells(strip: np.ndarray, cell: int) -> np.ndarray:
-    """Compute the cells of patches side by side, each as large as `_count_strip_pixels` says; uint8 (H, n · W).
-
-    A patch has a frame of one pixel; the other columns after it separate it from the next one. Returns the square root
-    of each cell's mean gradient along 8 directions, float32 (n, 4, 4, 8).
-    """
-    side, width = N_CELLS * cell, _count_strip_pixels(cell)[1]
-    number = strip.shape[1] // width
-    # OpenCV is several times faster on long rows than on the short ones of patches below each other.
-    planes = _compute_gradient_planes(cv2.copyMakeBorder(strip, 0, 0, 0, 2, cv2.BORDER_REPLICATE))
-    means = average_cells(planes.reshape(N_ORIENTATIONS * side, number * width), cell)
-    cells = _take_roots(means.reshape(N_ORIENTATIONS, -1)).reshape(N_CELLS, number, width // cell, N_ORIENTATIONS)
-    return cells[:, :, :N_CELLS].transpose(1, 0, 2, 3)
-
-
-def _count_strip_pixels(cell: int) -> tuple[int, int]:
-    """Count the rows and columns of a patch in a strip, whole cells beside each other and room for the frame."""
-    return N_CELLS * cell + 2, (N_CELLS + -(-2 // cell)) * cell
 
 
 def mirror_cells(cells: np.ndarray) -> np.ndarray:
@@ -146,10 +117,7 @@ def _compute_gradient_cells(grey: np.ndarray, cell: int) -> np.ndarray:
     n_rows, n_cols = grey.shape[0] // cell, grey.shape[1] // cell
     rows, cols = n_rows * cell, n_cols * cell
     framed = cv2.copyMakeBorder(grey, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)[: rows + 2, : cols + 2]
-    # Stacked vertically, the planes are averaged in one call.
-    planes = _compute_gradient_planes(framed).reshape(N_ORIENTATIONS * rows, cols)
-    means = average_cells(planes, cell).reshape(N_ORIENTATIONS, n_rows * n_cols)
-    return _take_roots(means).reshape(n_rows, n_cols, N_ORIENTATIONS)
+    return _compute_cell_roots(_compute_gradient_planes(framed), cell)
 
 
 def _compute_gradient_planes(framed: np.ndarray) -> np.ndarray:
@@ -175,11 +143,14 @@ def _compute_gradient_planes(framed: np.ndarray) -> np.ndarray:
     return planes
 
 
-def _take_roots(means: np.ndarray) -> np.ndarray:
-    """Take the square roots of the means of cells, (8, n) in integers, in units of grey levels; float32 (n, 8)."""
-    cells = cv2.transpose(means).astype(np.float32)
-    cells *= _PLANE_UNITS
-    return np.sqrt(cells, out=cells)
+def _compute_cell_roots(planes: np.ndarray, cell: int) -> np.ndarray:
+    """Compute the square root of each cell's mean gradient; float32 (rows, cols, 8) of uint16 (8, H, W)."""
+    rows, cols = planes.shape[1] // cell, planes.shape[2] // cell
+    # Stacked vertically, the planes are averaged in one call.
+    means = average_cells(planes.reshape(-1, planes.shape[2]), cell).reshape(N_ORIENTATIONS, -1)
+    roots = cv2.transpose(means).astype(np.float32)
+    roots *= _PLANE_UNITS
+    return np.sqrt(roots, out=roots).reshape(rows, cols, N_ORIENTATIONS)
 
 
 def _order_orientations(symmetry: int) -> np.ndarray:
