@@ -116,11 +116,20 @@ def _parse_run(lines: Iterable[str], name: str, problems: LineProblems) -> Run:
 
 def _parse_line(line: str) -> Prediction | str:
     """Parse one line, or say what is wrong with it."""
-    quoted, words = repr(line.rstrip("\r\n")), line.split()
-    quoted = quoted if len(quoted) <= 100 else f"{quoted[:96]}…'"
+    words = line.split()
+    plain = line.strip().replace("\t", " ")
+    if len(words) >= 4 and plain.isprintable() and words[0][0] != "<" and words[-1][-1] != ">":
+        rank, score = parse_whole_number(words[-2]), parse_finite_number(words[-1])
+        if rank and score is not None:
+            return Prediction(words[0], " ".join(words[1:-2]), rank, score)
+    return _explain_line(line, plain, words)
+
+
+def _explain_line(line: str, plain: str, words: list[str]) -> str:
     if not words:
         return f"expected {_LINE}, found a blank line; remove it"
-    plain = line.strip().replace("\t", " ")
+    quoted = repr(line.rstrip("\r\n"))
+    quoted = quoted if len(quoted) <= 100 else f"{quoted[:96]}…'"
     if not plain.isprintable():
         unprintable = [letter for letter in plain if not letter.isprintable()]
         # Surrogates stand for bytes that are no UTF-8, see `_parse_run`; U+0000 comes from UTF-16.
@@ -133,22 +142,14 @@ def _parse_line(line: str) -> Prediction | str:
         return f"expected {_LINE} without angle brackets, found {quoted}"
     if len(words) < 4:
         return f"expected {_LINE}, found {quoted}"
-    rank, score = _parse_whole(words[-2]), parse_finite_number(words[-1])
-    if rank is None:
-        if _parse_whole(words[-1]) is not None or score is not None:
+    if not words[-2].removeprefix("-").isdigit():
+        if parse_finite_number(words[-1]) is not None:
             return f"expected a rank before the score, found {words[-2]!r} in {quoted}; is the rank or score missing?"
         return f"expected a rank (1, 2, …), found {words[-2]!r} in {quoted}"
-    if score is None:
+    if parse_finite_number(words[-1]) is None:
         hint = "; write a decimal point" if "," in words[-1] else ""
         return f"expected a score as a finite number, found {words[-1]!r}{hint}"
-    if not 1 <= rank <= np.iinfo(np.int32).max:
-        return f"expected a rank from 1 up, found {words[-2]!r}"
-    return Prediction(words[0], " ".join(words[1:-2]), rank, score)
-
-
-def _parse_whole(word: str) -> int | None:
-    number = parse_whole_number(word.removeprefix("-"), max_digits=12)
-    return number if number is None or not word.startswith("-") else -number
+    return f"expected a rank from 1 up, found {words[-2]!r}"
 
 
 def _keep_last_of_each_rank(run: Run) -> Run:
