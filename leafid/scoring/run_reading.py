@@ -218,7 +218,7 @@ def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
         name = run.species[index]
         if name in known.species or name.endswith("*"):
             continue
-        if same := sorted(species for species in known.identifiers.values() if species.rpartition(" ")[0] == name):
+        if same := sorted({own for own in known.identifiers.values() if own.rpartition(" ")[0] == name}):
             choices = ", ".join(same)
             complaint = f"expected one species, found {name!r}, the name of several; write one of {choices}"
             yield lines.report(index, complaint)

@@ -8,7 +8,6 @@ import pytest
 from leafid import evaluate
 from leafid.errors import LeafidError, ProblemsError
 from leafid.pictures import read_collection
-from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import read_ground_truth
 
@@ -55,13 +54,6 @@ def test_rankings_need_no_scores_and_no_name():
     assert {record["run"] for record in found} == {"run"}
 
 
-def test_intervals_are_those_of_the_given_bootstrap():
-    wide, narrow = (
-        evaluate(TRUTH, GOOD, ["S"], bootstrap=Bootstrap(confidence=confidence))[-1] for confidence in (0.95, 0.5)
-    )
-    assert wide["S low"] < narrow["S low"] < wide["S"] < narrow["S high"] < wide["S high"]
-
-
 def test_missing_pictures_count_0_or_are_left_out():
     counted, left_out = (evaluate(TRUTH, PARTIAL, ["S"], leave_out_missing=leave)[-1] for leave in (False, True))
     assert (counted["missing"], left_out["missing"], left_out["pictures"]) == (11, 11, 29)
@@ -89,9 +81,3 @@ def test_misuse():
             evaluate(TRUTH, GOOD, **words)
     with pytest.raises(LeafidError, match="names that differ"):
         evaluate(TRUTH, [GOOD, GOOD])
-
-
-def test_scores_of_a_level_beside_groups_of_that_level():
-    records = evaluate(TRUTH, GOOD, ["genus"], by="genus")
-    assert [record["genus"] for record in records][:2] == ["Acer", "Fagus"]
-    assert all(0 <= record["S of genus"] <= 1 for record in records)

@@ -1,4 +1,4 @@
-"""Experiments: the grid, its cells on disk, and the table."""
+"""Experiments: the grid, the recipes, and the table."""
 
 import json
 import re
@@ -9,10 +9,11 @@ import pytest
 
 from leafid.descriptors.registry import FAMILIES
 from leafid.errors import LeafidError
+from leafid.features.recipe_reader import load_recipe, parse_recipe
 from leafid.pages.experiment_page import make_experiment_page
 from leafid.pictures import AcquisitionType
 from leafid.scoring.crossvalidation import make_experiment_table, summarise_experiment
-from leafid.scoring.experiment import Cell, list_experiments, read_experiment
+from leafid.scoring.experiment import Cell, list_experiments, read_experiment, vary_recipe
 from leafid.scoring.resampling import Bootstrap, randomisation_test
 
 EXPERIMENT = """
@@ -194,3 +195,19 @@ def test_families_are_tried_with_each_classifier(tmp_path):
     assert len(recipes) == 2 * len(FAMILIES)
     (expert,) = recipes["hu, lda"].experts.values()
     assert (expert.families, expert.classifier) == (("hu",), "lda")
+
+
+@pytest.mark.parametrize("type_", list(AcquisitionType))
+@pytest.mark.parametrize("name", ["default", "fast", "baseline-bow"])
+def test_every_row_is_of_another_recipe_that_a_recipe_file_may_hold(name, type_):
+    base = load_recipe(name, type_)
+    rows = list(vary_recipe(base, type_))
+    assert len({what for what, _ in rows}) == len(rows)
+    for what, recipe in rows:
+        assert recipe != base, what
+        assert parse_recipe(recipe.to_dict(), what) == recipe
+
+
+def test_every_family_is_taken_away_or_added():
+    rows = [what for what, _ in vary_recipe(load_recipe("default", AcquisitionType.SCAN), AcquisitionType.SCAN)]
+    assert all((f"with {family}" in rows) != (f"without {family}" in rows) for family in FAMILIES)

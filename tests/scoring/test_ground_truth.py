@@ -78,12 +78,6 @@ def test_a_truth_that_lacks_a_picture_is_refused(cli, package):
     assert "expected a ground truth whose XML can all be used, found 1 left out" in found.err
 
 
-def test_species_without_a_picture_keeps_its_line(tmp_path):
-    file = tmp_path / "GroundTruth.txt"
-    file.write_text("Platanus x hispanica 1.jpg 2.jpg \nSorbus aria \n\n")
-    assert read_ground_truth_file(file) == {"Platanus x hispanica": ["1.jpg", "2.jpg"], "Sorbus aria": []}
-
-
 def test_bad_text_files(tmp_path):
     file = tmp_path / "GroundTruth.txt"
     file.write_text("1.jpg 2.jpg\nSorbus aria 3.jpg oak 1.jpg\nSorbus aria 4.jpg 1.jpg 1.jpg\n")
@@ -111,13 +105,6 @@ def test_the_species_list_makes_the_known_species_complete(package):
     assert known.complete
     assert "Sorbus aria" in known.species
     assert read_known_names(package / "TestXmlWithGroundTruth") == known
-
-
-def test_known_from_a_text_file_needs_no_xml(tmp_path):
-    file = tmp_path / "GroundTruth.txt"
-    file.write_text("Platanus x hispanica 1.jpg\nSorbus aria \n")
-    known = read_known_names(file)
-    assert (known.pictures, known.species) == ({"1.jpg"}, {"Platanus x hispanica", "Sorbus aria"})
 
 
 def test_pictures_without_plant_are_one_plant_for_s_and_drawn_one_by_one():
@@ -160,11 +147,6 @@ def test_pictures_without_species_are_reported_and_may_be_in_a_run(caplog):
         "b.jpg: expected the species of every picture, found none for 1 of 2, this one first; they are not scored"
     ]
     assert (truth.pictures, truth.known.pictures) == (("a.jpg",), {"a.jpg", "b.jpg"})
-
-
-def test_a_path_that_is_not_there(tmp_path):
-    with pytest.raises(LeafidError, match="no such file"):
-        read_ground_truth(tmp_path / "nothing")
 
 
 @pytest.fixture

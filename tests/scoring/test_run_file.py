@@ -73,26 +73,17 @@ def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scor
     [
         ("\n" + GOOD, [":1: expected '<picture> <Genus species> <rank> <score>', found a blank line; remove it"]),
         ("1.jpg Quercus ilex 1 1,0\n", [":1: expected a score as a finite number, found '1,0'; write a decimal point"]),
-        ("1.jpg Quercus ilex 1 1_0\n", [":1: expected a score as a finite number, found '1_0'"]),
         ("1.jpg Quercus ilex 1 nan\n", [":1: expected a score as a finite number, found 'nan'"]),
-        ("1.jpg Quercus ilex 1 -inf\n", [":1: expected a score as a finite number, found '-inf'"]),
-        ("1.jpg Quercus ilex 1 ٣\n", [":1: expected a score as a finite number, found '٣'"]),
         ("1.jpg Quercus ilex 0 1\n", [":1: expected a rank from 1 up, found '0'"]),
-        ("1.jpg Quercus ilex -1 1\n", [":1: expected a rank from 1 up, found '-1'"]),
-        ("1.jpg Quercus ilex 99999999999 1\n", [":1: expected a rank from 1 up, found '99999999999'"]),
         ("1.jpg Quercus ilex 1.0 1\n", [":1: expected a rank before the score, found '1.0'"]),
-        ("1.jpg Quercus ilex 1\n", [":1: expected a rank before the score, found 'ilex'"]),
         ("1.jpg Quercus ilex first best\n", [":1: expected a rank (1, 2, …), found 'first'"]),
         ("1.jpg 1 0.5\n", [":1: expected '<picture> <Genus species> <rank> <score>', found '1.jpg 1 0.5'"]),
         ("<1.jpg Quercus ilex 1 0.5>\n", [":1: expected '<picture> <Genus species> <rank> <score>' without angle"]),
-        ("1 Quercus ilex 1 0.5\n", [":1: expected a picture of the ground truth, found '1'; did you mean '1.jpg'?"]),
         (
             "2.JPG Quercus ilex 1 0.5\n",
             [":1: expected a picture of the ground truth, found '2.JPG'; did you mean '2.jpg'?"],
         ),
         ("9.jpg Quercus ilex 1 0.5\n", [":1: expected a picture of the ground truth, found '9.jpg'"]),
-        ("1.jpg quercus ilex 1 0.5\n", [UNKNOWN + "'quercus ilex'; the nearest known name is 'Quercus ilex'"]),
-        ("1.jpg Quercus_ilex 1 0.5\n", [UNKNOWN + "'Quercus_ilex'; the nearest known name is 'Quercus ilex'"]),
         ("1.jpg Quercus illex 1 0.5\n", [UNKNOWN + "'Quercus illex'; the nearest known name is 'Quercus ilex'"]),
         ("1.jpg Juglans regia 1 0.5\n", [UNKNOWN + "'Juglans regia'"]),
         (
@@ -108,30 +99,18 @@ def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scor
             GOOD + "1.jpg Quercus ilex 3 0.1\n",
             [":4: expected each species of picture '1.jpg' once, found 'Quercus ilex' in lines 1 and 4"],
         ),
+        (
+            "1.jpg Quercus\u200b ilex 1 0.5\n",
+            [":1: expected plain text, found the character U+200B (ZERO WIDTH SPACE) in"],
+        ),
         ("", [":1: expected lines '<picture> <Genus species> <rank> <score>', found an empty file"]),
         (b"1.jpg Quercus ilex 1 0.5\n\xff\xfe.jpg Quercus ilex 1 0.5\n", [":2: expected UTF-8 text"]),
-        (b"\x00\x01\x02\x03", [":1: expected UTF-8 text"]),
     ],
 )
 def test_each_problem_is_named_with_its_line(file, text, expected):
     found = problems(file(text))
     assert len(found) == len(expected)
     assert [f[: len(e)] for f, e in zip(found, expected, strict=True)] == expected
-
-
-@pytest.mark.parametrize(
-    ("letter", "named", "remedy"),
-    [
-        ("\xa0", "U+00A0 (NO-BREAK SPACE)", "write a plain blank"),
-        ("\u200b", "U+200B (ZERO WIDTH SPACE)", "remove it"),
-        ("\x07", "U+0007 (no name)", "remove it"),
-    ],
-)
-def test_an_invisible_character_is_named(file, letter, named, remedy):
-    line = f"1.jpg Quercus{letter} ilex 1 0.5"
-    assert problems(file(f"{line}\n")) == [
-        f":1: expected plain text, found the character {named} in {line!r}; {remedy}"
-    ]
 
 
 def test_all_problems_are_found_at_once_and_in_order(file):
@@ -186,14 +165,6 @@ def test_official_mode_refuses_what_crashes_the_official_scorer(file, text):
     assert len(problems(file(text), official=True)) == 1
 
 
-def test_a_broken_line_does_not_change_its_neighbours(file):
-    good = "".join(f"{n}.jpg Quercus ilex 1 0.{n}\n" for n in range(1, 8))
-    run, found = examine_run(file(good.replace("4.jpg", "<4.jpg")))
-    assert [p.picture for p in run] == [f"{n}.jpg" for n in (1, 2, 3, 5, 6, 7)]
-    assert [problem.split(":")[1] for problem in found] == ["4"]
-    assert run.line.tolist() == [1, 2, 3, 5, 6, 7]
-
-
 @settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused_with_a_line(tmp_path_factory, text):
@@ -202,13 +173,6 @@ def test_any_text_is_read_or_refused_with_a_line(tmp_path_factory, text):
     run, found = examine_run(path, KNOWN)
     assert found or len(run)
     assert all(problem.removeprefix(f"{path}:").split(":")[0].isdigit() for problem in found)
-
-
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(LeafidError, match="no such file"):
-        read_run(tmp_path / "run.txt")
-    with pytest.raises(LeafidError, match="found a folder"):
-        read_run(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -234,13 +198,3 @@ def test_answers_above_the_species_are_one_problem_with_their_command(file):
     assert problems(file("1.jpg Quercus * 1 0.5\n2.jpg Quercus * 1 0.5\n2107.jpg * 1 1\n")) == [
         ":1: expected a species, found 'Quercus *'; 'leafid evaluate-hierarchy' scores higher taxa (and in 1 more line)"
     ]
-
-
-def test_a_test_set_of_plain_classes_may_lack_some(tmp_path):
-    run = tmp_path / "run.txt"
-    run.write_text("1.jpg Species12 1 0.6\n1.jpg two words 2 0.3\n1.jpg Species1 3 0.1\n")
-    pictures = frozenset({"1.jpg"})
-    known = KnownNames(pictures, frozenset({"Species1", "two words"}), complete=False)
-    assert len(read_run(run, known)) == 3
-    with pytest.raises(ProblemsError, match="nearest known name is 'Species1'"):
-        read_run(run, KnownNames(pictures, known.species))

@@ -53,20 +53,6 @@ def test_as_the_literal_version():
         assert hierarchical_error(correct, answer, TREE) == expected, (correct, answer)
 
 
-def test_branching_counts_the_children_of_the_true_parent():
-    assert TREE.ranks == ("order", "family", "genus", "species")
-    assert TREE.count_branches("Quercus ilex") == (3, 2, 2, 2)
-
-
-def test_known_values():
-    # Weights 1/3, 1/4, 1/6, 1/8: 21/24 in sum.
-    assert hierarchical_error("Quercus ilex", "Quercus ilex", TREE) == 0
-    assert hierarchical_error("Quercus ilex", "Quercus *", TREE) == pytest.approx(1.5 / 21)
-    assert hierarchical_error("Quercus ilex", "Quercus robur", TREE) == pytest.approx(3 / 21)
-    assert hierarchical_error("Quercus ilex", "*", TREE) == 0.5
-    assert hierarchical_error("Quercus ilex", "Acer campestre", TREE) == 1
-
-
 @pytest.mark.parametrize("correct", TREE.species)
 def test_backing_off_lowers_the_price_of_a_mistake_and_costs_a_hit(correct):
     chain = [f"{name} *" for name in reversed(TREE.paths[correct][:-1])] + ["*"]
@@ -79,17 +65,6 @@ def test_backing_off_lowers_the_price_of_a_mistake_and_costs_a_hit(correct):
 def test_unknown_answers_are_refused(answer):
     with pytest.raises(LeafidError, match="expected a species of the taxonomy"):
         hierarchical_error("Quercus robur", answer, TREE)
-
-
-def test_unknown_species_are_refused():
-    with pytest.raises(LeafidError, match="found 'Rosa canina'"):
-        hierarchical_error("Rosa canina", "*", TREE)
-
-
-def test_ranks_that_a_taxon_lacks_are_left_out():
-    tree = Taxonomy([*TAXA, Taxon("Rosa canina", family="Rosaceae")])
-    assert tree.ranks == ("family", "genus", "species")
-    assert tree.paths["Rosa canina"] == ("Rosaceae", "Rosa", "Rosa canina")
 
 
 @pytest.mark.parametrize(
@@ -160,18 +135,6 @@ def test_the_fitted_threshold_is_the_best_of_all(seed):
     assert min(mean(at) for at in [*np.linspace(0, 1, 201), 1.1]) >= error - 1e-9
 
 
-def test_a_sure_and_right_classifier_always_names_the_species():
-    rows = np.eye(len(TAXA)) * 0.9 + 0.1 / len(TAXA)
-    assert fit_back_off_threshold(rows, TREE.species, TREE) == (0.0, 0.0)
-
-
-def test_a_sure_and_wrong_classifier_never_says_anything():
-    rows = np.eye(len(TAXA))[[4, 4, 4]]
-    threshold, error = fit_back_off_threshold(rows, ["Quercus robur"] * 3, TREE)
-    assert error == pytest.approx(0.5)
-    assert back_off(rows, TREE, threshold) == ["*"] * 3
-
-
 def test_weights_count_as_copies():
     rows, correct = posteriors(20, 3), [TREE.species[i % 6] for i in range(20)]
     copies = np.arange(20) % 3
@@ -193,21 +156,6 @@ def test_weights_count_as_copies():
 def test_bad_probabilities_are_refused(rows):
     with pytest.raises(LeafidError, match="expected probabilities"):
         back_off(rows, TREE, 0.5)
-
-
-@pytest.mark.parametrize("threshold", [-0.1, float("nan")])
-def test_bad_thresholds_are_refused(threshold):
-    with pytest.raises(LeafidError, match="expected a back-off threshold"):
-        back_off(posteriors(1), TREE, threshold)
-
-
-def test_bad_lengths_and_weights_are_refused():
-    with pytest.raises(LeafidError, match="expected a species for each of 2"):
-        fit_back_off_threshold(posteriors(2), ["Quercus robur"], TREE)
-    with pytest.raises(LeafidError, match="expected a species for each of 0"):
-        fit_back_off_threshold(np.empty((0, 6)), [], TREE)
-    with pytest.raises(LeafidError, match="expected a weight"):
-        fit_back_off_threshold(posteriors(2), ["Quercus robur"] * 2, TREE, weights=np.zeros(2))
 
 
 def test_the_tree_of_pictures():
