@@ -2,7 +2,7 @@
 
     python -m benchmarks.rejection uci-leaf leafsnap-field
 
-The pictures without a leaf are the pictures of scikit-image that no training uses, whole and in part, faces, and flat
+The pictures without a leaf are pictures of scikit-image, whole and in part, faces, and flat
 colours, discs, cards, checkerboards and stripes.
 """
 
@@ -15,12 +15,18 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import PIL.Image
 import skimage
 from tabulate import tabulate
 
 import leafid
-from leafid.features.scenes import HELD_BACK_PICTURES, read_bundled_picture
 
+# Of scikit-image.
+_PICTURES = (
+    *("astronaut.png", "brick.png", "camera.png", "cell.png", "chelsea.png", "clock_motion.png", "coffee.png"),
+    *("coins.png", "color.png", "grass.png", "gravel.png", "horse.png", "hubble_deep_field.jpg", "ihc.png"),
+    *("microaneurysms.png", "moon.png", "motorcycle_left.png", "page.png", "retina.jpg", "rocket.jpg", "text.png"),
+)
 _COLOURS = ((30, 30, 200), (60, 150, 50), (200, 60, 20), (10, 10, 10), (20, 200, 220))
 _CROPS = 3
 _CONFIDENT = 0.9
@@ -53,14 +59,17 @@ def _count_verdicts(model: leafid.Model, name: str, sources: list) -> list[objec
 def draw_pictures() -> Iterator[np.ndarray]:
     """Yield pictures without a leaf, uint8 (H, W, 3)."""
     random = np.random.default_rng(5)
-    for name in HELD_BACK_PICTURES:
-        image = read_bundled_picture(name)
+    data = Path(skimage.__file__).parent / "data"
+    for name in _PICTURES:
+        # With Pillow, as OpenCV warns of the colour profiles of two of them.
+        with PIL.Image.open(data / name) as picture:
+            image = np.ascontiguousarray(np.asarray(picture.convert("RGB"))[..., ::-1])
         yield image
         height, width = image.shape[0] // 2, image.shape[1] // 2
         for _ in range(_CROPS):
             row, col = random.integers(0, height + 1), random.integers(0, width + 1)
             yield cv2.resize(image[row : row + height, col : col + width], None, fx=1.5, fy=1.5)
-    faces = np.load(Path(skimage.__file__).parent / "data" / "lfw_subset.npy")[:100:5]
+    faces = np.load(data / "lfw_subset.npy")[:100:5]
     for face in faces:
         yield cv2.cvtColor(
             cv2.resize(np.uint8(face * 255), (400, 400), interpolation=cv2.INTER_CUBIC), cv2.COLOR_GRAY2BGR

@@ -3,7 +3,6 @@ import pytest
 
 from leafid.features.augmentation import Augmentation, augment
 from leafid.features.non_leaves import HELD_BACK_KINDS, KINDS, draw_non_leaf
-from leafid.features.scenes import HELD_BACK_PICTURES, LEARNED_PICTURES
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 
@@ -34,22 +33,9 @@ def test_a_mask_may_be_empty_or_full(number, is_leaf, leaf_on_white):
     assert draw_non_leaf(leaf_on_white, full, number).size
 
 
-def test_a_sheet_holds_no_leaf(leaf_on_white, mask):
-    for brightness in range(200, 206):
-        picture = leaf_on_white.copy()
-        picture[~mask] = brightness
-        sheet = draw_non_leaf(picture, mask, list(KINDS).index("sheet"))
-        assert np.abs(sheet.astype(int) - brightness).max() < 30
-
-
 def test_the_augmentation_keeps_the_type(leaf_on_white):
     drawn, type_ = augment(leaf_on_white, AcquisitionType.SCAN, Augmentation("no-leaf", 3), 800)
     assert type_ is AcquisitionType.SCAN
     np.testing.assert_array_equal(
         drawn, draw_non_leaf(leaf_on_white, segment(leaf_on_white, type_, petiole=False).mask, 3)
     )
-
-
-def test_nothing_that_is_learned_from_is_kept_for_testing():
-    assert not set(LEARNED_PICTURES) & set(HELD_BACK_PICTURES)
-    assert not set(KINDS) & set(HELD_BACK_KINDS)
