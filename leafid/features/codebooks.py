@@ -12,10 +12,9 @@ from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local import LocalFeatures, tile_features
 from leafid.errors import LeafidError
 from leafid.features.extractor import FEATURE_VERSION, sample_features
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader, get_type, read_unchanged
 from leafid.features.recipe import Expert, Recipe
 from leafid.features.sampling import sample_evenly
-from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import Picture
 
 #: Maximum number of pictures that an encoder is learned from.
@@ -60,11 +59,11 @@ def _learn_encoder(
     for candidates in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
         chosen = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
         settings = f"codebook 2|{FEATURE_VERSION}|{longest_side}|{expert.make_feature_key()}|{seed}"
-        hashes = [loader.hash_picture(picture) for picture in chosen] if loader.cache else []
+        hashes = [loader.hash_picture(picture) if loader.cache else None for picture in chosen]
         key = _make_key(settings, chosen, hashes)
         if loader.cache and (cached := loader.cache.get([key])):
             return encoder.set_state(_parse_state(cached[key])), None
-        sampled_hashes, features = _sample_pictures(chosen, expert, longest_side, loader, seed)
+        features = _sample_pictures(chosen, hashes, expert, longest_side, loader, seed)
         if features is not None:
             try:
                 encoder.fit(features)
@@ -72,8 +71,6 @@ def _learn_encoder(
                 problem = str(error)
             else:
                 if loader.cache:
-                    # A file may have been replaced since it was hashed: the key is made from what was read.
-                    key = _make_key(settings, chosen, sampled_hashes)
                     loader.cache.put([(key, _dump_state(encoder.get_state()))])
                 return encoder, None
     if features is None:
@@ -82,33 +79,37 @@ def _learn_encoder(
 
 
 def _sample_pictures(
-    pictures: Sequence[Picture], expert: Expert, longest_side: int, loader: FeatureLoader, seed: int
-) -> tuple[list[str | None], LocalFeatures | None]:
-    """Sample local features of pictures; also give the hash of each picture's file, None where it can't be read."""
+    pictures: Sequence[Picture],
+    hashes: Sequence[str | None],
+    expert: Expert,
+    longest_side: int,
+    loader: FeatureLoader,
+    seed: int,
+) -> LocalFeatures | None:
+    """Sample local features of pictures; None where no picture can be read."""
     sample = partial(_sample_picture, expert, longest_side, seed)
-    hashes: list[str | None] = []
+    items = list(zip(pictures, hashes, strict=True))
     # In one array from the start: hundreds of small ones would leave gaps in memory that is never returned.
     gathered: LocalFeatures | None = None
     number = 0
-    for sampled in loader.show_progress(loader.map_pictures(sample, pictures), len(pictures), "codebook"):
-        hashes.append(sampled and sampled[0])
-        if sampled is None:
+    for own in loader.show_progress(loader.map_pictures(sample, pictures, items), len(pictures), "codebook"):
+        if own is None:
             continue
-        own = sampled[1]
         if gathered is None:
             gathered = LocalFeatures.zeros(len(pictures) * _SAMPLED_PER_PICTURE, own.descriptors.shape[1])
         gathered.put(number, own)
         number += len(own)
-    return hashes, None if gathered is None else gathered.take(slice(number))
+    return None if gathered is None else gathered.take(slice(number))
 
 
-def _sample_picture(expert: Expert, longest_side: int, seed: int, picture: Picture) -> tuple[str, LocalFeatures]:
-    image, content_hash = read_hashed_image(picture.file, longest_side, picture.data)
-    return content_hash, sample_features(image, get_type(picture), expert, _SAMPLED_PER_PICTURE, seed)
+def _sample_picture(expert: Expert, longest_side: int, seed: int, item: tuple[Picture, str | None]) -> LocalFeatures:
+    picture, content_hash = item
+    image = read_unchanged(picture, longest_side, content_hash)
+    return sample_features(image, get_type(picture), expert, _SAMPLED_PER_PICTURE, seed)
 
 
 def _make_key(settings: str, pictures: Sequence[Picture], hashes: Sequence[str | None]) -> bytes:
-    contents = [f"{picture.type} {content_hash}" for picture, content_hash in zip(pictures, hashes, strict=False)]
+    contents = [f"{picture.type} {content_hash}" for picture, content_hash in zip(pictures, hashes, strict=True)]
     return hashlib.sha256("|".join([settings, str(_SAMPLED_PER_PICTURE), *contents]).encode()).digest()
 
 

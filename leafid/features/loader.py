@@ -52,19 +52,19 @@ class _Source:
     #: ``compute(image, picture, names)`` returns the values with these names.
     compute: Callable[[np.ndarray, Picture, Sequence[str]], NamedArrays]
 
-    def make_keys(self, picture: Picture, content_hash: str) -> dict[str, bytes]:
-        """Make the keys in the cache of the values of a picture, by name."""
-        return {
-            name: hashlib.sha256(f"{key}|{picture.type}|{content_hash}".encode()).digest()
-            for name, key in self.keys.items()
-        }
+    def make_key(self, name: str, picture: Picture, content_hash: str | None) -> bytes:
+        """Make the key in the cache of a value of a picture."""
+        return hashlib.sha256(f"{self.keys[name]}|{picture.type}|{content_hash}".encode()).digest()
 
 
 class _Miss(NamedTuple):
-    """A picture, the hash of its content, and the names of the values that the cache doesn't have."""
+    """A picture, the hash of its content, and the names of the values that the cache doesn't have.
+
+    The hash is None, and there are no names, where the file can't be read; it is empty without a cache.
+    """
 
     picture: Picture
-    content_hash: str
+    content_hash: str | None
     names: tuple[str, ...]
 
 
@@ -192,66 +192,46 @@ class FeatureLoader:
         """Take from the cache what it has, compute the rest, and commit that."""
         waiting: list[tuple[bytes, bytes]] = []
         seconds = 0.03 if source.longest_side <= TYPE_SIDE else 0.45
+        compute = partial(compute_missing, source)
         try:
             for chunk in split_into_chunks(pictures, _LOOKED_UP_AT_ONCE):
                 found = self._look_up(chunk, source)
-                misses = [miss for _, miss in found if miss and miss.names]
-                compute = partial(compute_missing, source)
-                with closing(
-                    self.map_pictures(compute, [miss.picture for miss in misses], misses, seconds)
-                ) as computed:
-                    for hits, miss in found:
-                        if miss is None:
-                            yield None
-                        elif not miss.names:
-                            yield hits
-                        elif (result := next(computed)) is None:
-                            yield None
-                        else:
-                            yield self._merge(hits, miss, *result, source, waiting)
+                misses = [miss for _, miss in found if miss.names]
+                own = [miss.picture for miss in misses]
+                with closing(self.map_pictures(compute, own, misses, seconds)) as computed:
+                    for values, miss in found:
+                        arrays = next(computed) if miss.names else {}
+                        for name, array in (arrays or {}).items():
+                            value = pack(array)
+                            # Unpacked again, computed values equal cached ones to the last bit.
+                            values[name] = unpack(value)
+                            if self.cache:
+                                waiting.append((source.make_key(name, miss.picture, miss.content_hash), value))
+                        is_readable = arrays is not None and miss.content_hash is not None
+                        yield {name: values[name] for name in source.keys} if is_readable else None
                         if len(waiting) >= _COMMIT_EVERY:
                             self._commit(waiting)
         finally:
             self._commit(waiting)
 
-    def _look_up(self, pictures: Sequence[Picture], source: _Source) -> list[tuple[NamedArrays, _Miss | None]]:
-        """Look up the values of pictures; of each what the cache has and what it lacks, None for an unreadable file."""
+    def _look_up(self, pictures: Sequence[Picture], source: _Source) -> list[tuple[NamedArrays, _Miss]]:
+        """Look up the values of pictures: of each what the cache has, and what it lacks."""
         if self.cache is None:
             return [({}, _Miss(picture, "", tuple(source.keys))) for picture in pictures]
         hashes = [self.hash_picture(picture) for picture in pictures]
         keys = [
-            {} if content_hash is None else source.make_keys(picture, content_hash)
+            {name: source.make_key(name, picture, content_hash) for name in source.keys if content_hash is not None}
             for picture, content_hash in zip(pictures, hashes, strict=True)
         ]
         stored = self.cache.get([key for own in keys for key in own.values()])
-        found: list[tuple[NamedArrays, _Miss | None]] = []
+        found = []
         for picture, content_hash, own in zip(pictures, hashes, keys, strict=True):
             hits: NamedArrays = {}
             for name, key in own.items():
                 with suppress(KeyError, ValueError):
                     hits[name] = unpack(stored[key])
-            names = tuple(name for name in own if name not in hits)
-            found.append((hits, None if content_hash is None else _Miss(picture, content_hash, names)))
+            found.append((hits, _Miss(picture, content_hash, tuple(name for name in own if name not in hits))))
         return found
-
-    def _merge(
-        self,
-        hits: NamedArrays,
-        miss: _Miss,
-        content_hash: str,
-        computed: NamedArrays,
-        source: _Source,
-        waiting: list[tuple[bytes, bytes]],
-    ) -> NamedArrays:
-        """Put together what was cached and what was computed of a picture; the latter also waits for the commit."""
-        values = hits if content_hash == miss.content_hash else {}
-        keys = source.make_keys(miss.picture, content_hash)
-        for name, arrays in computed.items():
-            value = pack(arrays)
-            # Unpacked again, computed values equal cached ones to the last bit.
-            values[name] = unpack(value)
-            waiting.append((keys[name], value))
-        return {name: values[name] for name in source.keys}
 
     def _commit(self, waiting: list[tuple[bytes, bytes]]) -> None:
         if self.cache and waiting:
@@ -271,12 +251,18 @@ def get_type(picture: Picture) -> AcquisitionType:
     return picture.type
 
 
-def compute_missing(source: _Source, miss: _Miss) -> tuple[str, NamedArrays]:
-    """Compute what is missing of a picture; returns the hash of what was read, and the values."""
-    image, content_hash = read_hashed_image(miss.picture.file, source.longest_side, miss.picture.data)
-    # If the file was replaced since it was looked up, the cached values belong to another picture.
-    names = miss.names if content_hash == miss.content_hash else tuple(source.keys)
-    return content_hash, source.compute(image, miss.picture, names)
+def read_unchanged(picture: Picture, longest_side: int, content_hash: str | None) -> np.ndarray:
+    """Read a picture whose content was hashed before, if at all; raise `LeafidError` if it has changed since."""
+    image, found = read_hashed_image(picture.file, longest_side, picture.data)
+    if content_hash and found != content_hash:
+        raise LeafidError(f"{picture.file}: the file was changed while it was read; try again")
+    return image
+
+
+def compute_missing(source: _Source, miss: _Miss) -> NamedArrays:
+    """Compute the values of a picture that the cache doesn't have."""
+    image = read_unchanged(miss.picture, source.longest_side, miss.content_hash)
+    return source.compute(image, miss.picture, miss.names)
 
 
 def _call_guarded(function: Callable[[Any], Any], guarded: tuple[Picture, Any]) -> _Outcome:
