@@ -69,9 +69,9 @@ def cross_fit(
         All rows, as they were centred.
     """
     every = own = WeightedRows(rows, weights[0])
-    axes = None
+    combinations = None
     if settings.classifier != "ridge":
-        rows, axes = rows.compress()
+        rows, combinations = rows.compress()
         own = WeightedRows(rows, weights[0])
     all_fits = _fit(own, labels, settings)
     shape = len(scored), int(labels.max()) + 1
@@ -92,7 +92,7 @@ def cross_fit(
                 found = rest.multiply(coefficients, scored[positions]) + intercepts
                 scores[number][np.ix_(positions, classes)] = found
     fits = [
-        LinearFit(coefficients if axes is None else axes @ coefficients, intercepts, scores)
+        LinearFit(every.rows.rotate_back(coefficients, combinations), intercepts, scores)
         for (coefficients, intercepts), scores in zip(all_fits, held_out_scores, strict=True)
     ]
     return fits, every

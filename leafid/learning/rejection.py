@@ -204,7 +204,7 @@ def _fit_logistic(positive: Examples, negative: Examples, regularisation: float)
         Probabilities of the positive examples.
     """
     rows = make_rows(np.concatenate([positive.rows, negative.rows]), standardise=True)
-    compressed, axes = rows.compress()
+    compressed, combinations = rows.compress()
     values = compressed.values
     labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
     weights = np.concatenate([own.weights / own.weights.sum() for own in (positive, negative)]) * (len(labels) / 2)
@@ -221,8 +221,7 @@ def _fit_logistic(positive: Examples, negative: Examples, regularisation: float)
     slope, offset = (
         found.item(1) for found in fit_linear("logistic", logits[:, None], labels, _CALIBRATION_REGULARISATION, weights)
     )
-    if axes is not None:
-        coefficients = axes @ coefficients
+    coefficients = rows.rotate_back(coefficients, combinations)
     if rows.scale is not None:
         coefficients = coefficients * rows.scale[:, None]
     final = slope * np.append(coefficients[:, 1], intercepts[1] - rows.mean @ coefficients[:, 1])

@@ -106,8 +106,8 @@ class TrainingRows:
         """Rotate rows with more columns than rows into the space that they span.
 
         That keeps lengths and angles in at most as many columns as there are rows, so that every linear classifier
-        learns the same in a fraction of the time. Also gives the axes of that space, float64 (n_columns, k); None where
-        the rows stay as they are.
+        learns the same in a fraction of the time. Also gives the coefficients that combine rows to the axes of that
+        space, float64 (n, k), for `rotate_back`; None where the rows stay as they are.
         """
         if not self.is_wide:
             return self, None
@@ -115,9 +115,14 @@ class TrainingRows:
         # Equal rows span nothing; one empty column is kept to fit something to.
         kept = max(1, int((strengths > _MIN_EIGENVALUE_RATIO * strengths[-1]).sum()))
         vectors, roots = vectors[:, -kept:], np.sqrt(np.maximum(strengths[-kept:], 1e-30))
-        axes = self.combine(np.arange(len(self.values)), vectors / roots)
         values = (vectors * roots).astype(np.float32)
-        return TrainingRows(values, self.domains, "none", np.zeros(kept, np.float32), None), axes
+        return TrainingRows(values, self.domains, "none", np.zeros(kept, np.float32), None), vectors / roots
+
+    def rotate_back(self, coefficients: np.ndarray, combinations: np.ndarray | None) -> np.ndarray:
+        """Turn coefficients of compressed rows, (k, m), into those of rows, (n_columns, m)."""
+        if combinations is None:
+            return coefficients
+        return self.combine(np.arange(len(self.values)), combinations @ coefficients)
 
 
 def make_rows(

@@ -27,11 +27,12 @@ def fit(kind, rows, labels, regularisation, balance):
 def test_a_fit_in_the_span_equals_one_in_the_full_space(kind):
     vectors, labels = data(20, 90)
     new = data(15, 90, seed=7)[0]
-    rows, axes = make_rows(vectors).compress()
+    every = make_rows(vectors)
+    rows, combinations = every.compress()
     assert rows.values.shape[1] <= 20
     centre = vectors.mean(axis=0)
     spanned, offsets = fit(kind, rows.values, labels, 1.0, 0.5)
-    spanned = (new - centre) @ (axes @ spanned) + offsets
+    spanned = (new - centre) @ every.rotate_back(spanned, combinations) + offsets
     coefficients, intercepts = fit(kind, vectors - centre, labels, 1.0, 0.5)
     full = (new - centre) @ coefficients + intercepts
     # Solvers stop at a tolerance; liblinear's is 1e-4 of its own measure.

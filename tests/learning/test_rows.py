@@ -56,17 +56,19 @@ def test_further_vectors_become_rows_like_those_of_training():
 def test_wide_rows_keep_lengths_and_angles_in_fewer_columns():
     vectors, _, _ = draw(20, 90)
     rows = make_rows(np.vstack([vectors, vectors[:3]]))
-    compressed, axes = rows.compress()
+    compressed, combinations = rows.compress()
     assert compressed.values.shape == (23, 19)
     np.testing.assert_allclose(compressed.kernel, rows.kernel, atol=1e-3)  # products are about 100
-    np.testing.assert_allclose(rows.values @ axes, compressed.values, atol=1e-3)
+    coefficients = np.random.default_rng(0).normal(size=(19, 2))
+    back = rows.rotate_back(coefficients, combinations)
+    np.testing.assert_allclose(rows.values @ back, compressed.values @ coefficients, atol=1e-3)
     assert make_rows(vectors[:, :5]).compress()[1] is None
 
 
 def test_equal_rows_span_nothing():
-    compressed, axes = make_rows(np.ones((4, 9))).compress()
+    compressed, combinations = make_rows(np.ones((4, 9))).compress()
     assert np.abs(compressed.values).max() < 1e-9
-    assert np.isfinite(axes).all()
+    assert np.isfinite(combinations).all()
 
 
 def test_large_arrays_are_in_a_file_without_a_name(tmp_path, monkeypatch):
