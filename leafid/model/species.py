@@ -122,11 +122,12 @@ def describe_species(
     The loader gives the number of workers and the progress. With `thumbnails`, the most typical pictures are kept: of
     each species and type, those of different plants that are identified best.
     """
+    by_species = group_by_species(pictures)
     certainty = _measure_certainty(held_out.values())
     answers = _record_answers(held_out)
     groups = {
         (name, type_): [picture for picture in of_species if picture.type is type_]
-        for name, of_species in group_by_species(pictures).items()
+        for name, of_species in by_species.items()
         for type_ in AcquisitionType
     }
     typical = {key: _choose_typical(own, certainty) if thumbnails else [] for key, own in groups.items()}
@@ -139,7 +140,7 @@ def describe_species(
     images = loader.show_progress(loader.map_pictures(_encode_thumbnail, shown), len(shown), "thumbnails")
     thumbnails_by_file = {picture.file: image for picture, image in zip(shown, images, strict=True)}
     described = {}
-    for name, of_species in group_by_species(pictures).items():
+    for name, of_species in by_species.items():
         types, kept = {}, []
         for type_ in AcquisitionType:
             if own := groups[name, type_]:

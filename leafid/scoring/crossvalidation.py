@@ -13,7 +13,7 @@ from leafid.grouping import group_by
 from leafid.learning.averages import average_score, per_plant_score
 from leafid.learning.held_out import rank_labels
 from leafid.model.answer import rank_species
-from leafid.model.crossvalidation import FoldAnswers
+from leafid.model.validation import FoldAnswers
 from leafid.pictures.picture import Picture
 from leafid.scoring import calibration, plants
 from leafid.scoring.calibration import FirstSpecies

@@ -20,8 +20,8 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
 from leafid.features.recipe_reader import load_recipe, parse_recipe
 from leafid.learning.held_out import rank_labels
-from leafid.model.crossvalidation import cross_validate
 from leafid.model.identifier import Identifier
+from leafid.model.validation import cross_validate
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.protocols import Protocol
 from leafid.schema import parse_toml

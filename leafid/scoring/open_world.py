@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score
 from leafid.features.non_leaves import HELD_BACK_KINDS
 from leafid.grouping import group_by
 from leafid.learning.averages import accuracy_score, macro_average
-from leafid.model.crossvalidation import Judgements, OpenWorldFold
+from leafid.model.validation import Judgements, OpenWorldFold
 from leafid.scoring.plant_task import ALL, TYPE_ORDER
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table

@@ -1,7 +1,7 @@
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.model.crossvalidation import cross_validate
+from leafid.model.validation import cross_validate
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.protocols import limit_training, make_fold_splits
 

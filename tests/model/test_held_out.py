@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leafid.learning.held_out import HeldOutAnswers, held_out_scores
-from leafid.model.crossvalidation import FoldAnswers, cross_validated_scores
+from leafid.model.validation import FoldAnswers, cross_validated_scores
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 SPECIES = ("Acer campestre", "Olea europaea", "Salix alba")

@@ -9,8 +9,8 @@ from hypothesis.extra.numpy import arrays
 
 from leafid.learning.held_out import HeldOutAnswers
 from leafid.model.answer import Answer
-from leafid.model.crossvalidation import FoldAnswers, share_fold_answers
 from leafid.model.sessions import find_session, share_answers, share_evidence
+from leafid.model.validation import FoldAnswers, share_fold_answers
 from leafid.pictures.picture import AcquisitionType, Picture, Place
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO

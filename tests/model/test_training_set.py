@@ -8,9 +8,9 @@ from msgspec import structs
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.recipe import Expert, Recipe
-from leafid.model.crossvalidation import cross_validate
 from leafid.model.fitting import training_set as module
 from leafid.model.fitting.training_set import SharedTrainingSet, build_training_set
+from leafid.model.validation import cross_validate
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.protocols import make_fold_splits
 

@@ -56,7 +56,7 @@ from leafid.cli.training.input import (
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
-from leafid.model.crossvalidation import (
+from leafid.model.validation import (
     FoldAnswers,
     cross_validate,
     cross_validate_open_world,
