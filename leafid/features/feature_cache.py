@@ -29,6 +29,12 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, used INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS vectors_used ON vectors (used);
 """
+_SHRINK = """
+DELETE FROM vectors WHERE key IN (
+    SELECT key FROM (SELECT key, SUM(LENGTH(value)) OVER (ORDER BY used DESC, key DESC) AS total FROM vectors)
+    WHERE total > ?
+)
+"""
 # SQLite quotes a damaged schema in its message, which Python may then fail to decode.
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)
 _log = logging.getLogger(__name__)
@@ -65,15 +71,18 @@ class FeatureCache:
         found: dict[bytes, bytes] = {}
         outdated: list[tuple[int, bytes]] = []
         now = int(time.time())
-        for key, stored, used in self._select("key, value, used", keys):
-            value = _verify(stored)
-            if value is not None:
-                found[key] = value
-                # Noting the use rewrites the whole entry, so it is done once a day.
-                if not isinstance(used, int) or not now - _USAGE_RESOLUTION < used <= now:
-                    outdated.append((now, key))
-        if outdated:
-            self._execute("UPDATE vectors SET used = ? WHERE key = ?", outdated)
+        with self._tolerating_errors("read"):
+            for chunk in split_into_chunks(keys, _KEYS_PER_QUERY):
+                query = f"SELECT key, value, used FROM vectors WHERE key IN ({','.join('?' * len(chunk))})"
+                for key, stored, used in self._connection.execute(query, chunk):
+                    value = stored[_CHECKSUM_SIZE:] if isinstance(stored, bytes) else b""
+                    if stored != _compute_checksum(value) + value:
+                        continue
+                    found[key] = value
+                    # Noting the use rewrites the whole entry, so it is done once a day.
+                    if not isinstance(used, int) or not now - _USAGE_RESOLUTION < used <= now:
+                        outdated.append((now, key))
+        self._execute("UPDATE vectors SET used = ? WHERE key = ?", outdated)
         return found
 
     def put(self, items: Iterable[tuple[bytes, bytes]]) -> None:
@@ -86,20 +95,12 @@ class FeatureCache:
 
     def shrink(self) -> int:
         """Remove the least recently used values until the limit is met; returns their number."""
-        removed: list[tuple[bytes]] = []
         with self._tolerating_errors("read"):
             # The values don't exceed the pages, which are counted in no time.
             [pages] = self._connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
-            if pages[0] <= self.limit:
-                return 0
-            [total] = self._connection.execute("SELECT TOTAL(LENGTH(value)) FROM vectors")
-            excess = total[0] - self.limit
-            for key, size in self._connection.execute("SELECT key, LENGTH(value) FROM vectors ORDER BY used, key"):
-                if excess <= 0:
-                    break
-                removed.append((key,))
-                excess -= size
-        return self._execute("DELETE FROM vectors WHERE key = ?", removed)
+            if pages[0] > self.limit:
+                return self._execute(_SHRINK, [(self.limit,)])
+        return 0
 
     def close(self) -> None:
         """Shrink to the limit and close the database."""
@@ -126,16 +127,10 @@ class FeatureCache:
                     raise
             time.sleep(0.01)
 
-    def _select(self, columns: str, keys: Sequence[bytes]) -> list[tuple]:
-        rows: list[tuple] = []
-        with self._tolerating_errors("read"):
-            for chunk in split_into_chunks(keys, _KEYS_PER_QUERY):
-                marks = ",".join("?" * len(chunk))
-                rows += self._connection.execute(f"SELECT {columns} FROM vectors WHERE key IN ({marks})", chunk)
-        return rows
-
     def _execute(self, statement: str, rows: Sequence[tuple]) -> int:
         """Change rows, all or none of them; returns the number of changed rows."""
+        if not rows:
+            return 0
         with self._tolerating_errors("written"), self._connection:
             return self._connection.executemany(statement, rows).rowcount
         return 0
@@ -217,10 +212,3 @@ def split_into_chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 def _compute_checksum(value: bytes) -> bytes:
     return zlib.crc32(value).to_bytes(_CHECKSUM_SIZE, "big")
-
-
-def _verify(stored: object) -> bytes | None:
-    """Return the value that was stored with its checksum; None where they don't match."""
-    if not isinstance(stored, bytes) or stored[:_CHECKSUM_SIZE] != _compute_checksum(stored[_CHECKSUM_SIZE:]):
-        return None
-    return stored[_CHECKSUM_SIZE:]

@@ -238,15 +238,6 @@ def _draw_masonry(_image: Image, _mask: Mask, random: np.random.Generator) -> Im
     return cv2.warpPerspective(drawn, warp, (width, height), borderMode=cv2.BORDER_REFLECT)
 
 
-def _shuffle_tiles(image: Image, _mask: Mask, random: np.random.Generator) -> Image:
-    """Cut a picture into squares, and put them together in another order."""
-    side = min(image.shape[:2]) // int(random.integers(3, 9))
-    rows, cols = image.shape[0] // side, image.shape[1] // side
-    tiles = image[: rows * side, : cols * side].reshape(rows, side, cols, side, 3).swapaxes(1, 2)
-    shuffled = random.permutation(tiles.reshape(-1, side, side, 3)).reshape(rows, cols, side, side, 3)
-    return np.ascontiguousarray(shuffled.swapaxes(1, 2).reshape(rows * side, cols * side, 3))
-
-
 def _draw_pattern(_image: Image, _mask: Mask, random: np.random.Generator) -> Image:
     """Draw a checkerboard or stripes."""
     width, height = _choose_size(random)
@@ -291,5 +282,5 @@ KINDS: dict[str, Kind] = {
     "masonry": _draw_masonry,
 }
 #: Kinds that are kept for testing.
-HELD_BACK_KINDS: dict[str, Kind] = {"tiles": _shuffle_tiles, "pattern": _draw_pattern}
+HELD_BACK_KINDS: dict[str, Kind] = {"pattern": _draw_pattern}
 ALL_KINDS = KINDS | HELD_BACK_KINDS

@@ -14,6 +14,7 @@ from leafid.descriptors.encoding import ENCODERS, Encoder
 from leafid.descriptors.local import Grid
 from leafid.descriptors.registry import find_families
 from leafid.errors import LeafidError
+from leafid.grouping import group_by
 from leafid.pictures.picture import AcquisitionType, Picture
 
 LONGEST_SIDE = 800
@@ -180,14 +181,7 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def group_by_training(recipes: Mapping[AcquisitionType, Recipe]) -> list[list[AcquisitionType]]:
     """Group the types that have the same recipe; groups and members in the order given."""
-    groups: list[list[AcquisitionType]] = []
-    for type_, recipe in recipes.items():
-        group = next((group for group in groups if recipe == recipes[group[0]]), None)
-        if group is None:
-            groups.append([type_])
-        else:
-            group.append(type_)
-    return groups
+    return list(group_by(recipes, lambda type_: repr(recipes[type_])).values())
 
 
 def choose_types_to_train(pictures: Sequence[Picture], only: AcquisitionType | None = None) -> list[AcquisitionType]:

@@ -1,10 +1,11 @@
 """Finds pictures of the same leaf: of one scanned twice, or saved at another size."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import cv2
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from leafid.descriptors.local import LocalFeatures
 from leafid.features.extractor import extract_local_features, make_views
@@ -62,19 +63,9 @@ def find_similar(pictures: Sequence[Picture], loader: FeatureLoader) -> Iterator
     for own in loader.progress(labels, len(labels), "compare"):
         points = enumerate(loader.map_pictures(detect_points, own))
         readable = [(index, found) for index, found in points if found is not None]
-        pairs = [
-            (first, second)
-            for (first, its_points), (second, other_points) in combinations(readable, 2)
-            if count_matches(its_points, other_points) >= MIN_MATCHES
-        ]
-        yield from ([own[index] for index in group] for group in _join_pairs(pairs, len(own)))
-
-
-def _join_pairs(pairs: Iterable[tuple[int, int]], number: int) -> list[list[int]]:
-    """Return the groups of at least two that pairs join, each in ascending order."""
-    group_of = list(range(number))
-    for first, second in pairs:
-        old, new = group_of[second], group_of[first]
-        group_of = [new if group == old else group for group in group_of]
-    groups = group_by(range(number), lambda index: group_of[index])
-    return [members for members in groups.values() if len(members) > 1]
+        are_similar = np.zeros((len(own), len(own)), bool)
+        for (first, its_points), (second, other_points) in combinations(readable, 2):
+            are_similar[first, second] = count_matches(its_points, other_points) >= MIN_MATCHES
+        numbered = zip(own, connected_components(are_similar)[1], strict=True)
+        groups = group_by(numbered, lambda item: int(item[1])).values()
+        yield from ([picture for picture, _ in group] for group in groups if len(group) > 1)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from leafid.features.loader import FeatureLoader
-from leafid.features.same_leaf import MIN_MATCHES, _join_pairs, count_matches, detect_points, find_similar
+from leafid.features.same_leaf import MIN_MATCHES, count_matches, detect_points, find_similar
 from leafid.pictures import AcquisitionType, read_collection
 from leafid.pictures.decoding import read_image
 
@@ -41,8 +41,3 @@ def test_similar_pictures_are_grouped(scans, rescan):
 def test_no_points_match_nothing(scans):
     points = detect_points(scans[0])
     assert count_matches(points, points.take(np.array([], int))) == 0
-
-
-def test_chains_are_joined():
-    assert _join_pairs([(0, 1), (3, 4), (1, 4)], 6) == [[0, 1, 3, 4]]
-    assert _join_pairs([], 3) == []
