@@ -8,8 +8,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leafid.learning.averages import macro_average
-from leafid.scoring.plant_task import JudgedRun, PlantMetric, average_score_by_group, select_types
+from leafid.grouping import group_by
+from leafid.learning.averages import average_score, macro_average
+from leafid.scoring.plant_task import JudgedRun, PlantMetric, select_types
 from leafid.scoring.resampling import correct_holm, randomisation_test
 from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth
@@ -126,13 +127,11 @@ def score_species(
 
     The result is in the order of ``truth.encode("species")``.
     """
-    names, species = truth.encode("species")
     authors, plants = truth.encode("author")[1], truth.encode("plant")[1]
-    counted = np.array([acquisition_type in (None, type_) for type_ in truth.type], bool)
-    scores = np.full(len(names), np.nan)
-    found = average_score_by_group(values[counted], authors[counted], plants[counted], species[counted])
-    scores[: len(found)] = found
-    return scores
+    counted = (index for index, type_ in enumerate(truth.type) if acquisition_type in (None, type_))
+    groups = group_by(counted, truth.species.__getitem__)
+    members = [groups.get(name, []) for name in truth.encode("species")[0]]
+    return np.array([average_score(values[own], authors[own], plants[own]) for own in members])
 
 
 def make_comparison_table(

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.grouping import group_by
-from leafid.learning.averages import average_score, top_k_scores
+from leafid.learning.averages import average_by_group, average_score, index_plants, top_k_scores
 from leafid.pictures.picture import AcquisitionType
-from leafid.scoring.plant_task import TYPE_ORDER, JudgedRun, average_score_by_group
+from leafid.scoring.plant_task import TYPE_ORDER, JudgedRun
 from leafid.scoring.truth import UNKNOWN, GroundTruth
 
 #: The file of all runs' scores.
@@ -110,13 +110,16 @@ def _score_groups(
     truth: GroundTruth, field: str, rank: NDArray, counted: NDArray[np.bool_]
 ) -> dict[tuple[str, str], float]:
     """Score each type's species, genera or families: S by type and name, both sorted."""
-    names, groups = truth.encode(field)
-    type_names, types = truth.encode("type")
+    names, values = getattr(truth, field), top_k_scores(rank)
     authors, plants = truth.encode("author")[1], truth.encode("plant")[1]
-    codes = types * len(names) + groups
-    scores = average_score_by_group(top_k_scores(rank)[counted], authors[counted], plants[counted], codes[counted])
-    found = np.flatnonzero(~np.isnan(scores)).tolist()
-    return {(type_names[code // len(names)], names[code % len(names)]): float(scores[code]) for code in found}
+    groups = group_by(np.flatnonzero(counted).tolist(), lambda index: (truth.type[index], names[index]))
+    scores = {}
+    for key, own in sorted(groups.items()):
+        owners, unit = index_plants(authors[own], plants[own])
+        author_scores = average_by_group(average_by_group(values[own], unit), owners)
+        # Authors are added up one after the other, which decides the last digit.
+        scores[key] = float(average_by_group(author_scores, np.zeros(len(author_scores), np.intp))[0])
+    return scores
 
 
 def _average_tables(tables: Sequence[dict[tuple[str, str], float]]) -> dict[tuple[str, str], float]:

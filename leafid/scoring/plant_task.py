@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from leafid.errors import LeafidError
 from leafid.learning.averages import (
     accuracy_score,
-    average_by_group,
     average_score,
     encode,
     index_plants,
@@ -56,26 +55,6 @@ def inverse_rank_scores(rank: ArrayLike) -> NDArray[np.float64]:
     """
     ranks = np.asarray(rank, np.float64)
     return np.divide(1.0, ranks, out=np.zeros_like(ranks), where=ranks > 0)
-
-
-def average_score_by_group(
-    values: ArrayLike, authors: ArrayLike, plants: ArrayLike, groups: ArrayLike
-) -> NDArray[np.float64]:
-    """Compute `average_score` for each group of pictures, numbered from 0; NaN for a number that no picture has.
-
-    Examples
-    --------
-    >>> average_score_by_group([1, 0, 1], ["ann", "ann", "bob"], ["a", "b", "c"], [0, 0, 1])
-    array([0.5, 1. ])
-    """
-    group_index = np.asarray(groups, np.intp)
-    author_index = encode(authors)
-    n_authors = author_index.max(initial=0) + 1
-    # An author's pictures in two groups are averaged separately, as if two authors had taken them.
-    group_authors, author_of_picture = np.unique(group_index * n_authors + author_index, return_inverse=True)
-    owners, unit = index_plants(author_of_picture, plants)
-    author_scores = average_by_group(average_by_group(values, unit), owners)
-    return average_by_group(author_scores, group_authors // n_authors, group_index.max(initial=-1) + 1)
 
 
 def weigh_in_groups(
