@@ -76,15 +76,13 @@ def compute_contour_length(contour: Points) -> float:
     >>> compute_contour_length(np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]]))
     12.0
     """
-    steps = np.diff(np.concatenate([contour, contour[:1]]), axis=0)
-    return float(np.sqrt((steps * steps).sum(axis=1)).sum())
+    return float(_measure_sides(contour).sum())
 
 
 def compute_contour_area(contour: Points) -> float:
     """Signed area inside a closed contour: positive where it runs counter-clockwise as seen on the picture."""
-    rows, cols = contour[:, 0], contour[:, 1]
-    around = (rows[:-1] * cols[1:]).sum() - (cols[:-1] * rows[1:]).sum()
-    return float(0.5 * (around + rows[-1] * cols[0] - cols[-1] * rows[0]))
+    points = as_complex(contour)
+    return float(0.5 * (points.conj() * np.roll(points, -1)).imag.sum())
 
 
 def as_complex(contour: Points) -> NDArray[np.complex128]:
@@ -94,12 +92,17 @@ def as_complex(contour: Points) -> NDArray[np.complex128]:
 
 def resample(contour: Points, n_points: int) -> Points:
     """Return `n_points` points at equal arc length along a closed contour, from its first point on."""
-    closed = np.concatenate([contour, contour[:1]])
-    steps = np.diff(closed, axis=0)
-    lengths = np.concatenate([[0.0], np.sqrt((steps * steps).sum(axis=1)).cumsum()])
+    lengths = np.append(0.0, _measure_sides(contour).cumsum())
     # Complex numbers interpolate both coordinates in one search.
-    points = np.interp(np.arange(n_points) * (lengths[-1] / n_points), lengths, as_complex(closed))
+    closed = as_complex(np.concatenate([contour, contour[:1]]))
+    points = np.interp(np.arange(n_points) * (lengths[-1] / n_points), lengths, closed)
     return points.view(np.float64).reshape(-1, 2)
+
+
+def _measure_sides(contour: Points) -> NDArray[np.float64]:
+    """Measure the sides of a closed polygon, from each corner to the next."""
+    steps = np.diff(np.concatenate([contour, contour[:1]]), axis=0)
+    return np.sqrt((steps * steps).sum(axis=1))
 
 
 def _drop_dirt(mask: Mask) -> NDArray[np.uint8]:
@@ -139,31 +142,24 @@ def _scale(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def trace_contours(grey: NDArray[np.uint8]) -> list[Points]:
     """Trace the outer contours of the half-covered level, largest first, with one point a pixel."""
     smooth = cv2.GaussianBlur(grey, (5, 5), 1.0)
-    pixel_contours = _find_pixel_contours(smooth >= 128)
-    if not pixel_contours:  # a hair thinner than the smoothing: only its own pixels remain
+    if smooth.max() < 128:  # a hair thinner than the smoothing: only its own pixels remain
         smooth = grey
-        pixel_contours = _find_pixel_contours(grey >= min(128, int(grey.max())))
+    inside = smooth >= min(128, int(smooth.max()))
+    pixel_contours, _ = cv2.findContours(inside.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     areas = np.array([cv2.contourArea(contour) + len(contour) for contour in pixel_contours])
     order = np.argsort(-areas, kind="stable")
     order = order[areas[order] >= PART_SHARE * areas.max()]
     return [_refine_contour(pixel_contours[index][:, 0, :], smooth) for index in order]
 
 
-def _find_pixel_contours(mask: Mask) -> list[NDArray[np.int32]]:
-    found, _ = cv2.findContours(mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    return list(found)
-
-
 def _refine_contour(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Points:
     """Move boundary pixels along the gradient onto the half-covered level (one Newton step), counter-clockwise."""
     cols, rows = pixels[:, 0], pixels[:, 1]
     # The empty border around the region keeps all neighbours inside the array.
-    flat, width = grey.ravel(), grey.shape[1]
-    index = rows * width + cols
-    down, right, level = (
-        flat.take(index + after).astype(np.float64) - before
-        for after, before in ((width, flat.take(index - width)), (1, flat.take(index - 1)), (0, 127.5))
-    )
+    values = grey.astype(np.float64)
+    down = values[rows + 1, cols] - values[rows - 1, cols]
+    right = values[rows, cols + 1] - values[rows, cols - 1]
+    level = values[rows, cols] - 127.5
     # Half the difference over two pixels is the slope.
     factor = -0.5 * level / np.maximum((down * down + right * right) * 0.25, 1.0)
     step = np.stack([factor * down, factor * right], axis=1)

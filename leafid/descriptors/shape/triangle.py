@@ -51,8 +51,8 @@ def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
     product = before * after.conj()
     # Rows point down: this is twice the area, positive for a counter-clockwise turn as seen on the picture.
     cross = product.imag
-    chord = np.maximum(_measure_lengths(after - before), 1e-9)
-    side_before, side_after = _measure_lengths(before), _measure_lengths(after)
+    chord = np.maximum(np.abs(after - before), 1e-9)
+    side_before, side_after = np.abs(before), np.abs(after)
     angle = np.arctan2(np.abs(cross), product.real) / np.pi
     longer = np.maximum(side_before, side_after)
     # Where the two ends meet, the height's own error exceeds the chord; the sides bound the height.
@@ -83,11 +83,6 @@ def measure_triangles(shape: Shape) -> NDArray[np.float32]:
     stacked = np.concatenate([signals[kind] for kind in ("area", "chord", "ratio", "angle")])
     stacked.sort(axis=1)
     return stacked[:, np.rint(np.asarray(QUANTILES) * (POINTS - 1)).astype(np.intp)].ravel().astype(np.float32)
-
-
-def _measure_lengths(vectors: NDArray[np.complex128]) -> NDArray[np.float64]:
-    # Several times faster than np.abs, which guards against overflow.
-    return np.sqrt(vectors.real**2 + vectors.imag**2)
 
 
 def _sample_contour(shape: Shape) -> Points:
