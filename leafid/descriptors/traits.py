@@ -52,16 +52,13 @@ _MERGED = 0.25  # a piece of this much less than two median ones is two leaflets
 _SIMPLE_DISC, _SIMPLE_SOLIDITY = 0.22, 0.65
 """A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or it is as solid as this."""
 _FEATHERY = 10.0  # length of the outline, in √area, above which the pieces of a leaf may be many leaflets
-LOBE_DEPTH = 0.25
-"""Smallest depth of a sinus between lobes, as a share of the distance from the lobe's end to the midvein [1]_."""
+LOBE_DEPTH = 0.25  # smallest depth of a sinus between lobes, in distances from the lobe's end to the midvein [1]_
 _SHALLOW = 0.5  # depth of the other sinuses of a lobed blade, in `LOBE_DEPTH`
 _LOBE_SMOOTHING = 0.006  # standard deviation of the outline that lobes are counted in, in lengths of the outline
 _MIN_LOBE = 0.2  # smallest distance of a lobe's end, relative to the farthest one
-_TOOTH_SMOOTHINGS = (0.002, 0.004, 0.008, 0.014)
-"""Standard deviations of the outlines that teeth stand out from, in lengths of the outline; a tooth is 2.5 wide."""
+_TOOTH_SMOOTHINGS = (0.002, 0.004, 0.008, 0.014)  # standard deviations, in lengths of the outline; a tooth is 2.5 wide
 _OUTER = 0.3  # what is farther from the midvein than this, in half widths, belongs to the lobes of a cordate base
-_MIN_PEAK = 0.004
-"""Smallest height of a bump of the margin that counts, in widths of the blade; without any, the margin is entire."""
+_MIN_PEAK = 0.004  # smallest height of a bump that counts, in widths of the blade; without any, the margin is entire
 _MIN_TEETH, _MIN_TOOTH, _MIN_TOOTH_PIXELS = 12, 0.006, 1.0
 """Smallest number of teeth, and their smallest mean height, in widths of the blade and in pixels; what is between these
 and an entire margin may be the margin's waves or the pixels' grain."""
@@ -149,15 +146,12 @@ def _count_lobes(framed: Points) -> tuple[int, float]:
     palmate = _find_sinuses(from_base)
     halves = [np.where((side * smooth[:, 1] > 0) & (smooth[:, 0] > 0.03), np.abs(smooth[:, 1]), 0) for side in (1, -1)]
     pinnate = np.concatenate([_find_sinuses(half) for half in halves])
-    is_palmate = _count_deep(palmate) >= _count_deep(pinnate)
+    n_palmate, n_pinnate = (np.count_nonzero(depths >= LOBE_DEPTH) for depths in (palmate, pinnate))
+    is_palmate = n_palmate >= n_pinnate
     depths = palmate if is_palmate else pinnate
-    if _count_deep(depths) >= 2:
+    if max(n_palmate, n_pinnate) >= 2:
         return len(depths) + 1, float(np.mean(depths)) * (-1 if is_palmate else 1)
     return 0, -float(np.mean(palmate)) if len(palmate) >= 2 else 0.0
-
-
-def _count_deep(depths: NDArray[np.float64]) -> int:
-    return int(np.count_nonzero(depths >= LOBE_DEPTH))
 
 
 def _find_sinuses(distance: NDArray[np.float64]) -> NDArray[np.float64]:

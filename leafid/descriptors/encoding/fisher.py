@@ -61,7 +61,11 @@ class FisherEncoder(ProjectedEncoder):
 
     def _sum_moments(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sum the posteriors γ of each mode, (n_modes, 1), and γ x and γ x², (n_modes, d), over all features x."""
-        coefficients = _make_log_density(self.weights_, self.means_, self.variances_)
+        precisions = 1 / self.variances_
+        spread = (np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions).sum(axis=1, keepdims=True)
+        constant = np.log(self.weights_)[:, None] - 0.5 * spread
+        # A, (n_modes, 2 d + 1): A (x, x², 1) is the log of each mode's weighted density at x.
+        coefficients = np.concatenate([self.means_ * precisions, -0.5 * precisions, constant], axis=1)
         n_values = rows.shape[1]
         # Side by side: each batch is two matrix products.
         moments = np.zeros((self.n_modes, 2 * n_values + 1), np.float32)
@@ -80,10 +84,3 @@ class FisherEncoder(ProjectedEncoder):
     def _get_table_shapes(self, n_row_values: int) -> dict[str, tuple[int, ...]]:
         table = (self.n_modes, n_row_values)
         return {"weights": (self.n_modes,), "means": table, "variances": table}
-
-
-def _make_log_density(weights: np.ndarray, means: np.ndarray, variances: np.ndarray) -> np.ndarray:
-    """Return A, (n_modes, 2 d + 1), such that A (x, x², 1) is the log of each mode's weighted density at x."""
-    precisions = 1 / variances
-    spread = (np.log(2 * np.pi * variances) + means**2 * precisions).sum(axis=1, keepdims=True)
-    return np.concatenate([means * precisions, -0.5 * precisions, np.log(weights)[:, None] - 0.5 * spread], axis=1)

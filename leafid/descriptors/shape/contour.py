@@ -14,8 +14,7 @@ Points = NDArray[np.float64]  # contour points, float64 (n, 2), rows and columns
 
 SIDE = 240.0  # √area of a normalised shape, in pixels; at 160, fine teeth and accuracy were lost
 CONTOUR_POINTS = 1024  # points of a normalised shape's largest contour
-MAX_POINTS = 128 * CONTOUR_POINTS
-"""Approximate maximum of points of all contours: a page of text has thousands of components of one size."""
+MAX_POINTS = 128 * CONTOUR_POINTS  # approximate maximum of points of all contours: a page of text has thousands
 PART_SHARE = 0.02  # smallest area of a component, relative to the largest one, that is leaf and not dirt
 _MAX_SIDE = 1600  # longest side of a normalised mask, in pixels: bounds the memory that a hair-thin region takes
 _BORDER = 3  # empty pixels around a traced region, enough for the smoothing kernel

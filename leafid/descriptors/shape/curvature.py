@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.shape.contour import Points, Shape
 
-SCALES = tuple(float(radius) for radius in np.geomspace(0.02, 0.6, 10).round(4))
-"""Radii of the discs and circles, in √area."""
+SCALES = tuple(float(radius) for radius in np.geomspace(0.02, 0.6, 10).round(4))  # radii of the discs, in √area
 BINS = 12  # bins of each histogram, over shares of 0 to 1
 _ANGLES = 24  # samples on each circle
 _STEP = 4  # step between the contour points that are centres of discs: neighbours nearly agree

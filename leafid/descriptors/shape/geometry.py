@@ -123,7 +123,7 @@ def _find_axes(moments: Mapping[str, float]) -> tuple[Vector, Vector, float, flo
     return along, across, float(np.sqrt(variances[1])), float(np.sqrt(variances[0]))
 
 
-def _measure_widths(along: Vector, across: Vector, hull: Points, shape: Shape) -> list[float]:
+def _measure_widths(along: Vector, across: Vector, hull: Points, shape: Shape) -> Vector:
     """Measure length, width, skewness, mirror errors and widths in the frame of the main axis."""
     framed = hull @ np.stack([along, across], axis=1)
     lows = framed.min(axis=0)
@@ -149,18 +149,11 @@ def _measure_widths(along: Vector, across: Vector, hull: Points, shape: Shape) -
     skewness = (weight @ offset**3) / max((weight @ offset**2) ** 1.5, 1e-9)
     sums, differences = widths + widths[::-1], widths - widths[::-1]
     half = WIDTHS // 2
-    return [
-        float(np.log(sizes[0] / shape.side)),
-        float(np.log(sizes[1] / shape.side)),
-        float(skewness),
-        float(mirror_lengthwise),
-        float(mirror_crosswise),
-        *sums[:half].tolist(),
-        *differences[:half].tolist(),
-    ]
+    measures = [*np.log(sizes / shape.side), skewness, mirror_lengthwise, mirror_crosswise]
+    return np.concatenate([measures, sums[:half], differences[:half]])
 
 
-def _measure_rings(centre: Vector, shape: Shape) -> list[float]:
+def _measure_rings(centre: Vector, shape: Shape) -> Vector:
     """Measure the square root of the area's share in each ring around the centroid."""
     height, width = shape.quarter.shape
     # Distances in ring widths, of the region at a quarter of its size.
@@ -169,4 +162,4 @@ def _measure_rings(centre: Vector, shape: Shape) -> list[float]:
     cols = (np.arange(width, dtype=np.float32) - np.float32((centre[1] - 1.5) / 4)) * scale
     ring = np.minimum(np.sqrt(rows * rows + cols * cols), np.float32(RINGS - 1)).astype(np.intp)
     share = np.bincount(ring.ravel(), shape.quarter.ravel(), RINGS)
-    return np.sqrt(share / max(share.sum(), 1.0)).tolist()
+    return np.sqrt(share / max(share.sum(), 1.0))

@@ -12,17 +12,12 @@ from leafid.descriptors.shape.contour import Points, Shape, as_complex, compute_
 
 Signals = NDArray[np.float32]
 
-SMOOTHINGS = (0.0015, 0.003, 0.006, 0.012, 0.025, 0.05)
-"""Standard deviations of the smoothed outlines, as shares of the contour's length."""
+SMOOTHINGS = (0.0015, 0.003, 0.006, 0.012, 0.025, 0.05)  # standard deviations, as shares of the contour's length
 _FLOOR = 1.5e-3  # depth in √area (a third of a pixel of the normalised shape) below which an edge counts as smooth
-_GRAIN = 0.1
-"""Standard deviation, relative to a smoothing's, that removes the pixel grid, which would split the tops of teeth."""
-BANDS = tuple(int(edge) for edge in np.unique(np.geomspace(2, 512, 26).round()))
-"""Edges of the spectrum's bands, in waves around the outline."""
-_MIN_DEPTH = 0.005
-"""Smallest depth of a sinus that is listed, in √area: the pixel grid makes shallower ones, with mouths of any width."""
-_BLOCKS = 128
-"""Stretches of the outline over which signals are averaged before wide smoothings; divides `CONTOUR_POINTS`."""
+_GRAIN = 0.1  # standard deviation, in a smoothing's, that removes the pixel grid, which would split the tops of teeth
+BANDS = tuple(int(edge) for edge in np.unique(np.geomspace(2, 512, 26).round()))  # edges, in waves around the outline
+_MIN_DEPTH = 0.005  # smallest depth of a listed sinus, in √area: the pixel grid makes shallower ones
+_BLOCKS = 128  # stretches of the outline that wide smoothings average; divides `CONTOUR_POINTS`
 LOBES = 8  # number of listed sinuses, the deepest ones
 _SINUS_DEPTHS = (0.02, 0.05, 0.1, 0.2)  # depths in √area above which sinuses are counted
 _KINDS = (
@@ -99,8 +94,7 @@ def measure_lobes(shape: Shape) -> Signals:
     order = np.argsort(-depths, kind="stable")[:LOBES]
     order = order[depths[order] > _MIN_DEPTH]
     listed = np.zeros((2, LOBES))
-    listed[0, : len(order)] = np.sqrt(depths[order])
-    listed[1, : len(order)] = np.sqrt(mouths[order])
+    listed[:, : len(order)] = np.sqrt([depths[order], mouths[order]])
     numbers = [np.log1p(np.count_nonzero(depths > depth)) for depth in _SINUS_DEPTHS]
     return np.concatenate([listed.ravel(), numbers, [on_hull]]).astype(np.float32)
 

@@ -5,8 +5,7 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.shape.contour import Points, Shape, as_complex, compute_contour_length
 
-SPANS = (2, 4, 6, 10, 16, 24, 36, 52, 76, 104)
-"""Steps from a contour point to the other two points of its triangle, of `POINTS` steps around."""
+SPANS = (2, 4, 6, 10, 16, 24, 36, 52, 76, 104)  # steps to the other two points of a triangle
 POINTS = 256
 HARMONICS = 12  # fourier harmonics of each signal, from 0
 QUANTILES = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)

@@ -106,22 +106,16 @@ def build_pyramid(grey: NDArray[np.uint8], levels: int) -> list[NDArray[np.int16
     exact value: a picture turned by 90° has a turned pyramid. H and W must be divisible by 2 to the power of
     ``levels - 1``.
     """
-    level = grey.astype(np.int16) * np.int16(PRECISION)
-    result = [level]
+    result = [grey.astype(np.int16) * np.int16(PRECISION)]
     for _ in range(levels - 1):
-        smooth = cv2.sepFilter2D(level, cv2.CV_32F, _BINOMIAL, _BINOMIAL, borderType=cv2.BORDER_REPLICATE)
-        mean = downsample2(smooth)
-        level = np.rint(mean, out=mean).astype(np.int16)
-        result.append(level)
+        smooth = cv2.sepFilter2D(result[-1], cv2.CV_32F, _BINOMIAL, _BINOMIAL, borderType=cv2.BORDER_REPLICATE)
+        result.append(np.rint(downsample2(smooth)).astype(np.int16))
     return result
 
 
 def index_centres(is_centre: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Index the pixels of a level, bool (H, W), that are centres of rings, as `CodedLevel.count_codes` takes them."""
-    rows, cols = is_centre.shape
-    padded = np.zeros((rows + 2 * _REACH, cols + 2 * _REACH), bool)
-    padded[_REACH:-_REACH, _REACH:-_REACH] = is_centre
-    return np.flatnonzero(padded)
+    return np.flatnonzero(np.pad(is_centre, _REACH))
 
 
 class CodedLevel:

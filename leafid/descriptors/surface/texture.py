@@ -20,8 +20,7 @@ from leafid.segmentation.result import downsample2, find_bounding_box
 Plane = NDArray[np.uint8]
 
 _MAX_SIDE = 800  # longest side after resizing, in pixels: bounds the memory that a hair-thin leaf takes
-MAX_CENTRES = 8192
-"""Approximate maximum number of ring centres in the interior of a level: every n-th pixel in reading order."""
+MAX_CENTRES = 8192  # approximate maximum number of ring centres in the interior of a level: every n-th pixel
 
 
 def choose_size(box: Plane, root_area: float) -> tuple[float, tuple[int, int]]:

@@ -12,8 +12,7 @@ Values = NDArray[np.float32]
 SIDE = 192.0  # √area of the leaf after resizing, in pixels
 WIDTHS = (1.0, 1.8, 3.2)
 """Standard deviations of the ridge filters, in pixels at `SIDE`: from third-order veins to the midrib."""
-STRENGTHS = (0.06, 0.12, 0.25, 0.5, 1.0)
-"""Edges between the bins of ridge strength, in standard deviations of the grey values over the leaf."""
+STRENGTHS = (0.06, 0.12, 0.25, 0.5, 1.0)  # edges of the bins, in standard deviations of the grey values over the leaf
 DIRECTIONS = 9  # bins of ridge direction, from along the main axis (0°) to across (90°)
 _SECOND_DERIVATIVES = ((2, 0), (0, 2), (1, 1))
 
