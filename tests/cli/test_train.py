@@ -305,7 +305,7 @@ def test_a_file_that_looks_like_a_picture_but_is_not_read(train, drawn, tmp_path
     (folder / "film.mov").write_bytes(b"a video")
     found = train(folder)
     assert found.status == 0
-    assert "film.mov: a file of another kind (.mov); it is not read" in found.err
+    assert "1 file (1 .mov; film.mov first) of other kinds; not read" in found.err
     (folder / "IMG_1.dng").write_bytes(b"raw data")
     found = train(folder)
     assert found.status == 1

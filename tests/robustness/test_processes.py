@@ -1,6 +1,7 @@
 """Commands as processes: killed, interrupted, two at once, and with no room to write."""
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -46,7 +47,7 @@ def vectors(cache):
 
 def list_messages(err):
     """List the lines of stderr without those of progress, which come where the machine is busy."""
-    return [line for line in err.splitlines() if not line.endswith(" left")]
+    return [line for line in err.splitlines() if not re.match(r"(\w+ )+\d+/\d+", line)]
 
 
 def list_leftovers(folder):
@@ -91,7 +92,7 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
     many.mkdir()
     picture = next(drawn.rglob("*.jpg"))
     # Far more than are described before the signal comes, however busy the machine is.
-    for number in range(10_000):
+    for number in range(3000):
         os.link(picture, many / f"{number}.jpg")
     process = start(["describe", many, "--assume-type", "scan", "--output", output, "--jobs", 2], mark, tmp_path)
     # The main process, two workers, and what multiprocessing keeps beside them.
@@ -102,7 +103,7 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
         process.send_signal(signal.SIGINT)
     assert process.wait(120) == 130, (tmp_path / "err").read_text()
     assert wait_until_ended(mark, 60)
-    assert (tmp_path / "err").read_text() == "leafid: interrupted\n"
+    assert list_messages((tmp_path / "err").read_text()) == ["leafid: interrupted"]
     assert not output.exists()
     assert list_leftovers(tmp_path) == []
 
