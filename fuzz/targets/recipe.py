@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
+from msgspec import to_builtins
+
 from fuzz.target import Target, write_input
 from leafid.features.recipe import Expert
 from leafid.features.recipe_reader import load_recipe, parse_recipe
@@ -42,7 +44,7 @@ def target() -> Target:
     def call(data: bytes, folder: Path) -> None:
         file = write_input(folder, "scan.toml", data)
         recipe = load_recipe(str(file), AcquisitionType.SCAN)
-        if parse_recipe(recipe.to_dict(), "again") != recipe:
+        if parse_recipe(to_builtins(recipe), "again") != recipe:
             raise AssertionError("a recipe doesn't read back as it was")
         for expert in recipe.experts.values():
             expert.make_feature_key()

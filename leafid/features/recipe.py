@@ -5,7 +5,7 @@ The comments of keys are Markdown: docs/recipe_keys.py makes the tables of docs/
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -172,11 +172,6 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if missing := set(self.types) - set(self.training_types):
             found = list(map(str, self.training_types))
             raise ValueError(f"training_types: expected {', '.join(sorted(missing))} among them, found {found}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data that `leafid.features.recipe_reader.parse_recipe` reads back."""
-        data: dict[str, Any] = msgspec.to_builtins(self)
-        return data
 
 
 def group_by_training(recipes: Mapping[AcquisitionType, Recipe]) -> list[list[AcquisitionType]]:

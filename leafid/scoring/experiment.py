@@ -78,7 +78,7 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
         if unknown := [pattern for pattern in patterns if not fnmatch.filter(base.experts, pattern)]:
             known = ", ".join(base.experts)
             raise LeafidError(f"recipes: expected experts {known} of type {type_}, found {', '.join(unknown)}")
-        data = base.to_dict()
+        data = msgspec.to_builtins(base)
         experts = {name: data["experts"][name] for name in names if name not in self.without}
         for pattern, keys in self.expert_keys.items():
             for name in fnmatch.filter(experts, pattern):

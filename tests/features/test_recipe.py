@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from msgspec import structs
+from msgspec import structs, to_builtins
 
 from leafid.errors import LeafidError
 from leafid.features.recipe import Expert, choose_types_to_train, group_by_training
@@ -160,7 +160,7 @@ def test_shipped_recipes_are_valid_and_survive_json(name, type_):
     recipe = load_recipe(name, type_)
     assert type_ in recipe.types
     assert recipe.summary
-    assert parse_recipe(json.loads(json.dumps(recipe.to_dict())), "json") == recipe
+    assert parse_recipe(json.loads(json.dumps(to_builtins(recipe))), "json") == recipe
 
 
 def test_the_bundled_model_was_trained_with_the_default_recipe():

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import to_builtins
 
 from leafid.descriptors.registry import FAMILIES
 from leafid.errors import LeafidError
@@ -205,7 +206,7 @@ def test_every_row_is_of_another_recipe_that_a_recipe_file_may_hold(name, type_)
     assert len({what for what, _ in rows}) == len(rows)
     for what, recipe in rows:
         assert recipe != base, what
-        assert parse_recipe(recipe.to_dict(), what) == recipe
+        assert parse_recipe(to_builtins(recipe), what) == recipe
 
 
 def test_every_family_is_taken_away_or_added():
