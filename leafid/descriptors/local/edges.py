@@ -59,34 +59,28 @@ def _sample_edges(grey: np.ndarray, grid: Grid) -> tuple[np.ndarray, np.ndarray]
     """
     border = N_CELLS * grid.cell // 2
     rows, cols = grey.shape
-    reach = _FOCUS_REACH * grid.focus if grid.focus else 0.5
-    top, left = (max(int((0.5 - reach) * size) - border, 0) for size in (rows, cols))
-    grey = grey[top : rows - top, left : cols - left]
     right, down = cv2.spatialGradient(cv2.GaussianBlur(grey, (0, 0), 1))
     threshold = _MIN_GRADIENT * _SOBEL_GAIN
     edges = cv2.Canny(right, down, threshold, threshold, L2gradient=True)
-    edges[:border] = edges[-border:] = edges[:, :border] = edges[:, -border:] = 0
+    reach = _FOCUS_REACH * grid.focus if grid.focus else 0.5
+    top, left = (max(int((0.5 - reach) * size), border) for size in (rows, cols))
+    edges[:top] = edges[rows - top :] = edges[:, :left] = edges[:, cols - left :] = 0
     found = np.flatnonzero(edges > 0)
     right, down = right.ravel(), down.ravel()
     if grid.max_patches and len(found):
         across, along = (plane.take(found).astype(np.float32) for plane in (right, down))
-        strengths = np.sqrt(across * across + along * along)
-        weights = np.sqrt(np.minimum(strengths, _FULL_GRADIENT * _SOBEL_GAIN))
+        weights = np.sqrt(np.minimum(np.sqrt(across * across + along * along), _FULL_GRADIENT * _SOBEL_GAIN))
         if grid.focus:
-            by_row, by_col = (
-                weigh_positions((np.arange(start, size - start) + 0.5) / size, grid.focus)
-                for start, size in ((top, rows), (left, cols))
-            )
-            weights = weights * np.outer(by_row, by_col).take(found)
+            by_row, by_col = (weigh_positions((np.arange(size) + 0.5) / size, grid.focus) for size in (rows, cols))
+            weights = weights * (by_row[found // cols] * by_col[found % cols])
         number = max(grid.max_patches // grid.n_scales, 1)
         found = found[sample_by_weight(weights, min(number, len(found)))]
-    window = (_WINDOW[:, None] * grey.shape[1] + _WINDOW).reshape(-1, 1) + found
+    window = (_WINDOW[:, None] * cols + _WINDOW).reshape(-1, 1) + found
     # Means of pixels are rounded, as OpenCV's are.
     gradients = [np.rint(plane.take(window).mean(axis=0)) for plane in (down, right)]
     directions = -np.stack(gradients, axis=1).astype(np.float32)
     directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1)
-    points = np.stack(np.divmod(found, grey.shape[1]), axis=1) + np.array([top, left])
-    return points.astype(np.float32), directions
+    return np.stack(np.divmod(found, cols), axis=1).astype(np.float32), directions
 
 
 def _choose_mirror_images(descriptors: np.ndarray) -> np.ndarray:

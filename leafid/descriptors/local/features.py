@@ -42,11 +42,8 @@ class LocalFeatures:
 
 def concatenate_features(parts: Sequence[LocalFeatures]) -> LocalFeatures:
     """Concatenate the local features of several pictures, at least one."""
-    return LocalFeatures(
-        np.concatenate([part.descriptors for part in parts]),
-        np.concatenate([part.positions for part in parts]),
-        np.concatenate([part.scales for part in parts]),
-    )
+    arrays = zip(*((part.descriptors, part.positions, part.scales) for part in parts), strict=True)
+    return LocalFeatures(*map(np.concatenate, arrays))
 
 
 def tile_features(features: LocalFeatures, number: int) -> LocalFeatures:

@@ -102,11 +102,10 @@ def _measure_inner_radius(shape: Shape) -> float:
 
 def _find_centroid(polygon: Points) -> Vector:
     """Find the centroid of a polygon's inside, or of its points where it has no inside."""
-    following = np.concatenate([polygon[1:], polygon[:1]])
-    cross = polygon[:, 0] * following[:, 1] - polygon[:, 1] * following[:, 0]
-    if abs(cross.sum()) < 1e-9:
+    moments = cv2.moments(polygon[:, ::-1].astype(np.float32))
+    if abs(moments["m00"]) < 1e-9:
         return polygon.mean(axis=0)
-    return ((polygon + following) * cross[:, None]).sum(axis=0) / (3 * cross.sum())
+    return np.array([moments["m01"], moments["m10"]]) / moments["m00"]
 
 
 def _find_axes(moments: Mapping[str, float]) -> tuple[Vector, Vector, float, float]:
