@@ -192,8 +192,8 @@ def find_risks(pictures: Sequence[Picture], duplicates: Sequence[Sequence[Pictur
         yield f"all pictures have one label, {label!r}: name the folder above the folders of labels"
     elif 2 * largest > len(labelled):
         yield (
-            f"{label!r} holds {largest / len(labelled):.0%} of the pictures: accuracy says little; compare averages "
-            "over labels ('leafid evaluate --macro')"
+            f"{label!r} holds {100 * largest // len(labelled)}% of the pictures: accuracy says little; compare "
+            "averages over labels ('leafid evaluate --macro')"
         )
     if single := [name for name, count in counts.items() if count == 1]:
         yield f"{count_noun(len(single), 'label')} with a single picture, {single[0]!r} first: no fold trains and tests"

@@ -127,8 +127,8 @@ def make_reliability_table(
         rows.append([name, *counts, *means, error, *interval, chance, beyond])
     headings = ["pictures", "plants", "top-1", "confidence", "ECE", "ECE low", "ECE high", "by chance", "beyond"]
     notes = [
-        f"ECE: {N_BINS} bins of equal mass; low, high: {bootstrap.confidence:.0%} interval, bootstrap over plants, "
-        f"{bootstrap.resamples} resamples, seed {bootstrap.seed}",
+        f"ECE: {N_BINS} bins of equal mass; low, high: {100 * bootstrap.confidence:g}% interval, bootstrap over "
+        f"plants, {bootstrap.resamples} resamples, seed {bootstrap.seed}",
         "by chance: the mean ECE of calibrated probabilities of as many plants; beyond: the ECE without it, by squares",
     ]
     return Table("Reliability of the probability of the first species", [first_column, *headings], rows, notes)

@@ -284,7 +284,7 @@ def make_experiment_table(
     columns += ["difference", "p (Holm)", "ms a picture", "MB", "s"]
     count = f"{results[0].seeds} seed{'s' if results[0].seeds > 1 else ''}"
     notes = [
-        f"scores: means over {count}; low, high: {bootstrap.confidence:.0%} interval, bootstrap over plants, "
+        f"scores: means over {count}; low, high: {100 * bootstrap.confidence:g}% interval, bootstrap over plants, "
         f"{bootstrap.resamples} resamples; left out: no training picture of the species",
         f"difference: of top-1 from {baseline}; p: paired randomisation over plants, Holm's correction within a test",
         "ms: to identify a picture in one process without a cache; MB: peak memory of the main process; s: all folds "

@@ -326,7 +326,7 @@ def make_score_table(
             for score, interval, is_wide in zip(part.scores, part.intervals, has_interval, strict=True):
                 rows[-1] += [score, *interval] if is_wide else [score]
     notes = bootstrap and [
-        f"low, high: {bootstrap.confidence:.0%} interval, bootstrap over plants, {bootstrap.resamples} resamples, "
+        f"low, high: {100 * bootstrap.confidence:g}% interval, bootstrap over plants, {bootstrap.resamples} resamples, "
         f"seed {bootstrap.seed}"
     ]
     return Table(f"Scores by {'acquisition type' if group == 'type' else group}", headings, rows, notes or ())
