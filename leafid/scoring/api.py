@@ -17,12 +17,8 @@ from leafid.scoring.runs import Run, make_run
 from leafid.scoring.truth import GroundTruth, find_identifiers, make_ground_truth, read_ground_truth, select_scored
 
 PathLike = str | os.PathLike[str]
-
-
 #: For each picture its species, the best first, with scores or without.
 Rankings = Mapping[str, Sequence[str] | Sequence[tuple[str, float]]]
-
-
 RunLike = PathLike | Run | Rankings
 
 

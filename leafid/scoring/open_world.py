@@ -119,7 +119,18 @@ def average_precision_by_class(
     Labels, int (n,), are -1 for unknown pictures. Each prediction has a picture and a class, as indices, and a score,
     (N,); a class is predicted once for a picture. The predictions of a class are sorted by falling score. Precision is
     taken at each picture of the class; a picture for which the class is not predicted contributes 0. Predictions of
-    equal score enter together.
+    equal score enter together. The mean over the classes is the score of [1]_; unknown pictures are distractors.
+
+    References
+    ----------
+    .. [1] H. Goëau, P. Bonnet, A. Joly, "Plant identification in an open-world (LifeCLEF 2016)", CLEF 2016, section 4
+
+    Examples
+    --------
+    The unknown picture 2 is taken for class 0 with the highest score.
+
+    >>> average_precision_by_class([0, 0, -1], [0, 1, 2], [0, 0, 0], [0.8, 0.7, 0.9], 1)  # (1/2 + 2/3) / 2
+    array([0.58333333])
     """
     label, kind = np.asarray(labels, np.intp), np.asarray(classes, np.intp)
     value, is_hit = np.asarray(scores, np.float64), label[np.asarray(pictures, np.intp)] == kind
@@ -130,25 +141,6 @@ def average_precision_by_class(
             found = average_precision_score(is_hit[own], value[own])
             precisions[kind[own[0]]] = found * n_hits / totals[kind[own[0]]]
     return precisions
-
-
-def mean_average_precision(
-    labels: ArrayLike, pictures: ArrayLike, classes: ArrayLike, scores: ArrayLike, n_classes: int
-) -> float:
-    """Average `average_precision_by_class` over the classes that have pictures; unknown pictures are distractors.
-
-    References
-    ----------
-    .. [1] H. Goëau, P. Bonnet, A. Joly, "Plant identification in an open-world (LifeCLEF 2016)", CLEF 2016, section 4
-
-    Examples
-    --------
-    The unknown picture 2 is taken for class 0 with the highest score.
-
-    >>> mean_average_precision([0, 0, -1], [0, 1, 2], [0, 0, 0], [0.8, 0.7, 0.9], 1)  # (1/2 + 2/3) / 2
-    0.5833333333333333
-    """
-    return macro_average(average_precision_by_class(labels, pictures, classes, scores, n_classes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +196,8 @@ def _score(name: str, is_own: NDArray[np.bool_], run: Run, truth: GroundTruth) -
 
     def average_precision(predictions: NDArray[np.bool_]) -> float:
         pictures, kinds, scores = (column[predictions] for column in (picture, species, run.score))
-        return mean_average_precision(np.where(is_own, labels, -1), pictures, kinds, scores, len(names))
+        own_labels = np.where(is_own, labels, -1)
+        return macro_average(average_precision_by_class(own_labels, pictures, kinds, scores, len(names)))
 
     return OpenWorldScores(
         name,

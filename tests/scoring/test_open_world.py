@@ -15,7 +15,6 @@ from leafid.scoring.open_world import (
     area_under_roc,
     average_precision_by_class,
     false_positive_rate,
-    mean_average_precision,
     open_set_classification_rate,
     score_open_world,
 )
@@ -74,8 +73,8 @@ def test_unknown_pictures_only_lower_the_precision(values, random):
     distracted = [*labels, -1]
     for value in (-9.0, 9.0):
         predictions = [*range(n_known), n_known], [0] * (n_known + 1), [*values, value]
-        with_unknown = mean_average_precision(distracted, *predictions, 1)
-        without = mean_average_precision(labels, *(column[:-1] for column in predictions), 1)
+        (with_unknown,) = average_precision_by_class(distracted, *predictions, 1)
+        (without,) = average_precision_by_class(labels, *(column[:-1] for column in predictions), 1)
         if 0 in labels:
             assert with_unknown == pytest.approx(without) if value < 0 else with_unknown < without
 
