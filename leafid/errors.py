@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 #: Maximum number of characters in a line of a message; a damaged file may hold a "word" of megabytes.
 MAX_LINE_LENGTH = 800
+#: Maximum number of problems of an input that are listed; the others are only counted.
+MAX_PROBLEMS = 20
 
 _OPENCV_NO_MEMORY = -4
 # OpenCV without a code, and a module that the dynamic loader has no address space for.
@@ -38,15 +40,28 @@ class InputError(LeafidError, ValueError):
 
 
 class ProblemsError(LeafidError):
-    """All problems of one input, a complete line each, so that the user can fix them together."""
+    """The first problems of an input, a complete line each, and the number of the others."""
 
     def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(to_one_line(problem) for problem in problems)
+        self.problems = tuple(map(to_one_line, list_first(list(problems))))
         Exception.__init__(self, "\n".join(self.problems))
 
     def __reduce__(self) -> tuple[type[ProblemsError], tuple[tuple[str, ...]]]:
         """Pickle the problems one by one: unpickling would take the joined message for a single problem."""
         return type(self), (self.problems,)
+
+
+def list_first(problems: Sequence[str]) -> list[str]:
+    """List the first `MAX_PROBLEMS` problems, and the number of the others instead of them.
+
+    Examples
+    --------
+    >>> list_first(["bad"] * 25)[19:]
+    ['bad', 'and 5 problems more']
+    """
+    # One more may be the number of others that was counted before.
+    more = len(problems) - MAX_PROBLEMS
+    return [*problems[:MAX_PROBLEMS], f"and {more} problems more"] if more > 1 else list(problems)
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, ParseError
 import defusedxml
 import defusedxml.ElementTree
 
-from leafid.errors import LeafidError, ProblemsError
+from leafid.errors import MAX_PROBLEMS, LeafidError, ProblemsError
 from leafid.files import open_input
 
 #: Maximum size of a text file.
@@ -23,8 +23,6 @@ MAX_BYTES = 1 << 28
 
 #: Maximum size of an XML file.
 MAX_XML_BYTES = 1 << 20
-#: Maximum number of problems of a file that are listed; the others are only counted.
-MAX_PROBLEMS = 20
 
 _FORMULA_STARTS = ("=", "+", "@", "\t", "\r")
 

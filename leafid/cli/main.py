@@ -56,8 +56,6 @@ GROUPS = {
 }
 COMMANDS = {name: module for commands in GROUPS.values() for name, (module, _) in commands.items()}
 
-#: Maximum number of problems printed for one error: a file that is no run may have one in every line.
-MAX_PROBLEMS = 100
 
 EXIT_BAD_DATA, EXIT_WRONG_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -99,9 +97,7 @@ def _is_interruption(error: BaseException | None) -> bool:
 def _format_error(error: BaseException) -> list[str]:
     """Format an error as lines for the user."""
     if isinstance(error, ProblemsError):
-        more = len(error.problems) - MAX_PROBLEMS
-        last = [f"and {more} problem{'s' if more > 1 else ''} more"] if more > 0 else []
-        return [*error.problems[:MAX_PROBLEMS], *last]
+        return list(error.problems)
     if isinstance(error, LeafidError):
         text = str(error)
     elif isinstance(error, OSError):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.errors import LeafidError, ProblemsError, UsageError, list_first
 from leafid.pictures.collection import Collection, Omission
 from leafid.pictures.formats import PICTURE_ENDINGS
 from leafid.pictures.names import parse_genus
@@ -149,9 +149,9 @@ def read_collection(
 
 
 def read_and_warn(path: Paths, layout: str | None = None, **options: Any) -> Collection:
-    """Read a collection as `read_collection` does, and log a warning for each of its problems."""
+    """Read a collection as `read_collection` does, and log a warning for each of its first problems."""
     collection = read_collection(path, layout, **options)
-    for problem in collection.problems:
+    for problem in list_first(collection.problems):
         logger.warning("%s", problem)
     return collection
 

@@ -359,3 +359,12 @@ def test_runs_may_name_species_with_their_authors(tmp_path, draw, cli):
     found = cli("evaluate", tmp_path / "data", tmp_path / "run.txt", "--format", "json")
     assert found.status == 0, found.err
     assert '"top-1": 1.0' in found.out
+
+
+def test_only_the_first_problems_are_logged(tmp_path, add, caplog):
+    for number in range(1, 31):
+        add(tmp_path, number, Content="bird")
+    collection = read_and_warn(tmp_path)
+    assert (len(collection.pictures), len(collection.problems)) == (30, 30)
+    assert len(caplog.messages) == 21
+    assert caplog.messages[-1] == "and 10 problems more"
