@@ -73,14 +73,6 @@ def test_a_model_without_thumbnails_says_so(cli, drawn_model, tmp_path):
     assert check_page(tmp_path / "field-guide.html").images == []
 
 
-def test_without_a_name_it_describes_the_bundled_model(cli):
-    found = cli("info", "--format", "json")
-    assert found.status == 0
-    described = json.loads(found.out)
-    assert len(described["species"]) == 71
-    assert described["card"].startswith("# Model card")
-
-
 @pytest.mark.parametrize("content", [b"PK\x03\x04 and no more", b""])
 def test_a_damaged_model_is_reported(cli, tmp_path, content):
     (tmp_path / "bad.leafid").write_bytes(content)

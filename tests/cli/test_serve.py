@@ -98,20 +98,8 @@ def test_a_port_in_use(cli, drawn_model):
     assert f"127.0.0.1:{port}: can't listen there" in outcome.err
 
 
-@pytest.mark.parametrize("words", [["--port", "99999"], ["--port", "x"], ["leaf.jpg"], ["--host", ""]])
-def test_wrong_usage(cli, words):
-    assert cli("serve", *words).status == 2
-
-
-def test_a_model_that_cannot_be_read(cli, tmp_path):
-    outcome = cli("serve", "--port", 0, "--model", tmp_path / "none.leafid", "--jobs", 1)
-    assert (outcome.status, outcome.out) == (1, "")
-    assert "none.leafid" in outcome.err
-
-
-@pytest.mark.parametrize("name", ["starlette", "uvicorn", "python_multipart"])
-def test_without_the_extra(cli, monkeypatch, name):
-    monkeypatch.setitem(sys.modules, name, None)
+def test_without_the_extra(cli, monkeypatch):
+    monkeypatch.setitem(sys.modules, "starlette", None)
     outcome = cli("serve")
     assert outcome.status == 1
     assert outcome.err.startswith("leafid: error: 'leafid serve' needs: pip install 'leafid[web]'")

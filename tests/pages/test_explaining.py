@@ -45,15 +45,6 @@ def test_experts_share_the_answer_and_each_has_its_own(explanations, model):
             assert found.opinions[0].ranking[0][0] == answer.ranking[0][0]
 
 
-def test_photos_have_no_traits_but_leaves_on_sheets_have(explanations):
-    for answer, found in explanations:
-        if answer.type is AcquisitionType.PHOTO:
-            assert not found.traits
-            assert any("plain sheet" in note for note in found.notes)
-        else:
-            assert next(iter(found.traits)) == "leaflets"
-
-
 def test_the_first_three_names_have_pictures_with_attribution(explanations):
     for answer, found in explanations:
         for own in found.species[:3]:

@@ -30,10 +30,6 @@ def test_a_leaf_that_is_both_simple_and_compound_is_called_neither(leaflets, wor
     assert describe(leaflets=leaflets) == words
 
 
-def test_without_traits_there_is_nothing_to_say():
-    assert describe() == []
-
-
 def test_a_name_that_no_page_can_hold_costs_only_its_letter(model, tmp_path):
     name = next(iter(model.species))
     info = structs.replace(model.species[name], vernacular_names=("Bl\udce4tterbaum\x00",))

@@ -7,7 +7,6 @@ from leafid.pages.run_facts import (
     compute_reliability,
     count_answers,
     find_confusions,
-    find_rankings,
     find_top_predictions,
     make_run_species_table,
 )
@@ -46,12 +45,6 @@ def test_top_predictions_are_in_the_order_of_the_truth(run, truth):
     np.testing.assert_array_equal(top.score, [0.9, 0.5, np.nan, 0.6, 0.8])
     assert top.correct.tolist() == [True, False, False, False, False]
     assert top.are_probabilities
-
-
-def test_scores_beyond_1_are_no_probabilities(tmp_path, truth):
-    file = tmp_path / "distances.txt"
-    file.write_text("1.jpg Acer opalus 1 17.5\n")
-    assert not find_top_predictions(read_run(file), truth).are_probabilities
 
 
 def test_confusions_are_sorted_by_pictures_and_their_pictures_by_confidence(run, truth):
@@ -94,11 +87,6 @@ def test_reliability_by_its_definition(predictions, n_bins):
     np.testing.assert_allclose(probability, [mean for mean, _, _ in means], atol=1e-12)
     np.testing.assert_allclose(accuracy, [share for _, share, _ in means], atol=1e-12)
     assert count.tolist() == [number for _, _, number in means]
-
-
-def test_rankings_are_cut_and_missing_ones_empty(run, truth):
-    assert find_rankings(run, truth, 1)[:3] == [[("Acer opalus", 0.9)], [("Quercus ilex", 0.5)], []]
-    assert find_rankings(run, truth, 5)[3] == [("Quercus ilex", 0.6), ("Ilex aquifolium", 0.4)]
 
 
 def test_the_confusion_matrix_counts_every_answer(run, truth):

@@ -63,26 +63,13 @@ def test_pictures_of_one_tree_share_an_answer(client, leaves):
     assert "3 pictures of one tree" in page
 
 
-def test_names_from_outside_stay_text(client):
-    page = client.post("/explain", files=[("pictures", ("<img src=x onerror=alert(1)>.jpg", b""))], headers=HTML)
-    assert "<img src=x" not in page.text
-    assert "&lt;img src=x onerror=alert(1)&gt;.jpg" in page.text
-
-
 def test_a_browser_gets_problems_as_a_page(client):
     page = client.post("/explain", files=[("pictures", ("", b""))], headers=HTML)
     assert page.status_code == 400
     assert "expected one or several files in the field &#39;pictures&#39;, found none" in page.text
 
 
-def test_the_api_page_shows_every_route_and_object(client):
-    api = client.get("/openapi.json").json()
-    page = client.get("/api").text
-    assert all(path in page for path in api["paths"])
-    assert all(f'id="{name}"' in page for name in api["components"]["schemas"])
-
-
-def test_the_field_guide_has_every_species(client):
-    page = client.get("/guide").text
-    for species in client.get("/species").json():
-        assert f"<i>{species['species']}</i></h3>" in page
+def test_names_from_outside_stay_text(client):
+    page = client.post("/explain", files=[("pictures", ("<img src=x onerror=alert(1)>.jpg", b""))], headers=HTML)
+    assert "<img src=x" not in page.text
+    assert "&lt;img src=x onerror=alert(1)&gt;.jpg" in page.text
