@@ -64,6 +64,8 @@ class LocalDescriptor:
     length: int
     reads: Literal["grey", "lab"]
     compute: Callable[[np.ndarray, np.ndarray | None, Grid], LocalFeatures]
+    #: What it looks at, in words for a user.
+    summary: str
 
 
 def measure_families(
@@ -166,9 +168,18 @@ FAMILIES: Mapping[str, Family] = {family.name: family for family in _FAMILIES}
 
 #: Every local descriptor, by name.
 LOCAL_DESCRIPTORS: Mapping[str, LocalDescriptor] = {
-    "dense-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_dense_sift),
-    "dense-chroma-sift": LocalDescriptor(CHROMA_LENGTH, "lab", extract_chroma_sift),
-    "detected-sift": LocalDescriptor(SIFT_LENGTH, "grey", lambda grey, region, _: extract_detected_sift(grey, region)),
-    "edge-sift": LocalDescriptor(SIFT_LENGTH, "grey", lambda grey, _, grid: extract_edge_sift(grey, grid)),
-    "outline-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_outline_sift),
+    "dense-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_dense_sift, "edges in small patches"),
+    "dense-chroma-sift": LocalDescriptor(
+        CHROMA_LENGTH, "lab", extract_chroma_sift, "edges between hues in small patches"
+    ),
+    "detected-sift": LocalDescriptor(
+        SIFT_LENGTH,
+        "grey",
+        lambda grey, region, _: extract_detected_sift(grey, region),
+        "edges around distinct points",
+    ),
+    "edge-sift": LocalDescriptor(
+        SIFT_LENGTH, "grey", lambda grey, _, grid: extract_edge_sift(grey, grid), "patches along margins and veins"
+    ),
+    "outline-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_outline_sift, "edges along the outline"),
 }

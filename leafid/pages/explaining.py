@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 
 from leafid.descriptors.landmarks import Landmarks
+from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.descriptors.traits import Measure, measure_traits
 from leafid.features.recipe import LONGEST_SIDE, Expert
 from leafid.learning.fusion import fuse
@@ -28,13 +29,6 @@ _PART_SHARE, _TOLERANCE = 0.02, 0.5
 
 # Number of species that an expert names.
 _NAMED = 3
-_PATCHES = {
-    "dense-sift": "edges in small patches",
-    "dense-chroma-sift": "edges between hues in small patches",
-    "detected-sift": "edges around distinct points",
-    "edge-sift": "patches along margins and veins",
-    "outline-sift": "edges along the outline",
-}
 _VIEWS = {"leaf": "the cut-out leaf", "upright": "the upright leaf", "picture": "the whole picture"}
 
 #: Column and row in `Explanation.image`, in pixels.
@@ -210,5 +204,5 @@ def _collect_opinions(identifier: Identifier, image: Image) -> tuple[Opinion, ..
 def _describe_expert(expert: Expert) -> str:
     """Describe what an expert looks at, in words."""
     if expert.is_local:
-        return f"{_PATCHES[expert.descriptor]} of {_VIEWS[expert.view]}"
+        return f"{LOCAL_DESCRIPTORS[expert.descriptor].summary} of {_VIEWS[expert.view]}"
     return f"measures of the leaf: {', '.join(name.replace('_', ' ') for name in expert.families)}"
