@@ -18,7 +18,7 @@ from leafid.pictures.picture import AcquisitionType
 class Identifier:
     """Gives species probabilities for the features of pictures of one acquisition type.
 
-    `leafid.model.fitting.fit_identifiers` makes one from pictures, `leafid.model.modelfile` from a
+    `leafid.model.fitting.identifiers.fit_identifiers` makes one from pictures, `leafid.model.modelfile` from a
     file.
     """
 
