@@ -10,7 +10,7 @@ import numpy as np
 from leafid.errors import ProblemsError, UsageError
 from leafid.pictures import Collection
 from leafid.pictures.picture import Picture
-from leafid.scoring.plant_task import GROUPS, ScoreOptions, find_plant_metric, judge_run, score_run
+from leafid.scoring.plant_task import GROUPS, ScoreOptions, find_plant_metric, judge_run, list_plant_metrics, score_run
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import find_problems, read_run
 from leafid.scoring.runs import Run, make_run
@@ -21,11 +21,14 @@ PathLike = str | os.PathLike[str]
 Rankings = Mapping[str, Sequence[str] | Sequence[tuple[str, float]]]
 RunLike = PathLike | Run | Rankings
 
+#: The metrics that ``leafid evaluate`` prints of every run.
+EVERY_RUN = tuple(metric.name for metric in list_plant_metrics())
+
 
 def evaluate(
     truth: PathLike | GroundTruth | Collection | Iterable[Picture],
     runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike],
-    metrics: Sequence[str] = ("S", "inverse-rank", "per-plant", "top-1", "top-5"),
+    metrics: Sequence[str] = EVERY_RUN,
     *,
     by: str = "type",
     bootstrap: Bootstrap | bool = False,
@@ -41,8 +44,7 @@ def evaluate(
         A ranking is a sequence of species, or of (species, score), the best first. A picture that a run lacks
         counts 0.
     metrics : sequence of str
-        Names from ``leafid evaluate --list``: "S", "inverse-rank", "per-plant", "genus", "family", and "top-K" for
-        any K.
+        By default those that ``leafid evaluate`` prints; also "genus", "family" and "top-K" for any K.
     by : {"type", "species", "genus", "family", "author", "plant", "content"}, default "type"
         What the rows are. By type there are two more: "mean of types" and "all pictures".
     bootstrap : Bootstrap or bool, default False

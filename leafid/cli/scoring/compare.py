@@ -22,8 +22,7 @@ from leafid.errors import LeafidError, UsageError
 from leafid.scoring.comparison import compare_runs, make_comparison_table, make_species_table
 from leafid.scoring.plant_task import list_plant_metrics
 
-# Copied from leafid.scoring.plant_task, whose import would slow the help down.
-_METRICS = ("S", "inverse-rank", "per-plant", "top-1")
+_METRICS = tuple(metric.name for metric in list_plant_metrics((1,)))
 
 
 class Options(TruthOptions, TableOptions):
