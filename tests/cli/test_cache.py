@@ -65,14 +65,3 @@ def test_showing_the_cache_changes_nothing(cli, folder, monkeypatch):
     assert done.status == 1
     assert "the feature cache can't be read: file is not a database; --clear removes a damaged one" in done.err
     assert (folder / "vectors.sqlite").read_bytes() == b"\xff" * 2**12
-
-
-def test_a_file_in_place_of_the_cache_folder(cli, tmp_path):
-    (tmp_path / "file").write_text("mine")
-    for words in ([], ["--clear"]):
-        done = cli("cache", "--cache", tmp_path / "file", *words)
-        assert done.status == 1
-        assert done.err == (
-            f"leafid: error: {tmp_path / 'file'}: expected a folder for the feature cache, found a file; "
-            "name another --cache\n"
-        )

@@ -61,13 +61,6 @@ def test_plants_from_several_pictures(crossval):
     assert {row["pictures"] for row in plants} == {1, "all"}
 
 
-@pytest.mark.slow
-def test_seeds_change_the_folds(crossval):
-    found = crossval("--folds", 2, "--repeats", 2, "--seed", 5, "--only-type", "scan-like")
-    names = [f"seed {seed}, fold {fold}" for seed in (5, 6) for fold in (1, 2)]
-    assert found.err.splitlines() == [f"{name}: scan-like done" for name in names]
-
-
 @pytest.mark.parametrize(
     ("words", "status", "expected"),
     [
@@ -75,6 +68,7 @@ def test_seeds_change_the_folds(crossval):
         (["--folds", 0], 2, "--folds"),
         (["--repeats", "x"], 2, "--repeats"),
         (["--folds", 100, "--only-type", "scan-like"], 1, "expected at least 100 plants for 100 folds, found 9"),
+        (["--folds", 9, "--by", "place", "--only-type", "scan-like"], 1, "expected at least 9 places, 5 km apart"),
     ],
 )
 def test_wrong_numbers(crossval, words, status, expected):
@@ -83,10 +77,6 @@ def test_wrong_numbers(crossval, words, status, expected):
     assert expected in found.err
     assert found.err.count("\n") == 1
     assert found.out == ""
-
-
-def test_an_empty_collection(crossval, tmp_path):
-    assert crossval(folder=tmp_path).status == 1
 
 
 def test_few_shots_with_run_files_and_tables(crossval, cli, drawn, tmp_path):

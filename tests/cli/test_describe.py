@@ -92,20 +92,6 @@ def test_workers_change_nothing(cli, tmp_path):
     assert cli(*words, "--jobs", "1").out == cli(*words, "--jobs", "2").out
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_damage_is_reported_from_every_process(cli, tmp_path, capfd, jobs):
-    noise = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
-    cv2.ellipse(noise, (32, 32), (12, 20), 0, 0, 360, (50, 120, 70), -1)
-    cv2.imwrite(str(tmp_path / "leaf.jpg"), noise)
-    data = bytearray((tmp_path / "leaf.jpg").read_bytes())
-    data[-400:-340] = b"\0" * 60
-    (tmp_path / "leaf.jpg").write_bytes(data)
-    outcome = cli("describe", tmp_path / "leaf.jpg", "--assume-type", "photo", "--families", "hu", "--jobs", jobs)
-    (line,) = outcome.err.splitlines()
-    assert line.startswith(f"leafid: warning: {tmp_path / 'leaf.jpg'}: damaged inside, used as it is (")
-    assert capfd.readouterr().err == ""
-
-
 def test_list_has_a_line_for_each_family(cli):
     outcome = cli("describe", "--list")
     assert outcome.status == 0
@@ -143,22 +129,3 @@ def test_nothing_half_written_where_the_folder_is_read_only(cli, tmp_path):
     assert outcome.status == 1
     assert "can't be written" in outcome.err
     assert blocked.read_bytes() == b""
-
-
-def test_real_leaves(cli, real_data, tmp_path):
-    pictures = sorted((real_data / "imageclef2011" / "Train").glob("100*.jpg"))[:3]
-    outcome = cli("describe", *pictures, "--families", "geometry,interior,border,outline,colour", "--jobs", "1")
-    assert outcome.status == 0
-    values = np.array([list(row.values())[3:] for row in table(outcome.out)], dtype=float)
-    assert values.shape[0] == len(pictures)
-    assert np.isfinite(values).all()
-
-
-def test_folders_need_not_be_named_after_species(cli, tmp_path):
-    for folder in ("olivier", "érable champêtre", "test/Olea europaea"):
-        draw(tmp_path / "own" / folder / "leaf.png")
-        outcome = cli("describe", tmp_path / "own", "--families", "hu", "--jobs", "1")
-        # Pictures outside the parts are left out.
-        expected = 1 if "test" in folder else 0
-        assert (outcome.status, "left out" in outcome.err) == (expected, bool(expected))
-    assert [row["species"] for row in table(outcome.out)] == ["Olea europaea"]

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from leafid.cli.main import COMMANDS
 from leafid.scoring.tables import read_metrics
 
-SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
 
@@ -70,43 +68,19 @@ def test_groups(cli, group):
     assert names == sorted(names)
 
 
-def test_genus_counts_the_correct_genus(cli):
-    table = json.loads(cli("evaluate", TRUTH, GOOD, "--by", "genus", "--format", "json").out)[1]
-    assert all(row["S of genus"] >= row["S"] for row in table["rows"])
-    assert any(row["S of genus"] > row["S"] for row in table["rows"])
-
-
-def test_of_an_unknown_family_there_is_no_score(cli, tmp_path):
-    (tmp_path / "own" / "Planta biloba").mkdir(parents=True)
-    (tmp_path / "own" / "Planta biloba" / "1.jpg").touch()
-    (tmp_path / "run.txt").write_text("1.jpg Planta biloba 1 1\n")
-    words = ("evaluate", tmp_path / "own", tmp_path / "run.txt", "--by", "family", "--intervals", "all", "--format")
-    (row,) = json.loads(cli(*words, "json").out)[1]["rows"]
-    assert (row["family"], row["S of family"], row["S"]) == ("unknown", None, 1)
-    lines = cli(*words, "text").out.splitlines()
-    assert lines[lines.index("Scores by family") + 3].split()[5:8] == ["–", "–", "–"]
-
-
 def test_tops(cli):
     row = rows(cli("evaluate", "--top", "1,2,4", TRUTH, GOOD, "--format", "csv"))[-1]
     assert float(row["top-1"]) < float(row["top-2"]) <= float(row["top-4"])
     assert "top-5" not in row
 
 
-@pytest.mark.parametrize("form", ["markdown", "latex"])
-def test_formats_for_papers(cli, form):
-    outcome = cli("evaluate", TRUTH, GOOD, "--format", form)
-    assert ("|------" if form == "markdown" else "\\toprule") in outcome.out
-
-
-def test_all_problems_of_all_runs(cli, tmp_path):
-    for name in ("a.txt", "b.txt"):
-        (tmp_path / name).write_text("1.jpg Quercus ilex 1 1,0\n\n")
-    outcome = cli("evaluate", TRUTH, tmp_path / "a.txt", tmp_path / "b.txt", "--output", tmp_path / "out")
+def test_all_problems_of_a_run(cli, tmp_path):
+    (tmp_path / "a.txt").write_text("1.jpg Quercus ilex 1 1,0\n\n")
+    outcome = cli("evaluate", TRUTH, GOOD, tmp_path / "a.txt", "--output", tmp_path / "out")
     assert outcome.status == 1
     assert outcome.out == ""
-    assert len(outcome.err.splitlines()) == 4
-    assert f"leafid: error: {tmp_path / 'b.txt'}:1: expected a score as a finite number, found '1,0'" in outcome.err
+    assert len(outcome.err.splitlines()) == 2
+    assert f"leafid: error: {tmp_path / 'a.txt'}:1: expected a score as a finite number, found '1,0'" in outcome.err
     assert not (tmp_path / "out").exists()
 
 
@@ -142,18 +116,6 @@ def test_a_run_may_not_take_the_names_of_the_official_files(cli, tmp_path, name)
     assert len(list((tmp_path / "out").iterdir())) == 5
 
 
-def test_the_official_files_replace_no_input(cli, tmp_path):
-    first, second = tmp_path / "run.txt", tmp_path / "runScoreByPicture.csv"
-    for file in (first, second):
-        shutil.copyfile(GOOD, file)
-    before = second.read_bytes()
-    found = cli("evaluate", TRUTH, first, second, "--output", tmp_path)
-    assert found.status == 2
-    assert "expected a file of its own, found one that is read" in found.err
-    assert second.read_bytes() == before
-    assert len(list(tmp_path.iterdir())) == 2
-
-
 def test_output_is_checked_before_the_work(cli, tmp_path):
     (tmp_path / "file").write_text("kept")
     outcome = cli("evaluate", TRUTH, GOOD, "--output", tmp_path / "file")
@@ -164,13 +126,6 @@ def test_output_is_checked_before_the_work(cli, tmp_path):
         outcome = cli(command, TRUTH, GOOD, "--output", tmp_path / "file" / "in it")
         assert (outcome.status, outcome.out) == (1, "")
         assert f"can't be written: {tmp_path / 'file'} is not a folder" in outcome.err
-
-
-@pytest.mark.parametrize("option", ["--output", "--training", "--xml"])
-def test_an_empty_word_is_not_a_path(cli, option):
-    outcome = cli("evaluate", TRUTH, GOOD, "--sets", option, "")
-    assert (outcome.status, outcome.out) == (2, "")
-    assert f"argument {option}: expected a path or a word, found an empty word; is a variable unset?" in outcome.err
 
 
 def test_options_of_the_other_kind_of_ground_truth(cli, tmp_path):
@@ -184,12 +139,6 @@ def test_options_of_the_other_kind_of_ground_truth(cli, tmp_path):
     assert f"expected a collection with --part, found the file {text}" in outcome.err
 
 
-def test_a_part_that_is_not_labelled_is_named(cli):
-    outcome = cli("evaluate", SAMPLE, GOOD, "--part", "val")
-    assert (outcome.status, outcome.out) == (1, "")
-    assert f"{SAMPLE}: expected labelled pictures of part val, found only those of test, train\n" in outcome.err
-
-
 def test_a_label_that_is_missing_is_blamed_on_the_ground_truth(cli, tmp_path):
     shutil.copytree(TRUTH, tmp_path / "truth")
     file = tmp_path / "truth" / "1.xml"
@@ -201,22 +150,6 @@ def test_a_label_that_is_missing_is_blamed_on_the_ground_truth(cli, tmp_path):
     outcome = cli("evaluate", tmp_path / "truth", tmp_path / "run.txt")
     assert (outcome.status, outcome.out) == (1, "")
     assert "run.txt: expected predictions for the 39 labelled pictures, found none" in outcome.err
-
-
-def test_training_pictures_of_other_species_are_reported(cli):
-    outcome = cli("evaluate", TRUTH, GOOD, "--sets", "--training", SAMPLE)
-    assert outcome.status == 0
-    assert f"{SAMPLE}: expected training pictures of every species, found none of " in outcome.err
-    assert cli("evaluate", TRUTH, GOOD, "--sets", "--training", TRUTH).err == ""
-
-
-def test_problems_of_the_training_pictures_are_reported(cli, tmp_path):
-    shutil.copytree(TRUTH, tmp_path / "Train")
-    (tmp_path / "Train" / "101.xml").write_text("<Image>")
-    outcome = cli("evaluate", TRUTH, GOOD, "--sets", "--training", tmp_path / "Train")
-    assert outcome.status == 0
-    assert "101.xml:1: expected well-formed XML" in outcome.err
-    assert outcome.err.count("the picture is left out") == 1
 
 
 def test_a_run_in_place_of_the_ground_truth(cli, tmp_path):
@@ -256,12 +189,6 @@ def test_wrong_usage(cli):
     assert cli("evaluate", TRUTH, GOOD, "--by", "colour").status == 2
 
 
-def test_no_such_ground_truth(cli, tmp_path):
-    outcome = cli("evaluate", tmp_path / "nothing", GOOD)
-    assert (outcome.status, outcome.out) == (1, "")
-    assert "no such file" in outcome.err
-
-
 def test_repeated_ranks_are_counted_in_official_mode(cli, tmp_path):
     run = tmp_path / "run.txt"
     run.write_text(GOOD.read_text() + "1.jpg Quercus ilex 1 0.5\n")
@@ -292,15 +219,6 @@ def test_sets(cli):
     assert [entry["content"] for entry in contents["rows"]] == ["leaf"]
     assert sum(entry["species"] for entry in bins["rows"]) == 6
     assert cli("evaluate", TRUTH, PARTIAL, "--training", TRUTH).status == 2
-
-
-def test_list_metrics_says_what_it_is_and_how_to_get_it():
-    metrics = read_metrics()
-    assert {"S", "inverse-rank", "top-K", "average-K", "coverage"} <= {metric["metric"] for metric in metrics}
-    assert len({metric["metric"] for metric in metrics}) == len(metrics)
-    for metric in metrics:
-        assert all(metric.values())
-        assert metric["command"].split(" ")[0] in COMMANDS
 
 
 def test_the_list_of_metrics_fits_a_screen_and_names_the_command(cli):

@@ -1,5 +1,4 @@
 import json
-import shutil
 
 import cv2
 import numpy as np
@@ -82,59 +81,3 @@ def test_unknown_answers_and_pictures_are_named_by_their_line(cli, folder):
     )
     assert outcome.err.splitlines()[0].endswith("name a collection that has it with --taxonomy")
     assert "run.txt:2: expected a picture of the collection, found '9.jpg'" in outcome.err
-
-
-def test_a_rank_that_the_metadata_lacks_is_not_blamed_on_the_run(cli, folder):
-    file = folder / "Train" / "4.xml"
-    file.write_text(file.read_text().replace("<Family>Sapindaceae</Family>", ""))
-    (folder / "run.txt").write_text("1.jpg Fagaceae * 1 0.9\n2.jpg Rosa canina 1 0.9\n")
-    outcome = cli("evaluate-hierarchy", "Train", "run.txt")
-    assert outcome.status == 1
-    first, second = outcome.err.splitlines()
-    assert first.endswith("found 'Fagaceae *'; the taxonomy has no family, as Train/4.jpg has no family")
-    assert second.endswith("found 'Rosa canina'; name a collection that has it with --taxonomy")
-
-
-def test_two_pictures_of_one_name_are_refused(cli, folder):
-    shutil.copytree(folder / "Train", folder / "Test")
-    (folder / "Test" / "1.xml").write_text(XML.format(**{**PICTURES[3], "name": "1.jpg"}))
-    for number in (2, 3, 4):
-        (folder / "Test" / f"{number}.xml").unlink()
-    (folder / "all").mkdir()
-    for part in ("Train", "Test"):
-        (folder / part).rename(folder / "all" / part.replace("Test", "val"))
-    (folder / "run.txt").write_text("1.jpg Quercus robur 1 0.9\n")
-    outcome = cli("evaluate-hierarchy", "all", "run.txt")
-    assert (outcome.status, outcome.out) == (1, "")
-    assert "expected picture names that differ, found all/Train/1.jpg and all/val/1.jpg" in outcome.err
-    assert outcome.err.strip().endswith("score them apart (--part)")
-    outcome = cli("evaluate-hierarchy", "all", "run.txt", "--part", "val")
-    assert outcome.status == 0
-    assert "all/val/2.jpg: expected the species of every picture, found none for 3 of 4" in outcome.err
-    assert outcome.out.splitlines()[-1].startswith("1 pictures, 3 species")
-
-
-def test_omitted_pictures_are_reported(cli, folder):
-    (folder / "run.txt").write_text("4.jpg Acer campestre 1 0.9\n")
-    (folder / "all" / "Test").mkdir(parents=True)
-    for ending in ("xml", "jpg"):
-        (folder / "Train" / f"4.{ending}").rename(folder / "all" / "Test" / f"4.{ending}")
-    (folder / "Train").rename(folder / "all" / "Train")
-    (folder / "all" / "Test" / "5.xml").write_text("<Image>")
-    broken = "all/Test/5.xml:1: expected well-formed XML, found an error at column 8: no element found"
-    outcome = cli("evaluate-hierarchy", "all", "run.txt", "--taxonomy", "all")
-    assert outcome.status == 0
-    assert outcome.err.splitlines() == [
-        f"leafid: warning: {broken}; the picture is left out",
-        "only the 1 pictures of the test part are scored; name another with --part",
-        f"leafid: warning: {broken}; the picture is left out",
-    ]
-    assert outcome.out.splitlines()[-1].startswith("1 pictures, 3 species")
-
-
-@pytest.mark.slow
-def test_the_golden_run(cli, real_data):
-    run = real_data / "golden" / "imageclef2011" / "runs" / "alpha.txt"
-    outcome = cli("evaluate-hierarchy", real_data / "imageclef2011" / "Train", run, "--format", "csv")
-    assert outcome.status == 0, outcome.err
-    assert 0 < float(outcome.out.splitlines()[1].split(",")[1]) < 1

@@ -3,8 +3,6 @@ import shutil
 
 import pytest
 
-from leafid.pictures.summary import check_file
-
 
 @pytest.fixture
 def collection(tmp_path, make_picture):
@@ -84,60 +82,11 @@ def test_json(cli, collection):
     assert len(found["problems"]) == 1
 
 
-def test_gini_indices_of_all_parts(cli, tmp_path, make_picture):
-    # Train: 1 and 3 pictures of two species; test: 1 picture of each. Together 2 and 4.
-    for number, (part, epithet) in enumerate(
-        [("Train", "campestre"), *[("Train", "opalus")] * 3, ("Test", "campestre"), ("Test", "opalus")], 1
-    ):
-        make_picture(tmp_path / part, number, epithet, plant=str(number))
-    assert "Gini index    all 0.17, train 0.25, test 0.00\n" in cli("info", tmp_path, "--jobs", 1).out
-
-
-def test_results_do_not_depend_on_jobs(cli, collection):
-    assert cli("info", collection, "--jobs", 1).out == cli("info", collection, "--jobs", 2).out
-
-
 def test_quick_reads_headers_only(cli, collection):
     found = json.loads(cli("info", collection, "--quick", "--format", "json", "--jobs", 1).out)
     assert "5.jpg" in found["unreadable"][-1]
     assert found["decoded"] is False
     assert len(found["duplicates"]) == 1
-
-
-def test_few(cli, collection):
-    assert "Acer opalus" in cli("info", collection, "--few", 1, "--jobs", 1).out
-    assert "Acer campestre" not in cli("info", collection, "--few", 1, "--jobs", 1).out
-
-
-def test_pictures_without_metadata(cli, collection, tmp_path):
-    outcome = cli("info", collection / "1.jpg", collection / "2.jpg", "--jobs", 1)
-    assert outcome.status == 0
-    assert "the species are unknown" in outcome.out
-    assert "unknown" in outcome.out
-
-
-def test_long_lists_are_cut(cli, tmp_path, make_picture):
-    for number in range(1, 30):
-        (tmp_path / f"{number}.xml").write_text("<Image/>")
-    make_picture(tmp_path, 9, "opalus", plant="1")
-    out = cli("info", tmp_path, "--jobs", 1).out
-    assert "… and 8 more; --format json lists them all" in out
-
-
-def test_damaged_pictures_are_listed(collection):
-    import cv2
-    import numpy as np
-
-    file = collection / "1.jpg"
-    noise = np.random.default_rng(0).integers(0, 256, (64, 64, 3), dtype=np.uint8)
-    cv2.imwrite(str(file), noise)
-    data = bytearray(file.read_bytes())
-    data[-400:-340] = b"\0" * 60
-    file.write_bytes(data)
-    check = check_file(file)
-    assert check.error is None
-    (line,) = check.warnings
-    assert "damaged inside" in line
 
 
 def test_nothing_there(cli, tmp_path):
@@ -154,12 +103,6 @@ def test_wrong_usage(cli, tmp_path):
     assert cli("info", tmp_path, "--format", "csv").status == 2
     assert cli("info", tmp_path, "--layout", "other").status == 2
     assert cli("info", tmp_path, "--few", 0).status == 2
-
-
-def test_help(cli):
-    outcome = cli("info", "--help")
-    assert outcome.status == 0
-    assert "examples:" in outcome.out
 
 
 @pytest.mark.slow

@@ -2,10 +2,8 @@ import csv
 import io
 import json
 import shutil
-from dataclasses import replace
 
 import pytest
-from msgspec import structs
 
 from leafid.model.model import Model
 from tests.pages.written_pages import check_page
@@ -59,18 +57,6 @@ def test_the_card_beside_the_model_is_shown(cli, drawn_model, tmp_path):
     found = cli("info", model)
     assert found.status == 1
     assert "UTF-8" in found.err
-
-
-def test_a_model_without_thumbnails_says_so(cli, drawn_model, tmp_path):
-    model = Model.read(drawn_model)
-    bare = {name: structs.replace(own, thumbnails=(), traits={}) for name, own in model.species.items()}
-    replace(model, species=bare).save(tmp_path / "bare.leafid")
-    found = cli("info", tmp_path / "bare.leafid")
-    assert found.status == 0
-    assert found.out.count("it was trained with --no-thumbnails") == 1
-    assert all(name in found.out for name in model.species)
-    assert cli("info", tmp_path / "bare.leafid", "--output", tmp_path).status == 0
-    assert check_page(tmp_path / "field-guide.html").images == []
 
 
 @pytest.mark.parametrize("content", [b"PK\x03\x04 and no more", b""])

@@ -5,9 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from leafid.cli.outputs import refuse_inputs
-from leafid.errors import UsageError
-
 
 @pytest.fixture
 def garden(drawn, tmp_path):
@@ -71,16 +68,6 @@ def test_runs_are_no_output(refused, tmp_path):
         assert "found one that is read" in refused(command, golden / "truth", run, "--output", tmp_path)
 
 
-def test_other_files_may_be_replaced(garden, tmp_path):
-    earlier = garden / "run.txt"
-    earlier.write_text("")
-    refuse_inputs(earlier, [garden, tmp_path / "gone"])
-    refuse_inputs(tmp_path / "new.xml", [tmp_path])
-    refuse_inputs("/dev/stdout", [garden])
-    with pytest.raises(UsageError, match="found one that is read"):
-        refuse_inputs(earlier, [garden, earlier])
-
-
 def test_a_dash_is_stdout_for_a_run(cli, drawn, drawn_model, drawn_cache, tmp_path, capfd, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["predict", drawn, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output"]
@@ -93,8 +80,3 @@ def test_a_dash_is_stdout_for_a_run(cli, drawn, drawn_model, drawn_cache, tmp_pa
 def test_a_dash_is_no_name_of_a_model(refused, garden, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "--output: expected the name of a file, found '-'" in refused("train", garden, "--output", "-")
-
-
-@pytest.mark.parametrize("command", ["predict", "train", "describe"])
-def test_an_empty_word_is_no_name(refused, garden, command):
-    assert "--output: expected a path or a word, found an empty word" in refused(command, garden, "--output", "")

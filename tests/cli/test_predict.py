@@ -1,4 +1,3 @@
-import io
 import os
 import re
 import shutil
@@ -7,13 +6,6 @@ from collections import defaultdict
 import cv2
 import numpy as np
 import pytest
-from PIL import Image
-
-from leafid.cli import environment as environment_module
-from leafid.cli.environment import Environment
-from leafid.cli.main import main
-from leafid.model import bundled
-from leafid.model import model as model_module
 
 
 @pytest.fixture
@@ -55,13 +47,6 @@ def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(predic
     for name, (words, cache) in calls.items():
         assert predict(drawn, "--output", tmp_path / name, *words, cache=cache).status == 0
     assert len({(tmp_path / name).read_bytes() for name in calls}) == 1
-
-
-def test_top(predict, drawn, tmp_path):
-    assert predict(drawn, "--output", tmp_path / "all").status == 0
-    assert predict(drawn, "--output", tmp_path / "top", "--top", 1).status == 0
-    first = [line for line in (tmp_path / "all").read_text().splitlines() if line.split()[3] == "1"]
-    assert (tmp_path / "top").read_text().splitlines() == first
 
 
 def test_a_missing_picture_does_not_affect_the_others(predict, drawn, tmp_path):
@@ -123,38 +108,6 @@ def test_a_picture_without_a_leaf_is_rejected(predict, tmp_path):
     assert found.out.splitlines()[1:] == ["  No leaf: the picture probably shows none"]
 
 
-def test_wrong_usage_of_rejection(predict, loose, tmp_path):
-    assert predict(loose, "--reject-at", 0.1, "--output", tmp_path / "run").status == 2
-    for share in (-0.1, 1.1, "x"):
-        assert predict(loose, "--reject-at", share).status == 2
-
-
-def test_good_pictures_among_bad_ones(predict, loose, tmp_path):
-    good = sorted(loose.iterdir())
-    (loose / "truncated.jpg").write_bytes(good[0].read_bytes()[:700])
-    (loose / "empty.jpg").write_bytes(b"")
-    (loose / "text.jpg").write_text("no picture")
-    for words in (["--assume-type", "scan"], []):
-        found = predict(loose, "--output", tmp_path / "run", *words)
-        assert found.status == 1
-        for name in ("truncated.jpg", "empty.jpg", "text.jpg"):
-            assert found.err.count(f"{loose / name}: ") == 1
-        assert found.err.splitlines()[-1] == "leafid: 3 of 6 pictures could not be read"
-        answered = {line.split()[0] for line in (tmp_path / "run").read_text().splitlines()}
-        assert answered == {file.name for file in good}
-        printed = predict(loose, "--top", 1, *words)
-        assert printed.status == 1
-        assert printed.out.count("  1  ") == 3
-
-
-def test_only_bad_pictures(predict, tmp_path):
-    (tmp_path / "bad.jpg").write_bytes(b"")
-    found = predict(tmp_path / "bad.jpg")
-    assert found.status == 1
-    assert found.out == ""
-    assert f"{tmp_path / 'bad.jpg'}: " in found.err
-
-
 def test_every_file_of_a_folder_is_read_or_named(predict, loose, tmp_path):
     first = sorted(loose.iterdir())[0]
     (loose / f"{first.stem}.MOV").write_bytes(b"the video of a live photo")
@@ -165,16 +118,6 @@ def test_every_file_of_a_folder_is_read_or_named(predict, loose, tmp_path):
     found = predict(loose)
     assert found.status == 1
     assert "IMG_0001.dng: expected a JPEG, " in found.err
-
-
-def test_a_heic_in_a_folder_is_read(predict, loose):
-    pytest.importorskip("pillow_heif").register_heif_opener()
-    first = sorted(loose.iterdir())[0]
-    with Image.open(first) as picture:
-        picture.save(loose / "IMG_0001.HEIC", quality=90)
-    found = predict(loose)
-    assert found.status == 0
-    assert "IMG_0001.HEIC" in found.out
 
 
 def test_names_with_blanks(predict, loose, tmp_path):
@@ -273,13 +216,6 @@ def test_files_that_are_no_models(predict, loose, tmp_path):
         assert found.err.count("\n") == 1
 
 
-def test_without_the_bundled_model(cli, loose, tmp_path, monkeypatch):
-    monkeypatch.setattr(bundled, "__file__", str(tmp_path / "leafid" / "learning" / "bundled.py"))
-    found = cli("predict", loose, "--no-cache")
-    assert found.status == 1
-    assert "is missing from this installation; name one with --model" in found.err
-
-
 @pytest.mark.parametrize("name", ["nothing-there.jpg", "empty"])
 def test_nothing_to_identify(predict, tmp_path, name):
     (tmp_path / "empty").mkdir()
@@ -289,51 +225,9 @@ def test_nothing_to_identify(predict, tmp_path, name):
     assert found.err.count("\n") == 1
 
 
-def test_an_unwritable_output_is_reported_first(predict, drawn, tmp_path):
-    (tmp_path / "file").write_text("")
-    found = predict(drawn, "--output", tmp_path / "file" / "run", model=tmp_path / "not even looked at")
-    assert found.status == 1
-    assert "can't be written" in found.err
-    assert found.err.count("\n") == 1
-
-
 def test_an_older_run_stays_after_a_failure(predict, drawn, tmp_path):
     run = tmp_path / "run.txt"
     run.write_text("older\n")
     (tmp_path / "model").write_text("no model")
     assert predict(drawn, "--output", run, model=tmp_path / "model").status == 1
     assert run.read_text() == "older\n"
-
-
-def test_an_interrupted_run_leaves_no_file(cli, drawn, drawn_model, drawn_cache, tmp_path, monkeypatch):
-    predict_batches = model_module.Model.predict_batches
-
-    def interrupt(*arguments, **options):
-        yield next(predict_batches(*arguments, **options))
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(model_module, "BATCH_SIZE", 2)
-    monkeypatch.setattr(model_module.Model, "predict_batches", interrupt)
-    words = ["predict", drawn, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output"]
-    found = cli(*words, tmp_path / "run")
-    assert (found.status, found.err) == (130, "leafid: interrupted\n")
-    assert list(tmp_path.glob("*run*")) == []
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_one_bar_over_all_batches(drawn, drawn_model, tmp_path, monkeypatch):
-    # Show every step, however fast.
-    monkeypatch.setattr(environment_module, "_BAR_OPTIONS", {"leave": False, "mininterval": 0, "miniters": 1})
-    monkeypatch.setattr(model_module, "BATCH_SIZE", 2)
-    environment = Environment(io.StringIO(), Terminal())
-    words = ["predict", drawn, "--model", drawn_model, "--no-cache", "--jobs", 1, "--output", tmp_path / "run"]
-    assert main([str(word) for word in words], environment) == 0
-    shown = re.findall(r"(\d+)/(\d+)", environment.stderr.getvalue())
-    assert {total for _, total in shown} == {"9"}
-    counts = [int(count) for count, _ in shown]
-    assert counts == sorted(counts)
-    assert set(counts) == set(range(10))

@@ -77,12 +77,6 @@ def test_a_file_has_what_is_printed(predict, drawn, tmp_path, monkeypatch, name)
     assert (tmp_path / "out").read_text() == printed.out
 
 
-def test_text_is_the_default_on_the_screen_and_a_run_in_a_file(predict, loose, tmp_path):
-    assert predict(loose, "--format", "text").out == predict(loose).out
-    assert predict(loose, "--output", tmp_path / "run").status == 0
-    assert predict(loose, "--format", "run").out == (tmp_path / "run").read_text()
-
-
 def test_an_open_world_run_has_the_joint_probabilities(cli, predict, drawn, tmp_path):
     plain, joint = tmp_path / "plain.txt", tmp_path / "joint.txt"
     assert predict(drawn, "--output", plain).status == 0

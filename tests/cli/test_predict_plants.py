@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from leafid import LeafidError, load_model
+from leafid import load_model
 from leafid.model.sessions import find_session
 from leafid.pictures import read_collection
 
@@ -112,31 +112,6 @@ def test_a_bad_picture_does_not_matter(predict, files, tmp_path):
     bad, *records = json.loads(found.out)
     assert bad["verdict"] == "unreadable"
     assert records == json.loads(predict("--together", *files, "--format", "json").out)
-
-
-def test_interrupted_in_the_middle(predict, drawn, tmp_path, monkeypatch):
-    """Batches hold whole plants."""
-    words = (drawn / "Train", "--group-by", "plant", "--format", "jsonl", "--output")
-    assert predict(*words, tmp_path / "whole").status == 0
-    monkeypatch.setattr("leafid.model.model.BATCH_SIZE", 4)
-    assert predict(*words, tmp_path / "batches").status == 0
-    assert (tmp_path / "batches").read_bytes() == (tmp_path / "whole").read_bytes()
-
-
-def test_a_single_picture_is_a_plant_of_its_own(predict, files):
-    assert predict("--together", files[0], "--format", "json").out == predict(files[0], "--format", "json").out
-
-
-def test_back_off(drawn_model, files):
-    model = load_model(drawn_model)
-    answer = model.identify_plant(files, back_off=True, reject_at=0)
-    assert answer.backed_off is not None
-    assert answer.expand()[0].name == answer.name
-
-
-def test_no_pictures(drawn_model):
-    with pytest.raises(LeafidError, match="expected at least one picture of the plant, found none"):
-        load_model(drawn_model).identify_plant([])
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 
 from leafid.model.model import Model
 from leafid.pictures import read_collection
-from tests.model.model_files import changed
 
 
 @pytest.fixture
@@ -99,13 +98,6 @@ def test_empty_sets(predict, drawn_model, tmp_path):
     assert (tmp_path / "run").read_text() == ""
     printed = predict("--set", "average-1", model=file)
     assert printed.out.count("  no species is likely enough\n") == 9
-
-
-def test_printed_sets(predict):
-    found = predict("--set", "top-2")
-    assert found.status == 0
-    assert found.out.count("  1  ") == found.out.count("  2  ") == 9
-    assert "  3  " not in found.out
 
 
 def test_back_off_of_a_confident_model_names_species(predict, drawn_model, tmp_path):
@@ -198,36 +190,3 @@ def test_wrong_usage(predict, words, expected):
     assert found.status == 2
     assert expected in found.err
     assert found.err.count("\n") == 1
-
-
-DAMAGE = {
-    "sizes are a text": {"n_sizes": "many"},
-    "no sizes": {"n_sizes": 0},
-    "other sizes": {"n_sizes": 7},
-    "no pictures": {"n_pictures": 0},
-    "other pictures": {"n_pictures": 5},
-    "back off is a text": {"back_off": "often"},
-    "back off is none of a probability": {"back_off": 17},
-    "back off is no number": {"back_off": float("nan")},
-}
-
-
-@pytest.mark.parametrize("name", DAMAGE)
-def test_damaged_thresholds(predict, drawn_model, tmp_path, name):
-    def damage(manifest):
-        manifest["types"]["scan"]["thresholds"].update(DAMAGE[name])
-
-    found = predict(model=changed(drawn_model, tmp_path / "damaged.leafid", damage))
-    assert found.status == 1
-    assert "the model is damaged" in found.err
-    assert found.err.count("\n") == 1
-
-
-def test_unsorted_thresholds(drawn_model, predict, tmp_path):
-    for field in ("sizes", "size_thresholds", "correct_probabilities"):
-        model = Model.read(drawn_model)
-        falling = getattr(model["scan"].thresholds, field)[::-1]
-        change_thresholds(model, "scan", **{field: falling}).save(tmp_path / "m")
-        found = predict(model=tmp_path / "m")
-        assert found.status == 1
-        assert "expected sorted thresholds" in found.err

@@ -55,15 +55,6 @@ def test_its_scores_are_those_of_evaluate(cli, tmp_path, run):
             assert f"{score:.3f} {low:.3f} {high:.3f}" in page.words
 
 
-def test_problems_of_the_pictures_are_reported(cli, tmp_path, run):
-    shutil.copytree(SAMPLE / "Test", tmp_path / "pictures" / "Test")
-    (tmp_path / "pictures" / "Test" / "5.xml").write_text("<Image>")
-    words = [SAMPLE, run, "--part", "test", "--pictures", tmp_path / "pictures", "--output", tmp_path / "out"]
-    outcome = cli("report", *words)
-    assert outcome.status == 0
-    assert outcome.err.count("5.xml:1: expected well-formed XML") == 1
-
-
 def test_several_runs_and_no_pictures(cli, tmp_path):
     page = report(cli, tmp_path, GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt")
     assert "Species of good.txt" in page.words
@@ -83,14 +74,6 @@ def test_without_wrong_answers_and_without_probabilities(cli, tmp_path):
     assert "No first answer is wrong." in page.words
     assert "None: the run answers every picture." in page.words
     assert "Reliability" not in page.html
-
-
-@pytest.mark.parametrize("name", ["_mine.txt", r"$\frac{$.txt", "$1_a$ and $2.txt", r"a\$b$.txt", "<b>&.txt"])
-def test_a_legend_holds_every_name_as_plain_text(name):
-    curves = dict.fromkeys((name, "other"), ((1, 2), (0.5, 1.0)))
-    drawn = ElementTree.fromstring(plots.draw_curves(curves, "k", "share", steps=(1, 2), has_points=True))
-    texts = [element.text for element in drawn.iter("text")]
-    assert [text for text in texts if text in curves] == [*curves]
 
 
 NAME = r"\input{x} $\frac{$ & % # _ <b>木</b> $$ --> \udce9"
@@ -123,16 +106,6 @@ def test_a_report_on_names_that_are_no_formulas(cli, tmp_path):
     assert "<b>" not in page.html
 
 
-def test_plots_have_colours_of_the_style_and_ids_of_their_own(cli, tmp_path, run):
-    page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
-    plots = re.findall(r'<svg class="plot".*?</svg>', page.html, re.DOTALL)
-    assert len(plots) == 4
-    for svg in plots:
-        ElementTree.fromstring(svg)
-        assert "var(--series-1)" in svg
-        assert not re.findall("#[0-9a-f]{6}\\b", svg)
-
-
 def test_every_table_is_beside_the_page(cli, tmp_path, run):
     other = tmp_path / "other.txt"
     other.write_text(run.read_text().replace("Ginkgo biloba", "Ilex aquifolium"))
@@ -158,26 +131,6 @@ def test_unknown_species_have_a_section_of_their_own(cli, tmp_path, run):
     assert "66 pictures, and 6 of unknown species" in page.words
     assert "known pictures accepted and correct over unknown pictures accepted" in page.html
     assert "OSCR" in (tmp_path / "out" / "tables" / "open-world.csv").read_text()
-
-
-def test_a_picture_that_cannot_be_read_is_left_out(cli, tmp_path, run):
-    collection = tmp_path / "pictures"
-    collection.mkdir()
-    for file in [*SAMPLE.glob("Test/*.jpg")]:
-        (collection / file.name).write_bytes(b"")
-    page = report(cli, tmp_path, SAMPLE, run, "--part", "test", "--pictures", collection)
-    assert "Betula pendula taken for Ginkgo biloba" in page.words
-    assert page.images == []
-
-
-def test_problems_of_all_runs_and_nothing_written(cli, tmp_path):
-    for name in ("a.txt", "b.txt"):
-        (tmp_path / name).write_text("1.jpg Quercus ilex 1 1,0\n")
-    outcome = cli("report", GOLDEN / "truth", tmp_path / "a.txt", tmp_path / "b.txt", "--output", tmp_path / "out")
-    assert (outcome.status, outcome.out) == (1, "")
-    assert f"{tmp_path / 'a.txt'}:1: expected a score as a finite number" in outcome.err
-    assert f"{tmp_path / 'b.txt'}:1: expected a score as a finite number" in outcome.err
-    assert not (tmp_path / "out").exists()
 
 
 def test_wrong_usage(cli, tmp_path, run):

@@ -4,8 +4,6 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.cli.identify.segment import make_output_names
-
 
 @pytest.fixture
 def leaf_file(tmp_path):
@@ -92,14 +90,6 @@ def test_outputs_of_pictures_with_the_same_name_differ(cli, leaf_file, tmp_path)
     }
 
 
-def test_output_names_are_unique(tmp_path):
-    files = [tmp_path / name for name in ("1.jpg", "1.png", "a/1.jpg", "a_1.jpg.png", "2.jpg", "LEAF.jpg", "leaf.png")]
-    names = make_output_names(files, tmp_path)
-    assert len({name.lower() for name in names}) == len(files)
-    assert names[4] == "2"
-    assert not any("/" in name for name in names)
-
-
 def test_wrong_usage(cli, leaf_file, tmp_path):
     assert cli("segment", leaf_file).status == 2
     assert cli("segment", "--output", tmp_path).status == 2
@@ -127,26 +117,3 @@ def test_an_output_folder_that_the_next_call_would_read_is_refused(cli, leaf_fil
     )
     assert done.err.endswith("; name another\n")
     assert [file.name for file in tmp_path.rglob("*.*") if file.is_file()] == ["leaf.png"]
-
-
-def test_an_output_folder_below_the_pictures_is_allowed_for_single_files(cli, leaf_file):
-    below = leaf_file.parent / "cut"
-    done = cli("segment", leaf_file.parent, "--output", below, "--jobs", 1)
-    assert (done.status, below.exists()) == (2, False)
-    for _ in range(2):
-        done = cli("segment", leaf_file, "--output", below, "--jobs", 1)
-        assert (done.status, len(done.out.splitlines())) == (0, 2), done.err
-
-
-def test_folders_need_not_be_named_after_species(cli, leaf_file, tmp_path):
-    for folder in ("olivier", "érable champêtre"):
-        (tmp_path / "own" / folder).mkdir(parents=True)
-        (tmp_path / "own" / folder / f"{folder[0]}.png").write_bytes(leaf_file.read_bytes())
-    outcome = cli("segment", tmp_path / "own", "--output", tmp_path / "cut", "--jobs", 1)
-    assert (outcome.status, outcome.err, len(outcome.out.splitlines())) == (0, "", 3)
-    (tmp_path / "own" / "olivier").rename(tmp_path / "own" / "test")
-    (tmp_path / "own" / "test" / "Olea europaea").mkdir()
-    (tmp_path / "own" / "test" / "o.png").rename(tmp_path / "own" / "test" / "Olea europaea" / "o.png")
-    outcome = cli("segment", tmp_path / "own", "--output", tmp_path / "cut", "--jobs", 1)
-    assert (outcome.status, len(outcome.out.splitlines())) == (1, 2)
-    assert outcome.err.endswith("found 1 picture here; it is left out\n")

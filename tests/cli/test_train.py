@@ -1,18 +1,11 @@
 import hashlib
-import io
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from leafid.cli.environment import Environment
-from leafid.cli.main import main
 from leafid.features import loader as loader_module
-from leafid.features.extractor import FeatureExtractor
-from leafid.features.recipe_reader import list_recipes, load_recipe
 from leafid.model.model import Model
-from leafid.pictures.picture import AcquisitionType
 
 
 @pytest.fixture
@@ -63,51 +56,11 @@ def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(train,
     assert one.out.count("per-plant") == 3
 
 
-def test_the_seed_changes_the_model(train, drawn, tmp_path):
-    for seed in (0, 1):
-        assert train(drawn, "--seed", seed, output=tmp_path / str(seed)).status == 0
-    assert digest(tmp_path / "0") != digest(tmp_path / "1")
-
-
 def test_only_used_pictures_are_counted(train, drawn, tmp_path):
     found = train(drawn)
     # Scans are trained on scans and scan-likes; photos are in the collection, but not used.
     assert "trained on 18 pictures" in found.out
     assert list(Model.read(tmp_path / "model.leafid").types) == ["scan"]
-
-
-def test_interrupted_and_started_again_gives_the_same_bytes(train, drawn, tmp_path, monkeypatch):
-    whole = train(drawn, output=tmp_path / "whole", cache=None)
-    assert whole.status == 0
-    compute = loader_module.compute_missing
-    count = []
-
-    def interrupted(source, lookup):
-        count.append(lookup)
-        if len(count) == 5:
-            raise KeyboardInterrupt
-        return compute(source, lookup)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(loader_module, "compute_missing", interrupted)
-        stopped = train(drawn, output=tmp_path / "model", cache=tmp_path / "cache")
-    assert stopped.status == 130
-    assert stopped.err == "leafid: interrupted\n"
-    assert not (tmp_path / "model").exists()
-    assert [file.name for file in tmp_path.iterdir() if file.suffix == ".part"] == []
-
-    def counting(source, lookup):
-        extractor = source.compute.args[0]
-        if isinstance(extractor, FeatureExtractor) and extractor.augmentation is None:
-            count.append(lookup)
-        return compute(source, lookup)
-
-    count.clear()
-    monkeypatch.setattr(loader_module, "compute_missing", counting)
-    again = train(drawn, output=tmp_path / "model", cache=tmp_path / "cache")
-    assert again.status == 0
-    assert len(count) == 18 - 4
-    assert digest(tmp_path / "model") == digest(tmp_path / "whole")
 
 
 def test_pictures_that_can_not_be_read(train, drawn, tmp_path):
@@ -145,19 +98,6 @@ def test_a_species_with_a_single_picture(train, drawn, tmp_path):
     assert "Quercus robur" in Model.read(tmp_path / "model.leafid")["scan"].identifier.species
 
 
-def test_every_species_with_a_single_picture(train, drawn, tmp_path):
-    lone = {stems(drawn / "Train", species=name)[0] for name in ("robur", "platanoides", "excelsior")}
-    found = train(copied(drawn, tmp_path / "Train", lone.__contains__))
-    assert found.status == 0, found.err
-    assert "another plant to learn from; probabilities are not calibrated" in found.out
-
-
-def test_a_type_with_a_single_species(train, drawn, tmp_path):
-    found = train(copied(drawn, tmp_path / "Train", set(stems(drawn / "Train", species="robur")).__contains__))
-    assert found.status == 0
-    assert "all pictures are of one species" in found.err
-
-
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_single_plant(train, drawn, tmp_path, count):
     """Nothing can be held out, but the model names that species."""
@@ -169,13 +109,6 @@ def test_a_single_plant(train, drawn, tmp_path, count):
     found = train(folder)
     assert found.status == 0, found.err
     assert "another plant to learn from; probabilities are not calibrated" in found.out
-
-
-def test_the_same_picture_under_two_names_of_species(train, drawn, tmp_path):
-    pair = [stems(drawn / "Train", species=name)[0] for name in ("robur", "platanoides")]
-    folder = copied(drawn, tmp_path / "Train", set(pair).__contains__)
-    shutil.copy(folder / f"{pair[0]}.jpg", folder / f"{pair[1]}.jpg")
-    assert train(folder).status == 0
 
 
 def test_folders_named_after_species_are_of_the_assumed_type(train, drawn, tmp_path):
@@ -214,13 +147,6 @@ def test_pictures_without_labels(train, drawn):
     )
 
 
-def test_a_missing_type(train, drawn, tmp_path):
-    folder = copied(drawn, tmp_path / "Train", set(stems(drawn / "Train")).__contains__)
-    found = train(folder, type_="photo")
-    assert found.status == 1
-    assert "expected pictures of type photo to train on, found scan" in found.err
-
-
 @pytest.mark.parametrize("place", ["file/model.leafid", "file/deep/model.leafid", "folder", "/proc/model.leafid"])
 def test_an_unwritable_output_is_reported_before_training(train, drawn, tmp_path, monkeypatch, place):
     (tmp_path / "file").write_text("")
@@ -231,11 +157,6 @@ def test_an_unwritable_output_is_reported_before_training(train, drawn, tmp_path
     assert str(tmp_path / place) in found.err
     assert found.err.count("\n") == 1
     assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "folder"]
-
-
-def test_an_output_in_a_new_folder(train, drawn, tmp_path):
-    assert train(drawn, output=tmp_path / "new" / "folder" / "model").status == 0
-    assert (tmp_path / "new" / "folder" / "model").is_file()
 
 
 def test_training_works_without_a_usable_cache(train, drawn, tmp_path):
@@ -265,26 +186,6 @@ def test_wrong_usage(cli, drawn, tmp_path, words, status, expected):
     assert not (tmp_path / "m").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in list_recipes() if name != "default"])
-def test_recipes_by_name(cli, drawn, drawn_cache, tmp_path, name):
-    words = [
-        "--recipe",
-        name,
-        "--only-type",
-        "scan",
-        "--output",
-        tmp_path / "model",
-        "--cache",
-        drawn_cache,
-        "--jobs",
-        1,
-    ]
-    found = cli("train", drawn, *words)
-    assert found.status == 0, found.err
-    assert Model.read(tmp_path / "model")["scan"].identifier.recipe == load_recipe(name, AcquisitionType.SCAN)
-
-
 def test_a_test_part_alone_is_refused(train, drawn, tmp_path):
     leaf = next((drawn / "Train").glob("*.jpg"))
     for folder in ("Acer campestre", "test/Olea europaea"):
@@ -310,17 +211,6 @@ def test_a_file_that_looks_like_a_picture_but_is_not_read(train, drawn, tmp_path
     found = train(folder)
     assert found.status == 1
     assert "IMG_1.dng: expected a JPEG, " in found.err
-
-
-def test_steps_are_numbered_in_the_log(drawn, small_recipe, drawn_cache, drawn_model, tmp_path):
-    environment = Environment(io.StringIO(), io.StringIO(), log_interval=0)
-    words = ["train", drawn, "--recipe", small_recipe, "--output", tmp_path / "own.leafid", "--cache", drawn_cache]
-    assert main([*map(str, words), "--jobs", "1"], environment) == 0
-    lines = environment.stderr.getvalue().splitlines()
-    steps = dict.fromkeys(line.split(":")[0] for line in lines)
-    assert list(steps) == ["1/5 scan", "2/5 scan-like", "3/5 photo", "4/5 acquisition types", "5/5 traits"]
-    assert re.fullmatch(r"1/5 scan: describe 1/18, \d+:\d\d left", lines[0])
-    assert any(re.fullmatch(r"3/5 photo: fit 1/\d+, \d+:\d\d left", line) for line in lines)
 
 
 def test_plain_classes_have_no_taxonomy(train, cli, drawn, tmp_path):

@@ -65,13 +65,6 @@ def test_species_are_added_and_predicted(cli, train, old, parts, tmp_path):
     assert "before species" not in cli("info", old).out
 
 
-def test_types_are_recognised_by_the_model(train, old, parts):
-    # It knows scans only.
-    found = train(parts / "new", "--extend", old)
-    assert found.status == 0, found.err
-    assert "acquisition types recognised: scan 3" in found.err
-
-
 def test_bytes_do_not_depend_on_the_number_of_processes(train, old, parts, tmp_path):
     words = ("--extend", old, "--assume-type", "scan")
     assert train(parts / "new", *words, output=tmp_path / "a").status == 0
@@ -80,18 +73,6 @@ def test_bytes_do_not_depend_on_the_number_of_processes(train, old, parts, tmp_p
     assert digest(tmp_path / "a") == digest(tmp_path / "c") != digest(tmp_path / "b")
     (name,) = (folder.name for folder in (parts / "new").iterdir())
     assert not Model.read(tmp_path / "b").species[name].thumbnails
-
-
-def test_an_extended_model_is_extended(train, old, parts, tmp_path):
-    words = ("--assume-type", "scan", "--extend")
-    assert train(parts / "new", *words, old, output=tmp_path / "first").status == 0
-    again = tmp_path / "again"
-    shutil.copytree(parts / "new", again)
-    next(again.iterdir()).rename(again / "Species 1")
-    found = train(again, *words, tmp_path / "first", output=tmp_path / "second")
-    assert found.status == 0, found.err
-    assert "1 species added to 3" in found.out
-    assert len(Model.read(tmp_path / "second")[SCAN].identifier.added) == 2
 
 
 @pytest.mark.parametrize(
@@ -127,13 +108,3 @@ def test_bad_data_is_one_line(cli, train, old, parts, drawn_model, tmp_path):
         assert message in lines[0]
     assert not (tmp_path / "model.leafid").exists()
     assert train(parts / "new", "--extend", old, output=old).status == 2
-
-
-def test_the_front_door_extends(old, parts, drawn_cache, tmp_path):
-    import leafid
-
-    model = leafid.extend(leafid.load_model(old), parts / "new", assume_type="scan", cache=drawn_cache)
-    (name,) = (folder.name for folder in (parts / "new").iterdir())
-    assert model[SCAN].identifier.added == (name,)
-    [answer] = model.identify(sorted((parts / "new" / name).iterdir())[0], assume_type="scan")
-    assert answer.ranking[0][0] == name
