@@ -101,13 +101,6 @@ def test_invalid_addresses(cli, word, tmp_path):
     assert cli("train", tmp_path, "--output", tmp_path / "model", "--cluster", word).status == 2
 
 
-def test_without_dask(cli, drawn, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    found = cli("train", drawn, "--output", tmp_path / "model", "--cluster", "local")
-    assert found.status == 1
-    assert found.err.endswith("); install it: pip install distributed\n")
-
-
 @needs_dask
 @pytest.mark.slow
 def test_no_scheduler_answers(cli, drawn, tmp_path, monkeypatch):

@@ -66,17 +66,6 @@ def test_a_copy_uses_the_environment_of_its_checkout(clone, tmp_path):
     assert (done.returncode, steps) == (0, ["pytest -n auto --dist loadfile -q"])
 
 
-def test_another_environment_is_relative_to_the_current_folder(clone, tmp_path):
-    (tmp_path / "here").mkdir()
-    for _ in range(2):
-        done, steps = run(clone, "test", cwd=tmp_path / "here", LEAFID_VENV="venvs/mine")
-        assert done.returncode == 0, done.stderr
-        assert steps[-1] == "pytest -n auto --dist loadfile"
-    assert (tmp_path / "here" / "venvs" / "mine" / "bin" / "python").exists()
-    assert steps[:-1] == []
-    assert not (clone / "venvs").exists()
-
-
 def test_the_environment_is_set_up_again_when_a_version_changes(clone):
     run(clone, "test")
     with (clone / "constraints.txt").open("a") as stream:
@@ -91,15 +80,6 @@ def test_an_interrupted_set_up_is_repeated(clone):
     assert "test: error: the packages could not be installed" in done.stderr
     _, steps = run(clone, "test")
     assert [step.split()[0] for step in steps] == ["pip", "pytest"]
-
-
-def test_python_too_old(clone):
-    old = clone.parent / "python"
-    old.write_text("#!/bin/sh\n[ \"$1\" = --version ] && echo 'Python 3.8.1'\nexit 1\n")
-    done, _ = run(clone, "test")
-    assert done.returncode == 1
-    assert "test: error: expected Python 3.11 or newer, found Python 3.8.1" in done.stderr
-    assert not (clone / ".venv").exists()
 
 
 def test_a_foreign_environment_is_not_changed(clone):

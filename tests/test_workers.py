@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 
 from leafid import workers
 from leafid.errors import LeafidError
-from leafid.workers import ordered_map, use_cluster
+from leafid.workers import ordered_map
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="kills processes")
 
@@ -60,10 +60,6 @@ def warn(number):
     return number
 
 
-def get_process(_):
-    return os.getpid()
-
-
 def describe(number, reason):
     return f"{number}: {reason}"
 
@@ -79,33 +75,6 @@ def test_results_come_in_the_order_of_the_items(jobs):
 def test_errors_of_workers_pass_unchanged(jobs):
     with pytest.raises(LeafidError, match=r"^number 3 is wrong$"):
         list(ordered_map(fail, range(20), jobs))
-
-
-def count_processes(n_items, jobs, **options):
-    """Count the processes of a new program that do the work."""
-    code = (
-        "import os, sys\n"
-        "from leafid.workers import ordered_map\n"
-        "from test_workers import get_process\n"
-        "if __name__ == '__main__':\n"
-        f"    print(os.getpid() in set(ordered_map(get_process, range({n_items}), {jobs}, **{options})))\n"
-    )
-    paths = os.pathsep.join(map(str, (Path(__file__).parent, Path(__file__).parents[1])))
-    environment = {**os.environ, "PYTHONPATH": paths}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=environment,
-    )
-    return done.stdout.strip()
-
-
-@pytest.mark.slow
-def test_no_process_is_started_for_work_that_is_done_sooner_without():
-    assert count_processes(1, 2) == count_processes(4, 2) == count_processes(50, 2, item_seconds=0.01) == "True"
-    assert count_processes(20, 2) == "False"
 
 
 def test_one_pool_serves_all_calls():
@@ -153,14 +122,6 @@ def test_warnings_of_workers_are_logged_once_in_this_process(jobs, caplog, capfd
     assert capfd.readouterr().err == ""
 
 
-def test_one_job_computes_a_result_when_it_is_requested():
-    done = []
-    results = ordered_map(done.append, range(3), 1)
-    assert done == []
-    next(results)
-    assert done == [0]
-
-
 def test_only_a_few_items_are_taken_ahead():
     taken = []
     results = ordered_map(square, (taken.append(number) or number for number in range(1000)), 2)
@@ -177,13 +138,6 @@ def test_libraries_use_one_thread(jobs):
     assert (os.getpid() in {process for process, _, _ in found}) == (jobs == 1)
 
 
-def test_thread_limit_is_restored():
-    before = {entry["filepath"]: entry["num_threads"] for entry in threadpool_info()}
-    list(ordered_map(square, range(2), 1))
-    after = {entry["filepath"]: entry["num_threads"] for entry in threadpool_info()}
-    assert {name: after[name] for name in before} == before
-
-
 def test_results_do_not_depend_on_the_number_of_processes():
     for alone, shared in zip(ordered_map(multiply, range(8), 1), ordered_map(multiply, range(8), 2), strict=True):
         np.testing.assert_allclose(alone, shared, atol=1e-6)
@@ -194,24 +148,6 @@ def test_workers_resolve_relative_paths_like_the_caller(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
         monkeypatch.chdir(tmp_path / name)
         assert set(ordered_map(os.path.abspath, ["leaf.jpg"] * 8, 2)) == {str(tmp_path / name / "leaf.jpg")}
-
-
-def test_the_call_decides_whether_the_cluster_works():
-    calls = []
-
-    def submit(function, *arguments, seconds=None):
-        calls.append(function)
-        return workers.WorkerPool.submit(pool, function, *arguments, seconds=seconds)
-
-    pool = workers.WorkerPool(1)
-    before = ordered_map(square, range(3), 1)
-    with use_cluster(submit, 1):
-        inside = ordered_map(square, range(3), 1)
-        assert list(before) == [0, 1, 4]
-        assert not calls
-    assert list(inside) == [0, 1, 4]
-    assert len(calls) == 3
-    pool.close()
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """A short version of scripts/fuzz, and proofs that it finds what it is to find."""
 
-import json
 import os
 import pickle
 import resource
@@ -12,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from fuzz import driver, mutations, targets, worker
+from fuzz import mutations, targets
 from fuzz.judging import Watch, find_message_problem, judge
 from fuzz.target import Target, write_input
-from leafid.errors import LeafidError, ProblemsError
+from leafid.errors import LeafidError
 
 pytestmark = pytest.mark.slow
 
@@ -120,39 +119,3 @@ def test_the_same_seed_gives_the_same_inputs():
     assert first[:2] == seeds
     assert first != list(islice(mutations.generate_inputs(seeds, words, 2), 300))
     assert len(set(first)) > 150
-
-
-def test_findings_are_stored_and_printed(tmp_path, capsys, monkeypatch):
-    fault = Target("planted", "", lambda: [b"good", b"bad"], lambda data, _: data == b"good" or 1 / 0)
-    monkeypatch.setattr(worker, "_load_target", lambda _: fault)
-    output = tmp_path / "out" / "boxes"
-    words = ["boxes", "--inputs", "40", "--seed", "0", "--engine", "mutations", "--output", str(output)]
-    assert worker.main(words) == 0
-    result = json.loads((output / "result.json").read_text())
-    (finding,) = result["findings"]
-    assert (result["inputs"], finding["kind"], finding["what"]) == (40, "raised", "ZeroDivisionError: division by zero")
-    assert finding["times"] > 1
-    assert (output / finding["input"]).read_bytes() == b"bad"
-    assert driver.format_results([result]).splitlines()[2].startswith("| boxes | 40 |")
-    monkeypatch.setattr(driver, "_run_worker", lambda *_: result)
-    assert driver.main(["boxes", "--output", str(tmp_path / "out")]) == 1
-    assert f"out/boxes/{finding['input']}" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("targets", [[], ["boxes", "recipe"]])
-def test_an_input_is_repeated_with_a_single_target(targets, capsys):
-    with pytest.raises(SystemExit):
-        driver.main(["--again", "input", *targets])
-    assert capsys.readouterr().err.endswith("error: --again: name one target\n")
-
-
-def test_a_process_that_ends_early_is_a_finding(tmp_path, capsys):
-    # No such engine: the worker ends at once, as one does whose decoder breaks down.
-    arguments = driver.argparse.Namespace(output=tmp_path, inputs=1, seed=0)
-    result = driver._run_worker("boxes", arguments, "none")
-    assert [finding["kind"] for finding in result["findings"]] == ["ended"]
-
-
-def test_problems_stay_apart_between_processes():
-    error = ProblemsError(["one", "two"])
-    assert pickle.loads(pickle.dumps(error)).problems == ("one", "two")

@@ -3,7 +3,6 @@
 import os
 import re
 import resource
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -172,43 +171,3 @@ def test_no_room_for_the_output(words, drawn_model, drawn_cache, tmp_path):
     assert error == f"leafid: error: {tmp_path}/model: can't be written: File too large"
     assert (tmp_path / "model").read_text() == "an older model"
     assert list_leftovers(tmp_path) == []
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_no_room_for_what_is_printed(drawn):
-    with Path("/dev/full").open("w") as full:
-        found = limited(["info", drawn], 1 << 30, stdout=full)
-    assert found.returncode == 1
-    assert found.stderr == "leafid: error: No space left on device\n"
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A disk of 256 KiB."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = shutil.which("mount")
-    command = [mount, "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)]
-    if mount is None or os.geteuid() or subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("a file system can't be mounted here: only the superuser may")
-    yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)
-
-
-def test_a_full_disk(small_disk, drawn, drawn_model, tmp_path, cli, hash_file):
-    words = ["predict", drawn, "--model", drawn_model, "--jobs", 1]
-    assert cli(*words, "--output", tmp_path / "wanted", "--no-cache").status == 0
-    (small_disk / "run").write_text("an older run")
-    (small_disk / "filler").write_bytes(bytes(200_000))
-    found = cli(*words, "--output", tmp_path / "run", "--cache", small_disk / "cache")
-    assert found.status == 0
-    assert hash_file(tmp_path / "run") == hash_file(tmp_path / "wanted")
-    # Whether the store can be opened at all is said in other words, and once as well.
-    assert found.err.count("warning") == 1
-    assert "the feature cache can't be" in found.err
-    with pytest.raises(OSError, match="No space left"):
-        (small_disk / "rest").write_bytes(bytes(1 << 20))
-    found = cli(*words, "--output", small_disk / "run", "--no-cache")
-    assert found.status == 1
-    assert found.err.splitlines()[-1] == f"leafid: error: {small_disk}/run: can't be written: No space left on device"
-    assert (small_disk / "run").read_text() == "an older run"
