@@ -36,8 +36,7 @@ class ModelArchive:
 
         A `ValueError` is raised when it is missing, of another shape, or holds anything else.
         """
-        same_as = self.manifest.get("same_as", {})
-        array = self._arrays.get(same_as.get(name, name) if isinstance(same_as, dict) else name)
+        array = self._arrays.get(self.manifest.get("same_as", {}).get(name, name))
         if array is None:
             raise ValueError(f"array {name} is missing")
         if array.dtype.kind != kind or not np.isfinite(array).all():
@@ -50,9 +49,9 @@ class ModelArchive:
 
 @contextmanager
 def open_archive(path: str | os.PathLike[str]) -> Iterator[ModelArchive]:
-    """Read a model file; a `ValueError` or `LookupError` of a check in the block becomes a `LeafidError`.
+    """Read a model file; a `LeafidError` says if it is missing, no model, damaged, or larger than 2 GiB.
 
-    So do a file that is missing, can't be read, is no model, is damaged, or larger than 2 GiB.
+    So does one for an error of a check in the block.
     """
     with open_input(path) as stream:
         content = stream.read(_MAX_SIZE + 1)
@@ -60,15 +59,12 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[ModelArchive]:
         raise LeafidError(f"{path}: expected a model of at most {_MAX_SIZE >> 30} GiB, found a larger file")
     try:
         manifest, arrays = read_format_3(content) if is_format_3(content) else _parse(content)
+        yield ModelArchive(manifest, arrays)
     except (SafetensorError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
         raise LeafidError(
-            f"{path}: expected a leafid model, found something else or a damaged file ({error!s:.200}); "
-            "train the model again or get a new copy"
+            f"{path}: expected a leafid model, found something else, or the model is damaged: {error!s:.300}; "
+            "train it again or get a new copy"
         ) from error
-    try:
-        yield ModelArchive(manifest, arrays)
-    except (ValueError, LookupError) as error:
-        raise LeafidError(f"{path}: the model is damaged: {error!s:.300}") from error
 
 
 def is_archive(path: str | os.PathLike[str]) -> bool:
@@ -109,8 +105,3 @@ def write_archive(path: str | os.PathLike[str], manifest: dict[str, Any], arrays
     # In one entry: safetensors writes several in any order.
     with open_output(path, "wb") as stream:
         stream.write(save(kept, {"manifest": f"{_compute_checksum(text, data)}\n{text}"}))
-
-
-def prefix_names(prefix: str, arrays: Arrays) -> Arrays:
-    """Put a prefix before the names of arrays."""
-    return {f"{prefix}/{name}": array for name, array in arrays.items()}

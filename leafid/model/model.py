@@ -126,14 +126,8 @@ class Model:
             When something is no picture (`InputError`), a single path leads nowhere, there is no such type, or the
             model was not trained for it, or can't back off.
         """
-        type_ = AcquisitionType.parse(assume_type) if assume_type else None
-        if type_ is not None:
-            self[type_]
-        listed = list_pictures(pictures)
-        if type_ is not None:
-            listed = [replace(picture, type=type_) for picture in listed]
         options = Options(reject_at, back_off, "session" if sessions else None)
-        yield from self.predict(listed, FeatureLoader(jobs=jobs), options)
+        yield from self.predict(self._list_pictures(pictures, assume_type), FeatureLoader(jobs=jobs), options)
 
     def identify_plant(
         self,
@@ -153,11 +147,11 @@ class Model:
         LeafidError
             When there is no picture, or as `identify`.
         """
-        answers = list(self.identify(pictures, assume_type=assume_type, jobs=jobs, reject_at=reject_at))
+        options = Options(reject_at, back_off, "all")
+        answers = list(self.predict(self._list_pictures(pictures, assume_type), FeatureLoader(jobs=jobs), options))
         if not answers:
             raise LeafidError("expected at least one picture of the plant, found none")
-        answer = fuse_answers(self.types, answers, reject_at)
-        return self._back_off(answer) if back_off else answer
+        return answers[0]
 
     def predict(
         self, pictures: Sequence[Picture], loader: FeatureLoader, options: Options = DEFAULTS
@@ -206,18 +200,21 @@ class Model:
         return {name: own.vernacular_names for name, own in self.species.items()}
 
     def get_back_off_threshold(self, acquisition_type: AcquisitionType) -> float:
-        """Give the probability from which a taxon is named in pictures of a type.
-
-        A `LeafidError` is raised when labels are no species, or training could not learn it.
-        """
-        own = self[acquisition_type]
-        classes = [name for name in own.identifier.species if not self.species[name].taxon.genus]
-        if classes:
+        """Give the probability from which a taxon is named; raise a `LeafidError` where training could not learn it."""
+        thresholds = self[acquisition_type].thresholds
+        if thresholds is None or thresholds.back_off is None:
             raise LeafidError(
-                f"the model has no taxonomy to back off in: {len(classes)} of its labels are no species names, "
-                f"{classes[0]!r} first; leave out --back-off"
+                f"the model has no back-off threshold for pictures of type {acquisition_type}: its training set had no "
+                "species with two plants, or its labels form no taxonomy; leave out --back-off, or train it again"
             )
-        return own.back_off_threshold
+        return thresholds.back_off
+
+    def _list_pictures(self, pictures: Any, assume_type: AcquisitionType | str | None) -> list[Picture]:
+        listed = list_pictures(pictures)
+        if not assume_type:
+            return listed
+        type_ = self[AcquisitionType.parse(assume_type)].identifier.type
+        return [replace(picture, type=type_) for picture in listed]
 
     def _answer(
         self,

@@ -14,13 +14,13 @@ from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor
-from leafid.features.recipe import Expert, Recipe
+from leafid.features.recipe import Recipe
 from leafid.learning.linear import LinearScorer, apply_feature_map
 from leafid.learning.rejection import Rejection, count_evidence
 from leafid.learning.row_statistics import N_COMPONENTS, ExpertStatistics, RowStatistics
 from leafid.learning.rows import RowPreparation
 from leafid.learning.thresholds import Thresholds, compute_kept_ranks
-from leafid.model.archive import Arrays, ModelArchive, open_archive, prefix_names, write_archive
+from leafid.model.archive import Arrays, ModelArchive, open_archive, write_archive
 from leafid.model.identifier import Identifier
 from leafid.model.plant_fusion import DEFAULT_EXPONENT
 from leafid.model.recogniser import N_EXPANDED_FEATURES, TypeRecogniser
@@ -33,8 +33,6 @@ FORMAT, FORMAT_VERSION = "leafid-model", 4
 # Step of quantised statistics, relative to their root mean square: scores stay the same, and a number takes less than
 # four bits in the archive.
 _RELATIVE_STEP = 0.5
-# Arrays of encoders that are divided by, or whose logarithm is taken.
-_POSITIVE_STATE = {"weights", "variances"}
 
 _Count = Annotated[int, Meta(ge=0, le=10**9)]
 _Number = Annotated[int, Meta(ge=1, le=10**9)]
@@ -81,12 +79,6 @@ class _TypeEntry(Struct, kw_only=True):
     thresholds: _Thresholds | None = None
     statistics: _Statistics | None = None
 
-    def __post_init__(self) -> None:
-        if len(set(self.species)) < len(self.species) or not set(self.added) <= set(self.species):
-            raise ValueError("expected each species once, and added ones among them")
-        if not {"pictures", "unseen"} <= self.scores.keys():
-            raise ValueError(f"expected scores on held-out plants, found {self.scores!r:.100}")
-
 
 class _Recogniser(Struct):
     types: Annotated[list[AcquisitionType], Meta(min_length=1)]
@@ -109,10 +101,6 @@ class _Manifest(Struct):
     def __post_init__(self) -> None:
         if unknown := {name for own in self.types.values() for name in own.species} - self.species.keys():
             raise ValueError(f"expected an entry of every species, found none of {', '.join(sorted(unknown))}")
-        if len(set(self.recogniser.types)) < len(self.recogniser.types) or not set(self.recogniser.types) <= set(
-            self.types
-        ):
-            raise ValueError(f"expected types of the model in its recogniser, found {', '.join(self.recogniser.types)}")
 
 
 def write_parts(
@@ -129,19 +117,13 @@ def write_parts(
     for type_, own in types.items():
         holder = holders.setdefault(id(own.identifier.statistics), type_)
         entries[type_], members = _dump_type(own, holder)
-        arrays |= prefix_names(str(type_), members)
+        arrays |= {f"{type_}/{name}": array for name, array in members.items()}
     if recogniser.scorer is not None:
-        scorer = {"coefficients": recogniser.scorer.coefficients, "intercepts": recogniser.scorer.intercepts}
-        arrays |= prefix_names("recogniser", scorer)
-    manifest = _Manifest(
-        FORMAT,
-        FORMAT_VERSION,
-        leafid.__version__,
-        fingerprint,
-        entries,
-        _Recogniser(list(recogniser.types), recogniser.accuracy),
-        dict(species),
-    )
+        arrays["recogniser/coefficients"] = recogniser.scorer.coefficients
+        arrays["recogniser/intercepts"] = recogniser.scorer.intercepts
+    known_types = _Recogniser(list(recogniser.types), recogniser.accuracy)
+    version = leafid.__version__
+    manifest = _Manifest(FORMAT, FORMAT_VERSION, version, fingerprint, entries, known_types, dict(species))
     write_archive(path, msgspec.to_builtins(manifest), arrays)
 
 
@@ -149,11 +131,12 @@ def _dump_type(own: TypeModel, holder: AcquisitionType) -> tuple[_TypeEntry, Arr
     identifier, thresholds = own.identifier, own.thresholds
     arrays: Arrays = {"expert_weights": identifier.weights}
     for name, scorer in identifier.scorers.items():
-        halves, scale = to_half_precision(scorer.coefficients)
-        members = {"coefficients": halves, "scale": scale, "intercepts": scorer.intercepts.astype(np.float32)}
-        arrays |= prefix_names(f"experts/{name}", members)
+        prefix = f"experts/{name}"
+        arrays[f"{prefix}/coefficients"], arrays[f"{prefix}/scale"] = to_half_precision(scorer.coefficients)
+        arrays[f"{prefix}/intercepts"] = scorer.intercepts.astype(np.float32)
         if name in identifier.extractor.encoders:
-            arrays |= prefix_names(f"experts/{name}/encoder", identifier.extractor.encoders[name].get_state())
+            state = identifier.extractor.encoders[name].get_state()
+            arrays |= {f"{prefix}/encoder/{key}": array for key, array in state.items()}
     entry = _TypeEntry(
         recipe=identifier.recipe,
         seed=identifier.seed,
@@ -166,16 +149,16 @@ def _dump_type(own: TypeModel, holder: AcquisitionType) -> tuple[_TypeEntry, Arr
     )
     if identifier.rejection is not None:
         entry.rejection = _Rejection(len(identifier.rejection.quantiles))
-        arrays |= prefix_names("rejection", vars(identifier.rejection))
+        arrays |= {f"rejection/{name}": array for name, array in vars(identifier.rejection).items()}
     if thresholds is not None:
         entry.thresholds = _Thresholds(len(thresholds.sizes), thresholds.n_pictures, thresholds.back_off)
-        names = ("sizes", "size_thresholds", "correct_probabilities")
-        arrays |= prefix_names("thresholds", {name: getattr(thresholds, name) for name in names})
+        for name in ("sizes", "size_thresholds", "correct_probabilities"):
+            arrays[f"thresholds/{name}"] = getattr(thresholds, name)
     if identifier.statistics:
         entry.statistics = _Statistics(holder, dict(identifier.targets))
         for name, statistics in identifier.statistics.items() if holder == identifier.type else ():
             entry.statistics.experts[name], members = _dump_statistics(statistics)
-            arrays |= prefix_names(f"statistics/{name}", members)
+            arrays |= {f"statistics/{name}/{key}": array for key, array in members.items()}
     return entry, arrays
 
 
@@ -234,9 +217,6 @@ def read_parts(
                 identifier = _add_statistics(identifier, entry.statistics, types, archive)
             thresholds = _read_thresholds(entry.thresholds, f"{type_}/thresholds", archive)
             types[type_] = TypeModel(identifier, entry.scores, entry.plant_exponent, thresholds)
-        for species in manifest.species.values():
-            for thumbnail in species.thumbnails:
-                thumbnail.check()
         return types, manifest.species, _read_recogniser(manifest.recogniser, archive), manifest.training_fingerprint
 
 
@@ -259,62 +239,53 @@ def _read_manifest(archive: ModelArchive, path: str | os.PathLike[str]) -> _Mani
 
 
 def _read_recogniser(entry: _Recogniser, archive: ModelArchive) -> TypeRecogniser:
-    n_types = len(entry.types)
+    types, n_types = tuple(entry.types), len(entry.types)
     if n_types == 1:
-        return TypeRecogniser(tuple(entry.types), None, entry.accuracy)
+        return TypeRecogniser(types, None, entry.accuracy)
     coefficients = archive.read_array("recogniser/coefficients", N_EXPANDED_FEATURES, n_types)
-    scorer = LinearScorer("none", coefficients, archive.read_array("recogniser/intercepts", n_types))
-    return TypeRecogniser(tuple(entry.types), scorer, entry.accuracy)
+    intercepts = archive.read_array("recogniser/intercepts", n_types)
+    return TypeRecogniser(types, LinearScorer("none", coefficients, intercepts), entry.accuracy)
 
 
 def _read_identifier(entry: _TypeEntry, type_: AcquisitionType, archive: ModelArchive) -> Identifier:
     """Read an identifier, but for its statistics; a `ValueError` says what is wrong with it."""
-    recipe, species = entry.recipe, tuple(entry.species)
-    weights = archive.read_array(f"{type_}/expert_weights", len(recipe.experts))
+    recipe, n_species = entry.recipe, len(entry.species)
     encoders: dict[str, Encoder] = {}
     scorers: dict[str, LinearScorer] = {}
-    n_columns = 0
+    n_columns = 1
     for name, expert in recipe.experts.items():
         prefix = f"{type_}/experts/{name}"
         if expert.is_local:
-            encoders[name] = _read_encoder(expert, entry.seed, f"{prefix}/encoder", archive)
-            n_values = encoders[name].n_features
-        else:
-            n_values = len(get_column_names(expert.families))
+            encoder = expert.make_encoder(entry.seed)
+            shapes = encoder.get_state_shapes(LOCAL_DESCRIPTORS[expert.descriptor].length)
+            state = {key: archive.read_array(f"{prefix}/encoder/{key}", *shape) for key, shape in shapes.items()}
+            encoders[name] = encoder.set_state(state)
+        n_values = encoders[name].n_features if expert.is_local else len(get_column_names(expert.families))
         n_columns += n_values
-        feature_map = expert.feature_map
-        n_mapped = apply_feature_map(np.zeros((1, n_values), np.float32), feature_map).shape[1]
-        halves = archive.read_array(f"{prefix}/coefficients", n_mapped, len(species))
-        with np.errstate(over="ignore"):
-            coefficients = halves.astype(np.float32) * archive.read_array(f"{prefix}/scale", len(species))
-        if not np.isfinite(coefficients).all():
-            raise ValueError(f"{prefix}: expected finite coefficients, found infinity or NaN")
-        intercepts = archive.read_array(f"{prefix}/intercepts", len(species))
-        scorers[name] = LinearScorer(feature_map, coefficients, intercepts)
+        n_mapped = apply_feature_map(np.zeros((1, n_values), np.float32), expert.feature_map).shape[1]
+        halves = archive.read_array(f"{prefix}/coefficients", n_mapped, n_species)
+        coefficients = halves.astype(np.float32) * archive.read_array(f"{prefix}/scale", n_species)
+        intercepts = archive.read_array(f"{prefix}/intercepts", n_species)
+        scorers[name] = LinearScorer(expert.feature_map, coefficients, intercepts)
     rejection = None
     if entry.rejection is not None:
-        prefix = f"{type_}/rejection"
-        quantiles = archive.read_array(f"{prefix}/quantiles", entry.rejection.n_quantiles)
-        if (np.diff(quantiles) < 0).any():
-            raise ValueError(f"{prefix}: expected sorted quantiles")
-        leaf = archive.read_array(f"{prefix}/leaf", n_columns + 1)
-        rejection = Rejection(
-            leaf, archive.read_array(f"{prefix}/known", count_evidence(len(recipe.experts)) + 1), quantiles
-        )
-    extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
-    numbers = entry.seed, entry.n_pictures, entry.n_plants
+        shapes = {"leaf": (n_columns,), "known": (count_evidence(len(recipe.experts)) + 1,)}
+        shapes["quantiles"] = (entry.rejection.n_quantiles,)
+        arrays = {name: archive.read_array(f"{type_}/rejection/{name}", *shape) for name, shape in shapes.items()}
+        rejection = Rejection(**arrays)
     return Identifier(
-        recipe, type_, species, extractor, scorers, weights, *numbers, rejection, added=tuple(entry.added)
+        recipe,
+        type_,
+        tuple(entry.species),
+        FeatureExtractor(recipe.experts, encoders, recipe.longest_side),
+        scorers,
+        archive.read_array(f"{type_}/expert_weights", len(recipe.experts)),
+        entry.seed,
+        entry.n_pictures,
+        entry.n_plants,
+        rejection,
+        added=tuple(entry.added),
     )
-
-
-def _read_encoder(expert: Expert, seed: int, prefix: str, archive: ModelArchive) -> Encoder:
-    encoder = expert.make_encoder(seed)
-    shapes = encoder.get_state_shapes(LOCAL_DESCRIPTORS[expert.descriptor].length)
-    state = {key: archive.read_array(f"{prefix}/{key}", *shape) for key, shape in shapes.items()}
-    if any((state[key] <= 0).any() for key in _POSITIVE_STATE & state.keys()):
-        raise ValueError(f"{prefix}: expected variances and weights above 0")
-    return encoder.set_state(state)
 
 
 def _read_thresholds(entry: _Thresholds | None, prefix: str, archive: ModelArchive) -> Thresholds | None:
@@ -323,8 +294,6 @@ def _read_thresholds(entry: _Thresholds | None, prefix: str, archive: ModelArchi
     sizes = archive.read_array(f"{prefix}/sizes", entry.n_sizes)
     size_thresholds = archive.read_array(f"{prefix}/size_thresholds", entry.n_sizes)
     correct = archive.read_array(f"{prefix}/correct_probabilities", len(compute_kept_ranks(entry.n_pictures)))
-    if (np.diff(sizes) <= 0).any() or (np.diff(size_thresholds) > 0).any() or (np.diff(correct) < 0).any():
-        raise ValueError(f"{prefix}: expected sorted thresholds")
     return Thresholds(sizes, size_thresholds, correct, entry.n_pictures, entry.back_off)
 
 
@@ -332,18 +301,14 @@ def _add_statistics(
     identifier: Identifier, entry: _Statistics, read: Mapping[AcquisitionType, TypeModel], archive: ModelArchive
 ) -> Identifier:
     """Add statistics and targets; those that are shared are those of a type that was read before."""
-    if entry.targets.keys() != identifier.scorers.keys():
-        raise ValueError(f"expected the two targets of every expert, found {entry.targets!r}")
+    targets = {name: entry.targets[name] for name in identifier.scorers}
     if entry.type != identifier.type:
-        other = read[entry.type].identifier
-        if identifier.recipe != other.recipe:
-            raise ValueError(f"expected statistics of a type with the same training, found {entry.type!r}")
-        return replace(identifier, statistics=other.statistics, targets=entry.targets)
+        return replace(identifier, statistics=read[entry.type].identifier.statistics, targets=targets)
     statistics = {
         name: _read_statistics(entry.experts[name], f"{identifier.type}/statistics/{name}", scorer, archive)
         for name, scorer in identifier.scorers.items()
     }
-    return replace(identifier, statistics=statistics, targets=entry.targets)
+    return replace(identifier, statistics=statistics, targets=targets)
 
 
 def _read_statistics(
@@ -359,8 +324,6 @@ def _read_statistics(
     *deviations, rows_mean = read_quantised("means", "mean_steps", len(entry.domains) + 1).T
     mean, rest = (archive.read_array(f"{prefix}/{name}", n_columns).astype(np.float32) for name in ("mean", "rest"))
     scale = archive.read_array(f"{prefix}/scale", n_columns) if entry.is_standardised else None
-    if (rest < 0).any() or (scale is not None and (scale < 0).any()):
-        raise ValueError(f"{prefix}: expected a scale and a rest of 0 or more")
     units = np.ones(n_columns, np.float32) if scale is None else scale
     unscale = np.divide(1, units, out=np.zeros(n_columns, np.float32), where=units > 0)
     means = {domain: mean + own * unscale for domain, own in zip(entry.domains, deviations, strict=True)}

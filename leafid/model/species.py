@@ -2,8 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +10,13 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
-from leafid.errors import LeafidError
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import LONGEST_SIDE
+from leafid.grouping import group_by
 from leafid.learning.held_out import HeldOutAnswers, rank_labels
 from leafid.pictures.collection import group_by_species
 from leafid.pictures.decoding import encode_jpeg, read_hashed_image
-from leafid.pictures.header import MIN_SIDE, read_header
+from leafid.pictures.header import MIN_SIDE
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
@@ -25,9 +24,8 @@ from leafid.segmentation.segment import segment
 #: Maximum number of pictures of a species and type that its traits are measured in, and that are kept as thumbnails.
 TRAIT_PICTURES = 16
 THUMBNAILS = 3
-#: Longest side of a thumbnail in pixels, and its maximum size in bytes.
+#: Longest side of a thumbnail in pixels.
 THUMBNAIL_SIDE = 160
-MAX_THUMBNAIL_BYTES = 2**15
 #: Smallest confidence of a trait that is used.
 MIN_CONFIDENCE = 0.5
 _TAKEN_FOR = 3
@@ -84,18 +82,6 @@ class Thumbnail(Struct, frozen=True):
     licence: _Words = ""
     traits: dict[str, float] = {}
 
-    def check(self) -> None:
-        """Raise a `ValueError` where the image is no JPEG of the size of a thumbnail."""
-        try:
-            header = read_header("thumbnail", self.image)
-        except LeafidError as error:
-            raise ValueError(str(error)) from error
-        if header.kind != "JPEG" or max(header.rows, header.cols) > THUMBNAIL_SIDE:
-            raise ValueError(
-                f"thumbnail: expected a JPEG of at most {THUMBNAIL_SIDE} pixels a side, "
-                f"found {header.kind}, {header.cols} × {header.rows}"
-            )
-
 
 class Species(Struct, frozen=True):
     """What a model knows of a species beside its classifiers."""
@@ -123,62 +109,64 @@ def describe_species(
     each species and type, those of different plants that are identified best.
     """
     by_species = group_by_species(pictures)
-    certainty = _measure_certainty(held_out.values())
-    answers = _record_answers(held_out)
-    groups = {
-        (name, type_): [picture for picture in of_species if picture.type is type_]
-        for name, of_species in by_species.items()
-        for type_ in AcquisitionType
-    }
-    typical = {key: _choose_typical(own, certainty) if thumbnails else [] for key, own in groups.items()}
+    certainty, records = _assess_answers(held_out)
+    by_type = {name: group_by(sorted(own, key=_order_types), get_type) for name, own in by_species.items()}
+    of_types = [own for types in by_type.values() for own in types.values()]
     # No traits are measured in photos: only those that are kept are looked at.
-    sampled = [own for (_, type_), of_type in groups.items() for own in _sample_plants(of_type) if type_ is not _PHOTO]
-    shown = list({picture.file: picture for own in typical.values() for picture in own}.values())
-    measured = list({picture.file: picture for picture in chain(sampled, shown)}.values())
+    sampled = [picture for own in of_types if own[0].type is not _PHOTO for picture in _sample_plants(own)]
+    typical = [picture for own in of_types if thumbnails for picture in _choose_typical(own, certainty)]
+    shown = list({picture.file: picture for picture in typical}.values())
+    measured = list({picture.file: picture for picture in sampled + shown}.values())
     tables = loader.load_measures(measured, f"traits|{_TRAITS_VERSION}", LONGEST_SIDE, _tabulate_traits, "measure")
     traits = {picture.file: _read_traits(table) for picture, table in zip(measured, tables, strict=True)}
     images = loader.show_progress(loader.map_pictures(_encode_thumbnail, shown), len(shown), "thumbnails")
-    thumbnails_by_file = {picture.file: image for picture, image in zip(shown, images, strict=True)}
-    described = {}
-    for name, of_species in by_species.items():
-        types, kept = {}, []
-        for type_ in AcquisitionType:
-            if own := groups[name, type_]:
-                types[type_] = TypeRecord(len(own), _count_plants(own), answers.get((name, type_)))
-            kept += [
-                _make_thumbnail(picture, thumbnails_by_file[picture.file], traits[picture.file])
-                for picture in typical[name, type_]
-            ]
-        described[name] = Species(
-            _choose_taxon(of_species),
-            tuple(dict.fromkeys(own for picture in of_species for own in picture.vernacular_names)),
-            len(of_species),
-            _count_plants(of_species),
-            types,
-            _summarise_traits(of_species, traits),
-            tuple(thumbnail for thumbnail in kept if thumbnail),
+    by_file = {p.file: _make_thumbnail(p, image, traits[p.file]) for p, image in zip(shown, images, strict=True)}
+    kept = group_by(typical, lambda picture: picture.species)
+    return {
+        name: Species(
+            # The taxon that names the most of its family and order.
+            max((p.taxon for p in own if p.taxon), key=lambda taxon: sum(map(bool, (taxon.family, taxon.order)))),
+            tuple(dict.fromkeys(vernacular for picture in own for vernacular in picture.vernacular_names)),
+            len(own),
+            _count_plants(own),
+            {
+                type_: TypeRecord(len(of_type), _count_plants(of_type), records.get((name, type_)))
+                for type_, of_type in by_type[name].items()
+            },
+            _summarise_traits(own, traits),
+            tuple(thumbnail for picture in kept.get(name, ()) if (thumbnail := by_file[picture.file])),
         )
-    return described
+        for name, own in by_species.items()
+    }
 
 
-def _choose_taxon(pictures: Sequence[Picture]) -> Taxon:
-    """Choose the taxon of a species that names the most of its family and order."""
-    taxa = [picture.taxon for picture in pictures if picture.taxon]
-    return max(taxa, key=lambda taxon: sum(value is not None for value in (taxon.family, taxon.order)))
+def _order_types(picture: Picture) -> int:
+    return list(AcquisitionType).index(get_type(picture))
 
 
 def _count_plants(pictures: Sequence[Picture]) -> int:
     return len({picture.group for picture in pictures})
 
 
-def _measure_certainty(held_out: Iterable[HeldOutAnswers]) -> dict[Path, float]:
-    """Give the held-out probability of each picture's own species, rounded, by file."""
+def _assess_answers(
+    held_out: Mapping[AcquisitionType, HeldOutAnswers],
+) -> tuple[dict[Path, float], dict[tuple[str, AcquisitionType], HeldOutRecord]]:
+    """Give the probability of each picture's own species by file, and count the answers of each species and type."""
     certainty: dict[Path, float] = {}
-    for answers in held_out:
+    records = {}
+    for type_, answers in held_out.items():
         known = answers.select_known()
-        own = known.probabilities[np.arange(len(known.pictures)), known.labels]
-        certainty.update((p.file, round(float(value), 6)) for p, value in zip(known.pictures, own, strict=True))
-    return certainty
+        values = known.probabilities[np.arange(len(known.pictures)), known.labels]
+        certainty.update((p.file, round(float(value), 6)) for p, value in zip(known.pictures, values, strict=True))
+        rank = rank_labels(known)
+        first = np.array(known.species)[known.probabilities.argmax(axis=1)]
+        names = np.array([picture.species for picture in known.pictures])
+        for name in np.unique(names).tolist():
+            own = names == name
+            taken_for = Counter(np.sort(first[own & (rank != 1)]).tolist()).most_common(_TAKEN_FOR)
+            numbers = (int(own.sum()), int((rank[own] == 1).sum()), int((rank[own] <= 5).sum()))
+            records[name, type_] = HeldOutRecord(*numbers, dict(taken_for))
+    return certainty, records
 
 
 def _choose_typical(pictures: Sequence[Picture], certainty: Mapping[Path, float]) -> list[Picture]:
@@ -204,8 +192,7 @@ def _tabulate_traits(image: np.ndarray, picture: Picture) -> np.ndarray:
 
     Of a photo, none are.
     """
-    assert picture.type is not None
-    segmentation = None if picture.type is _PHOTO else segment(image, picture.type)
+    segmentation = None if picture.type is _PHOTO else segment(image, get_type(picture))
     found = measure_traits(segmentation)[0] if segmentation and segmentation.blade.any() else {}
     traits = {name: own.value for name, own in found.items() if own.confidence >= MIN_CONFIDENCE}
     return np.array([traits.get(name, np.nan) for name in TRAIT_NAMES])
@@ -238,33 +225,14 @@ def _summarise_traits(pictures: Sequence[Picture], traits: Mapping[Path, Mapping
 
 
 def _make_thumbnail(picture: Picture, image: bytes | None, traits: Mapping[str, float]) -> Thumbnail | None:
-    if image is None or len(image) > MAX_THUMBNAIL_BYTES or picture.type is None:
+    if image is None:
         return None
     # Names of files may hold bytes that are no text.
     words = ((word or "").encode(errors="replace").decode() for word in (picture.name, picture.author, picture.licence))
     name, author, licence = (word[:200] for word in words)
     rounded = {trait: _round(value) for trait, value in traits.items()}
-    return Thumbnail(image, picture.type, name, author, licence, rounded)
+    return Thumbnail(image, get_type(picture), name, author, licence, rounded)
 
 
 def _round(value: float) -> float:
     return float(f"{value:.4g}")
-
-
-def _record_answers(
-    held_out: Mapping[AcquisitionType, HeldOutAnswers],
-) -> dict[tuple[str, AcquisitionType], HeldOutRecord]:
-    """Count the held-out answers of each species and type."""
-    records = {}
-    for type_, answers in held_out.items():
-        known = answers.select_known()
-        rank = rank_labels(known)
-        first = np.array(known.species)[known.probabilities.argmax(axis=1)] if len(rank) else np.array([], str)
-        names = np.array([picture.species for picture in known.pictures])
-        for name in np.unique(names).tolist():
-            own = names == name
-            wrong = Counter(first[own & (rank != 1)].tolist())
-            taken_for = dict(sorted(wrong.items(), key=lambda item: (-item[1], item[0]))[:_TAKEN_FOR])
-            numbers = (int(own.sum()), int((rank[own] == 1).sum()), int((rank[own] <= 5).sum()))
-            records[name, type_] = HeldOutRecord(*numbers, taken_for)
-    return records

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from leafid.errors import LeafidError
 from leafid.features.extractor import Features
 from leafid.learning.thresholds import Thresholds
 from leafid.model.answer import Answer, Decision, rank_species
@@ -22,16 +21,6 @@ class TypeModel:
     plant_exponent: float
     #: For sets of species, and for backing off; None where no species had two plants to learn from.
     thresholds: Thresholds | None = None
-
-    @property
-    def back_off_threshold(self) -> float:
-        """The probability from which a taxon is named; raises a `LeafidError` where training could not learn it."""
-        if self.thresholds is None or self.thresholds.back_off is None:
-            raise LeafidError(
-                f"the model has no back-off threshold for pictures of type {self.identifier.type}: its training set "
-                "had no species with two plants, or its taxa form no tree; train it again on more plants"
-            )
-        return self.thresholds.back_off
 
     def answer(
         self,

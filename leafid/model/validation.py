@@ -3,21 +3,18 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from leafid.features.extractor import FeatureExtractor, Features
+from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.grouping import group_by
 from leafid.learning.held_out import FIGURES, HeldOutAnswers, held_out_scores
-from leafid.model.bundled import find_encoders
 from leafid.model.fitting.fusing import FittedIdentifier
-from leafid.model.fitting.identifiers import fit_identifiers, select_trainable
-from leafid.model.fitting.plan import FitOptions
+from leafid.model.fitting.identifiers import fit_identifiers, make_extractor, select_trainable
 from leafid.model.fitting.rejection import load_non_leaves
 from leafid.model.fitting.training_set import SharedTrainingSet
 from leafid.model.identifier import Identifier
@@ -30,8 +27,6 @@ N_FOLDS = 5
 #: In an open world: share of the species that each fold holds out, 20 of 71, and number of pictures without a leaf.
 HELD_OUT_SPECIES_SHARE = 0.28
 N_TESTED_NON_LEAVES = 140
-# Number of pictures whose features are in memory at once.
-_BATCH_SIZE = 256
 
 
 @dataclass(frozen=True)
@@ -177,7 +172,7 @@ def _fit_split(
             training,
             loader.with_step(f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}"),
             split.seed,
-            options=FitOptions(rejection=learn_rejection, statistics=False),
+            rejection=learn_rejection,
             shared=shared.get(types[0]),
         )
         yield from zip(types, fitted, strict=True)
@@ -191,31 +186,21 @@ def _share_training_sets(
     for types in group_by_training(recipes):
         recipe = recipes[types[0]]
         chosen = select_trainable(pictures, recipe)
-        encoders = find_encoders(recipe, chosen, loader, 0)
-        extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
-        shared |= dict.fromkeys(types, SharedTrainingSet(chosen, recipe, loader, extractor))
+        own = SharedTrainingSet(chosen, recipe, loader, make_extractor(recipe, chosen, loader, 0))
+        shared |= dict.fromkeys(types, own)
     return shared
 
 
-def _load_batches(
-    queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader
-) -> Iterator[tuple[list[Picture], list[Features]]]:
-    """Load the features of pictures in batches, without those that can't be read."""
-    with closing(loader.stream(queries, identifier.extractor)) as stream:
-        found = zip(queries, stream, strict=True)
-        while batch := list(islice(found, _BATCH_SIZE)):
-            readable = [(picture, features) for picture, features in batch if features is not None]
-            yield [picture for picture, _ in readable], [features for _, features in readable]
-
-
 def _identify(queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader) -> HeldOutAnswers:
+    """Identify pictures, but for those that can't be read; their features are not kept."""
     pictures: list[Picture] = []
     probabilities = [np.empty((0, len(identifier.species)))]
-    for readable, features in _load_batches(queries, identifier, loader):
-        pictures += readable
-        if features:
-            probabilities.append(identifier.predict_proba(features))
-    is_known = np.array([picture.species in set(identifier.species) for picture in pictures], bool)
+    with closing(loader.stream(queries, identifier.extractor)) as stream:
+        for picture, features in zip(queries, stream, strict=True):
+            if features is not None:
+                pictures.append(picture)
+                probabilities.append(identifier.predict_proba([features]))
+    is_known = np.array([picture.species in identifier.species for picture in pictures], bool)
     return HeldOutAnswers(pictures, np.concatenate(probabilities), identifier.species, is_known)
 
 
@@ -223,11 +208,11 @@ def _judge_split(
     identifier: Identifier, split: Split, test: Sequence[Picture], unknown: Sequence[Picture], loader: FeatureLoader
 ) -> OpenWorldFold:
     judged, labels = [], []
-    for queries in ([picture for picture in test if picture.species in set(identifier.species)], unknown):
+    for queries in ([picture for picture in test if picture.species in identifier.species], unknown):
         own = [picture for picture in queries if picture.type == identifier.type]
-        batches = list(_load_batches(own, identifier, loader))
-        judged.append(_judge(identifier, [item for _, features in batches for item in features]))
-        labels.append([picture.species for pictures, _ in batches for picture in pictures])
+        found = list(zip(own, loader.load(own, identifier.extractor), strict=True))
+        judged.append(_judge(identifier, [features for _, features in found if features is not None]))
+        labels.append([picture.species for picture, features in found if features is not None])
     by_kind = group_by(load_non_leaves(identifier, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS), lambda own: own[0])
     return OpenWorldFold(
         identifier.type,
@@ -242,15 +227,12 @@ def _judge_split(
 
 def _judge(identifier: Identifier, features: Sequence[Features]) -> Judgements:
     """Judge pictures with an identifier that has a `rejection`, by their features."""
-    assert identifier.rejection is not None
-    if not features:
-        empty = np.zeros(0)
-        return Judgements(empty, empty, empty, empty.astype(int), empty.astype(bool), empty.astype(bool))
-    scores = identifier.score(features)
-    probabilities = identifier.predict_proba(features, scores)
-    leaf, known = identifier.assess(features, scores) or (np.zeros(0), np.zeros(0))
-    is_no_leaf, is_unknown = identifier.rejection.reject(leaf, known)
-    return Judgements(leaf, known, probabilities.max(axis=1), probabilities.argmax(axis=1), is_no_leaf, is_unknown)
+    assessed = identifier.assess(features)
+    if identifier.rejection is None or assessed is None:
+        return Judgements(*np.zeros((3, 0)), *np.zeros((1, 0), int), *np.zeros((2, 0), bool))
+    probabilities = identifier.predict_proba(features)
+    is_rejected = identifier.rejection.reject(*assessed)
+    return Judgements(*assessed, probabilities.max(axis=1), probabilities.argmax(axis=1), *is_rejected)
 
 
 def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
@@ -258,10 +240,10 @@ def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
 
     Sessions are made of the pictures of all folds and types with the same seed and setting.
     """
-    shared = list(answers)
-    for folds in group_by(range(len(answers)), lambda index: (answers[index].seed, answers[index].setting)).values():
-        for index, held_out in zip(folds, share_held_out([answers[index].held_out for index in folds]), strict=True):
-            shared[index] = replace(answers[index], held_out=held_out)
+    shared = []
+    for folds in group_by(answers, lambda own: (own.seed, own.setting)).values():
+        held_out = share_held_out([own.held_out for own in folds])
+        shared += [replace(own, held_out=found) for own, found in zip(folds, held_out, strict=True)]
     return shared
 
 

@@ -150,7 +150,7 @@ def test_types_that_are_fitted_together_are_as_each_by_itself(centre):
 def test_fitted_together_each_type_needs_pictures():
     pictures, given = simulated()
     recipe = structs.replace(RECIPE, training_types=(SCAN, SHEET))
-    with pytest.raises(LeafidError, match="no labelled picture of type scan-like to train on"):
+    with pytest.raises(LeafidError, match="no labelled picture of type scan-like"):
         fit_identifiers(recipe, (SCAN, SHEET), pictures, given)
 
 
@@ -217,14 +217,14 @@ def test_pictures_that_could_not_be_read_are_left_out():
     pictures, given = simulated()
     given.by_file[pictures[0].file] = None
     assert fit_identifier(RECIPE, pictures, given).n_pictures == 23
-    with pytest.raises(LeafidError, match="no picture of type scan could be read"):
+    with pytest.raises(LeafidError, match="no labelled picture of type scan could be read"):
         fit_identifier(RECIPE, pictures, Given(dict.fromkeys(given.by_file)))
 
 
 def test_nothing_of_its_type():
     pictures, given = simulated(types=(SHEET,))
     for chosen in (pictures, [], [replace(picture, type=SCAN, taxon=None) for picture in pictures]):
-        with pytest.raises(LeafidError, match="no labelled picture of type scan to train on"):
+        with pytest.raises(LeafidError, match="no labelled picture of type scan"):
             fit_identifier(RECIPE, chosen, given)
 
 

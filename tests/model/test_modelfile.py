@@ -1,4 +1,3 @@
-import base64
 import json
 import operator
 from copy import deepcopy
@@ -13,7 +12,6 @@ from leafid.model.archive import open_archive, write_archive
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.model.modelfile import FORMAT_VERSION, read_recogniser
-from leafid.pictures.decoding import encode_jpeg
 from tests.model.model_files import answers, changed, complaint, put_together, take_apart
 
 
@@ -83,11 +81,9 @@ CHANGES = {
     "types.scan.species: expected a list of text": lambda m: _scan(m).update(species=[]),
     "types.scan.species[0]: expected text, found 1": lambda m: _scan(m).update(species=[1, 2, 3]),
     "found none of Zelkova abelicea": lambda m: _scan(m)["species"].append("Zelkova abelicea"),
-    "expected each species once": lambda m: _scan(m)["species"].__setitem__(1, _scan(m)["species"][0]),
     "types.scan.seed: expected a whole number, found 'x'": lambda m: _scan(m).update(seed="x"),
     "types.scan.n_plants: expected a whole number from 0 to 1,000,000,000": lambda m: _scan(m).pop("n_plants"),
     "types.scan.scores: expected a table, found 1": lambda m: _scan(m).update(scores=1),
-    "expected scores on held-out plants": lambda m: _scan(m).update(scores={}),
     "types.scan.plant_exponent: expected a number from 0 to 1, found 2": lambda m: _scan(m).update(plant_exponent=2),
     "recogniser: expected a table, found 3": lambda m: m.update(recogniser=3),
     "recogniser/coefficients": lambda m: m["recogniser"].update(types=["scan", "photo"]),
@@ -102,16 +98,10 @@ CHANGES = {
     "at most 300": lambda m: _thumbnail(m).update(author="a" * 1000),
     "thumbnails[0].type: expected one of": lambda m: _thumbnail(m).update(type="sketch"),
     "traits.teeth: expected a number": lambda m: _thumbnail(m)["traits"].update(teeth="many"),
-    "thumbnail: expected a JPEG": lambda m: _thumbnail(m).update(image=_encode(np.zeros((161, 40, 3), np.uint8))),
-    "thumbnail: ": lambda m: _thumbnail(m).update(image="R0lGODlh"),
     "expected a finite number": lambda m: next(iter(_species(m)["traits"].values())).update(low=float("nan")),
     "expected text of Unicode characters": lambda m: m.update(training_fingerprint="\ud800"),
     "unknown key 'variants'": lambda m: _scan(m)["recipe"].update(variants=1),
 }
-
-
-def _encode(image):
-    return base64.b64encode(encode_jpeg(image)).decode()
 
 
 @pytest.mark.parametrize("expected", CHANGES)
@@ -227,21 +217,6 @@ def test_every_array_is_there_and_has_its_shape(drawn_model, tmp_path):
 def test_arrays_of_another_kind(drawn_model, tmp_path, array, expected):
     file = changed(drawn_model, tmp_path / "m", add={"scan/expert_weights": array})
     assert f"array scan/expert_weights: {expected}" in complaint(file)
-
-
-@pytest.mark.parametrize(
-    ("array", "value", "expected"),
-    [
-        ("scan/experts/local/encoder/variances", -1, "variances and weights above 0"),
-        ("scan/experts/shape/scale", 3e38, "finite coefficients"),
-    ],
-)
-def test_arrays_that_would_overflow(drawn_model, tmp_path, array, value, expected):
-    coefficients = "scan/experts/shape/coefficients"
-    _, arrays = take_apart(drawn_model)
-    values = {coefficients: 1000, array: value}
-    added = {name: np.full_like(arrays[name], values[name], np.float32) for name in values}
-    assert expected in complaint(changed(drawn_model, tmp_path / "m", add=added))
 
 
 def test_equal_arrays_are_written_once(tmp_path):

@@ -52,7 +52,7 @@ def test_one_species_is_warned_of(training, recipes, loader, caplog):
 
 
 def test_nothing_to_train_on(recipes, loader):
-    with pytest.raises(LeafidError, match="no labelled picture of type scan-like"):
+    with pytest.raises(LeafidError, match="no picture could be read to learn a codebook from"):
         train([], {SHEET: recipes[SHEET]}, loader)
 
 

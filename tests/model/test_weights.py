@@ -14,7 +14,7 @@ from leafid.learning.fusion import fuse
 from leafid.model.fitting import fusing
 from leafid.model.fitting import identifiers as module
 from leafid.model.fitting.identifiers import fit_identifiers
-from leafid.model.fitting.plan import FitOptions, FitPlan, split_into_folds
+from leafid.model.fitting.plan import FitPlan, split_into_folds
 from leafid.model.fitting.training_set import TrainingSet
 from leafid.model.identifier import expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
@@ -54,7 +54,7 @@ def weigh(pictures, settings):
     n = len(pictures)
     recipe = Recipe(types=(SCAN,), experts={"shape": SHAPE}, training_types=(SCAN, PHOTO))
     training_set = TrainingSet(recipe, pictures, np.ones(n), np.arange(n), np.zeros(n, int), np.ones(n), {})
-    plan = FitPlan(recipe, [SCAN], training_set, np.arange(n), None, 0, FitOptions(rejection=False))
+    plan = FitPlan(recipe, [SCAN], training_set, np.arange(n), None, 0, rejection=False)
     return plan.weigh(settings), plan.partitions[0]
 
 

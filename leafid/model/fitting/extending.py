@@ -21,7 +21,6 @@ from leafid.errors import LeafidError
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.grouping import group_by
-from leafid.learning.cross_fitting import MAX_BYTES_IN_MEMORY
 from leafid.learning.linear import LinearScorer
 from leafid.learning.row_statistics import ExpertStatistics, RidgeUpdate
 from leafid.model.fitting.identifiers import select_trainable
@@ -31,7 +30,7 @@ from leafid.model.identifier import Identifier
 from leafid.model.model import Model
 from leafid.model.species import Species, describe_species
 from leafid.pictures import compute_fingerprint
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.taxonomy import Taxonomy
 
 _log = logging.getLogger(__name__)
@@ -79,9 +78,11 @@ def extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, 
     species = dict(sorted({**model.species, **new}.items()))
     models = {type_: replace(own, identifier=extended[type_]) for type_, own in model.types.items()}
     try:
-        Taxonomy(own.taxon for own in species.values())
-    except LeafidError as error:
-        _log.warning("the model can't back off any more: %s", error)
+        has_tree = len(Taxonomy(own.taxon for own in species.values()).ranks) > 1
+    except LeafidError:
+        has_tree = False
+    if not has_tree:
+        _log.warning("the model can't back off any more: with the new ones, its labels form no tree of taxa")
         for type_, own in models.items():
             models[type_] = replace(own, thresholds=own.thresholds and replace(own.thresholds, back_off=None))
     fingerprint = hashlib.sha256(f"{model.fingerprint} {compute_fingerprint(readable)}".encode()).hexdigest()
@@ -94,13 +95,11 @@ def _extend_group(
     """Extend identifiers that were trained together."""
     first = next(iter(identifiers.values()))
     recipe, extractor = first.recipe, first.extractor
-    chosen = select_trainable(pictures, recipe)
-    if not chosen:
-        return dict(identifiers)
-    training_set = build_training_set(chosen, recipe, loader, extractor)
+    training_set = build_training_set(select_trainable(pictures, recipe), recipe, loader, extractor)
     if not training_set.pictures:
         return dict(identifiers)
-    names = [str(picture.species) for picture in training_set.pictures]
+    pictures = training_set.pictures
+    names = [str(picture.species) for picture in pictures]
     species = tuple(sorted({*first.species, *names}))
     labels = np.searchsorted(species, names)
     row_labels = labels[training_set.picture_indices]
@@ -108,17 +107,15 @@ def _extend_group(
     statistics: dict[str, ExpertStatistics] = {}
     for name, expert in loader.show_progress(recipe.experts.items(), len(recipe.experts), "fit"):
         kept = first.statistics[name]
-        vectors = training_set.vectors[name]
-        _check_memory(len(vectors), len(kept.rows.mean))
-        rows = kept.preparation.prepare(vectors, training_set.number_domains())
+        rows = kept.preparation.prepare(training_set.vectors[name], training_set.number_domains())
         # As in training with the old pictures.
-        weights = kept.unit * weigh_alone(training_set.pictures, labels, expert)
+        weights = kept.unit * weigh_alone(pictures, labels, expert)
         weights = weights[training_set.picture_indices] * training_set.relative_weights
         update = RidgeUpdate(kept.rows, rows, weights, expert.regularisation)
         for type_, own in identifiers.items():
             scorers[type_][name] = _extend_scorer(own, name, species, rows, row_labels, update)
         statistics[name] = replace(kept, rows=kept.rows.update(rows, weights))
-    n_plants = len({picture.group for picture in training_set.pictures})
+    n_plants = len({picture.group for picture in pictures})
     extended = {}
     for type_, own in identifiers.items():
         identifier = replace(
@@ -126,7 +123,7 @@ def _extend_group(
             species=species,
             scorers=scorers[type_],
             statistics=statistics,
-            n_pictures=own.n_pictures + len(training_set.pictures),
+            n_pictures=own.n_pictures + len(pictures),
             n_plants=own.n_plants + n_plants,
             added=tuple(sorted({*own.added, *names})),
         )
@@ -150,15 +147,6 @@ def _lower_operating_point(identifier: Identifier, training_set: TrainingSet) ->
     old = identifier.rejection.quantiles
     new = np.quantile(assessed[0] * assessed[1], np.linspace(0, 1, len(old)))
     return replace(identifier, rejection=replace(identifier.rejection, quantiles=np.minimum(old, new)))
-
-
-def _check_memory(n_rows: int, n_columns: int) -> None:
-    # Rows in double precision, and two matrices of their size while the regression is changed.
-    if (size := 24 * n_rows * n_columns) > MAX_BYTES_IN_MEMORY:
-        raise LeafidError(
-            f"adding these pictures needs {size / 2**30:.1f} GiB of memory, {MAX_BYTES_IN_MEMORY / 2**30:g} GiB are "
-            "allowed; add fewer at a time, or train on all pictures together"
-        )
 
 
 def _extend_scorer(
@@ -192,11 +180,10 @@ def _extend_scorer(
 
 def _complete_taxa(new: Mapping[str, Species], old: Mapping[str, Species]) -> dict[str, Species]:
     """Give new species without a family or order those of a known species of the genus."""
-    known = {own.taxon.genus: own.taxon for own in old.values()}
-    completed = dict(new)
+    known: dict[str | None, Taxon] = {own.taxon.genus: own.taxon for own in old.values() if own.taxon.genus}
+    completed = {}
     for name, own in new.items():
-        taxon = own.taxon
-        if taxon.genus and (relative := known.get(taxon.genus)):
-            taxon = replace(taxon, family=taxon.family or relative.family, order=taxon.order or relative.order)
-            completed[name] = msgspec.structs.replace(own, taxon=taxon)
+        taxon, relative = own.taxon, known.get(own.taxon.genus, own.taxon)
+        taxon = replace(taxon, family=taxon.family or relative.family, order=taxon.order or relative.order)
+        completed[name] = msgspec.structs.replace(own, taxon=taxon)
     return completed

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from leafid.descriptors.encoding import Encoder
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
@@ -13,12 +12,10 @@ from leafid.learning.cross_fitting import cross_fit
 from leafid.learning.row_statistics import ExpertStatistics, summarise_rows
 from leafid.model.bundled import find_encoders
 from leafid.model.fitting.fusing import FittedClassifier, FittedIdentifier, fuse_classifiers
-from leafid.model.fitting.plan import FitOptions, FitPlan
+from leafid.model.fitting.plan import FitPlan
 from leafid.model.fitting.rejection import learn_to_reject
 from leafid.model.fitting.training_set import SharedTrainingSet, build_training_set
 from leafid.pictures.picture import AcquisitionType, Picture
-
-ALL_OPTIONS = FitOptions()
 
 
 def fit_identifiers(
@@ -27,36 +24,32 @@ def fit_identifiers(
     pictures: Sequence[Picture],
     loader: FeatureLoader,
     seed: int = 0,
-    encoders: dict[str, Encoder] | None = None,
     *,
-    options: FitOptions = ALL_OPTIONS,
+    rejection: bool = True,
     shared: SharedTrainingSet | None = None,
 ) -> list[FittedIdentifier]:
     """Fit an identifier for each of some types that a recipe serves.
 
     The experts' classifiers are trained once for all of the types. Pictures without a species, and those of types that
-    the recipe doesn't train on, are ignored. `encoders` of the experts on local features are learned from the pictures
-    by default. `shared` has the encoders, and the features of these and other pictures. A `LeafidError` is raised when
-    there is no readable labelled picture of one of the types.
+    the recipe doesn't train on, are ignored. Without `rejection`, the identifiers don't learn to reject pictures.
+    `shared` has encoders, and the features of these and other pictures. A `LeafidError` is raised when there is no
+    readable labelled picture of one of the types.
     """
     trainable = select_trainable(pictures, recipe)
-    _check_types(types, trainable, "no labelled picture of type {} to train on")
-    if shared:
-        extractor = shared.extractor
-    else:
-        encoders = find_encoders(recipe, trainable, loader, seed) if encoders is None else encoders
-        extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
+    extractor = shared.extractor if shared else make_extractor(recipe, trainable, loader, seed)
     source = shared if shared and shared.holds(trainable) else None
     training_set = source.training_set if source else build_training_set(trainable, recipe, loader, extractor)
     files = {picture.file for picture in trainable}
     chosen = np.flatnonzero([picture.file in files for picture in training_set.pictures])
-    plan = FitPlan(recipe, types, training_set, chosen, extractor, seed, options)
-    _check_types(types, plan.pictures, "no picture of type {} could be read; nothing to train on")
+    plan = FitPlan(recipe, types, training_set, chosen, extractor, seed, rejection)
+    if missing := set(types) - {picture.type for picture in plan.pictures}:
+        raise LeafidError(f"no labelled picture of type {min(missing)} could be read; nothing to train on")
     classifiers: list[FittedClassifier] = []
     statistics: dict[str, ExpertStatistics] = {}
     row_labels = plan.labels[training_set.picture_indices]
     partitions = [[training_set.find_rows(fold) for fold in folds] for folds in plan.partitions]
-    keeps_statistics = options.statistics and all(own.classifier == "ridge" for own in recipe.experts.values())
+    # A cross-validation, which has no use for statistics, shares features or learns no rejection.
+    keeps_statistics = rejection and not shared and all(own.classifier == "ridge" for own in recipe.experts.values())
     for name in loader.show_progress(recipe.experts, len(recipe.experts), "fit"):
         settings = recipe.experts[name]
         weights = plan.weigh(settings)
@@ -80,8 +73,6 @@ def select_trainable(pictures: Sequence[Picture], recipe: Recipe) -> list[Pictur
     return [p for p in pictures if p.type in recipe.training_types and p.species is not None]
 
 
-def _check_types(types: Sequence[AcquisitionType], pictures: Sequence[Picture], message: str) -> None:
-    present = {picture.type for picture in pictures}
-    for type_ in types:
-        if type_ not in present:
-            raise LeafidError(message.format(type_))
+def make_extractor(recipe: Recipe, pictures: Sequence[Picture], loader: FeatureLoader, seed: int) -> FeatureExtractor:
+    """Make the extractor of a recipe, with encoders that are learned from pictures unless they are those bundled."""
+    return FeatureExtractor(recipe.experts, find_encoders(recipe, pictures, loader, seed), recipe.longest_side)

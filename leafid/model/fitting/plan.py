@@ -28,16 +28,6 @@ _HELD_OUT_PROBABILITIES = 2**25
 _MIN_HELD_OUT_PICTURES = 2_000
 
 
-@dataclass(frozen=True)
-class FitOptions:
-    """What is fitted besides classifiers and their fusion."""
-
-    #: Learn to reject pictures (`Identifier.rejection`), which takes twice as long as the fits without each fold.
-    rejection: bool = True
-    #: Keep what `leafid.model.fitting.extending` needs, where all classifiers are ridge regressions.
-    statistics: bool = True
-
-
 @dataclass(frozen=True, eq=False)
 class FitPlan:
     """The fit of identifiers for some types that a recipe serves."""
@@ -49,7 +39,8 @@ class FitPlan:
     chosen: np.ndarray
     extractor: FeatureExtractor
     seed: int
-    options: FitOptions
+    #: Learn to reject pictures (`Identifier.rejection`), which takes twice as long as the fits without each fold.
+    rejection: bool = True
 
     @cached_property
     def pictures(self) -> list[Picture]:
@@ -76,7 +67,7 @@ class FitPlan:
         """
         by_species: list[np.ndarray] = []
         large: list[np.ndarray] = []
-        if self.options.rejection and len(self.species) >= MIN_SPECIES_FOR_REJECTION:
+        if self.rejection and len(self.species) >= MIN_SPECIES_FOR_REJECTION:
             n_folds = min(N_FOLDS, len(self.species))
             folds = np.random.default_rng(self.seed).permutation(len(self.species)) % n_folds
             own = folds[self.labels[self.chosen]]
