@@ -2,6 +2,7 @@
 
 import ast
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,18 @@ def test_a_room_imports_only_earlier_rooms(trees):
             allowed = {*SERVICES} if room in SERVICES else {*SERVICES, *ROOMS[: ROOMS.index(room) + 1]}
             wrong += [f"{path}: {room} must not import {other}" for other in sorted(others - allowed)]
     assert not wrong
+
+
+def test_no_files_import_each_other_in_a_circle(trees):
+    names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in trees}
+    modules = {name.removesuffix(".__init__"): trees[path] for name, path in names.items()}
+    # What a file imports is a module, or a name in one.
+    imports = {
+        name: {own if own in modules else own.rpartition(".")[0] for own in find_imports(tree)} & modules.keys()
+        for name, tree in modules.items()
+    }
+    order = TopologicalSorter({name: own - {"leafid", name} for name, own in imports.items()})
+    assert set(order.static_order()) == modules.keys()
 
 
 def test_every_room_is_known():
