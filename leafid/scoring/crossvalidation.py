@@ -1,6 +1,5 @@
 """Tables of held-out answers, of a cross-validation and of the grid of an experiment; and runs of them."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,6 @@ from tabulate import tabulate
 from leafid.errors import ProblemsError
 from leafid.grouping import group_by
 from leafid.learning.averages import average_score, per_plant_score
-from leafid.learning.held_out import rank_labels
 from leafid.model.answer import rank_species
 from leafid.model.validation import FoldAnswers
 from leafid.pictures.picture import Picture
@@ -65,34 +63,6 @@ def _count_pictures(scores: Mapping[str, Any]) -> list[int]:
     return np.mean(counts or [(0, 0)], axis=0).round().astype(int).tolist()
 
 
-def make_species_table(groups: Mapping[str, Sequence[FoldAnswers]]) -> Table:
-    """Tabulate the accuracy on each species, over all seeds, and what it is taken for most often."""
-    rows: list[list[Cell]] = []
-    for name, answers in groups.items():
-        ranks: dict[str, list[int]] = {}
-        taken: dict[str, Counter[str]] = {}
-        for species, predicted, rank in _list_answers(answers):
-            ranks.setdefault(species, []).append(rank)
-            taken.setdefault(species, Counter()).update([predicted] if predicted != species else [])
-        n_seeds = len({own.seed for own in answers})
-        for species, found in sorted(ranks.items()):
-            shares = [sum(0 < rank <= k for rank in found) / len(found) for k in (1, 5)]
-            most = next((other for other, _ in taken[species].most_common(1)), None)
-            rows.append([name, species, len(found) // n_seeds, *shares, most])
-    return Table("Scores by species", ["type", "species", "pictures", "top-1", "top-5", "taken for"], rows)
-
-
-def make_confusion_table(groups: Mapping[str, Sequence[FoldAnswers]]) -> Table:
-    """Tabulate which species are taken for which, over all seeds, the most frequent first."""
-    rows: list[list[Cell]] = []
-    for name, answers in groups.items():
-        pairs = list(_list_answers(answers))
-        totals = Counter(species for species, _, _ in pairs)
-        confused = Counter((species, predicted) for species, predicted, _ in pairs if species != predicted)
-        rows += [[name, *pair, count, count / totals[pair[0]]] for pair, count in confused.most_common()]
-    return Table("Confusions", ["type", "species", "taken for", "answers", "share of the species"], rows)
-
-
 def make_plant_table(answers: Sequence[FoldAnswers]) -> Table:
     """Tabulate the scores of plants of all folds and seeds, identified from several pictures of a type."""
     groups: dict[str, list[PlantPictures]] = {}
@@ -128,14 +98,6 @@ def make_reliability_table(answers: Sequence[FoldAnswers], pictures: Sequence[Pi
         values, is_correct, units = zip(*rows, strict=True)
         named[name] = FirstSpecies(np.array(values), np.array(is_correct), units)
     return calibration.make_reliability_table(named, Bootstrap())
-
-
-def _list_answers(answers: Sequence[FoldAnswers]) -> Iterator[tuple[str, str, int]]:
-    """Yield the species of each picture, the first answer, and the rank of the species, 0 if it is not known."""
-    for own in answers:
-        firsts = own.held_out.probabilities.argmax(axis=1).tolist()
-        for picture, first, rank in zip(own.held_out.pictures, firsts, rank_labels(own.held_out).tolist(), strict=True):
-            yield str(picture.species), own.held_out.species[first], rank
 
 
 def collect_runs(answers: Sequence[FoldAnswers]) -> dict[str, dict[str, list[tuple[str, float]]]]:
@@ -181,9 +143,6 @@ class Result:
     interval: tuple[float, float]
     difference: float | None
     p: float | None
-    milliseconds: float | None
-    megabytes: float | None
-    seconds: float
 
     @property
     def test(self) -> str:
@@ -243,8 +202,6 @@ def _summarise_block(
     for name, cells in block.items():
         weighted = WeightedScore(top1[name], equal_weights, one_group, units)
         samples = bootstrap_scores([weighted], len(unit_names), bootstrap)
-        times = [cell.seconds_a_picture for cell in cells if cell.seconds_a_picture is not None]
-        peaks = [cell.peak_megabytes for cell in cells if cell.peak_megabytes is not None]
         yield Result(
             *(cells[0].collection, cells[0].type, cells[0].protocol, setting, cells[0].recipe),
             *(len(cells), len(names), len(found) - len(names), float(top1[name].mean())),
@@ -254,9 +211,6 @@ def _summarise_block(
             (float("nan"), float("nan")) if samples is None else bootstrap.compute_interval(samples[0]),
             float(top1[name].mean() - top1[baseline].mean()) if name in corrected else None,
             corrected.get(name),
-            1000 * float(np.median(times)) if times else None,
-            max(peaks, default=None),
-            float(np.mean([cell.seconds for cell in cells])),
         )
 
 
@@ -276,23 +230,17 @@ def make_experiment_table(
         [
             *(keys[name][index] for name in columns),
             *(own.pictures, own.left_out, own.score, own.top1, *own.interval, own.top5, own.per_plant),
-            *(own.difference, own.p, *map(_round, (own.milliseconds, own.megabytes, own.seconds))),
+            *(own.difference, own.p),
         ]
         for index, own in enumerate(results)
     ]
     columns += ["pictures", "left out", "S", "top-1", "top-1 low", "top-1 high", "top-5", "per-plant"]
-    columns += ["difference", "p (Holm)", "ms a picture", "MB", "s"]
+    columns += ["difference", "p (Holm)"]
     count = f"{results[0].seeds} seed{'s' if results[0].seeds > 1 else ''}"
     notes = [
         f"scores: means over {count}; low, high: {100 * bootstrap.confidence:g}% interval, bootstrap over plants, "
         f"{bootstrap.resamples} resamples; left out: no training picture of the species",
         f"difference: of top-1 from {baseline}; p: paired randomisation over plants, Holm's correction within a test",
-        "ms: to identify a picture in one process without a cache; MB: peak memory of the main process; s: all folds "
-        "of a seed, with the features that were cached",
     ]
     title = ", ".join(values[0] for name, values in keys.items() if name in shared)
     return Table(f"Experiment: {title}" if title else "Experiment", columns, rows, notes)
-
-
-def _round(number: float | None) -> int | None:
-    return None if number is None else round(number)

@@ -1,16 +1,13 @@
 """Experiments: recipes by collections, types, protocols and seeds, from a TOML file."""
 
 import fnmatch
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
-import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
@@ -20,15 +17,12 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
 from leafid.features.recipe_reader import load_recipe, parse_recipe
 from leafid.learning.held_out import rank_labels
-from leafid.model.identifier import Identifier
 from leafid.model.validation import cross_validate
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.protocols import Protocol
 from leafid.schema import parse_toml
 from leafid.textfiles import read_text
 
-# Number of pictures that are identified without a cache to measure the time.
-_TIMED = 5
 # Sources of the families that measure the outline; the others measure the inside.
 _OUTLINE_SOURCES = ("blade", "whole")
 Count = Annotated[int, Meta(ge=1)]
@@ -215,11 +209,6 @@ class Cell:
     seed: int
     #: By setting: name, plant, author and rank of each picture.
     ranks: dict[str, list[tuple[str, str, str, int]]] = field(default_factory=dict)
-    #: Of all folds, with the features that were cached.
-    seconds: float = 0.0
-    #: To identify a picture from its file in one process, without a cache.
-    seconds_a_picture: float | None = None
-    peak_megabytes: float | None = None
 
 
 def run_experiment(
@@ -242,7 +231,7 @@ def run_experiment(
         cell = Cell(name, str(type_), recipe_name, protocol.name, seed)
         step = loader.with_step(f"{number}/{len(grid)} {recipe_name}, {type_}")
         _compute_cell(cell, recipe, protocol, collections[name], step, experiment.shared_codebooks)
-        note(f"{number}/{len(grid)} {name}, {type_}, {recipe_name}, {protocol.name}, seed {seed}: {cell.seconds:.0f} s")
+        note(f"{number}/{len(grid)} {name}, {type_}, {recipe_name}, {protocol.name}, seed {seed}")
         cells.append(cell)
     return cells
 
@@ -259,10 +248,6 @@ def _compute_cell(
     test_type = AcquisitionType(protocol.test_type) if protocol.test_type else None
     if test_type:
         recipe = replace(recipe, types=(type_,), training_types=(type_,))
-    identifier: Identifier | None = None
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak so far.
-    started = time.monotonic()
     held_out = cross_validate(
         pictures,
         {type_: recipe},
@@ -270,36 +255,9 @@ def _compute_cell(
         list(protocol.make_splits(pictures, (cell.seed,))),
         shared_codebooks=shared_codebooks,
         test_type=test_type,
-        keep_identifiers=True,
     )
     for answers in held_out:
         own = answers.held_out
         ranks = zip(own.pictures, rank_labels(own).tolist(), strict=True)
         rows = [(str(picture.file), picture.group, picture.author or "", rank) for picture, rank in ranks]
         cell.ranks.setdefault(answers.setting, []).extend(rows)
-        identifier = identifier or answers.identifier
-    cell.seconds = round(time.monotonic() - started, 3)
-    cell.peak_megabytes = _read_peak()
-    queries = [p for p in pictures if p.type == (test_type or type_)][:_TIMED]
-    if identifier and queries:
-        cell.seconds_a_picture = _time_pictures(queries, identifier)
-
-
-def _time_pictures(pictures: Sequence[Picture], identifier: Identifier) -> float | None:
-    """Identify pictures one by one, the first once more to start with; return the median of the seconds."""
-    times = []
-    for picture in [pictures[0], *pictures]:
-        started = time.monotonic()
-        (features,) = FeatureLoader().load([picture], identifier.extractor)
-        if features is not None:
-            identifier.predict_proba([features])
-            times.append(time.monotonic() - started)
-    return round(float(np.median(times[1:])), 4) if times[1:] else None
-
-
-def _read_peak() -> float | None:
-    with suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return round(int(line.split()[1]) / 1024, 1)
-    return None

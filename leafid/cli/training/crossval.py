@@ -15,7 +15,8 @@ part of a collection. --shots trains on few pictures, or plants, of each species
 --open-world also holds 28 % of the species out of each fold's training. It prints how well leaves of known species are
 distinguished from others, and how often pictures without a leaf are rejected.
 
---output writes the rankings of all held-out pictures, a run file for each seed (and number of shots).
+--output writes the rankings of all held-out pictures, a run file for each seed (and number of shots): 'leafid report'
+shows which species are taken for which.
 
 examples:
   leafid crossval imageclef2011
@@ -23,7 +24,7 @@ examples:
   leafid crossval imageclef2011 --by place
   leafid crossval scans --shots 1,3,5,10 --format latex
   leafid crossval imageclef2011 --only-type scan --test-type scan-like --output runs
-  leafid crossval benchmark --parts --species --confusions
+  leafid crossval benchmark --parts --output runs
   leafid crossval imageclef2011 --open-world
 """
 
@@ -97,8 +98,6 @@ class Options(TrainingOptions, TableOptions, CacheOptions):
         "test on this type what is trained on another one, that of --only-type", choices=TYPES
     )
     output: str | None = option("write a run file of all held-out answers for each seed there", metavar="DIR")
-    species: bool = switch("also score each species")
-    confusions: bool = switch("also list which species are taken for which")
     reliability: bool = switch("also score how reliable probabilities are")
     plants: bool = switch("also score plants identified from several pictures")
     sessions: bool = switch("score the answers of predict --group-by session")
@@ -136,18 +135,15 @@ def run(options: Options, environment: Environment) -> int:
     if options.sessions:
         answers = share_fold_answers(answers)
     by_type = {}
-    groups: dict[str, list[FoldAnswers]] = {}
     # By the number of training pictures that a setting begins with.
     ordered = sorted(answers, key=lambda own: int(own.setting.split()[0]) if own.setting else 0)
     for setting, type_ in dict.fromkeys((own.setting, own.type) for own in ordered):
         name = f"{type_}, {setting}" if setting else str(type_)
-        groups[name] = of_type = [own for own in answers if (own.setting, own.type) == (setting, type_)]
+        of_type = [own for own in answers if (own.setting, own.type) == (setting, type_)]
         by_type[name] = cross_validated_scores(of_type)
     if options.output:
         _write_runs(answers, Path(options.output), environment)
-    tables = [report.make_species_table(groups)] if options.species else []
-    tables += [report.make_confusion_table(groups)] if options.confusions else []
-    tables += [report.make_plant_table(answers)] if options.plants else []
+    tables = [report.make_plant_table(answers)] if options.plants else []
     tables += [report.make_reliability_table(answers, pictures)] if options.reliability else []
     if options.format != "text":
         print_tables([report.make_score_table(by_type), *tables], options, environment)
@@ -166,7 +162,7 @@ def _check_options(options: Options) -> None:
         raise UsageError("expected --only-type with --test-type, the other type to train on")
     if options.table and options.format == "text":
         raise UsageError("expected --format with --table: text shows all tables")
-    for name in ("species", "confusions", "reliability", "plants", "sessions") if options.open_world else ():
+    for name in ("reliability", "plants", "sessions") if options.open_world else ():
         if getattr(options, name):
             raise UsageError(f"expected --open-world or --{name}, found both; see 'leafid crossval --help'")
 

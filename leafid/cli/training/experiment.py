@@ -1,9 +1,8 @@
 """Run an experiment: recipes by collections, types, protocols and seeds, to one table for a paper.
 
 EXPERIMENT is a TOML file, or one of those that are shipped: ablation, cross-type, families, few-shots,
-held-apart, recipes, speed. The table has the scores of each recipe with an interval, the difference from the baseline
-with a p value (paired by plant, corrected by Holm's method), and time and memory. DIR/report.html has the table and
-plots.
+held-apart, recipes. The table has the scores of each recipe with an interval, the difference from the baseline
+with a p value (paired by plant, corrected by Holm's method). DIR/report.html has the table and plots.
 
 An interrupted experiment is started again, and finds its features in the cache. docs/formats.md has the keys of the
 file.
