@@ -107,19 +107,6 @@ def extend(
         return extending.extend(model, pictures, loader, thumbnails=thumbnails)
 
 
-def _check_pictures(collection: object) -> list[Picture]:
-    expected = "a path, a Collection, or a sequence of Picture, each with its species as its taxon"
-    if not isinstance(collection, Iterable) or not (pictures := list(collection)):
-        found = "none" if isinstance(collection, Iterable) else type(collection).__name__
-        raise InputError(f"collection: expected {expected}, found {found}")
-    for index, picture in enumerate(pictures):
-        if not isinstance(picture, Picture):
-            raise InputError(
-                f"collection[{index}]: expected a Picture, found {type(picture).__name__}; a collection is {expected}"
-            )
-    return pictures
-
-
 @contextmanager
 def _open_loader(jobs: int, cache: Path_ | bool) -> Iterator[FeatureLoader]:
     if cache is False:
@@ -138,7 +125,10 @@ def _read_training_pictures(
     """Select labelled pictures, and give each a type, which the bundled model recognises by default."""
     if isinstance(collection, (str, os.PathLike)):
         collection = read_and_warn(collection)
-    pictures = collection.pictures if isinstance(collection, Collection) else _check_pictures(collection)
+    pictures = collection.pictures if isinstance(collection, Collection) else collection
+    if not isinstance(pictures, Sequence) or not all(isinstance(picture, Picture) for picture in pictures):
+        expected = "a path, a Collection, or a sequence of Picture, each with its species as its taxon"
+        raise InputError(f"collection: expected {expected}, found {collection!r:.60}")
     assumed = None if assume_type is None else AcquisitionType.parse(assume_type)
     pictures = select_training_pictures(pictures, assumed)
     if recogniser is not None:

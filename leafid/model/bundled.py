@@ -39,20 +39,19 @@ def find_encoders(recipe: Recipe, pictures: Sequence[Picture], loader: FeatureLo
 def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
     """Load the encoders of a recipe from the bundled model, or raise a `LeafidError` where that has no such."""
     identifier = _read_bundled_types()[recipe.types[0]].identifier
-    encoders, source = {}, 'codebooks = "bundled"'
-    for name, expert in recipe.experts.items():
-        if not expert.is_local:
-            continue
-        bundled = identifier.recipe.experts.get(name)
-        if bundled is None or not bundled.is_local:
-            local = ", ".join(key for key, other in identifier.recipe.experts.items() if other.is_local)
-            raise LeafidError(f"{source}: expected an expert of the bundled model ({local}), found {name!r}")
+    bundled, source = identifier.extractor.encoders, 'codebooks = "bundled"'
+    local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
+    for name, expert in local.items():
+        if name not in bundled:
+            raise LeafidError(
+                f"{source}: expected an expert of the bundled model ({', '.join(bundled)}), found {name!r}"
+            )
         for key in ("descriptor", "encoder", "modes", "components", "position"):
-            if (found := getattr(expert, key)) != (expected := getattr(bundled, key)):
+            expected, found = (getattr(own, key) for own in (identifier.recipe.experts[name], expert))
+            if found != expected:
                 wanted = f"{key} = {expected!r} of expert {name!r}, as in the bundled model"
                 raise LeafidError(f"{source}: expected {wanted}, found {found!r}")
-        encoders[name] = identifier.extractor.encoders[name]
-    return encoders
+    return {name: bundled[name] for name in local}
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.type_features import N_TYPE_FEATURES
 from leafid.learning.linear import LinearScorer, compute_sample_weights, fit_linear
 from leafid.learning.ridge import WeightedRows
@@ -51,18 +51,16 @@ def recognise_missing_types(
     recogniser: TypeRecogniser, pictures: Sequence[Picture], loader: FeatureLoader
 ) -> dict[int, tuple[Picture, float | None]]:
     """Give every readable picture a type, with its probability where it is recognised; by the pictures' indices."""
-    untyped = [index for index, picture in enumerate(pictures) if picture.type is None]
-    typed: dict[int, tuple[Picture, float | None]] = {
-        index: (picture, None) for index, picture in enumerate(pictures) if picture.type is not None
-    }
-    if untyped:
-        table = loader.load_type_features([pictures[index] for index in untyped])
-        for index, features in zip(untyped, table, strict=True):
-            if features is not None:
-                # One at a time: a product of several rows rounds differently.
-                ((type_, probability),) = recogniser.recognise(features[None])
-                typed[index] = replace(pictures[index], type=type_), probability
-    return dict(sorted(typed.items()))
+    table = iter(loader.load_type_features([picture for picture in pictures if picture.type is None]))
+    typed: dict[int, tuple[Picture, float | None]] = {}
+    for index, picture in enumerate(pictures):
+        if picture.type is not None:
+            typed[index] = picture, None
+        elif (features := next(table)) is not None:
+            # One at a time: a product of several rows rounds differently.
+            ((type_, probability),) = recogniser.recognise(features[None])
+            typed[index] = replace(picture, type=type_), probability
+    return typed
 
 
 def recognise_frequent_types(
@@ -94,12 +92,9 @@ def warn_of_mixed_types(recognised: Mapping[AcquisitionType, int]) -> None:
 
 def train_recogniser(pictures: Sequence[Picture], loader: FeatureLoader, seed: int) -> TypeRecogniser:
     """Train a recogniser on pictures of known types, and measure its accuracy on held-out plants."""
-    rows, readable = [], []
-    for picture, features in zip(pictures, loader.load_type_features(pictures), strict=True):
-        if features is not None:
-            rows.append(features)
-            readable.append(picture)
-    types = [picture.type for picture in readable if picture.type]
+    found = zip(pictures, loader.load_type_features(pictures), strict=True)
+    readable, rows = zip(*((picture, row) for picture, row in found if row is not None), strict=True)
+    types = [get_type(picture) for picture in readable]
     if len(set(types)) < 2:
         return TypeRecogniser(tuple(dict.fromkeys(types)))
     table = np.stack(rows)

@@ -35,27 +35,22 @@ def train(
     With `thumbnails`, the model keeps small pictures of each species.
     """
     fitted: dict[AcquisitionType, FittedIdentifier] = {}
-    groups = group_by_training(recipes)
-    for number, types in enumerate(groups, 1):
-        step = loader.with_step(f"{number}/{len(groups) + 2} {', '.join(types)}")
+    for types in group_by_training(recipes):
+        step = loader.with_step(", ".join(types))
         fitted.update(zip(types, fit_identifiers(recipes[types[0]], types, pictures, step, seed), strict=True))
-    identifiers = {type_: fitted[type_].identifier for type_ in recipes}
-    for type_, identifier in identifiers.items():
-        if len(identifier.species) == 1:
-            _log.warning("type %s: all pictures are of one species; it will be the answer to every picture", type_)
+        if len(fitted[types[0]].identifier.species) == 1:
+            _log.warning("all pictures are of one species; it will be the answer to every %s", " or ".join(types))
     used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}
     readable = [p for p in pictures if p.file not in loader.unreadable and p.type in used]
     own = [picture for picture in readable if picture.type in recipes]
     sample = [own[index] for index in sample_by_plant(own, RECOGNISER_PICTURES, seed)]
-    step = loader.with_step(f"{len(groups) + 1}/{len(groups) + 2} acquisition types")
-    recogniser = train_recogniser(sample, step, seed)
-    step = loader.with_step(f"{len(groups) + 2}/{len(groups) + 2} traits")
+    recogniser = train_recogniser(sample, loader.with_step("acquisition types"), seed)
     held_out = {type_: fitted[type_].held_out for type_ in recipes}
-    species = describe_species(readable, held_out, step, thumbnails=thumbnails)
+    species = describe_species(readable, held_out, loader.with_step("traits"), thumbnails=thumbnails)
     taxa = {name: own.taxon for name, own in species.items()}
     models = {
         type_: TypeModel(
-            identifiers[type_],
+            fitted[type_].identifier,
             held_out_scores([answers]),
             fit_plant_exponent(answers, seed),
             fit_thresholds(answers, taxa),

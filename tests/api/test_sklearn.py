@@ -86,13 +86,6 @@ def test_labels_need_not_be_species_nor_texts(scans, classifier):
     assert set(fitted.predict(files[:4])) <= set(numbers)
 
 
-def test_classifier_takes_images(scans, classifier):
-    files, species, _ = scans
-    images = [leafid.read_image(file) for file in files]
-    fitted = classifier.fit(images, species)
-    assert fitted.predict(images[:2]).shape == (2,)
-
-
 @pytest.mark.slow
 def test_classifier_in_cross_validation_and_grid_search(scans, classifier):
     files, species, plants = scans
@@ -100,12 +93,6 @@ def test_classifier_in_cross_validation_and_grid_search(scans, classifier):
     search = GridSearchCV(classifier, {"random_state": [0, 1]}, cv=GroupKFold(3), refit=False)
     search.fit(files, species, groups=plants)
     assert len(search.cv_results_["mean_test_score"]) == 2
-
-
-def test_clone_and_parameters(classifier):
-    copy = clone(classifier)
-    assert copy.get_params() == classifier.get_params()
-    assert LeafDescriptor().set_params(families=["hu"]).families == ["hu"]
 
 
 @pytest.mark.parametrize("estimator", [LeafDescriptor(["hu"]), LeafClassifier("fast", cache=False)])

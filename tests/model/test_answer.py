@@ -61,7 +61,3 @@ def test_no_probability_is_rounded_to_certainty(probability, digits):
     text = format_probability(probability, digits)
     assert float(text.removeprefix("over ").removeprefix("under ").strip("<>%")) not in (0, 100)
     assert len(text.split()) + text.startswith(("<", ">")) == 1 + (round(probability, digits + 2) in (0, 1))
-
-
-def test_evidence_is_never_certain():
-    assert replace(ANSWER, leaf=1.0, known=0.0).evidence == "leaf over 99%, of a known species under 1%"

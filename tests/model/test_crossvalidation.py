@@ -1,6 +1,5 @@
 import pytest
 
-from leafid.errors import LeafidError
 from leafid.model.validation import cross_validate
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.protocols import limit_training, make_fold_splits
@@ -35,20 +34,6 @@ def test_species_that_the_training_part_lacks_are_marked(training, recipes, load
         if not is_known
     ]
     assert [picture.species for picture in unseen] == [species]
-
-
-def test_a_type_without_training_or_test_pictures_is_passed_over(training, recipes, loader):
-    scans = [p for p in training if p.type == SCAN]
-    sheet = next(p for p in training if p.type == SHEET)
-    chosen = {SCAN: recipes[SCAN], SHEET: recipes[SHEET]}
-    pictures = [*scans, sheet]
-    found = list(cross_validate(pictures, chosen, loader, make_fold_splits(pictures, 2, (0,))))
-    assert [one.type for one in found] == [SCAN, SCAN]
-
-
-def test_more_folds_than_plants(training, recipes, loader):
-    with pytest.raises(LeafidError, match="expected at least 50 plants for 50 folds"):
-        next(cross_validate(training, recipes, loader, make_fold_splits(training, 50, (0,))))
 
 
 def test_one_type_answers_for_another(training, recipes, loader):

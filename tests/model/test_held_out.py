@@ -65,11 +65,6 @@ def test_equal_probabilities_are_ranked_by_name():
     assert held_out_scores([answers((SPECIES[2], "1", "A", equal, True))])["top1"] == 0
 
 
-@pytest.mark.parametrize("given", [[], [answers()]])
-def test_nothing(given):
-    assert held_out_scores(given) == {"pictures": 0, "unseen": 0}
-
-
 def test_a_picture_without_plant_or_author_counts_for_itself():
     rows = [(SPECIES[0], None, None, [1, 0, 0], True), (SPECIES[0], None, None, [0, 1, 0], True)]
     assert held_out_scores([answers(*rows)])["S"] == 0.5
@@ -89,8 +84,3 @@ def test_cross_validated_scores_are_means_over_seeds_and_spread_over_folds():
     # Seed 3 has 1 of 2 right, seed 4 has 1 of 1; three folds score 1, 0, 1, the fourth has nothing to score.
     assert found["top1"]["mean"] == 0.75
     assert found["top1"]["fold_sd"] == pytest.approx(np.std([1, 0, 1]))
-
-
-def test_no_picture_seen_leaves_the_figures_empty():
-    unseen = [fold(0, 0, answers(("Quercus ilex", "1", "A", [0.5, 0.3, 0.2], False)))]
-    assert set(cross_validated_scores(unseen)) == {"repeats"}

@@ -48,15 +48,6 @@ def test_sets_are_those_of_their_definitions():
         assert fitted.threshold_for_coverage(coverage) == (correct[rank - 1] if rank else 0)
 
 
-def test_sizes_between_are_met_nearly():
-    held_out, _ = made_up(n=500)
-    fitted = fit_thresholds(held_out, TAXA)
-    for size in (0.3, 0.77, 1.5, 2.345):
-        realised = (held_out.probabilities >= fitted.threshold_for_size(size)).sum() / 500
-        # Neighbouring sizes of the grid are 2.3 % apart.
-        assert realised == pytest.approx(size, rel=0.023)
-
-
 def test_pictures_of_unseen_species_do_not_count():
     held_out, _ = made_up(unseen=range(40, 60))
     seen, _ = made_up()
@@ -87,24 +78,3 @@ def test_no_other_back_off_threshold_is_better(sureness, seed):
     fitted = by_plant(fit_thresholds(held_out, TAXA).back_off)
     assert fitted <= min(by_plant(threshold) for threshold in np.linspace(0, 1.01, 102)) + 1e-9
     assert fitted <= by_plant(0)  # never worse than always naming a species, on what it was fitted on
-
-
-def test_taxa_that_make_no_tree(caplog):
-    held_out, _ = made_up()
-    torn = {**TAXA, "Quercus robur": Taxon("Quercus robur", "Quercus", "Sapindaceae")}
-    fitted = fit_thresholds(held_out, torn)
-    assert fitted.back_off is None
-    assert fitted.threshold_for_size(1) == fit_thresholds(held_out, TAXA).threshold_for_size(1)
-    assert "no threshold for backing off could be fitted: expected one place for 'Quercus'" in caplog.text
-
-
-def test_more_species_than_whole_sizes():
-    random = np.random.default_rng(0)
-    names = tuple(f"Genus species{i:03d}" for i in range(150))
-    taxa = {name: Taxon(name, "Genus") for name in names}
-    probabilities = random.dirichlet(np.full(150, 0.1), 20)
-    pictures = [Picture(Path(f"{i}.jpg"), taxon=taxa[names[i]], plant=str(i)) for i in range(20)]
-    fitted = fit_thresholds(HeldOutAnswers(pictures, probabilities, names, np.ones(20, bool)), taxa)
-    for size in (1, 50, 100, 150):
-        assert fitted.threshold_for_size(size) == fit_average_k_thresholds(probabilities, [size])[0]
-    assert len(fitted.sizes) <= 301

@@ -8,10 +8,7 @@ from msgspec import structs
 from leafid.errors import LeafidError
 from leafid.features.extractor import Features
 from leafid.features.recipe import Expert, Recipe
-from leafid.learning import cross_fitting as fitting_module
 from leafid.learning.linear import LinearScorer
-from leafid.model.fitting import identifiers as module
-from leafid.model.fitting import plan as plan_module
 from leafid.model.fitting.identifiers import fit_identifiers
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
@@ -154,30 +151,6 @@ def test_fitted_together_each_type_needs_pictures():
         fit_identifiers(recipe, (SCAN, SHEET), pictures, given)
 
 
-def test_variants_of_held_out_plants_are_not_learned_from(monkeypatch):
-    pictures, given = simulated()
-    calls = []
-    cross_fit = module.cross_fit
-
-    def spy(rows, labels, weights, partitions, asked, *others):
-        calls.append((labels, weights[0], partitions[0], asked, weights[1 : 1 + len(partitions[0])]))
-        return cross_fit(rows, labels, weights, partitions, asked, *others)
-
-    monkeypatch.setattr(module, "cross_fit", spy)
-    identifier = fit_identifier(structs.replace(RECIPE, jittered=2), pictures, given)
-    assert (identifier.n_pictures, identifier.n_plants) == (24, 12)
-    plants = np.array([picture.plant for picture in pictures] * 3)
-    species = np.array([identifier.species.index(picture.species) for picture in pictures] * 3)
-    for labels, weights, folds, asked, fold_weights in calls:
-        np.testing.assert_array_equal(labels, species)
-        np.testing.assert_array_equal(asked, np.arange(24))
-        assert weights.sum() == pytest.approx(24)
-        np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(72))
-        for fold, others in zip(folds, fold_weights, strict=True):
-            assert not set(plants[fold]) & set(np.delete(plants, fold))
-            assert not others[fold].any()
-
-
 def test_types_that_are_centred_apart_may_lie_apart():
     pictures, given = simulated(types=(SCAN, SHEET))
     for picture in pictures:
@@ -204,59 +177,9 @@ def test_an_expert_that_trusts_the_segmentation_is_silent_where_that_failed():
     assert identifier.predict_proba([described]).max() > 0.5
 
 
-def test_the_order_of_the_pictures_hardly_counts():
-    pictures, given = simulated()
-    first = fit_identifier(RECIPE, pictures, given)
-    second = fit_identifier(RECIPE, pictures[::-1], given)
-    described = given.load(pictures, None)
-    # Sums in another order, and a solver's tolerance.
-    np.testing.assert_allclose(first.predict_proba(described), second.predict_proba(described), atol=0.02)
-
-
 def test_pictures_that_could_not_be_read_are_left_out():
     pictures, given = simulated()
     given.by_file[pictures[0].file] = None
     assert fit_identifier(RECIPE, pictures, given).n_pictures == 23
     with pytest.raises(LeafidError, match="no labelled picture of type scan could be read"):
         fit_identifier(RECIPE, pictures, Given(dict.fromkeys(given.by_file)))
-
-
-def test_nothing_of_its_type():
-    pictures, given = simulated(types=(SHEET,))
-    for chosen in (pictures, [], [replace(picture, type=SCAN, taxon=None) for picture in pictures]):
-        with pytest.raises(LeafidError, match="no labelled picture of type scan"):
-            fit_identifier(RECIPE, chosen, given)
-
-
-def test_of_a_large_collection_some_plants_are_held_out(monkeypatch):
-    pictures, given = simulated(n_plants=6)
-    every = fit_identifier(RECIPE, pictures, given)
-    monkeypatch.setattr(plan_module, "HELD_OUT_PICTURES", 10)
-    some, held_out = fit(RECIPE, pictures, given)
-    assert len(held_out.pictures) == len(held_out.probabilities) == len(held_out.is_known) == 10
-    # Whole plants; and the classifiers themselves learn from all pictures.
-    assert all(
-        picture in held_out.pictures for picture in pictures if picture.plant in {p.plant for p in held_out.pictures}
-    )
-    for name, scorer in some.scorers.items():
-        np.testing.assert_array_equal(scorer.coefficients, every.scorers[name].coefficients)
-
-
-def test_many_species_leave_room_for_fewer_held_out_pictures(monkeypatch):
-    monkeypatch.setattr(plan_module, "_HELD_OUT_PROBABILITIES", 30)
-    monkeypatch.setattr(plan_module, "_MIN_HELD_OUT_PICTURES", 4)
-    pictures, given = simulated()
-    assert len(fit(RECIPE, pictures, given).held_out.pictures) == 10
-    monkeypatch.setattr(plan_module, "_HELD_OUT_PROBABILITIES", 3)
-    assert len(fit(RECIPE, pictures, given).held_out.pictures) == 4
-
-
-def test_a_classifier_that_would_outgrow_memory_is_refused_at_the_first_picture(monkeypatch):
-    monkeypatch.setattr(fitting_module, "MAX_BYTES_IN_MEMORY", 100)
-    pictures, given = simulated()
-    described = []
-    stream = given.stream
-    given.stream = lambda *them: (described.append(one) or one for one in stream(*them))
-    with pytest.raises(LeafidError, match=r"expert 'second': lda needs all of its 24 rows in memory"):
-        fit_identifier(RECIPE, pictures, given)
-    assert len(described) == 1

@@ -50,13 +50,6 @@ def test_the_same_model_gives_the_same_bytes(trained, tmp_path, monkeypatch):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_what_it_says_of_itself(drawn_model):
-    manifest, _ = take_apart(drawn_model)
-    assert manifest["format_version"] == FORMAT_VERSION
-    assert manifest["types"]["scan"]["recipe"]["experts"]["shape"]["families"] == ["geometry", "hu"]
-    assert len(manifest["training_fingerprint"]) == 64
-
-
 def _scan(manifest):
     return manifest["types"]["scan"]
 
@@ -71,36 +64,17 @@ def _thumbnail(manifest):
 
 CHANGES = {
     "types: expected a table that isn't empty, found nothing": lambda m: m.pop("types"),
-    "types: expected a table": lambda m: m.update(types=[1]),
     "types: expected one of scan, scan-like, photo as a name, found 'xray'": lambda m: m["types"].update(xray=_scan(m)),
-    "types.scan: expected a table, found None": lambda m: m["types"].update(scan=None),
     "types.scan.recipe: expected a table, found nothing": lambda m: _scan(m).pop("recipe"),
-    "modes": lambda m: _scan(m)["recipe"]["experts"]["local"].update(modes="many"),
-    "types.scan.recipe: expected a table, found 'default'": lambda m: _scan(m).update(recipe="default"),
-    "types.scan.species: expected a list of text (one or more), found 3": lambda m: _scan(m).update(species=3),
     "types.scan.species: expected a list of text": lambda m: _scan(m).update(species=[]),
-    "types.scan.species[0]: expected text, found 1": lambda m: _scan(m).update(species=[1, 2, 3]),
     "found none of Zelkova abelicea": lambda m: _scan(m)["species"].append("Zelkova abelicea"),
-    "types.scan.seed: expected a whole number, found 'x'": lambda m: _scan(m).update(seed="x"),
     "types.scan.n_plants: expected a whole number from 0 to 1,000,000,000": lambda m: _scan(m).pop("n_plants"),
-    "types.scan.scores: expected a table, found 1": lambda m: _scan(m).update(scores=1),
     "types.scan.plant_exponent: expected a number from 0 to 1, found 2": lambda m: _scan(m).update(plant_exponent=2),
-    "recogniser: expected a table, found 3": lambda m: m.update(recogniser=3),
     "recogniser/coefficients": lambda m: m["recogniser"].update(types=["scan", "photo"]),
-    "recogniser.types[1]": lambda m: m["recogniser"].update(types=["scan", "xray"]),
-    "species: expected a table": lambda m: m.update(species=["a"]),
-    "expected an entry of every species": lambda m: m["species"].pop(_scan(m)["species"][0]),
-    "vernacular_names[0]: expected text": lambda m: _species(m).update(vernacular_names=[[[]]]),
-    "taxon.genus: expected": lambda m: _species(m)["taxon"].update(genus=[]),
-    "n_pictures: expected a whole number of 0 or more, found 'x'": lambda m: _species(m).update(n_pictures="x"),
     "expected n_first, n_five": lambda m: _species(m)["types"]["scan"]["held_out"].update(n_first=99),
-    "author: expected text": lambda m: _thumbnail(m).update(author=["a"]),
     "at most 300": lambda m: _thumbnail(m).update(author="a" * 1000),
-    "thumbnails[0].type: expected one of": lambda m: _thumbnail(m).update(type="sketch"),
-    "traits.teeth: expected a number": lambda m: _thumbnail(m)["traits"].update(teeth="many"),
     "expected a finite number": lambda m: next(iter(_species(m)["traits"].values())).update(low=float("nan")),
     "expected text of Unicode characters": lambda m: m.update(training_fingerprint="\ud800"),
-    "unknown key 'variants'": lambda m: _scan(m)["recipe"].update(variants=1),
 }
 
 
@@ -137,13 +111,13 @@ def test_any_value_may_be_wrong(drawn_model, tmp_path, wrong):
             assert "Error" not in complaint(tmp_path / "m")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "3", '"x"', "null", "[" * 100_000, '{"format": "other"}'])
+@pytest.mark.parametrize("text", ["", "[]", "[" * 100_000, '{"format": "other"}'])
 def test_a_manifest_that_is_none(drawn_model, tmp_path, text):
     _, arrays = take_apart(drawn_model)
     assert "expected a leafid model" in complaint(put_together(tmp_path / "m", text, arrays))
 
 
-@pytest.mark.parametrize("version", [FORMAT_VERSION + 1, None, "1", []])
+@pytest.mark.parametrize("version", [FORMAT_VERSION + 1, None])
 def test_another_format(drawn_model, tmp_path, version):
     file = changed(drawn_model, tmp_path / "m", lambda m: m.update(format_version=version, program_version="9.9"))
     message = complaint(file)
@@ -206,19 +180,6 @@ def test_every_array_is_there_and_has_its_shape(drawn_model, tmp_path):
         assert f"array {name}: expected shape" in complaint(file)
 
 
-@pytest.mark.parametrize(
-    ("array", "expected"),
-    [
-        (np.zeros((2, 1)), "expected shape (2,), found (2, 1)"),
-        (np.array([np.nan, 1]), "expected finite numbers, found NaN or infinity"),
-        (np.array([1, 2]), "expected finite numbers, found int64"),
-    ],
-)
-def test_arrays_of_another_kind(drawn_model, tmp_path, array, expected):
-    file = changed(drawn_model, tmp_path / "m", add={"scan/expert_weights": array})
-    assert f"array scan/expert_weights: {expected}" in complaint(file)
-
-
 def test_equal_arrays_are_written_once(tmp_path):
     array = np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32)
     arrays = {"a": array, "b": array + 1, "c": array.copy(), "d": array.T, "tiny": array[:2], "number": np.float32(3)}
@@ -228,12 +189,6 @@ def test_equal_arrays_are_written_once(tmp_path):
         assert found.manifest["same_as"] == {"c": "a"}
         for name, wanted in arrays.items():
             np.testing.assert_array_equal(found.read_array(name, *wanted.shape), wanted)
-
-
-@pytest.mark.parametrize("same_as", [5, ["a"], {"scan/expert_weights": ["a"]}, {"scan/expert_weights": "none"}])
-def test_wrong_references_to_arrays_are_damage(drawn_model, tmp_path, same_as):
-    file = changed(drawn_model, tmp_path / "m", lambda manifest: {**manifest, "same_as": same_as})
-    assert "the model is damaged" in complaint(file)
 
 
 def test_models_of_format_3_are_read():

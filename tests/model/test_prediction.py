@@ -39,12 +39,6 @@ def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, q
         np.testing.assert_allclose([p for _, p in part.ranking], [p for _, p in answer.ranking], atol=1e-5)
 
 
-def test_an_unknown_type_is_recognised_and_told(model, queries, loader):
-    answers = list(model.predict([replace(picture, type=None) for picture in queries], loader))
-    right = np.mean([answer.picture.type == picture.type for answer, picture in zip(answers, queries, strict=True)])
-    assert right > 0.7
-
-
 def test_a_picture_that_can_not_be_read_has_no_ranking(model, queries, loader, tmp_path):
     (tmp_path / "bad.jpg").write_bytes(b"")
     for type_ in (None, AcquisitionType.SCAN):
@@ -73,7 +67,3 @@ def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(model, tmp_
     assert answer.type == AcquisitionType.SCAN
     assert len({probability for _, probability in answer.ranking}) == 1
     assert [species for species, _ in answer.ranking] == sorted(species for species, _ in answer.ranking)
-
-
-def test_probabilities_are_rounded_down_to_nine_digits():
-    assert rank_species(np.array([1 / 3, 2 / 3]), ["Acer", "Tilia"]) == [("Tilia", 0.666666666), ("Acer", 0.333333333)]

@@ -100,14 +100,6 @@ def test_a_picture_without_a_leaf_supports_none():
     assert dict(share_answers(answers)[1].ranking) == pytest.approx(doubtful, abs=1e-8)
 
 
-def test_a_type_that_lacks_a_species_does_not_name_it():
-    found = share_answers(
-        [answer("a", {"Acer opalus": 1.0}), answer("b", {"Acer rubrum": 0.6, "Ilex aquifolium": 0.4})]
-    )
-    assert [name for name, _ in found[0].ranking] == ["Acer opalus"]
-    assert dict(found[1].ranking) == pytest.approx({"Acer rubrum": 0.6, "Ilex aquifolium": 0.4}, abs=1e-8)
-
-
 def make_fold(type_, fold, seed, rows, species=("Acer opalus", "Acer rubrum")):
     pictures = [picture(f"{type_} {fold} {row}", type=type_) for row in range(len(rows))]
     held_out = HeldOutAnswers(pictures, np.array(rows), species, np.ones(len(rows), bool))

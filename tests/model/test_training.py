@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.model.model import Model
 from leafid.model.recogniser import train_recogniser
 from leafid.model.training import train
 from leafid.pictures import compute_fingerprint
@@ -29,26 +28,9 @@ def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, loader)
     assert model.recogniser.accuracy is None
 
 
-def test_training_returns_all_that_the_command_writes(trained, drawn_model):
-    written = Model.read(drawn_model)
-    assert list(trained.types) == list(written.types) == list(AcquisitionType)
-    assert trained.recogniser.accuracy == written.recogniser.accuracy
-    for type_, own in trained.types.items():
-        assert own.scores == written[type_].scores
-        assert own.thresholds.back_off == written[type_].thresholds.back_off
-        for size in (1, 1.5, 2):
-            assert own.thresholds.threshold_for_size(size) == written[type_].thresholds.threshold_for_size(size)
-
-
 def test_a_model_trained_and_saved_from_python_is_the_one_that_the_command_writes(trained, drawn_model, tmp_path):
     trained.save(tmp_path / "model.leafid")
     assert (tmp_path / "model.leafid").read_bytes() == drawn_model.read_bytes()
-
-
-def test_one_species_is_warned_of(training, recipes, loader, caplog):
-    one = [picture for picture in training if picture.species == training[0].species]
-    train(one, {SHEET: recipes[SHEET]}, loader)
-    assert "type scan-like: all pictures are of one species" in caplog.text
 
 
 def test_nothing_to_train_on(recipes, loader):

@@ -5,14 +5,10 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.recipe import Expert, Recipe
-from leafid.model.fitting import training_set as module
 from leafid.model.fitting.training_set import SharedTrainingSet, build_training_set
-from leafid.model.validation import cross_validate
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.pictures.protocols import make_fold_splits
 
 SCAN, SHEET, PHOTO = AcquisitionType
 EXPERTS = {
@@ -86,35 +82,6 @@ def test_photos_are_staged_of_leaves_on_sheets():
     np.testing.assert_allclose(found.relative_weights, [1] * 4 + [0.5] * 4 + [0.5] * 3)
 
 
-def test_where_there_are_photos_only_none_are_staged():
-    photos = [replace(picture, type=PHOTO) for picture in PICTURES]
-    found, _ = gathered(recipe=structs.replace(RECIPE, jittered=0, composited=2), pictures=photos)
-    assert not found.augmentations.any()
-    np.testing.assert_array_equal(found.weigh_rows(np.arange(4.0)), np.arange(4.0))
-
-
-def test_of_many_pictures_of_a_plant_some_are_staged_and_count_for_all(monkeypatch):
-    monkeypatch.setattr(module, "MAX_COMPOSITED_PER_PLANT", 2)
-    pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(5)]
-    pictures += [replace(PICTURES[1], file=Path("5.jpg")), replace(PICTURES[0], file=Path("6.jpg"), type=SHEET)]
-    found, _ = gathered(recipe=structs.replace(RECIPE, jittered=0, composited=1), pictures=pictures)
-    np.testing.assert_array_equal(found.picture_indices, [0, 1, 2, 3, 4, 5, 6, 0, 2, 5, 6])
-    np.testing.assert_allclose(found.relative_weights[7:], [2.5, 2.5, 1, 1])
-
-
-def test_a_large_collection_has_neither_variants_nor_staged_photos(monkeypatch):
-    monkeypatch.setattr(module, "MAX_AUGMENTED_PICTURES", 3)
-    found, _ = gathered(recipe=structs.replace(RECIPE, composited=1))
-    assert not found.augmentations.any()
-    assert len(found.picture_indices) == 4
-
-
-def test_rows_that_show_pictures():
-    found, _ = gathered({(0, 1)})
-    np.testing.assert_array_equal(found.find_rows(np.array([0, 2])), [0, 2, 5, 7, 9])
-    assert not len(found.find_rows(np.array([], int)))
-
-
 def test_weights_are_shared_between_pictures_and_their_looks():
     found, _ = gathered()
     of_pictures = np.array([1.0, 2.0, 0.5, 0.0])
@@ -123,28 +90,6 @@ def test_weights_are_shared_between_pictures_and_their_looks():
     np.testing.assert_allclose(weights[4:8], of_pictures * 0.25 / 1.5)
     np.testing.assert_allclose(weights[8:], weights[4:8])
     assert weights.sum() == pytest.approx(of_pictures.sum())
-
-
-def test_pictures_with_more_looks_count_more_and_the_sum_stays():
-    pictures = [PICTURES[0], replace(PICTURES[1], type=PHOTO)]
-    found, _ = gathered(recipe=structs.replace(RECIPE, jittered=0, composited=2), pictures=pictures)
-    # One counts 1 and twice 0.5, the other 1: three parts of a sum of 4.
-    np.testing.assert_allclose(found.weigh_rows(np.array([2.0, 2.0])), np.array([2, 2, 1, 1]) * 4 / 6)
-    np.testing.assert_array_equal(found.weigh_rows(np.zeros(2)), np.zeros(4))
-
-
-def test_without_other_looks_weights_are_those_of_the_pictures():
-    found, _ = gathered(recipe=structs.replace(RECIPE, jittered=0))
-    of_pictures = np.array([1.0, 2.0, 0.5, 0.0])
-    np.testing.assert_array_equal(found.weigh_rows(of_pictures), of_pictures)
-
-
-def test_variants_count_for_what_fits_into_memory(monkeypatch):
-    monkeypatch.setattr("leafid.learning.cross_fitting.MAX_BYTES_IN_MEMORY", 4 * 2 * 8)
-    svm = {"one": structs.replace(EXPERTS["one"], classifier="linear-svm")}
-    gathered(recipe=structs.replace(RECIPE, experts=svm, jittered=1))
-    with pytest.raises(LeafidError, match="expert 'one': linear-svm needs all of its 12 rows in memory"):
-        gathered(recipe=structs.replace(RECIPE, experts=svm))
 
 
 @pytest.mark.parametrize(("n_pictures", "n_composited"), [(5, 5), (8, 8), (24, 8)])
@@ -160,18 +105,3 @@ def test_parts_of_plants_and_small_parts_are_not_selected(left_out, is_held):
     pictures = [*PICTURES, replace(PICTURES[0], file=Path("more.jpg"))]
     shared = SharedTrainingSet(pictures, RECIPE, Given(), FeatureExtractor(EXPERTS))
     assert shared.holds([picture for picture in pictures if picture.file.stem not in left_out]) == is_held
-
-
-def test_cross_validation_answers_as_without_sharing(training, recipes, loader, monkeypatch):
-    recipe = structs.replace(recipes[SHEET], jittered=0)
-
-    def answer():
-        splits = make_fold_splits(training, 2, (0,))
-        found = cross_validate(training, {SHEET: recipe}, loader, splits, shared_codebooks=True)
-        return [own.held_out.probabilities for own in found]
-
-    shared = answer()
-    monkeypatch.setattr(SharedTrainingSet, "holds", lambda *_: False)
-    # Columns are standardised over other pictures.
-    for own, expected in zip(shared, answer(), strict=True):
-        np.testing.assert_allclose(own, expected, atol=0.05)

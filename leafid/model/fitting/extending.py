@@ -66,15 +66,14 @@ def extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, 
     extended: dict[AcquisitionType, Identifier] = {}
     # Identifiers that were trained together share their statistics, and learn together.
     identifiers = {type_: own.identifier for type_, own in model.types.items()}
-    groups = group_by(identifiers, lambda type_: id(identifiers[type_].statistics))
-    for number, types in enumerate(groups.values(), 1):
-        step = loader.with_step(f"{number}/{len(groups) + 1} {', '.join(types)}")
+    for types in group_by(identifiers, lambda type_: id(identifiers[type_].statistics)).values():
+        step = loader.with_step(", ".join(types))
         extended.update(_extend_group({type_: identifiers[type_] for type_ in types}, pictures, step))
     readable = [p for p in pictures if p.file not in loader.unreadable]
     if not readable:
         raise LeafidError("no picture could be read; nothing to learn from")
-    step = loader.with_step(f"{len(groups) + 1}/{len(groups) + 1} traits")
-    new = _complete_taxa(describe_species(readable, {}, step, thumbnails=thumbnails), model.species)
+    new = describe_species(readable, {}, loader.with_step("traits"), thumbnails=thumbnails)
+    new = _complete_taxa(new, model.species)
     species = dict(sorted({**model.species, **new}.items()))
     models = {type_: replace(own, identifier=extended[type_]) for type_, own in model.types.items()}
     try:
