@@ -94,8 +94,8 @@ def draw_stroke(random: np.random.Generator) -> Image:
 
 
 def draw_band(random: np.random.Generator) -> Image:
-    """Draw a picture of hardly any height or width."""
-    image = random.integers(0, 256, (int(random.integers(1, 4)), 900, 3), dtype=np.uint8)
+    """Draw a picture of the least height or width that is read."""
+    image = random.integers(0, 256, (int(random.integers(16, 20)), 900, 3), dtype=np.uint8)
     return image if random.random() < 0.5 else np.ascontiguousarray(image.swapaxes(0, 1))
 
 

@@ -43,7 +43,8 @@ def _select_regions(marked: NDArray[np.uint8], distance: NDArray[np.uint8]) -> N
     if not area.any():
         return np.zeros_like(marked)
     area[area < _MIN_SPECK * area.max()] = 0
-    strength = np.bincount(labels.ravel(), weights=distance.ravel(), minlength=count) / pixels
+    # The background may have no pixel.
+    strength = np.bincount(labels.ravel(), weights=distance.ravel(), minlength=count) / np.maximum(pixels, 1)
     area[strength < _FAINT * strength[area.argmax()]] = 0
     candidates = (area > 0)[labels].view(np.uint8)
     if np.count_nonzero(area) == 1:

@@ -13,7 +13,7 @@ import pytest
 
 from fuzz import mutations, targets
 from fuzz.judging import Watch, find_message_problem, judge
-from fuzz.target import Target, write_input
+from fuzz.target import Target
 from leafid.errors import LeafidError
 
 pytestmark = pytest.mark.slow
@@ -88,20 +88,6 @@ def spin(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end:
         pass
-
-
-@pytest.mark.parametrize(
-    "fine",
-    [
-        lambda folder: None,
-        lambda folder: refuse(f"{folder}/file:1: expected this, found that"),
-        lambda folder: write_input(folder, "more", b""),
-        lambda folder: (folder.parent / "nothing").exists(),
-        lambda folder: Path(os.devnull).write_text("x"),
-    ],
-)
-def test_correct_targets_have_no_findings(fine, watch, folder):
-    assert judge(planted(fine), b"", folder, watch).findings == ()
 
 
 def test_messages():

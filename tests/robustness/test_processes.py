@@ -8,17 +8,67 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.robustness.processes import ROOT, find_processes, start, wait_until_ended
-
+ROOT = Path(__file__).parents[2]
+_MARK = "LEAFID_ROBUSTNESS_RUN"
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc"),
 ]
+
+
+def start(words: Sequence[object], mark: str, folder: Path, **more: str):
+    """Start a command of leafid with its output in files of a folder; `find_processes` finds it by its mark."""
+    (folder / "tmp").mkdir(parents=True, exist_ok=True)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "TMPDIR": str(folder / "tmp"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        _MARK: mark,
+        **more,
+    }
+    with (folder / "out").open("w") as out, (folder / "err").open("w") as err:
+        return subprocess.Popen(
+            [sys.executable, "-m", "leafid", *map(str, words)],
+            stdout=out,
+            stderr=err,
+            env=environment,
+            start_new_session=True,
+            # Background processes of a shell ignore Ctrl-C, and children inherit this.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            text=True,
+        )
+
+
+def find_processes(mark: str) -> list[int]:
+    """List the processes that were started under a mark, and their descendants; zombies left out."""
+    wanted = f"{_MARK}={mark}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except OSError:  # it has ended, or belongs to another user
+            continue
+    return found
+
+
+def wait_until_ended(mark: str, patience: float = 30.0) -> bool:
+    """Wait until no process of a mark is left."""
+    end = time.monotonic() + patience
+    while find_processes(mark):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
 
 
 @pytest.fixture
@@ -54,7 +104,7 @@ def list_leftovers(folder):
 
 
 @pytest.mark.parametrize("at", [1, 30])
-def test_training_killed_and_started_again(at, words, tmp_path, drawn_model, hash_file):
+def test_training_killed_and_started_again(at, words, tmp_path, drawn_model):
     mark = f"killed-{os.getpid()}-{at}"
     process = start([*words, "--jobs", 2], mark, tmp_path / "first")
     wait_for(lambda: vectors(tmp_path / "cache") >= at or process.poll() is not None)
@@ -64,13 +114,13 @@ def test_training_killed_and_started_again(at, words, tmp_path, drawn_model, has
     assert not (tmp_path / "model").exists()
     again = start([*words, "--jobs", 1], mark, tmp_path / "second")
     assert again.wait() == 0, (tmp_path / "second" / "err").read_text()
-    assert hash_file(tmp_path / "model") == hash_file(drawn_model)
+    assert (tmp_path / "model").read_bytes() == drawn_model.read_bytes()
     assert list_leftovers(tmp_path) == []
     assert [file.name for file in (tmp_path / "cache").iterdir()] == ["vectors.sqlite"]
     assert list((tmp_path / "second" / "tmp").iterdir()) == []
 
 
-def test_two_trainings_with_one_store_at_once(words, tmp_path, drawn_model, hash_file):
+def test_two_trainings_with_one_store_at_once(words, tmp_path, drawn_model):
     names = ("one", "two")
     both = [
         start([*words[:-1], tmp_path / f"{name}.leafid", "--jobs", 1], f"twice-{os.getpid()}", tmp_path / name)
@@ -79,7 +129,7 @@ def test_two_trainings_with_one_store_at_once(words, tmp_path, drawn_model, hash
     for name, process in zip(names, both, strict=True):
         assert process.wait() == 0, (tmp_path / name / "err").read_text()
         assert list_messages((tmp_path / name / "err").read_text()) == []
-        assert hash_file(tmp_path / f"{name}.leafid") == hash_file(drawn_model)
+        assert (tmp_path / f"{name}.leafid").read_bytes() == drawn_model.read_bytes()
     with closing(sqlite3.connect(tmp_path / "cache" / "vectors.sqlite")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
@@ -146,17 +196,17 @@ def limited(words, most_bytes, **options):
     )
 
 
-def test_no_room_for_the_store(drawn, drawn_model, drawn_cache, tmp_path, cli, hash_file):
+def test_no_room_for_the_store(drawn, drawn_model, drawn_cache, tmp_path, cli):
     words = ["predict", drawn, "--model", drawn_model, "--jobs", 1]
     assert cli(*words, "--output", tmp_path / "wanted", "--cache", drawn_cache).status == 0
     # Room for an empty database and its index in shared memory, and hardly more.
     found = limited([*words, "--output", tmp_path / "run", "--cache", tmp_path / "cache"], 40_000)
     assert found.returncode == 0, found.stderr
-    assert hash_file(tmp_path / "run") == hash_file(tmp_path / "wanted")
+    assert (tmp_path / "run").read_bytes() == (tmp_path / "wanted").read_bytes()
     assert found.stderr.count("the feature cache can't be written") == 1
     # The store that is left is sound.
     assert cli(*words, "--output", tmp_path / "again", "--cache", tmp_path / "cache").err.count("warning") == 0
-    assert hash_file(tmp_path / "again") == hash_file(tmp_path / "wanted")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "wanted").read_bytes()
 
 
 def test_no_room_for_the_output(words, drawn_model, drawn_cache, tmp_path):
