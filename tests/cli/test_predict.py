@@ -117,7 +117,7 @@ def test_every_file_of_a_folder_is_read_or_named(predict, loose, tmp_path):
     (loose / "IMG_0001.dng").write_bytes(b"raw data")
     found = predict(loose)
     assert found.status == 1
-    assert "IMG_0001.dng: expected a JPEG, " in found.err
+    assert "IMG_0001.dng first); convert to JPEG; left out" in found.err
 
 
 def test_names_with_blanks(predict, loose, tmp_path):

@@ -140,38 +140,6 @@ def test_the_html_is_valid(site, written, client, leaf, tmp_path):
     assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
 
 
-def test_answers_and_history_of_a_session(browser, site, leaves, tmp_path):
-    browser.get(site)
-    text = tmp_path / "text.jpg"
-    text.write_text("no picture")
-    choose(browser, leaves[0])
-    assert find(browser, "#status")[0].text.startswith(f"{leaves[0].name}: ")
-    choose(browser, text)
-    assert [item.text for item in find(browser, "#history li")][1] == "text.jpg: This file can't be read"
-    # The newest answer is the first.
-    assert find(browser, ".answer h2")[0].text == "text.jpg"
-    find(browser, "#history a")[0].click()
-    assert browser.execute_script("return location.hash.slice(1)") == find(browser, ".answer")[1].get_attribute("id")
-    find(browser, "#history button")[0].click()
-    assert not find(browser, ".answer")
-    assert not find(browser, "#history")[0].is_displayed()
-    browser.refresh()
-    assert not find(browser, ".answer")
-
-
-def test_dropped_pictures_and_problems(browser, site, leaves):
-    browser.get(site)
-    drop = """
-        const transfer = new DataTransfer();
-        for (const [name, size] of arguments[0]) transfer.items.add(new File([new Uint8Array(size)], name));
-        document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
-    """
-    browser.execute_script(drop, [["empty.jpg", 0], ["zeros.jpg", 100]])
-    wait_for(lambda: len(find(browser, ".answer")) == 2)
-    browser.execute_script(drop, [["large.jpg", 40_000_000]])
-    wait_for(lambda: "large.jpg: expected pictures of at most 32 MiB" in find(browser, "#status")[0].text)
-
-
 def test_tables_of_the_report_sort_and_filter(browser, written):
     browser.get((written / "report.html").as_uri())
 

@@ -1,6 +1,5 @@
 from dataclasses import replace
 
-import pytest
 from msgspec import structs
 
 from leafid.model.species import Species, TraitRange
@@ -19,15 +18,6 @@ def test_species_are_described_by_medians():
         "compound leaf of about 11 leaflets",
         "petiole 0.3 of the blade",
     ]
-
-
-def test_a_trait_of_few_pictures_does_not_describe_a_species():
-    assert describe(leaflets=(1, 1, 1, 10), petiole=(0.1, 0.3, 0.9, 3)) == ["simple leaf"]
-
-
-@pytest.mark.parametrize(("leaflets", "words"), [((1, 1, 7, 9), []), ((1, 1, 1, 9), ["simple leaf"])])
-def test_a_leaf_that_is_both_simple_and_compound_is_called_neither(leaflets, words):
-    assert describe(leaflets=leaflets) == words
 
 
 def test_a_name_that_no_page_can_hold_costs_only_its_letter(model, tmp_path):

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 import leafid
-from leafid.pages import field_guide, model_workers
+from leafid.pages import field_guide
 from leafid.pages.model_workers import ModelWorkers
 from leafid.pages.site import make_app
 from leafid.pages.uploads import Limits
@@ -41,10 +41,6 @@ def test_each_of_60_requests_at_once_is_answered_or_refused(pool, leaf):
     statuses = [response.status_code for response in found]
     assert (statuses.count(200), statuses.count(503)) == (limit, sent - limit)
     assert all(int(response.headers["Retry-After"]) > 0 for response in found if response.status_code == 503)
-
-
-def test_large_requests_wait_for_memory(make_client, leaf):
-    assert make_client(pending_bytes=100).post("/identify", files=leaf).status_code == 503
 
 
 def kill(_model, _source):
@@ -79,13 +75,6 @@ def test_a_worker_that_hangs_is_replaced(drawn_model, leaf, monkeypatch):
         pool.close()
 
 
-def test_waiting_for_a_worker_is_limited(make_client, leaf, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(field_guide, "describe_model", hang)
-        found = make_client(answer_seconds=0.5).get("/species")
-    assert (found.status_code, found.headers["Retry-After"]) == (503, "2")
-
-
 def test_a_slow_upload_is_ended(pool):
     async def send_slowly():
         yield b"--x\r\n"
@@ -101,31 +90,3 @@ def test_a_file_that_is_no_model_is_reported_at_the_start(tmp_path):
     (tmp_path / "no.leafid").write_bytes(b"x")
     with pytest.raises(leafid.LeafidError, match=r"no\.leafid"):
         ModelWorkers(str(tmp_path / "no.leafid")).start()
-
-
-def test_requests_are_refused_when_the_pool_is_closed(drawn_model, leaf, monkeypatch):
-    monkeypatch.setattr(model_workers, "identify_pictures", hang_with_upload)
-    pool = ModelWorkers(str(drawn_model))
-    pool.start()
-    app = make_app(pool)
-    found = []
-
-    async def send():
-        found.append(await post(app, files=leaf))
-
-    async def send_and_close():
-        async with anyio.create_task_group() as group:
-            # One in progress, one that waits, and one that comes later.
-            group.start_soon(send)
-            group.start_soon(send)
-            await anyio.sleep(0.5)
-            pool.close()
-        await send()
-
-    anyio.run(send_and_close)
-    assert [response.status_code for response in found] == [503] * 3
-    assert {response.json()["problem"] for response in found} == {"the server ends; try again"}
-
-
-def hang_with_upload(_model, _upload):
-    time.sleep(600)

@@ -8,11 +8,9 @@ from leafid.pages.run_facts import (
     count_answers,
     find_confusions,
     find_top_predictions,
-    make_run_species_table,
 )
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.open_world import compute_open_set_curve, open_set_classification_rate
-from leafid.scoring.plant_task import judge_run
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import make_ground_truth
 
@@ -61,16 +59,6 @@ def test_confusions_are_sorted_by_pictures_and_their_pictures_by_confidence(run,
         ("2.jpg",),
         0.5,
     )
-
-
-def test_a_missing_picture_is_wrong_but_no_confusion(run, truth):
-    confusions = find_confusions(find_top_predictions(run, truth), truth)
-    table = make_run_species_table(judge_run(run, truth), confusions, truth)
-    best, second, last = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
-    assert (best["species"], best["pictures"], best["top-1"]) == ("Acer opalus", 2, 0.5)
-    assert best["most often taken for"] == "Quercus ilex"
-    assert (second["species"], second["top-1"], second["top-5"]) == ("Ilex aquifolium", 0.0, 0.5)
-    assert (last["species"], last["top-1"], last["most often taken for"]) == ("Quercus ilex", 0.0, None)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60), st.integers(1, 12))

@@ -47,28 +47,6 @@ def test_doubt_is_shown_wherever_the_answer_is(client, drawn_model, leaves, cli)
             assert answer.verdict_text in " ".join(out.split())
 
 
-def test_an_answer_alone_for_the_script(client, leaf):
-    pages = [client.post("/explain?fragment=1", files=leaf).text for _ in range(2)]
-    ids = [re.findall(r' id="([^"]+)"', page) for page in pages]
-    assert all(page.startswith('<div class="answer"') for page in pages)
-    assert ids[0]
-    assert not set(ids[0]) & set(ids[1])
-
-
-def test_pictures_of_one_tree_share_an_answer(client, leaves):
-    files = [("pictures", (file.name, file.read_bytes())) for file in leaves]
-    page = client.post("/explain?fragment=1", files=files, data={"together": "1"}).text
-    assert page.count('class="answer"') == 1
-    assert page.count("<article") == 3
-    assert "3 pictures of one tree" in page
-
-
-def test_a_browser_gets_problems_as_a_page(client):
-    page = client.post("/explain", files=[("pictures", ("", b""))], headers=HTML)
-    assert page.status_code == 400
-    assert "expected one or several files in the field &#39;pictures&#39;, found none" in page.text
-
-
 def test_names_from_outside_stay_text(client):
     page = client.post("/explain", files=[("pictures", ("<img src=x onerror=alert(1)>.jpg", b""))], headers=HTML)
     assert "<img src=x" not in page.text

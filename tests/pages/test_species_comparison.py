@@ -1,5 +1,5 @@
-from leafid.model.species import Species, Thumbnail, TraitRange
-from leafid.pages.species_comparison import compare_species, sort_by_similarity
+from leafid.model.species import Species, TraitRange
+from leafid.pages.species_comparison import compare_species
 from leafid.pictures.picture import AcquisitionType, Taxon
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
@@ -33,13 +33,3 @@ def test_a_value_between_both_speaks_for_neither():
 def test_nothing_is_compared_without_values_or_a_second_species():
     assert compare_species(RECORDS, ["A a", "B b"], {}) == []
     assert compare_species(RECORDS, ["A a"], {"teeth": 30}) == []
-
-
-def test_pictures_of_the_same_type_come_first_then_those_with_similar_traits():
-    far, near, bare = (
-        Thumbnail(b"", SCAN, name, traits=own)
-        for name, own in (("far", {"teeth": 5}), ("near", {"teeth": 31}), ("bare", {}))
-    )
-    photo = Thumbnail(b"", PHOTO, "photo", traits={"teeth": 30})
-    found = sort_by_similarity([photo, bare, far, near], {"teeth": 30}, SCAN)
-    assert [own.name for own in found] == ["near", "far", "bare", "photo"]
