@@ -15,7 +15,7 @@ _HOMES = {
     "Model": "leafid.model.model",
     "Picture": "leafid.pictures.picture",
     "Segmentation": "leafid.segmentation.result",
-    "evaluate": "leafid.scoring.api",
+    "evaluate": "leafid.scoring.evaluation",
     "extend": "leafid.api",
     "load_model": "leafid.api",
     "measure": "leafid.api",

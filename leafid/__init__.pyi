@@ -13,7 +13,7 @@ from leafid.pictures.decoding import read_image as read_image
 from leafid.pictures.picture import AcquisitionType as AcquisitionType
 from leafid.pictures.picture import Picture as Picture
 from leafid.pictures.reading import read_collection as read_collection
-from leafid.scoring.api import evaluate as evaluate
+from leafid.scoring.evaluation import evaluate as evaluate
 from leafid.segmentation.result import Segmentation as Segmentation
 
 __version__: str

@@ -181,7 +181,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     size = np.bincount(picture[in_truth], minlength=len(truth))
     top = np.flatnonzero(in_truth & (run.rank == 1))
     genera = [parse_genus(name) for name in run.species]
-    families = [truth.family_of.get(name, UNKNOWN) for name in genera]
+    families = [truth.known.family_of.get(name, UNKNOWN) for name in genera]
 
     def is_correct(taxa: Sequence[str], level: str) -> NDArray[np.bool_]:
         taxon_names, labels = truth.encode(level)

@@ -11,7 +11,6 @@ References
 import difflib
 import math
 import os
-import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -21,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import ProblemsError
-from leafid.grouping import count_noun
 from leafid.scoring.runs import KnownNames, Prediction, Run, make_run
 from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_lines
 
@@ -117,39 +115,21 @@ def _parse_run(lines: Iterable[str], name: str, problems: LineProblems) -> Run:
 def _parse_line(line: str) -> Prediction | str:
     """Parse one line, or say what is wrong with it."""
     words = line.split()
-    plain = line.strip().replace("\t", " ")
-    if len(words) >= 4 and plain.isprintable() and words[0][0] != "<" and words[-1][-1] != ">":
-        rank, score = parse_whole_number(words[-2]), parse_finite_number(words[-1])
-        if rank and score is not None:
-            return Prediction(words[0], " ".join(words[1:-2]), rank, score)
-    return _explain_line(line, plain, words)
-
-
-def _explain_line(line: str, plain: str, words: list[str]) -> str:
     if not words:
         return f"expected {_LINE}, found a blank line; remove it"
-    quoted = repr(line.rstrip("\r\n"))
-    quoted = quoted if len(quoted) <= 100 else f"{quoted[:96]}…'"
-    if not plain.isprintable():
-        unprintable = [letter for letter in plain if not letter.isprintable()]
-        # Surrogates stand for bytes that are no UTF-8, see `_parse_run`; U+0000 comes from UTF-16.
-        if any(letter == "\0" or "\udc80" <= letter <= "\udcff" for letter in unprintable):
-            return f"expected UTF-8 text, found {quoted}; save the file as UTF-8"
-        remedy = "write a plain blank" if unprintable[0].isspace() else "remove it"
-        letter = f"U+{ord(unprintable[0]):04X} ({unicodedata.name(unprintable[0], 'no name')})"
-        return f"expected plain text, found the character {letter} in {quoted}; {remedy}"
-    if words[0].startswith("<") or words[-1].endswith(">"):
-        return f"expected {_LINE} without angle brackets, found {quoted}"
-    if len(words) < 4:
-        return f"expected {_LINE}, found {quoted}"
-    if not words[-2].removeprefix("-").isdigit():
-        if parse_finite_number(words[-1]) is not None:
-            return f"expected a rank before the score, found {words[-2]!r} in {quoted}; is the rank or score missing?"
-        return f"expected a rank (1, 2, …), found {words[-2]!r} in {quoted}"
-    if parse_finite_number(words[-1]) is None:
-        hint = "; write a decimal point" if "," in words[-1] else ""
-        return f"expected a score as a finite number, found {words[-1]!r}{hint}"
-    return f"expected a rank from 1 up, found {words[-2]!r}"
+    found = repr(line.rstrip("\r\n"))
+    found = found if len(found) <= 100 else f"{found[:96]}…'"
+    # Bytes that are no UTF-8 are lone surrogates, which aren't printable.
+    if not line.strip().replace("\t", " ").isprintable():
+        return f"expected UTF-8 text without invisible characters, found {found}"
+    if len(words) < 4 or words[0].startswith("<") or words[-1].endswith(">"):
+        return f"expected {_LINE}, without angle brackets, found {found}"
+    rank, score = parse_whole_number(words[-2]), parse_finite_number(words[-1])
+    if not rank:
+        return f"expected a rank (1, 2, …) before the score, found {words[-2]!r} in {found}"
+    if score is None:
+        return f"expected a score as a finite number, found {words[-1]!r}"
+    return Prediction(words[0], " ".join(words[1:-2]), rank, score)
 
 
 def _keep_last_of_each_rank(run: Run) -> Run:
@@ -175,74 +155,60 @@ def find_problems(run: Run, known: KnownNames | None = None, *, official: bool =
         yield from _check_repeated_species(run)
 
 
-class _NameLines:
-    """The first line and the number of lines of each name in a run."""
-
-    def __init__(self, run: Run, index: NDArray[np.int32], n_names: int) -> None:
-        self.first = np.full(n_names, np.iinfo(np.int32).max, np.int32)
-        np.minimum.at(self.first, index, run.line)
-        self.counts = np.bincount(index, minlength=n_names)
-
-    def report(self, name: int, complaint: str) -> Problem:
-        """Report all lines of a name as one problem."""
-        others = int(self.counts[name]) - 1
-        more = f" (and in {count_noun(others, 'more line')})" if others else ""
-        return int(self.first[name]), f"{complaint}{more}"
+def _find_first_lines(run: Run, index: NDArray[np.int32], n_names: int) -> list[int]:
+    """Find the first line of each name in a run."""
+    first = np.full(n_names, np.iinfo(np.int32).max, np.int32)
+    np.minimum.at(first, index, run.line)
+    return first.tolist()
 
 
 def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
-    lines = _NameLines(run, run.picture_index, len(run.pictures))
-    for index, name in enumerate(run.pictures):
+    lines = _find_first_lines(run, run.picture_index, len(run.pictures))
+    for line, name in zip(lines, run.pictures, strict=True):
         if known is None and "." not in name:
-            complaint = f"expected a picture's file name such as '1001.jpg', found {name!r} without extension"
-            yield lines.report(index, complaint)
+            yield line, f"expected a picture's file name such as '1001.jpg', found {name!r} without extension"
         elif known is not None and name not in known.pictures:
             similar = known.by_stem.get(name) or known.by_stem.get(PurePath(name).stem)
             hint = f"; did you mean {similar!r}?" if similar else ""
-            yield lines.report(index, f"expected a picture of the ground truth, found {name!r}{hint}")
+            yield line, f"expected a picture of the ground truth, found {name!r}{hint}"
 
 
 def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
     names = sorted(known.species)
     normalised = {_normalise(name): name for name in names}
     suggestions = _MAX_SUGGESTIONS
-    lines = _NameLines(run, run.species_index, len(run.species))
-    in_order = sorted(range(len(run.species)), key=lambda index: int(lines.first[index]))
     # Of plain classes, as Species1 and Species12, any other may exist, too, and may resemble a known one.
     has_classes = not known.complete and not all(map(_is_binomial, names))
-    if higher := [index for index in in_order if run.species[index].endswith("*")]:
-        found = f"found {run.species[higher[0]]!r}; 'leafid evaluate-hierarchy' scores higher taxa"
-        yield lines.report(higher[0], f"expected a species, {found}")
-    unknown: list[int] = []
-    for index in in_order:
-        name = run.species[index]
-        if name in known.species or name.endswith("*"):
+    lines = _find_first_lines(run, run.species_index, len(run.species))
+    found = sorted((line, name) for line, name in zip(lines, run.species, strict=True) if name not in known.species)
+    if higher := [(line, name) for line, name in found if name.endswith("*")]:
+        line, name = higher[0]
+        yield line, f"expected a species, found {name!r}; 'leafid evaluate-hierarchy' scores higher taxa"
+    unknown: list[tuple[int, str]] = []
+    for line, name in found:
+        if name.endswith("*"):
             continue
         if same := sorted({own for own in known.identifiers.values() if own.rpartition(" ")[0] == name}):
             choices = ", ".join(same)
-            complaint = f"expected one species, found {name!r}, the name of several; write one of {choices}"
-            yield lines.report(index, complaint)
+            yield line, f"expected one species, found {name!r}, the name of several; write one of {choices}"
             continue
         nearest = normalised.get(_normalise(name))
         if nearest is None and suggestions and not has_classes:
             suggestions -= 1
             nearest = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=_MIN_SIMILARITY)), None)
         if nearest is not None:
-            complaint = f"expected a known species, found {name!r}; the nearest known name is {nearest!r}"
-            yield lines.report(index, complaint)
+            yield line, f"expected a known species, found {name!r}; the nearest known name is {nearest!r}"
         elif known.complete or not (has_classes or _is_binomial(name)):
-            unknown.append(index)
-    if len(unknown) <= _MAX_UNKNOWN:
-        for index in unknown:
-            yield lines.report(index, f"expected a known species, found {run.species[index]!r}")
-        return
-    # Most likely the run is of a model of other species: that is a single problem, whatever the number of names.
-    examples = ", ".join(f"{run.species[index]!r} in line {lines.first[index]}" for index in unknown[:_MAX_UNKNOWN])
-    yield (
-        int(lines.first[unknown[0]]),
-        f"expected species of the {len(names)} known ones, found {len(unknown)} others ({examples}, …); "
-        "'leafid evaluate --official' counts them as wrong answers",
-    )
+            unknown.append((line, name))
+    for line, name in unknown[:_MAX_UNKNOWN]:
+        yield line, f"expected a known species, found {name!r}"
+    if others := unknown[_MAX_UNKNOWN:]:
+        # Most likely the run is of a model of other species: that is a single problem, whatever the number of names.
+        yield (
+            others[0][0],
+            f"expected species of the {len(names)} known ones, found {len(unknown)} others; "
+            "'leafid evaluate --official' counts them as wrong answers",
+        )
 
 
 def _normalise(name: str) -> str:

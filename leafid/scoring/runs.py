@@ -130,6 +130,8 @@ class KnownNames:
     complete: bool = True
     #: The species of each identifier that a run may use in place of the name.
     identifiers: Mapping[str, str] = field(default_factory=dict)
+    #: The family of each known genus.
+    family_of: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def by_stem(self) -> dict[str, str]:

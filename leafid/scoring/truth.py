@@ -19,7 +19,7 @@ from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.pictures import read_and_warn
 from leafid.pictures.collection import XmlOmission
 from leafid.pictures.names import parse_label
-from leafid.pictures.picture import Picture
+from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.runs import KnownNames
 from leafid.textfiles import LineProblems, read_text
 
@@ -53,8 +53,6 @@ class GroundTruth:
     content: tuple[str, ...]
     #: The names that a run may use.
     known: KnownNames
-    #: The family of each known genus.
-    family_of: Mapping[str, str]
 
     def __len__(self) -> int:
         """Count the pictures."""
@@ -85,17 +83,11 @@ class GroundTruth:
 
 
 def make_ground_truth(
-    pictures: Iterable[Picture],
-    other_species: Iterable[str] = (),
-    *,
-    identifiers: Mapping[str, str] | None = None,
-    complete: bool = False,
-    source: str = "collection",
+    pictures: Iterable[Picture], known: KnownNames | None = None, *, source: str = "collection"
 ) -> GroundTruth:
     """Make a ground truth of the labelled pictures, with warnings where the species, type or author of some is unknown.
 
-    Runs may name the other pictures, and `other_species`, as well. `identifiers` are the species of each identifier
-    that runs may use, by default those of the pictures; `complete` says that there can be no other species; `source` is
+    Runs may name the other pictures as well, and the species of `known`, by default those of the pictures; `source` is
     named in messages. A `LeafidError` is raised when no picture is labelled, or two have one name.
     """
     listed = tuple(pictures)
@@ -111,66 +103,62 @@ def make_ground_truth(
     ]
     if clashes:
         raise ProblemsError(clashes)
-    _warn_of_unknown(labelled, "type", "acquisition type", "they count as a type of their own in the mean of types")
-    _warn_of_unknown(labelled, "author", "author", "S counts them as pictures of one more author")
-    _warn_of_unknown(
-        labelled, "plant", "plant", "S counts those of an author as one plant, as the official scorer does"
-    )
-    taxa = [picture.taxon for picture in labelled if picture.taxon is not None]
-    genus = tuple(taxon.genus or parse_label(taxon.species).genus or UNKNOWN for taxon in taxa)
-    family = tuple(taxon.family or UNKNOWN for taxon in taxa)
-    species = tuple(taxon.species for taxon in taxa)
     names = tuple(picture.name for picture in labelled)
     # A package has a test picture twice: with and without its label.
-    unlabelled = {picture.name: picture for picture in listed}.keys() - set(names)
-    if unlabelled:
-        first = next(picture for picture in listed if picture.name in unlabelled)
-        logger.warning(
-            "%s: expected the species of every picture, found none for %d of %d, this one first; they are not scored",
-            *(first.file, len(unlabelled), len(unlabelled) + len(names)),
-        )
+    unlabelled = list({picture.name: picture for picture in listed if picture.name not in set(names)}.values())
+    count = len(labelled)
+    without_type, without_author, without_plant = (
+        [picture for picture in labelled if not getattr(picture, field)] for field in ("type", "author", "plant")
+    )
+    _warn_of(without_type, count, "acquisition type", "they count as a type of their own in the mean of types")
+    _warn_of(without_author, count, "author", "S counts them as pictures of one more author")
+    _warn_of(without_plant, count, "plant", "S counts those of an author as one plant, as the official scorer does")
+    _warn_of(unlabelled, count + len(unlabelled), "species", "they are not scored")
+    taxa = [picture.taxon for picture in labelled if picture.taxon is not None]
+    known = known or collect_known_names(listed)
     return GroundTruth(
         pictures=names,
-        species=species,
-        genus=genus,
-        family=family,
+        species=tuple(taxon.species for taxon in taxa),
+        genus=tuple(_find_genus(taxon) or UNKNOWN for taxon in taxa),
+        family=tuple(taxon.family or UNKNOWN for taxon in taxa),
         type=tuple(str(picture.type or UNKNOWN) for picture in labelled),
         author=tuple(picture.author or UNKNOWN for picture in labelled),
         plant=tuple(picture.plant or UNKNOWN for picture in labelled),
         unit=tuple(picture.group if picture.plant else f"picture {picture.name}" for picture in labelled),
         content=tuple(str(picture.content or UNKNOWN) for picture in labelled),
-        known=KnownNames(
-            frozenset(names) | unlabelled,
-            frozenset(species) | frozenset(other_species),
-            complete,
-            find_identifiers(listed) if identifiers is None else identifiers,
-        ),
-        family_of=dict(zip(genus, family, strict=True)),
+        known=replace(known, pictures=frozenset(picture.name for picture in listed)),
     )
 
 
-def find_identifiers(pictures: Iterable[Picture]) -> dict[str, str]:
-    """Find the species of each identifier, and of each name with authors, that the pictures' taxa have."""
-    found: dict[str, set[str]] = {}
-    for taxon in (picture.taxon for picture in pictures if picture.taxon):
-        for name in (taxon.full_name, taxon.identifier):
-            if name and name != taxon.species:
-                found.setdefault(name, set()).add(taxon.species)
-    return {name: species.pop() for name, species in found.items() if len(species) == 1}
-
-
-def _warn_of_unknown(pictures: Sequence[Picture], field: str, title: str, consequence: str) -> None:
-    unknown = [picture for picture in pictures if not getattr(picture, field)]
+def _warn_of(unknown: Sequence[Picture], n_all: int, title: str, consequence: str) -> None:
     # In a collection that never has the field there is only one group, so that no score depends on it.
-    if 0 < len(unknown) < len(pictures):
+    if 0 < len(unknown) < n_all:
         logger.warning(
             "%s: expected the %s of every picture, found none for %d of %d, this one first; %s",
-            unknown[0].file,
-            title,
-            len(unknown),
-            len(pictures),
-            consequence,
+            *(unknown[0].file, title, len(unknown), n_all, consequence),
         )
+
+
+def collect_known_names(pictures: Iterable[Picture], species: Iterable[str] | None = None) -> KnownNames:
+    """Collect the names that runs may use; `species` are those of a list of all that there are."""
+    listed = tuple(pictures)
+    taxa = [picture.taxon for picture in listed if picture.taxon and picture.species]
+    identifiers: dict[str, set[str]] = {}
+    for taxon in (picture.taxon for picture in listed if picture.taxon):
+        for name in (taxon.full_name, taxon.identifier):
+            if name and name != taxon.species:
+                identifiers.setdefault(name, set()).add(taxon.species)
+    return KnownNames(
+        frozenset(picture.name for picture in listed),
+        frozenset(taxon.species for taxon in taxa).union(species or ()),
+        species is not None or any(picture.part == "train" and picture.species for picture in listed),
+        {name: found.pop() for name, found in identifiers.items() if len(found) == 1},
+        {genus: taxon.family for taxon in taxa if taxon.family and (genus := _find_genus(taxon))},
+    )
+
+
+def _find_genus(taxon: Taxon) -> str | None:
+    return taxon.genus or parse_label(taxon.species).genus
 
 
 def read_ground_truth(
@@ -203,41 +191,30 @@ def read_ground_truth(
             "warnings), whose pictures the means would lack; correct or remove them"
         )
     pictures: Sequence[Picture] = collection.pictures
-    species = {picture.species for picture in pictures if picture.species}
-    families = {p.taxon.genus: p.taxon.family for p in pictures if p.taxon and p.taxon.genus and p.taxon.family}
-    identifiers = find_identifiers(pictures)
-    names = _read_species_list(folder)
-    complete = names is not None or listed is not None or _has_training_labels(pictures)
+    species = _read_species_list(folder)
     if listed is None:
+        known = collect_known_names(pictures, species)
         pictures = select_scored(pictures, part, source=str(source))
     else:
+        known = collect_known_names(pictures, {*(species or ()), *listed})
         pictures = _select_listed(pictures, listed, source, folder)
-    truth = make_ground_truth(
-        pictures,
-        {*species, *(names or ()), *(listed or ())},
-        identifiers=identifiers,
-        complete=complete,
-        source=str(source),
-    )
-    return replace(truth, family_of={**families, **truth.family_of})
+    return make_ground_truth(pictures, known, source=str(source))
 
 
 def select_scored(pictures: Sequence[Picture], part: str | None = None, *, source: str) -> Sequence[Picture]:
     """Select the pictures that are scored: of a part, by default "test" where any is labelled, else all.
 
-    A warning says if other pictures are left out; a `LeafidError` is raised when other parts are labelled, but not this
+    A note says if other pictures are left out; a `LeafidError` is raised when other parts are labelled, but not this
     one.
     """
     labelled = {picture.part for picture in pictures if picture.species}
-    selected = [picture for picture in pictures if picture.part == (part or "test")]
-    if part is not None:
-        if labelled and part not in labelled:
-            others = ", ".join(sorted(name or "no part" for name in labelled))
-            raise LeafidError(f"{source}: expected labelled pictures of part {part}, found only those of {others}")
-        return selected
-    if "test" not in labelled:
+    if part is None and "test" not in labelled:
         return pictures
-    if len(selected) < len(pictures):
+    if part is not None and labelled and part not in labelled:
+        others = ", ".join(sorted(name or "no part" for name in labelled))
+        raise LeafidError(f"{source}: expected labelled pictures of part {part}, found only those of {others}")
+    selected = [picture for picture in pictures if picture.part == (part or "test")]
+    if part is None and len(selected) < len(pictures):
         count = sum(picture.species is not None for picture in selected)
         logger.info("only the %d pictures of the test part are scored; name another with --part", count)
     return selected
@@ -246,24 +223,14 @@ def select_scored(pictures: Sequence[Picture], part: str | None = None, *, sourc
 def read_known_names(path: str | os.PathLike[str], **reading: str | None) -> KnownNames:
     """Read which pictures, of all parts, and which species a run may name; the pictures need not be labelled.
 
-    Path and options are those of `read_ground_truth`; a text file needs no XML, and options with it raise a
-    `UsageError`.
+    Path and options are those of `read_ground_truth`; a text file needs no XML, and takes no options.
     """
     source = Path(path)
     if source.is_file():
-        if given := [f"--{name.replace('_', '-')}" for name, value in reading.items() if value is not None]:
-            options = " and ".join(given)
-            raise UsageError(f"expected a collection with {options}, found the file {source}; leave out {options}")
         listed = read_ground_truth_file(source)
-        listed_pictures = frozenset(name for names in listed.values() for name in names)
-        return KnownNames(listed_pictures, frozenset(listed) | frozenset(_read_species_list(source.parent) or ()))
-    pictures = read_and_warn(source, **reading, unlabelled=True).pictures
-    names = _read_species_list(source)
-    species = {picture.species for picture in pictures if picture.species} | set(names or ())
-    complete = names is not None or _has_training_labels(pictures)
-    return KnownNames(
-        frozenset(picture.name for picture in pictures), frozenset(species), complete, find_identifiers(pictures)
-    )
+        names = frozenset(name for names in listed.values() for name in names)
+        return KnownNames(names, frozenset(listed).union(_read_species_list(source.parent) or ()))
+    return collect_known_names(read_and_warn(source, **reading, unlabelled=True).pictures, _read_species_list(source))
 
 
 def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]:
@@ -273,70 +240,43 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
     first picture that is no picture. A file that is empty, or a run file, raises a `LeafidError`.
     """
     file = Path(path)
-    lines = read_text(file).split("\n")
     species: dict[str, list[str]] = {}
-    line_of_picture: dict[str, int] = {}
-    problems = LineProblems(file)
-    run_lines = 0
-    for number, line in enumerate(lines, 1):
-        words = line.split()
-        if not words:
-            continue
-        first = next((i for i, word in enumerate(words) if _PICTURE_NAME.fullmatch(word)), len(words))
-        name, names = " ".join(words[:first]), words[first:]
-        wrong = []
-        if first == 0:
-            run_lines += len(words) > 3 and words[-2].isdigit()
-            wrong.append(f"expected a species name before the pictures, found {words[0]!r}")
-        for word in names:
-            if not _PICTURE_NAME.fullmatch(word):
-                wrong.append(f"expected a picture's file name, found {word!r}")
-            elif word in line_of_picture:
-                both = f"lines {line_of_picture[word]} and {number}"
-                wrong.append(f"expected picture {word!r} once, found it in {both}")
-            line_of_picture.setdefault(word, number)
-        # A file of another kind has something wrong in every word.
-        for problem in wrong[:1]:
-            problems.add(number, problem)
-        species.setdefault(name, []).extend(names)
-    if 2 * run_lines > sum(bool(line.strip()) for line in lines):
-        raise LeafidError(
-            f"{file}: expected a ground truth, found what looks like a run file; 'leafid evaluate' takes the ground "
-            "truth first, then the runs"
-        )
-    if problems:
-        raise ProblemsError(problems.list_messages())
-    if not line_of_picture:
+    n_pictures = 0
+    with LineProblems(file) as problems:
+        for number, line in enumerate(read_text(file).split("\n"), 1):
+            words = line.split()
+            if not words:
+                continue
+            first = next((i for i, word in enumerate(words) if _PICTURE_NAME.fullmatch(word)), len(words))
+            name, names = " ".join(words[:first]), words[first:]
+            other = next((word for word in names if not _PICTURE_NAME.fullmatch(word)), None)
+            if first == 0:
+                problem = f"expected a species name before the pictures, found {words[0]!r}"
+                problems.add(number, f"{problem} (a ground truth is named before the runs)")
+            elif other is not None:
+                problems.add(number, f"expected a picture's file name, found {other!r}")
+            elif all(problems.check_unique(number, "every picture", word) for word in names):
+                species.setdefault(name, []).extend(names)
+                n_pictures += len(names)
+    if not n_pictures:
         raise LeafidError(f"{file}: expected lines '<Genus species> <picture> …', found no picture")
     return species
-
-
-def _has_training_labels(pictures: Iterable[Picture]) -> bool:
-    return any(picture.part == "train" and picture.species for picture in pictures)
 
 
 def _select_listed(
     pictures: Iterable[Picture], listed: Mapping[str, list[str]], file: Path, folder: Path
 ) -> list[Picture]:
     """Select the pictures that the text file names, which must be those that the XML describes."""
-    by_name: dict[str, Picture] = {}
-    for picture in pictures:
-        # A package has a test picture twice: with and without its label.
-        if picture.name not in by_name or picture.species:
-            by_name[picture.name] = picture
-    problems = LineProblems(file)
-    for species, names in listed.items():
-        for name in names:
-            if name not in by_name:
-                problems.add(None, f"expected the XML of {name!r} in {folder}, found none; name its folder with --xml")
-            elif by_name[name].species is None:
-                problems.add(
-                    None, f"expected the full XML of picture {name!r} in {folder}, found one without its taxon"
-                )
-            elif by_name[name].species != species:
-                problems.add(None, f"picture {name!r} is {species!r} here and {by_name[name].species!r} in its XML")
-    if problems:
-        raise ProblemsError(problems.list_messages())
+    # A package has a test picture twice: with and without its label.
+    by_name = {picture.name: picture for picture in pictures if picture.species}
+    with LineProblems(file) as problems:
+        for species, names in listed.items():
+            for name in names:
+                if name not in by_name:
+                    expected = f"expected the XML of {name!r} with its taxon in {folder}"
+                    problems.add(None, f"{expected}, found none; name its folder with --xml")
+                elif by_name[name].species != species:
+                    problems.add(None, f"picture {name!r} is {species!r} here and {by_name[name].species!r} in its XML")
     return [by_name[name] for names in listed.values() for name in names]
 
 

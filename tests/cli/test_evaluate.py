@@ -155,10 +155,8 @@ def test_a_label_that_is_missing_is_blamed_on_the_ground_truth(cli, tmp_path):
 def test_a_run_in_place_of_the_ground_truth(cli, tmp_path):
     outcome = cli("evaluate", GOOD, tmp_path / "trainGroundTruth.txt")
     assert (outcome.status, outcome.out) == (1, "")
-    assert outcome.err == (
-        f"leafid: error: {GOOD}: expected a ground truth, found what looks like a run file; 'leafid evaluate' takes "
-        "the ground truth first, then the runs\n"
-    )
+    expected = "expected a species name before the pictures, found '26.jpg' (a ground truth is named before the runs)"
+    assert outcome.err.startswith(f"leafid: error: {GOOD}:1: {expected}\n")
 
 
 @pytest.mark.parametrize(

@@ -84,13 +84,10 @@ def test_bad_text_files(tmp_path):
     with pytest.raises(ProblemsError) as error:
         read_ground_truth_file(file)
     assert [problem.removeprefix(str(file)) for problem in error.value.problems] == [
-        ":1: expected a species name before the pictures, found '1.jpg'",
+        ":1: expected a species name before the pictures, found '1.jpg' (a ground truth is named before the runs)",
         ":2: expected a picture's file name, found 'oak'",
-        ":3: expected picture '1.jpg' once, found it in lines 1 and 3",
+        ":3: expected every picture once, found '1.jpg', as in line 3",
     ]
-    file.write_text("1.jpg Sorbus aria 1 0.5\nAcer campestre 2.jpg\n")
-    with pytest.raises(ProblemsError, match=r":1: expected a species name before the pictures, found '1\.jpg'$"):
-        read_ground_truth_file(file)
     for content in (b"", b"Sorbus aria\n", b"\xff\xfe\xff 1.jpg"):
         file.write_bytes(content)
         with pytest.raises(LeafidError, match="expected"):
@@ -184,7 +181,7 @@ def test_a_name_of_several_species_is_refused_with_their_identifiers(plantnet):
         read_run(folder / "run.txt", read_ground_truth(folder).known)
     assert error.value.problems[0].endswith(
         ":1: expected one species, found 'Lactuca virosa', the name of several; write one of Lactuca virosa 1355868, "
-        "Lactuca virosa 1432783 (and in 9 more lines)"
+        "Lactuca virosa 1432783"
     )
 
 

@@ -72,13 +72,15 @@ def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scor
     ("text", "expected"),
     [
         ("\n" + GOOD, [":1: expected '<picture> <Genus species> <rank> <score>', found a blank line; remove it"]),
-        ("1.jpg Quercus ilex 1 1,0\n", [":1: expected a score as a finite number, found '1,0'; write a decimal point"]),
-        ("1.jpg Quercus ilex 1 nan\n", [":1: expected a score as a finite number, found 'nan'"]),
-        ("1.jpg Quercus ilex 0 1\n", [":1: expected a rank from 1 up, found '0'"]),
-        ("1.jpg Quercus ilex 1.0 1\n", [":1: expected a rank before the score, found '1.0'"]),
-        ("1.jpg Quercus ilex first best\n", [":1: expected a rank (1, 2, …), found 'first'"]),
-        ("1.jpg 1 0.5\n", [":1: expected '<picture> <Genus species> <rank> <score>', found '1.jpg 1 0.5'"]),
-        ("<1.jpg Quercus ilex 1 0.5>\n", [":1: expected '<picture> <Genus species> <rank> <score>' without angle"]),
+        ("1.jpg Quercus ilex 1 1,0\n", [":1: expected a score as a finite number, found '1,0'"]),
+        ("1.jpg Quercus ilex 1 nan\n", [":1: expected a score as a finite number"]),
+        ("1.jpg Quercus ilex 0 1\n", [":1: expected a rank (1, 2, …) before the score, found '0' in"]),
+        ("1.jpg Quercus ilex 1.0 1\n", [":1: expected a rank (1, 2, …) before the score, found '1.0' in"]),
+        (
+            "1.jpg 1 0.5\n",
+            [":1: expected '<picture> <Genus species> <rank> <score>', without angle brackets, found '1.jpg 1"],
+        ),
+        ("<1.jpg Quercus ilex 1 0.5>\n", [":1: expected '<picture> <Genus species> <rank> <score>', without angle"]),
         (
             "2.JPG Quercus ilex 1 0.5\n",
             [":1: expected a picture of the ground truth, found '2.JPG'; did you mean '2.jpg'?"],
@@ -101,7 +103,7 @@ def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scor
         ),
         (
             "1.jpg Quercus\u200b ilex 1 0.5\n",
-            [":1: expected plain text, found the character U+200B (ZERO WIDTH SPACE) in"],
+            [":1: expected UTF-8 text without invisible characters, found '1.jpg Quercus\\u200b ilex 1 0.5'"],
         ),
         ("", [":1: expected lines '<picture> <Genus species> <rank> <score>', found an empty file"]),
         (b"1.jpg Quercus ilex 1 0.5\n\xff\xfe.jpg Quercus ilex 1 0.5\n", [":2: expected UTF-8 text"]),
@@ -118,7 +120,6 @@ def test_all_problems_are_found_at_once_and_in_order(file):
     path = file(text)
     found = problems(path)
     assert [problem[: problem.index(" ")] for problem in found] == [":4:", ":5:", ":6:", ":6:", ":7:"]
-    assert "(and in 1 more line)" in "".join(found)
     with pytest.raises(ProblemsError) as error:
         read_run(path, KNOWN)
     assert len(error.value.problems) == 5
@@ -129,11 +130,9 @@ def test_many_species_that_are_not_known_are_one_problem(file):
     lines = [f"1.jpg {name} {rank} 0.1\n" for rank, name in enumerate((*SPECIES, "Quercus ilexx", *others), 1)]
     assert problems(file("".join(lines))) == [
         ":6: expected a known species, found 'Quercus ilexx'; the nearest known name is 'Quercus ilex'",
-        ":7: expected species of the 5 known ones, found 4 others ('Nerium oleander' in line 7, 'Ficus carica' in "
-        "line 8, 'Juglans regia' in line 9, …); 'leafid evaluate --official' counts them as wrong answers",
-    ]
-    assert problems(file("".join(lines[:9])))[1:] == [
-        f":{line}: expected a known species, found {name!r}" for line, name in zip((7, 8, 9), others, strict=False)
+        *(f":{line}: expected a known species, found {name!r}" for line, name in zip((7, 8, 9), others, strict=False)),
+        ":10: expected species of the 5 known ones, found 4 others; 'leafid evaluate --official' counts them as wrong "
+        "answers",
     ]
 
 
@@ -196,5 +195,5 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path, picture, species, 
 
 def test_answers_above_the_species_are_one_problem_with_their_command(file):
     assert problems(file("1.jpg Quercus * 1 0.5\n2.jpg Quercus * 1 0.5\n2107.jpg * 1 1\n")) == [
-        ":1: expected a species, found 'Quercus *'; 'leafid evaluate-hierarchy' scores higher taxa (and in 1 more line)"
+        ":1: expected a species, found 'Quercus *'; 'leafid evaluate-hierarchy' scores higher taxa"
     ]

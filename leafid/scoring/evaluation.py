@@ -14,7 +14,7 @@ from leafid.scoring.plant_task import GROUPS, ScoreOptions, find_plant_metric, j
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import find_problems, read_run
 from leafid.scoring.runs import Run, make_run
-from leafid.scoring.truth import GroundTruth, find_identifiers, make_ground_truth, read_ground_truth, select_scored
+from leafid.scoring.truth import GroundTruth, collect_known_names, make_ground_truth, read_ground_truth, select_scored
 
 PathLike = str | os.PathLike[str]
 #: For each picture its species, the best first, with scores or without.
@@ -99,9 +99,8 @@ def _to_ground_truth(truth: PathLike | GroundTruth | Collection | Iterable[Pictu
     if isinstance(truth, (str, os.PathLike)):
         return read_ground_truth(truth)
     pictures = truth.pictures if isinstance(truth, Collection) else tuple(truth)
-    species = {picture.species for picture in pictures if picture.species}
     scored = select_scored(pictures, source="pictures")
-    return make_ground_truth(scored, species, identifiers=find_identifiers(pictures), source="pictures")
+    return make_ground_truth(scored, collect_known_names(pictures), source="pictures")
 
 
 def _to_runs(runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike], truth: GroundTruth) -> list[Run]:
