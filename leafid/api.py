@@ -131,9 +131,10 @@ def _read_training_pictures(
         raise InputError(f"collection: expected {expected}, found {collection!r:.60}")
     assumed = None if assume_type is None else AcquisitionType.parse(assume_type)
     pictures = select_training_pictures(pictures, assumed)
-    if recogniser is not None:
-        return recognise_frequent_types(recogniser, pictures, loader)[0]
-    return recognise_types(pictures, loader)[0]
+    typed, _ = (
+        recognise_frequent_types(recogniser, pictures, loader) if recogniser else recognise_types(pictures, loader)
+    )
+    return typed
 
 
 def segment(image: Any, acquisition_type: AcquisitionType | str) -> Segmentation:
@@ -167,12 +168,8 @@ def measure(image: Any, leaf: Segmentation, families: str | Iterable[str] | None
         When no leaf was found, the leaf is of an image of another size, or there is no such family.
     """
     array = to_image(image)
-    if not isinstance(leaf, Segmentation):
-        raise InputError(f"leaf: expected a Segmentation, as leafid.segment returns it, found {type(leaf).__name__}")
     if leaf.mask.shape != array.shape[:2]:
         raise InputError(f"leaf: expected that of an image of {array.shape[:2]} pixels, found {leaf.mask.shape}")
-    if not isinstance(families, str | Iterable | None):
-        raise InputError(f"families: expected names of descriptor families, found {type(families).__name__}")
     names = families if isinstance(families, str | None) else list(families)
     values = measure_families(array, leaf, names)
     return dict(zip(get_column_names(names), (float(value) for row in values.values() for value in row), strict=True))

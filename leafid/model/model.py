@@ -5,7 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain, islice
 from typing import Any, cast
 
@@ -24,7 +24,7 @@ from leafid.model.sessions import share_answers
 from leafid.model.species import Species
 from leafid.model.type_model import TypeModel
 from leafid.pictures.conversion import list_pictures
-from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 
 _log = logging.getLogger(__name__)
@@ -162,7 +162,7 @@ class Model:
         loader's `unreadable`. A `LeafidError` is raised when the model was not trained for a picture's type, or can't
         back off.
         """
-        yield from chain.from_iterable(self.predict_batches(pictures, loader, options))
+        return chain.from_iterable(self.predict_batches(pictures, loader, options))
 
     def predict_batches(
         self,
@@ -227,13 +227,13 @@ class Model:
         own = self[type_]
         table = loader.load([picture for picture, _ in pictures.values()], own.identifier.extractor)
         features = {index: found for index, found in zip(pictures, table, strict=True) if found is not None}
-        for index, found in features.items():
-            if found.confidence == 0:
-                file = pictures[index][0].file
-                _log.warning("%s: no leaf found in it; every species is ranked as equally likely", file)
         readable = [pictures[index] for index in features]
         answers = own.answer(readable, list(features.values()), self.common_names, reject_at)
-        yield from zip(features, answers, strict=True)
+        for answer in answers:
+            if not answer.has_leaf:
+                file = answer.picture.file
+                _log.warning("%s: no leaf found in it; every species is ranked as equally likely", file)
+        return zip(features, answers, strict=True)
 
     def _back_off(self, answer: Answer) -> Answer:
         """Name the species, or the lowest taxon above it that is probable enough."""
@@ -242,7 +242,7 @@ class Model:
         types = {part.picture.type for part in answer.parts or [answer]} - {None}
         threshold = max(self.get_back_off_threshold(type_) for type_ in types if type_)
         by_species = dict(answer.ranking)
-        taxonomy = _make_taxonomy(tuple(self.species[name].taxon for name in sorted(by_species)))
+        taxonomy = Taxonomy(self.species[name].taxon for name in sorted(by_species))
         probabilities = np.array([by_species[name] for name in taxonomy.species])
         # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
         name = back_off(probabilities[None], taxonomy, threshold)[0] if answer.has_leaf else WILDCARD
@@ -253,11 +253,6 @@ class Model:
             decision=rank if answer.decision == "species" else answer.decision,
             backed_off=(name, compute_answer_probability(name, probabilities, taxonomy)),
         )
-
-
-@lru_cache(maxsize=8)
-def _make_taxonomy(taxa: tuple[Taxon, ...]) -> Taxonomy:
-    return Taxonomy(taxa)
 
 
 def _split_into_batches(pictures: Sequence[Picture], grouping: str | None) -> Iterator[list[list[Picture]]]:

@@ -5,12 +5,13 @@ independent ones: each counts n ** -exponent. An exponent of 0 stands for indepe
 further ones tell nothing new. It is learned for each acquisition type; types are taken for independent of each other.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from leafid.grouping import group_by
 from leafid.learning.held_out import HeldOutAnswers
 from leafid.model.answer import Answer, Decision, rank_species
 from leafid.model.sessions import find_session
@@ -51,7 +52,8 @@ def fuse_answers(types: TypeModels, answers: Sequence[Answer], reject_at: float)
     # A species that a type's classifier doesn't know is as likely there as any.
     rows = [dict.fromkeys(species, 1 / len(answer.ranking)) | dict(answer.ranking) for answer in readable]
     table = np.array([[row[name] for name in species] for row in rows])
-    share = np.array([_weigh(answer) for answer in readable])
+    evident = [1.0 if answer.leaf is None else answer.leaf for answer in readable]
+    share = np.array([0.0 if own.verdict == "no-leaf" else leaf for own, leaf in zip(readable, evident, strict=True)])
     exponents = [types[answer.picture.type].plant_exponent for answer in readable if answer.picture.type]
     fused = fuse_pictures(table, [str(answer.type) for answer in readable], exponents, share)
     leaf, known, decision = _judge(types, readable, share, reject_at)
@@ -65,12 +67,6 @@ def fuse_answers(types: TypeModels, answers: Sequence[Answer], reject_at: float)
         decision=decision,
         parts=tuple(answers),
     )
-
-
-def _weigh(answer: Answer) -> float:
-    if answer.verdict == "no-leaf":
-        return 0.0
-    return 1.0 if answer.leaf is None else answer.leaf
 
 
 def _judge(
@@ -127,7 +123,8 @@ def fit_plant_exponent(answers: HeldOutAnswers, seed: int = 0) -> float:
     logarithms, labels = _take_logarithm(known.probabilities), known.labels
     random = np.random.default_rng(seed)
     sums, sizes, species, weights = [], [], [], []
-    for indices in group_by_plant(known):
+    plants = group_by(range(len(labels)), lambda index: known.pictures[index].group)
+    for _, indices in sorted(plants.items()):
         order = random.permutation(indices)
         own_sizes = [size for size in SIZES if size < len(order)] + [len(order)] * (len(order) > 1)
         sums += [logarithms[order[:size]].sum(axis=0) for size in own_sizes]
@@ -142,13 +139,6 @@ def fit_plant_exponent(answers: HeldOutAnswers, seed: int = 0) -> float:
         posterior = _normalise(table * (np.array(sizes, np.float64) ** -exponent)[:, None])
         losses.append(-(np.array(weights) * np.log(np.maximum(posterior[rows, species], 1e-300))).sum())
     return float(_EXPONENTS[int(np.argmin(losses))])
-
-
-def group_by_plant(answers: HeldOutAnswers) -> Iterator[np.ndarray]:
-    """Yield the indices of the pictures of each plant."""
-    _, plants = np.unique([picture.group for picture in answers.pictures], return_inverse=True)
-    for plant in range(plants.max(initial=-1) + 1):
-        yield np.flatnonzero(plants == plant)
 
 
 def _take_logarithm(probabilities: np.ndarray) -> np.ndarray:

@@ -119,8 +119,9 @@ def describe_species(
     measured = list({picture.file: picture for picture in sampled + shown}.values())
     tables = loader.load_measures(measured, f"traits|{_TRAITS_VERSION}", LONGEST_SIDE, _tabulate_traits, "measure")
     traits = {picture.file: _read_traits(table) for picture, table in zip(measured, tables, strict=True)}
-    images = loader.show_progress(loader.map_pictures(_encode_thumbnail, shown), len(shown), "thumbnails")
-    by_file = {p.file: _make_thumbnail(p, image, traits[p.file]) for p, image in zip(shown, images, strict=True)}
+    made = loader.map_pictures(_make_thumbnail, shown, [(picture, traits[picture.file]) for picture in shown])
+    images = loader.show_progress(made, len(shown), "thumbnails")
+    by_file = {picture.file: image for picture, image in zip(shown, images, strict=True)}
     kept = group_by(typical, lambda picture: picture.species)
     return {
         name: Species(
@@ -203,12 +204,6 @@ def _read_traits(table: np.ndarray | None) -> dict[str, float]:
     return {name: value for name, value in zip(TRAIT_NAMES, values, strict=False) if not math.isnan(value)}
 
 
-def _encode_thumbnail(picture: Picture) -> bytes | None:
-    image, _ = read_hashed_image(picture.file, LONGEST_SIDE, picture.data)
-    small = shrink(image, THUMBNAIL_SIDE)
-    return encode_jpeg(small, _JPEG_QUALITY) if min(small.shape[:2]) >= MIN_SIDE else None
-
-
 def _summarise_traits(pictures: Sequence[Picture], traits: Mapping[Path, Mapping[str, float]]) -> dict[str, TraitRange]:
     """Compute the quantiles of each trait, each plant with the same weight."""
     found = {}
@@ -224,14 +219,18 @@ def _summarise_traits(pictures: Sequence[Picture], traits: Mapping[Path, Mapping
     return found
 
 
-def _make_thumbnail(picture: Picture, image: bytes | None, traits: Mapping[str, float]) -> Thumbnail | None:
-    if image is None:
+def _make_thumbnail(shown: tuple[Picture, dict[str, float]]) -> Thumbnail | None:
+    """Make the thumbnail of a picture with its traits, unless it is too narrow."""
+    picture, traits = shown
+    image, _ = read_hashed_image(picture.file, LONGEST_SIDE, picture.data)
+    small = shrink(image, THUMBNAIL_SIDE)
+    if min(small.shape[:2]) < MIN_SIDE:
         return None
     # Names of files may hold bytes that are no text.
     words = ((word or "").encode(errors="replace").decode() for word in (picture.name, picture.author, picture.licence))
     name, author, licence = (word[:200] for word in words)
     rounded = {trait: _round(value) for trait, value in traits.items()}
-    return Thumbnail(image, get_type(picture), name, author, licence, rounded)
+    return Thumbnail(encode_jpeg(small, _JPEG_QUALITY), get_type(picture), name, author, licence, rounded)
 
 
 def _round(value: float) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,8 +41,6 @@ class FoldAnswers:
     plant_exponent: float = DEFAULT_EXPONENT
     #: That of the split: how many training pictures, for example.
     setting: str = ""
-    #: What gave the answers, if it is kept.
-    identifier: Identifier | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,6 @@ def cross_validate(
     *,
     shared_codebooks: bool = False,
     test_type: AcquisitionType | None = None,
-    keep_identifiers: bool = False,
 ) -> Iterator[FoldAnswers]:
     """Identify the test pictures of splits, labelled and of any known type, with models of their training pictures.
 
@@ -105,8 +102,7 @@ def cross_validate(
 
     `shared_codebooks` learns the codebooks once, from all pictures without their labels: features are then extracted,
     and kernel matrices computed, once instead of once a split. With `test_type`, the recipes answer pictures of this
-    type instead of those of their own. With `keep_identifiers`, the answers come with the identifier that gave them,
-    which takes much memory.
+    type instead of those of their own.
     """
     shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
     for split in splits:
@@ -124,7 +120,6 @@ def cross_validate(
                 _identify(queries[type_], own.identifier, loader),
                 fit_plant_exponent(own.held_out, split.seed),
                 split.setting,
-                own.identifier if keep_identifiers else None,
             )
 
 

@@ -24,27 +24,28 @@ class FittedIdentifier(NamedTuple):
     held_out: HeldOutAnswers
 
 
-class FittedClassifier(NamedTuple):
-    """A classifier of an expert, with the first one of the same expert."""
+class FittedExpert(NamedTuple):
+    """The classifiers of an expert, which see the same rows."""
 
-    expert: str
     preparation: RowPreparation
-    fit: LinearFit
-    first: LinearFit
+    fits: Sequence[LinearFit]
 
     @property
-    def targets(self) -> tuple[float, float]:
-        """The scores that correspond to the first classifier's targets, -1 and 1, by least squares over both scores."""
-        scores, first_scores = self.fit.held_out_scores[0], self.first.held_out_scores[0]
-        possible = np.isfinite(first_scores)
-        if self.fit is self.first or not possible.any() or np.ptp(first_scores[possible]) == 0:
-            return -1.0, 1.0
-        slope, offset = np.polyfit(first_scores[possible].astype(np.float64), scores[possible], 1).tolist()
-        return offset - slope, offset + slope
+    def targets(self) -> list[tuple[float, float]]:
+        """The scores of each that correspond to the targets of the first, -1 and 1, by least squares over both."""
+        first = self.fits[0].held_out_scores[0]
+        possible = np.isfinite(first)
+        found = [(-1.0, 1.0)] * len(self.fits)
+        if possible.any() and np.ptp(first[possible]):
+            for number, fit in enumerate(self.fits[1:], 1):
+                scores = fit.held_out_scores[0][possible]
+                slope, offset = np.polyfit(first[possible].astype(np.float64), scores, 1).tolist()
+                found[number] = offset - slope, offset + slope
+        return found
 
 
 def fuse_classifiers(
-    plan: FitPlan, index: int, classifiers: Sequence[FittedClassifier], statistics: Mapping[str, ExpertStatistics]
+    plan: FitPlan, index: int, experts: Mapping[str, FittedExpert], statistics: Mapping[str, ExpertStatistics]
 ) -> tuple[Identifier, HeldOutAnswers, RejectionExamples | None]:
     """Fit the weight of each classifier on held-out pictures, and sum the classifiers of each expert.
 
@@ -54,12 +55,12 @@ def fuse_classifiers(
     recipe, type_, held_out = plan.recipe, plan.types[index], plan.held_out[index]
     pictures = [plan.training_set.pictures[own] for own in held_out.tolist()]
     labels = plan.labels[held_out]
-    confidence = plan.training_set.confidence[held_out]
-    trust_of = dict(zip(recipe.experts, expert_trust(recipe, confidence), strict=True))
-    trust = [trust_of[own.expert] for own in classifiers]
+    trust_of = dict(zip(experts, expert_trust(recipe, plan.training_set.confidence[held_out]), strict=True))
+    classifiers = [(name, fit) for name, own in experts.items() for fit in own.fits]
+    trust = [trust_of[name] for name, _ in classifiers]
     positions = np.searchsorted(plan.scored, held_out)
     # By classifiers without a fold of plants, without a fold of species, and without a larger fold of plants.
-    scores = [[own.fit.held_out_scores[kind][positions] for own in classifiers] for kind in range(3)]
+    scores = [[fit.held_out_scores[kind][positions] for _, fit in classifiers] for kind in range(3)]
     is_known = np.isfinite(scores[0][0][np.arange(len(labels)), labels])
     weights = fit_fusion_weights(
         [own[is_known] for own in scores[0]],
@@ -70,22 +71,21 @@ def fuse_classifiers(
     answers = HeldOutAnswers(pictures, fuse(scores[0], trust, weights), plan.species, is_known)
     scorers, targets, expert_weights = {}, {}, []
     expert_scores: list[list[np.ndarray]] = [[] for _ in scores]
-    for name in recipe.experts:
-        members = np.flatnonzero([own.expert == name for own in classifiers])
+    domain = recipe.training_types.index(type_)
+    start = 0
+    for name, expert in experts.items():
+        members = slice(start, start := start + len(expert.fits))
         total = weights[members].sum()
         # An expert of weight 0 keeps its first classifier.
-        shares: np.ndarray = weights[members] / total if total else (members == members[0]).astype(np.float64)
-        own = [classifiers[member] for member in members.tolist()]
-        domain = recipe.training_types.index(type_)
-        scorers[name] = sum_scorers(
-            [o.preparation.make_scorer(o.fit.coefficients, o.fit.intercepts, domain) for o in own], shares.tolist()
-        )
+        shares: np.ndarray = weights[members] / total if total else np.eye(len(expert.fits))[0]
+        own = [expert.preparation.make_scorer(fit.coefficients, fit.intercepts, domain) for fit in expert.fits]
+        scorers[name] = sum_scorers(own, shares.tolist())
         if statistics:
-            off, on = (shares @ np.array([classifier.targets for classifier in own])).tolist()
+            off, on = (shares @ np.array(expert.targets)).tolist()
             targets[name] = (off, on)
         expert_weights.append(total)
         for found, kind in zip(expert_scores, scores, strict=True):
-            found.append(_sum_scores([kind[member] for member in members.tolist()], shares))
+            found.append(_sum_scores(kind[members], shares))
     n_plants = len({picture.group for picture in plan.pictures})
     identifier = Identifier(
         recipe,

@@ -11,7 +11,7 @@ from leafid.features.recipe import Recipe
 from leafid.learning.cross_fitting import cross_fit
 from leafid.learning.row_statistics import ExpertStatistics, summarise_rows
 from leafid.model.bundled import find_encoders
-from leafid.model.fitting.fusing import FittedClassifier, FittedIdentifier, fuse_classifiers
+from leafid.model.fitting.fusing import FittedExpert, FittedIdentifier, fuse_classifiers
 from leafid.model.fitting.plan import FitPlan
 from leafid.model.fitting.rejection import learn_to_reject
 from leafid.model.fitting.training_set import SharedTrainingSet, build_training_set
@@ -44,7 +44,7 @@ def fit_identifiers(
     plan = FitPlan(recipe, types, training_set, chosen, extractor, seed, rejection)
     if missing := set(types) - {picture.type for picture in plan.pictures}:
         raise LeafidError(f"no labelled picture of type {min(missing)} could be read; nothing to train on")
-    classifiers: list[FittedClassifier] = []
+    experts: dict[str, FittedExpert] = {}
     statistics: dict[str, ExpertStatistics] = {}
     row_labels = plan.labels[training_set.picture_indices]
     partitions = [[training_set.find_rows(fold) for fold in folds] for folds in plan.partitions]
@@ -55,13 +55,13 @@ def fit_identifiers(
         weights = plan.weigh(settings)
         rows = (source or training_set).make_rows(name)
         fits, weighted = cross_fit(rows, row_labels, weights, partitions, plan.scored, settings)
-        classifiers += [FittedClassifier(name, weighted.preparation, fit, fits[0]) for fit in fits]
+        experts[name] = FittedExpert(weighted.preparation, fits)
         if keeps_statistics:
             unit = plan.compute_unit(settings, weights[0])
             statistics[name] = ExpertStatistics(summarise_rows(weighted), weighted.preparation, unit)
     fitted = []
     for index in loader.show_progress(range(len(types)), len(types), "learn to reject"):
-        identifier, held_out, examples = fuse_classifiers(plan, index, classifiers, statistics)
+        identifier, held_out, examples = fuse_classifiers(plan, index, experts, statistics)
         if examples:
             identifier = learn_to_reject(identifier, examples, pictures, loader)
         fitted.append(FittedIdentifier(identifier, held_out))
