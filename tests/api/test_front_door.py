@@ -122,24 +122,10 @@ def test_arrays_of_all_shapes_are_the_same_picture(test_pictures):
     assert leafid.segment(clear, "scan").confidence == 0
 
 
-def test_an_unreadable_picture_is_answered_with_its_problem(model, test_pictures, tmp_path):
-    broken = tmp_path / "broken.jpg"
-    broken.write_bytes(b"no picture")
-    good = test_pictures.pictures[0].file
-    answers = list(model.identify([good, broken, good.with_name("not-there.jpg")]))
-    assert [bool(answer.problem) for answer in answers] == [False, True, True]
-    assert answers[1].ranking == []
-    assert "broken.jpg" in answers[1].problem
-
-
 def test_a_model_has_to_know_the_type(model, test_pictures):
     expected = "expected an acquisition type .*, found 'drawing'"
     with pytest.raises(leafid.LeafidError, match=expected):
         list(model.identify(test_pictures, assume_type="drawing"))
-    with pytest.raises(leafid.LeafidError, match=expected):
-        leafid.train(test_pictures, only_type="drawing")
-    with pytest.raises(leafid.LeafidError, match=expected):
-        leafid.segment(np.zeros((9, 9, 3), np.uint8), "drawing")
 
 
 def test_train_says_what_is_missing(drawn):

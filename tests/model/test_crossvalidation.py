@@ -2,7 +2,7 @@ import pytest
 
 from leafid.model.validation import cross_validate
 from leafid.pictures.picture import AcquisitionType
-from leafid.pictures.protocols import limit_training, make_fold_splits
+from leafid.pictures.protocols import make_fold_splits
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 
@@ -41,11 +41,3 @@ def test_one_type_answers_for_another(training, recipes, loader):
     found = list(cross_validate(training, {SCAN: recipe}, loader, splits, test_type=SHEET))
     assert {one.type for one in found} == {SHEET}
     assert {p.type for one in found for p in one.held_out.pictures} == {SHEET}
-
-
-def test_few_shots_answer_the_same_pictures(training, recipes, loader):
-    splits = limit_training(make_fold_splits(training, 3, (0,)), training, (1, 2), "plants")
-    found = list(cross_validate(training, {SHEET: recipes[SHEET]}, loader, splits))
-    assert [(one.fold, one.setting) for one in found] == [(f, s) for f in range(3) for s in ("1 plant", "2 plants")]
-    for first, second in zip(found[::2], found[1::2], strict=True):
-        assert [p.file for p in first.held_out.pictures] == [p.file for p in second.held_out.pictures]

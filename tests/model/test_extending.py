@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.features.feature_cache import FeatureCache
@@ -14,7 +12,6 @@ from leafid.features.recipe_reader import load_recipe
 from leafid.learning.rejection import Rejection, count_evidence
 from leafid.model.fitting.extending import extend
 from leafid.model.model import Model
-from leafid.model.modelfile import _quantise
 from leafid.model.training import train
 from leafid.pictures import read_collection
 from leafid.pictures.picture import AcquisitionType, Taxon
@@ -66,15 +63,6 @@ def count_correct(model, pictures, loader):
 def probabilities(model, pictures, loader):
     queries = [replace(picture, taxon=None) for picture in pictures]
     return np.array([[value for _, value in sorted(answer.ranking)] for answer in model.predict(queries, loader)])
-
-
-@given(st.integers(1, 300), st.integers(0, 99), st.sampled_from([1e-6, 1.0, 1e6]))
-def test_statistics_are_rounded_a_little(n, seed, size):
-    columns = size * np.random.default_rng(seed).normal(size=(n, 3)) ** 3
-    steps, size_of_step = _quantise(columns)
-    assert steps.dtype == np.int8
-    error = np.abs(steps * size_of_step - columns)
-    assert (error <= np.maximum(0.26 * np.sqrt((columns**2).mean(axis=0)), np.abs(columns).max(axis=0) / 250)).all()
 
 
 def test_new_species_are_answered_and_old_ones_still(extended_model, training, drawn, ridge_loader):
@@ -189,11 +177,6 @@ def test_labels_that_form_no_tree_of_taxa_end_backing_off(
 def test_known_species_are_refused(old_model, training, ridge_loader, by_species):
     with pytest.raises(LeafidError, match=f"found 2 that the model knows, '{next(iter(by_species))}' first"):
         extend(old_model, training, ridge_loader)
-
-
-def test_classifiers_other_than_ridge_are_refused(trained, new_pictures, loader):
-    with pytest.raises(LeafidError, match="keeps no statistics"):
-        extend(trained, [replace(p, taxon=Taxon("X nova", "X")) for p in new_pictures], loader)
 
 
 @pytest.mark.parametrize(

@@ -45,14 +45,6 @@ def test_by_hand():
     assert found["per_plant"] == pytest.approx((0.5 + 1 + 0) / 3)
 
 
-def test_folds_are_scored_together_whatever_species_they_know():
-    first = answers((SPECIES[0], "1", "A", [0.9, 0.1, 0.0], True))
-    second = answers((SPECIES[2], "2", "A", [0.9, 0.1], True), species=(SPECIES[0], SPECIES[2]))
-    found = held_out_scores([first, second])
-    assert found["top1"] == found["S"] == 0.5
-    assert found["pictures"] == 2
-
-
 def test_species_that_a_fold_lacks_are_counted_apart():
     found = held_out_scores([answers(("Quercus ilex", "1", "A", [0.5, 0.3, 0.2], False))])
     assert found == {"pictures": 0, "unseen": 1}
@@ -63,11 +55,6 @@ def test_equal_probabilities_are_ranked_by_name():
     equal = [1 / 3] * 3
     assert held_out_scores([answers((SPECIES[0], "1", "A", equal, True))])["top1"] == 1
     assert held_out_scores([answers((SPECIES[2], "1", "A", equal, True))])["top1"] == 0
-
-
-def test_a_picture_without_plant_or_author_counts_for_itself():
-    rows = [(SPECIES[0], None, None, [1, 0, 0], True), (SPECIES[0], None, None, [0, 1, 0], True)]
-    assert held_out_scores([answers(*rows)])["S"] == 0.5
 
 
 def fold(seed, number, held_out):

@@ -48,22 +48,6 @@ def test_sets_are_those_of_their_definitions():
         assert fitted.threshold_for_coverage(coverage) == (correct[rank - 1] if rank else 0)
 
 
-def test_pictures_of_unseen_species_do_not_count():
-    held_out, _ = made_up(unseen=range(40, 60))
-    seen, _ = made_up()
-    seen = HeldOutAnswers(seen.pictures[:40], seen.probabilities[:40], SPECIES, np.ones(40, bool))
-    found, expected = fit_thresholds(held_out, TAXA), fit_thresholds(seen, TAXA)
-    assert found.n_pictures == expected.n_pictures == 40
-    assert found.back_off == expected.back_off
-    assert (found.size_thresholds == expected.size_thresholds).all()
-    assert (found.correct_probabilities == expected.correct_probabilities).all()
-
-
-def test_nothing_to_learn_from():
-    held_out, _ = made_up(n=3, unseen=range(3))
-    assert fit_thresholds(held_out, TAXA) is None
-
-
 @pytest.mark.parametrize(("sureness", "seed"), [(0.0, 1), (2.0, 2), (4.0, 3)])
 def test_no_other_back_off_threshold_is_better(sureness, seed):
     held_out, right = made_up(sureness=sureness, seed=seed)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from leafid.errors import LeafidError
 from leafid.features.extractor import Features
 from leafid.features.recipe import Expert, Recipe
 from leafid.learning.linear import LinearScorer
@@ -144,13 +143,6 @@ def test_types_that_are_fitted_together_are_as_each_by_itself(centre):
         np.testing.assert_allclose(fitted.identifier.predict_proba(described), probabilities, atol=1e-5)
 
 
-def test_fitted_together_each_type_needs_pictures():
-    pictures, given = simulated()
-    recipe = structs.replace(RECIPE, training_types=(SCAN, SHEET))
-    with pytest.raises(LeafidError, match="no labelled picture of type scan-like"):
-        fit_identifiers(recipe, (SCAN, SHEET), pictures, given)
-
-
 def test_types_that_are_centred_apart_may_lie_apart():
     pictures, given = simulated(types=(SCAN, SHEET))
     for picture in pictures:
@@ -175,11 +167,3 @@ def test_an_expert_that_trusts_the_segmentation_is_silent_where_that_failed():
     unsure = identifier.predict_proba([replace(described, confidence=0.0)])
     np.testing.assert_allclose(unsure, 1 / 3)
     assert identifier.predict_proba([described]).max() > 0.5
-
-
-def test_pictures_that_could_not_be_read_are_left_out():
-    pictures, given = simulated()
-    given.by_file[pictures[0].file] = None
-    assert fit_identifier(RECIPE, pictures, given).n_pictures == 23
-    with pytest.raises(LeafidError, match="no labelled picture of type scan could be read"):
-        fit_identifier(RECIPE, pictures, Given(dict.fromkeys(given.by_file)))

@@ -163,13 +163,6 @@ def test_no_file_or_a_folder(tmp_path):
         read_recogniser(tmp_path / "none")
 
 
-def test_a_file_that_can_not_be_written(trained, tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(LeafidError, match="can't be written"):
-        trained.save(tmp_path / "file" / "model.leafid")
-    assert (tmp_path / "file").read_text() == ""
-
-
 def test_every_array_is_there_and_has_its_shape(drawn_model, tmp_path):
     _, arrays = take_apart(drawn_model)
     assert len(arrays) > 30

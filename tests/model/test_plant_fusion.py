@@ -42,20 +42,6 @@ def test_the_same_picture_several_times(table, exponent):
     assert repeated == pytest.approx(table[0])
 
 
-@given(posteriors)
-def test_a_picture_without_a_leaf_changes_nothing(table):
-    n = len(table)
-    garbage = np.array([[0.997, 0.001, 0.001, 0.001]])
-    with_garbage = fuse_pictures(np.vstack([table, garbage]), ["scan"] * (n + 1), [0.5] * (n + 1), [1] * n + [0])
-    assert with_garbage == pytest.approx(fuse_pictures(table, ["scan"] * n, [0.5] * n))
-
-
-def test_impossible_species_stay_finite_and_no_leaf_at_all_is_uniform_evidence():
-    fused = fuse_pictures(np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0]]), ["scan", "scan"], [0, 0])
-    assert fused[:2] == pytest.approx([0.5, 0.5])
-    assert fuse_pictures(np.full((2, 4), 0.25), ["scan", "scan"], [0, 0], [0, 0]) == pytest.approx([0.25] * 4)
-
-
 def make_answers(n_plants, n_pictures, copies, seed):
     """Pictures of plants, each a noisy view of its species; with `copies`, the pictures of a plant are the same."""
     random = np.random.default_rng(seed)

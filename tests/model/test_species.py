@@ -3,8 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leafid.cli.environment import Environment
-from leafid.cli.main import main
 from leafid.features.loader import FeatureLoader
 from leafid.learning.held_out import HeldOutAnswers
 from leafid.model.model import Model
@@ -75,17 +73,6 @@ def test_the_most_certain_picture_of_a_plant_is_kept(training):
     for name, record in found.items():
         expected = sorted((c, p.name) for p, c in zip(own, certainty, strict=True) if p.species == name)[::-1]
         assert [thumbnail.name for thumbnail in record.thumbnails] == [name for _, name in expected[:THUMBNAILS]]
-
-
-def test_no_thumbnails(drawn, small_recipe, drawn_cache, tmp_path):
-    words = ["train", drawn, "--recipe", small_recipe, "--cache", drawn_cache, "--jobs", 1, "--only-type", "scan"]
-    for name, options in (("bare", ["--no-thumbnails"]), ("full", ["--licence", "CC BY"])):
-        status = main([*map(str, words), "--output", str(tmp_path / name), *options], Environment())
-        assert status == 0
-    bare, full = Model.read(tmp_path / "bare").species, Model.read(tmp_path / "full").species
-    assert not any(record.thumbnails for record in bare.values())
-    assert {name: record.traits for name, record in bare.items()} == {n: record.traits for n, record in full.items()}
-    assert {own.licence for record in full.values() for own in record.thumbnails} == {"CC BY"}
 
 
 def test_the_most_complete_taxon_and_every_common_name_are_kept(training):

@@ -1,6 +1,5 @@
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from leafid.errors import LeafidError
@@ -36,13 +35,6 @@ def test_a_model_trained_and_saved_from_python_is_the_one_that_the_command_write
 def test_nothing_to_train_on(recipes, loader):
     with pytest.raises(LeafidError, match="no picture could be read to learn a codebook from"):
         train([], {SHEET: recipes[SHEET]}, loader)
-
-
-def test_types_are_recognised_on_plants_not_seen(training, loader):
-    recogniser = train_recogniser(training, loader, 0)
-    features = np.stack(loader.load_type_features(training))
-    right = np.mean([own == p.type for (own, _), p in zip(recogniser.recognise(features), training, strict=True)])
-    assert 0.5 < recogniser.accuracy <= right == 1
 
 
 def test_where_types_can_not_be_told(training, loader):
