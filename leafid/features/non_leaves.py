@@ -1,15 +1,18 @@
 """Pictures that show no leaf, drawn from training pictures: what a model learns to answer with "no leaf".
 
-Figures and needles are drawn on the sheets of training pictures, in their colours and textures; mosaics and masonry
-take nothing from them. Models that learn from these four reject writing, strokes, noise, grain, photographs and needles
-as well as models that also learn from such pictures.
+Figures and needles are drawn on the sheets of training pictures, in their colours and textures; mosaics, masonry and
+parts of photographs take nothing from them. Models that learn from these five reject writing, strokes, noise and grain
+as well as models that also learn from such pictures; without the photographs they name more scenes.
 """
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 
 import cv2
 import numpy as np
+import simplejpeg
 
 from leafid.segmentation.result import Image, Mask
 
@@ -21,6 +24,10 @@ DRAWING_VERSION = 3
 _MIN_SIDE, _MAX_SIDE = 300, 800
 # A sheet is cut out where no leaf is nearer than this share of the picture's side.
 _SHEET_MARGIN = 0.02
+_PHOTOGRAPHS = Path(__file__).parent / "photographs"
+# Photographs that a model learns from, and those that are kept for testing.
+_LEARNED_PHOTOGRAPHS = ("brick.jpg", "camera.jpg", "chelsea.jpg", "coffee.jpg", "retina.jpg")
+_HELD_BACK_PHOTOGRAPHS = ("astronaut.jpg", "grass.jpg", "gravel.jpg", "rocket.jpg")
 
 
 def draw_non_leaf(image: Image, mask: Mask, number: int) -> Image:
@@ -238,6 +245,24 @@ def _draw_masonry(_image: Image, _mask: Mask, random: np.random.Generator) -> Im
     return cv2.warpPerspective(drawn, warp, (width, height), borderMode=cv2.BORDER_REFLECT)
 
 
+def _cut_photograph(names: Sequence[str], _image: Image, _mask: Mask, random: np.random.Generator) -> Image:
+    """Cut a part out of one of some photographs, mirrored or negative at random, in other light."""
+    name = names[int(random.integers(len(names)))]
+    photograph = simplejpeg.decode_jpeg((_PHOTOGRAPHS / name).read_bytes(), "BGR")
+    share = random.uniform(0.4, 1)
+    rows, cols = (int(share * side) for side in photograph.shape[:2])
+    row, col = (int(random.uniform(0, 1 - share) * side) for side in photograph.shape[:2])
+    part = photograph[row : row + rows, col : col + cols, :]
+    if random.random() < 0.5:
+        part = part[:, ::-1]
+    if random.random() < 0.2:
+        part = 255 - part
+    scale = max(_choose_size(random)) / max(rows, cols)
+    resized = cv2.resize(np.ascontiguousarray(part), None, fx=scale, fy=scale, interpolation=cv2.INTER_LINEAR)
+    gains = random.uniform(0.7, 1.3) * random.uniform(0.85, 1.15, 3)
+    return np.clip(resized * gains, 0, 255).astype(np.uint8)
+
+
 def _draw_pattern(_image: Image, _mask: Mask, random: np.random.Generator) -> Image:
     """Draw a checkerboard or stripes."""
     width, height = _choose_size(random)
@@ -273,14 +298,18 @@ def _blur(image: Image, random: np.random.Generator) -> Image:
     return cv2.GaussianBlur(image, (0, 0), sigma) if sigma > 0.3 else image
 
 
-#: Kinds of pictures that a model learns from, by name. Twigs of conifers count as pictures without a leaf, because the
-#: leaves of all species of the bundled model are broad.
-KINDS: dict[str, Kind] = {
+#: All kinds of pictures, by name. Their order numbers the vectors in feature caches: new kinds come last.
+ALL_KINDS: dict[str, Kind] = {
     "figure": _draw_figure,
     "needles": _draw_needles,
     "mosaic": _draw_mosaic,
     "masonry": _draw_masonry,
+    "pattern": _draw_pattern,
+    "photograph": partial(_cut_photograph, _LEARNED_PHOTOGRAPHS),
+    "other photograph": partial(_cut_photograph, _HELD_BACK_PHOTOGRAPHS),
 }
 #: Kinds that are kept for testing.
-HELD_BACK_KINDS: dict[str, Kind] = {"pattern": _draw_pattern}
-ALL_KINDS = KINDS | HELD_BACK_KINDS
+HELD_BACK_KINDS = {kind: ALL_KINDS[kind] for kind in ("pattern", "other photograph")}
+#: Kinds that a model learns from. Twigs of conifers count as pictures without a leaf, because the leaves of all species
+#: of the bundled model are broad.
+KINDS = {kind: draw for kind, draw in ALL_KINDS.items() if kind not in HELD_BACK_KINDS}

@@ -2,11 +2,9 @@ import numpy as np
 import pytest
 
 from leafid.features.augmentation import Augmentation, augment
-from leafid.features.non_leaves import HELD_BACK_KINDS, KINDS, draw_non_leaf
+from leafid.features.non_leaves import ALL_KINDS, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
-
-ALL_KINDS = [*KINDS, *HELD_BACK_KINDS]
 
 
 @pytest.fixture(scope="module")
