@@ -7,16 +7,16 @@ import io
 import os
 import select
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
+
+from tqdm import tqdm
 
 from leafid.errors import escape_unprintable, to_one_line
 
 T = TypeVar("T")
-_BAR_OPTIONS: dict[str, Any] = {"unit": "", "leave": False, "smoothing": 0.1}
 
 
 @dataclass
@@ -25,13 +25,10 @@ class Environment:
 
     stdout: IO[str] = field(default_factory=lambda: sys.stdout)
     stderr: IO[str] = field(default_factory=lambda: sys.stderr)
-    #: Seconds without a message after which progress is written to a stderr that is no terminal.
+    #: Seconds between two lines of progress on a stderr that is no terminal.
     log_interval: float = 8.0
-    #: In seconds.
-    clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:
-        self.last_note = self.clock()
         # A file name may hold characters that the stream can't encode, or bytes that are no text at all.
         for stream in (self.stdout, self.stderr):
             if isinstance(stream, io.TextIOWrapper):
@@ -45,7 +42,6 @@ class Environment:
 
     def note(self, text: str) -> None:
         """Write a message to stderr; if stderr is closed, drop it and all later ones."""
-        self.last_note = self.clock()
         try:
             self.stderr.write(escape_unprintable(text, keep="\n") + "\n")
             self.stderr.flush()
@@ -79,19 +75,33 @@ class Environment:
         with self.bar(total, what) as bar:
             yield from advance(bar, items)
 
-    @contextlib.contextmanager
-    def bar(self, total: int | None, what: str) -> Iterator[Bar]:
-        """Show one progress bar for pictures that are processed in batches; `what` is the caption.
+    def bar(self, total: int | None, what: str) -> tqdm:
+        """Make a progress bar for pictures that are processed in batches; `what` is the caption.
 
         Where stderr is no terminal, a line is written every `log_interval` seconds instead.
         """
-        if not self.stderr.isatty():
-            yield _ProgressLog(self, total, what)
-            return
-        from tqdm import tqdm
+        if self.stderr.isatty():
+            return tqdm(total=total, desc=what, file=self.stderr, unit="", leave=False, smoothing=0.1)
+        every = self.log_interval
+        form = "{desc} {n}/{total}, {remaining} left" if total else "{desc} {n}"
+        return tqdm(
+            total=total, desc=what, file=_Lines(self), bar_format=form, leave=False, mininterval=every, delay=every
+        )
 
-        with tqdm(total=total, desc=what, file=self.stderr, **_BAR_OPTIONS) as display:
-            yield display
+
+class _Lines:
+    """A file that notes each state of a progress bar on a line of its own."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+
+    def write(self, text: str) -> None:
+        # A bar inside another one is drawn with movements of the cursor.
+        if line := text.replace("\x1b[A", "").strip():
+            self._environment.note(line)
+
+    def flush(self) -> None:
+        pass
 
 
 class _TerminalStream:
@@ -107,45 +117,7 @@ class _TerminalStream:
         return getattr(self._stream, name)
 
 
-class Bar(Protocol):
-    """What shows progress: a bar of tqdm, or a log."""
-
-    n: int
-
-    def update(self, count: int = 1) -> object:
-        """Count finished items."""
-
-
-# Share of the items from which the time left is estimated: the first ones wait for workers and caches.
-_MIN_SHARE = 0.01
-
-
-class _ProgressLog:
-    """Writes lines such as "describe 120/828, 0:40 left"."""
-
-    def __init__(self, environment: Environment, total: int | None, what: str) -> None:
-        self.n = 0
-        self._environment, self._total, self._what = environment, total, what
-        self._start = environment.clock()
-
-    def update(self, count: int = 1) -> None:
-        self.n += count
-        if self._environment.clock() - self._environment.last_note >= self._environment.log_interval:
-            self._environment.note(self._format())
-
-    def _format(self) -> str:
-        if not self._total:
-            return f"{self._what} {self.n}"
-        if self.n < _MIN_SHARE * self._total or not self.n:
-            return f"{self._what} {self.n}/{self._total}"
-        seconds = (self._environment.clock() - self._start) / self.n * (self._total - self.n)
-        minutes, seconds = divmod(round(seconds), 60)
-        hours, minutes = divmod(minutes, 60)
-        left = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-        return f"{self._what} {self.n}/{self._total}, {left} left"
-
-
-def advance(bar: Bar, items: Iterable[T], *_: object) -> Iterator[T]:
+def advance(bar: tqdm, items: Iterable[T], *_: object) -> Iterator[T]:
     """Yield the items, and advance the bar by each; total and caption, as of `Environment.progress`, are the bar's."""
     for item in items:
         yield item

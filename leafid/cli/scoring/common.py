@@ -1,24 +1,16 @@
 """The ground truth and the runs that scoring commands share, and how they are read."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from leafid.cli.arguments import PART, ReadingOptions, option, positional
 from leafid.cli.environment import Environment
-from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.errors import LeafidError, UsageError
 from leafid.scoring.plant_task import JudgedRun, judge_run
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import Run
 from leafid.scoring.truth import GroundTruth, read_ground_truth
 from leafid.tasks.file_kinds import suggesting_command
-from leafid.workers import ordered_map
-
-_Read = TypeVar("_Read")
-
-# Minimum size of all runs, in bytes, for which worker processes are started: smaller ones are read before these run.
-_PARALLEL_BYTES = 50e6
 
 
 class TruthOptions(ReadingOptions):
@@ -37,14 +29,12 @@ def load_ground_truth(options: TruthOptions) -> GroundTruth:
 
 
 def load_judged_runs(
-    files: Sequence[str], truth: GroundTruth, environment: Environment, *, official: bool = False, jobs: int = 1
+    files: Sequence[str], truth: GroundTruth, environment: Environment, *, official: bool = False
 ) -> list[JudgedRun]:
-    """Read and judge all runs; the problems of all bad ones are reported together."""
-    if sum(Path(file).stat().st_size for file in files if Path(file).is_file()) < _PARALLEL_BYTES:
-        jobs = 1
-    read = partial(_read_or_return_error, partial(_read_judged_run, truth=truth, official=official))
-    runs = _raise_errors(environment.progress(ordered_map(read, files, jobs, item_seconds=0.1), len(files), "runs"))
-    for run in runs:
+    """Read and judge runs, and warn of what they lack."""
+    runs = []
+    for file in environment.progress(files, len(files), "runs"):
+        run = judge_run(load_run(file, truth, official=official), truth)
         if run.repeated:
             environment.warn(f"{run.name}: {run.repeated} lines repeat a picture's rank; the last one counts")
         n_missing = int((~run.covered).sum())
@@ -53,39 +43,14 @@ def load_judged_runs(
         if n_missing:
             consequence = "are left out of the means" if official else "count 0"
             environment.warn(f"{run.name}: {n_missing} of {len(truth)} pictures are missing and {consequence}")
+        runs.append(run)
     return runs
 
 
-def load_runs(files: Sequence[str], truth: GroundTruth) -> list[Run]:
-    """Read all runs; the problems of all bad ones are reported together."""
-    return _raise_errors(_read_or_return_error(partial(read_run, known=truth.known), file) for file in files)
-
-
-def _read_judged_run(file: str, truth: GroundTruth, official: bool) -> JudgedRun:
-    return judge_run(read_run(file, truth.known, official=official), truth)
-
-
-def _read_or_return_error(read: Callable[[str], _Read], file: str) -> _Read | ProblemsError:
-    try:
-        with suggesting_command(file, "evaluate"):
-            return read(file)
-    except ProblemsError as error:
-        return error
-    except LeafidError as error:
-        return ProblemsError([str(error)])
-
-
-def _raise_errors(outcomes: Iterable[_Read | ProblemsError]) -> list[_Read]:
-    results: list[_Read] = []
-    problems: list[str] = []
-    for outcome in outcomes:
-        if isinstance(outcome, ProblemsError):
-            problems += outcome.problems
-        else:
-            results.append(outcome)
-    if problems:
-        raise ProblemsError(problems)
-    return results
+def load_run(file: str, truth: GroundTruth, *, official: bool = False) -> Run:
+    """Read a run for a ground truth; the error of a file of another task names its command."""
+    with suggesting_command(file, "evaluate"):
+        return read_run(file, truth.known, official=official)
 
 
 def check_names_differ(files: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ examples:
   leafid compare collection a.txt b.txt c.txt --metric top-1 --only-type photo --species
 """
 
-from leafid.cli.arguments import JOBS, SEED, TYPES, TableOptions, option, positive_int, switch
+from leafid.cli.arguments import SEED, TYPES, TableOptions, option, positive_int, switch
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.cli.scoring.common import (
@@ -33,7 +33,6 @@ class Options(TruthOptions, TableOptions):
     species: bool = switch("show each run's score on every species as well")
     resamples: int = option("random swaps a pair (default: 10000)", type=positive_int, default=10_000, metavar="N")
     seed: int = SEED
-    jobs: int = JOBS
 
 
 def run(options: Options, environment: Environment) -> int:
@@ -44,7 +43,7 @@ def run(options: Options, environment: Environment) -> int:
     type_, resamples, seed = options.only_type, options.resamples, options.seed
     if type_ and type_ not in truth.type:
         raise LeafidError(f"{options.truth}: expected pictures of type {type_}, found none")
-    runs = load_judged_runs(options.runs, truth, environment, jobs=options.jobs)
+    runs = load_judged_runs(options.runs, truth, environment)
     metric = next(metric for metric in list_plant_metrics() if metric.name == options.metric)
     comparisons = compare_runs(truth, runs, metric, acquisition_type=type_, resamples=resamples, seed=seed)
     scope = type_ or "mean of types"

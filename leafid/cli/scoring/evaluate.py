@@ -30,7 +30,6 @@ from pathlib import Path
 from textwrap import fill
 
 from leafid.cli.arguments import (
-    JOBS,
     IntervalOptions,
     TableOptions,
     number_type,
@@ -106,7 +105,6 @@ class Options(TruthOptions, IntervalOptions, TableOptions):
         "with --sets or --macro: count each species' training pictures there, for the bins", metavar="COLLECTION"
     )
     intervals: str = option("scores to show intervals of (default: S)", choices=("S", "all", "none"), default="S")
-    jobs: int = JOBS
     list: bool = switch("list every metric by the command that prints it")
 
 
@@ -126,7 +124,7 @@ def run(options: Options, environment: Environment) -> int:
         raise LeafidError(f"{options.truth}: expected pictures of known species, found {n_unknown} unknown ones only")
     if n_unknown:
         environment.note(f"{options.truth}: {n_unknown} pictures of unknown species count in the last table only")
-    runs = load_judged_runs(options.runs, truth, environment, official=options.official, jobs=options.jobs)
+    runs = load_judged_runs(options.runs, truth, environment, official=options.official)
     style = ScoreOptions(
         list_plant_metrics(options.top),
         options.official,

@@ -20,7 +20,7 @@ from leafid.cli.scoring.common import (
     TruthOptions,
     check_names_differ,
     load_ground_truth,
-    load_runs,
+    load_run,
 )
 from leafid.errors import LeafidError
 from leafid.files import write_text
@@ -47,7 +47,7 @@ def run(options: Options, environment: Environment) -> int:
     truth = load_ground_truth(options)
     if truth.split_known()[0] is None:
         raise LeafidError(f"{options.truth}: expected pictures of known species, found unknown ones only")
-    runs = load_runs(options.runs, truth)
+    runs = [load_run(file, truth) for file in options.runs]
     page, tables = make_report(
         truth,
         runs,
