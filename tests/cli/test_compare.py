@@ -41,15 +41,3 @@ def test_wrong_usage(cli):
     assert cli("compare", TRUTH, GOOD).status == 2
     assert cli("compare", TRUTH, GOOD, GOOD.with_suffix(".csv")).status == 2
     assert cli("compare", TRUTH, GOOD, PARTIAL, "--resamples", 0).status == 2
-
-
-def test_a_type_without_pictures(cli, tmp_path):
-    for file in list(TRUTH.iterdir())[:12]:
-        text = file.read_text().replace("photograph", "Scan").replace("pseudoscan", "Scan")
-        (tmp_path / file.name).write_text(text)
-    names = [path.stem for path in tmp_path.iterdir()]
-    for name in ("a.txt", "b.txt"):
-        (tmp_path / name).write_text("".join(f"{picture}.jpg Quercus ilex 1 1\n" for picture in names))
-    outcome = cli("compare", tmp_path, tmp_path / "a.txt", tmp_path / "b.txt", "--only-type", "photo")
-    assert outcome.status == 1
-    assert "expected pictures of type photo, found none" in outcome.err

@@ -5,7 +5,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.descriptors import FAMILIES, get_column_names
+from leafid.descriptors import get_column_names
 
 
 def draw(path, rows=240, cols=200, leaf=True):
@@ -31,17 +31,6 @@ def test_a_picture_becomes_a_row(cli, tmp_path):
     assert (row["picture"], row["type"], row["species"]) == (str(picture), "scan", "")
     # Axes of 80 and 50: the logarithm of 1.6, within a pixel.
     assert float(row["geometry.log_aspect_axes"]) == pytest.approx(np.log(1.6), abs=0.03)
-
-
-def test_rows_have_the_species_of_a_collection(cli, tmp_path):
-    for species in ("Acer campestre", "Quercus ilex"):
-        draw(tmp_path / "leaves" / species / f"{species[0]}.png")
-    outcome = cli("describe", tmp_path / "leaves", "--families", "hu", "--assume-type", "scan-like", "--jobs", "1")
-    assert outcome.status == 0
-    assert [(row["species"], row["type"]) for row in table(outcome.out)] == [
-        ("Acer campestre", "scan-like"),
-        ("Quercus ilex", "scan-like"),
-    ]
 
 
 def test_bad_pictures_are_reported_and_the_others_measured(cli, tmp_path):
@@ -75,27 +64,6 @@ def test_a_name_that_no_table_can_hold(cli, tmp_path, monkeypatch, name_in_latin
         assert [row["picture"] for row in table(outcome.out)] == ["b.png"]
     else:
         assert (tmp_path / output).exists()
-
-
-def test_csv_files_hold_what_stdout_shows(cli, tmp_path):
-    picture = draw(tmp_path / "leaf.png")
-    words = ("describe", picture, "--families", "geometry", "--jobs", "1")
-    outcome = cli(*words, "--output", tmp_path / "new" / "table.csv")
-    assert (outcome.status, outcome.out) == (0, "")
-    assert (tmp_path / "new" / "table.csv").read_text() == cli(*words).out
-
-
-def test_workers_change_nothing(cli, tmp_path):
-    for name in ("a", "b", "c"):
-        draw(tmp_path / f"{name}.png", rows=240 + 10 * ord(name) % 7)
-    words = ("describe", tmp_path, "--families", "hu,veins")
-    assert cli(*words, "--jobs", "1").out == cli(*words, "--jobs", "2").out
-
-
-def test_list_has_a_line_for_each_family(cli):
-    outcome = cli("describe", "--list")
-    assert outcome.status == 0
-    assert [line.split()[0] for line in outcome.out.splitlines()] == list(FAMILIES)
 
 
 @pytest.mark.parametrize(

@@ -68,12 +68,6 @@ def test_groups(cli, group):
     assert names == sorted(names)
 
 
-def test_tops(cli):
-    row = rows(cli("evaluate", "--top", "1,2,4", TRUTH, GOOD, "--format", "csv"))[-1]
-    assert float(row["top-1"]) < float(row["top-2"]) <= float(row["top-4"])
-    assert "top-5" not in row
-
-
 def test_all_problems_of_a_run(cli, tmp_path):
     (tmp_path / "a.txt").write_text("1.jpg Quercus ilex 1 1,0\n\n")
     outcome = cli("evaluate", TRUTH, GOOD, tmp_path / "a.txt", "--output", tmp_path / "out")
@@ -126,17 +120,6 @@ def test_output_is_checked_before_the_work(cli, tmp_path):
         outcome = cli(command, TRUTH, GOOD, "--output", tmp_path / "file" / "in it")
         assert (outcome.status, outcome.out) == (1, "")
         assert f"can't be written: {tmp_path / 'file'} is not a folder" in outcome.err
-
-
-def test_options_of_the_other_kind_of_ground_truth(cli, tmp_path):
-    outcome = cli("evaluate", TRUTH, GOOD, "--xml", tmp_path / "nowhere")
-    assert (outcome.status, outcome.out) == (2, "")
-    assert f"expected a …GroundTruth.txt with --xml, found the folder {TRUTH}" in outcome.err
-    text = tmp_path / "truth.txt"
-    text.write_text("Acer campestre 1.jpg\n")
-    outcome = cli("evaluate", text, GOOD, "--xml", TRUTH, "--part", "val")
-    assert (outcome.status, outcome.out) == (2, "")
-    assert f"expected a collection with --part, found the file {text}" in outcome.err
 
 
 def test_a_label_that_is_missing_is_blamed_on_the_ground_truth(cli, tmp_path):

@@ -105,19 +105,6 @@ def test_wrong_usage(cli, tmp_path):
     assert cli("info", tmp_path, "--few", 0).status == 2
 
 
-@pytest.mark.slow
-def test_real_training_set(cli, real_data):
-    found = json.loads(cli("info", real_data / "imageclef2011", "--quick", "--format", "json", "--jobs", 1).out)
-    assert found["total"] == {"pictures": 3254, "species": 71, "plants": 269, "authors": 17}
-    assert {type_: counts["pictures"] for type_, counts in found["types"].items()} == {
-        "scan": 1811,
-        "scan-like": 615,
-        "photo": 828,
-    }
-    assert found["unreadable"] == []
-    assert found["problems"] == []
-
-
 def test_folders_that_are_left_out_are_problems(cli, collection, make_picture):
     make_picture(collection / "more", 8, "opalus", plant="8")
     lines = cli("info", collection, "--jobs", 1).out.splitlines()
@@ -146,11 +133,3 @@ def test_similar_pictures_become_one_plant(cli, drawn, tmp_path):
     without = cli("info", collection, "--metadata", table, "--jobs", 1)
     assert "duplicates count as different plants" not in without.out
     assert "\nunknown " in without.out
-
-
-def test_long_lines_are_cut(cli, tmp_path):
-    (tmp_path / "a").mkdir()
-    for number in range(300):
-        (tmp_path / "a" / f"{number}.jpg").touch()
-    found = cli("info", tmp_path, "--jobs", 1)
-    assert max(map(len, found.out.splitlines())) < 500

@@ -3,8 +3,6 @@ import io
 import json
 import shutil
 
-import pytest
-
 from leafid.model.model import Model
 from tests.pages.written_pages import check_page
 
@@ -57,13 +55,3 @@ def test_the_card_beside_the_model_is_shown(cli, drawn_model, tmp_path):
     found = cli("info", model)
     assert found.status == 1
     assert "UTF-8" in found.err
-
-
-@pytest.mark.parametrize("content", [b"PK\x03\x04 and no more", b""])
-def test_a_damaged_model_is_reported(cli, tmp_path, content):
-    (tmp_path / "bad.leafid").write_bytes(content)
-    found = cli("info", tmp_path / "bad.leafid")
-    assert found.status in {0, 1}
-    assert "Traceback" not in found.err
-    if content:
-        assert "expected a leafid model" in found.err

@@ -3,19 +3,13 @@
 import csv
 import io
 import re
-import shutil
 
 import cv2
 import numpy as np
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.features.type_features import TYPE_SIDE, measure_type_features
-from leafid.model import bundled
 from leafid.model.bundled import find_bundled_model
-from leafid.model.model import Model
-from leafid.model.modelfile import read_recogniser
-from leafid.pictures.decoding import read_image
 
 
 def draw_sheet(file, light=200.0, shade=0.0, noise=0.0):
@@ -90,51 +84,3 @@ def test_pictures_recognised_as_several_types_are_warned_of(cli, drawn_model, tm
         assert "of 12 pictures" in warning
         assert re.search(r": (9|3) [a-z-]+, (9|3) [a-z-]+; .*--assume-type", warning)
         assert "different ones" not in cli(*given, "--assume-type", "scan").err
-
-
-def test_leaves_photographed_on_white_sheets(cli, model, real_data, tmp_path):
-    """The field pictures of Leafsnap: leaves on white sheets in bad light."""
-    folder = real_data / "other-collections" / "leafsnap-field"
-    if not folder.is_dir():
-        pytest.skip(f"{folder} is not there")
-    (tmp_path / "field").mkdir()
-    for file in sorted(folder.rglob("*.jpg"))[::10]:
-        shutil.copy(file, tmp_path / "field")
-    found = types_by_segment(cli, tmp_path / "field", tmp_path / "cut")
-    assert len(found) >= 10
-    assert "photo" not in found.values()
-
-
-def test_the_recogniser_alone_answers_like_the_whole_model(model, sheets):
-    recognition, whole = read_recogniser(model), Model.read(model)
-    for file in sheets.iterdir():
-        features = measure_type_features(read_image(file, TYPE_SIDE))
-        assert recognition.recognise(features[None]) == whole.recogniser.recognise(features[None])
-
-
-def test_a_model_recognises_only_types_that_it_was_trained_for(cli, drawn, drawn_cache, small_recipe, sheets, tmp_path):
-    scans = tmp_path / "scans.leafid"
-    words = ("--recipe", small_recipe, "--output", scans, "--cache", drawn_cache)
-    assert cli("train", drawn, "--only-type", "scan", *words).status == 0
-    assert set(types_by_segment(cli, sheets, tmp_path / "cut", "--model", scans).values()) == {"scan"}
-    assert set(types_by_describe(cli, sheets, "--model", scans).values()) == {"scan"}
-
-
-@pytest.mark.parametrize("command", [("segment", "--output", "cut"), ("describe", "--families", "hu")])
-def test_without_a_model(cli, sheets, tmp_path, monkeypatch, command):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(bundled, "DEFAULT_NAME", "none.leafid")
-    found = cli(*command, sheets)
-    assert (found.status, found.out) == (1, "")
-    (line,) = found.err.splitlines()
-    assert line.startswith(
-        "leafid: error: the acquisition type of 4 of 4 pictures is unknown, and no model can recognise it: "
-    )
-    assert line.endswith("; or say --assume-type")
-    assert cli(*command, sheets, "--assume-type", "scan-like").status == 0
-
-
-def test_a_file_that_is_no_model(cli, sheets, tmp_path):
-    found = cli("describe", sheets, "--model", sheets / "plain.png")
-    assert found.status == 1
-    assert "plain.png: expected a leafid model" in found.err

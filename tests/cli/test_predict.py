@@ -49,17 +49,6 @@ def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(predic
     assert len({(tmp_path / name).read_bytes() for name in calls}) == 1
 
 
-def test_a_missing_picture_does_not_affect_the_others(predict, drawn, tmp_path):
-    there, gone = sorted(drawn.glob("Test/*.jpg"))[0], tmp_path / "gone.jpg"
-    found = predict(gone, there, "--top", 1)
-    assert found.status == 1
-    assert found.out.startswith(f"{there}  (")
-    assert found.err.splitlines() == [
-        f"leafid: warning: {gone}: no such file",
-        "leafid: 1 of 2 pictures could not be read",
-    ]
-
-
 def test_printed_rankings(predict, loose):
     found = predict(loose, "--top", 2, "--reject-at", 0)
     assert found.status == 0
@@ -75,12 +64,6 @@ def test_printed_rankings(predict, loose):
         assert re.fullmatch(r"  1 +[<>]?\d+\.\d%  \w+ \w+ +\S.*", first)
         assert re.fullmatch(r"  2 +[<>]?\d+\.\d%  \w+ \w+ +\S.*", second)
     assert "Norway Maple" in found.out
-
-
-def test_the_type_can_be_assumed(predict, loose):
-    found = predict(*sorted(loose.iterdir()), "--assume-type", "photo")
-    assert found.status == 0
-    assert found.out.count("(photo; ") == 3
 
 
 def test_rejected_pictures_are_ranked_on_request_only(predict, loose, tmp_path):

@@ -1,7 +1,6 @@
 import csv
 import io
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -46,11 +45,6 @@ def test_json_has_an_object_for_every_picture(predict, with_a_bad_picture, drawn
         assert sum(probabilities) == pytest.approx(1, abs=1e-8)
 
 
-def test_python_has_the_same_record(predict, loose, drawn_model):
-    records = json.loads(predict(loose, "--format", "json").out)
-    assert [answer.to_dict() for answer in load_model(drawn_model).identify(loose)] == records
-
-
 @pytest.mark.parametrize("words", [(), ("--top", 2), ("--set", "coverage-0.5"), ("--back-off",), ("--reject-at", 1)])
 def test_all_formats_hold_the_same_answers(predict, with_a_bad_picture, words):
     records = json.loads(predict(with_a_bad_picture, "--format", "json", *words).out)
@@ -88,27 +82,6 @@ def test_an_open_world_run_has_the_joint_probabilities(cli, predict, drawn, tmp_
         factor = records[name]["leaf"] * records[name]["known"]
         assert float(after.split()[-1]) == pytest.approx(float(before.split()[-1]) * factor)
     assert cli("check", joint, "--against", drawn).status == 0
-
-
-def test_verdicts(predict, loose, tmp_path):
-    def get_verdicts(*words):
-        return [(r["verdict"], r["name"]) for r in json.loads(predict(loose, "--format", "json", *words).out)]
-
-    named = json.loads(predict(loose, "--format", "json", "--reject-at", 0).out)
-    assert all(r["verdict"] in {"species", "uncertain"} and r["name"] == r["ranking"][0]["species"] for r in named)
-    assert {verdict for verdict, name in get_verdicts("--reject-at", 1) if name is None} <= {"unknown", "no-leaf"}
-    assert [name for _, name in get_verdicts("--reject-at", 1)] == [None] * 3
-
-
-def test_names_that_a_run_can_not_hold(predict, loose, tmp_path, name_in_latin_1):
-    file = sorted(loose.glob("*.jpg"))[0]
-    for name in ("a b.jpg", name_in_latin_1):
-        shutil.copy(file, tmp_path / name)
-        for words in ((), ("--output", tmp_path / "out")):
-            found = predict(tmp_path / name, "--format", "json", *words)
-            assert found.status == 0, found.err
-        (record,) = json.loads((tmp_path / "out").read_text())
-        assert record["picture"] == str(tmp_path / name)
 
 
 @pytest.mark.parametrize(

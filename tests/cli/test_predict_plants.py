@@ -43,15 +43,6 @@ def test_together(predict, files, drawn_model):
     assert [part.to_dict() for part in answer.parts] == single
 
 
-def test_printed_together(predict, files):
-    found = predict("--together", *files, "--reject-at", 0, "--top", 2)
-    assert found.status == 0, found.err
-    lines = found.out.splitlines()
-    assert [line.split("  ")[0] for line in lines[:3]] == list(map(str, files))
-    assert lines[3].startswith("together  (leaf ")
-    assert [line[:5] for line in lines[5:]] == ["  1  ", "  2  "]
-
-
 def test_a_run_by_plant_and_by_folder(cli, predict, files, drawn, tmp_path):
     pictures = read_collection(drawn).pictures
     plants = {picture.name: picture.group for picture in pictures}

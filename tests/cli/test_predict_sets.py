@@ -5,8 +5,6 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
-import cv2
-import numpy as np
 import pytest
 
 from leafid.model.model import Model
@@ -88,35 +86,12 @@ def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth,
     assert table["rows"][0]["empty sets"] == pytest.approx(empty / 9)
 
 
-def test_empty_sets(predict, drawn_model, tmp_path):
-    file = tmp_path / "never.leafid"
-    model = Model.read(drawn_model)
-    change_thresholds(model, size_thresholds=np.full(len(model["scan"].thresholds.sizes), 2.0)).save(file)
-    found = predict("--set", "average-1", "--output", tmp_path / "run", model=file)
-    assert found.status == 0
-    assert found.err == f"{tmp_path / 'run'}: 0 predictions for 9 pictures; 9 sets are empty and have no line\n"
-    assert (tmp_path / "run").read_text() == ""
-    printed = predict("--set", "average-1", model=file)
-    assert printed.out.count("  no species is likely enough\n") == 9
-
-
 def test_back_off_of_a_confident_model_names_species(predict, drawn_model, tmp_path):
     file = tmp_path / "confident.leafid"
     change_thresholds(Model.read(drawn_model), back_off=0.0).save(file)
     assert predict("--top", 1, "--output", tmp_path / "species.txt", model=file).status == 0
     assert predict("--back-off", "--output", tmp_path / "backed.txt", model=file).status == 0
     assert lines(tmp_path / "backed.txt") == lines(tmp_path / "species.txt")
-
-
-def test_back_off_without_a_leaf_names_nothing(predict, tmp_path):
-    """Even with a threshold of 0, as here."""
-    cv2.imwrite(str(tmp_path / "blank.png"), np.full((300, 200, 3), 250, np.uint8))
-    found = predict(
-        "--back-off", "--assume-type", "scan", "--output", tmp_path / "run", pictures=tmp_path / "blank.png"
-    )
-    assert found.status == 0
-    assert "no leaf found in it" in found.err
-    assert [name for _, name, _ in lines(tmp_path / "run")["blank.png"]] == ["*"]
 
 
 def test_back_off_of_a_model_of_low_confidence(cli, predict, drawn, doubtful, truth, tmp_path):
@@ -132,16 +107,6 @@ def test_back_off_of_a_model_of_low_confidence(cli, predict, drawn, doubtful, tr
     [row] = json.loads(scored.out)[0]["rows"]
     answered = sum(int(cell.split("/")[1]) for cell in row.values() if isinstance(cell, str) and "/" in cell[-3:])
     assert answered == 9
-
-
-def test_printed_back_off(predict, doubtful):
-    found = predict("--back-off", model=doubtful)
-    assert found.status == 0
-    assert found.out.count("  1  ") == 9
-    backed = [line for line in found.out.splitlines() if " *" in line]
-    assert backed
-    # The likeliest species are printed as well.
-    assert all("likeliest: " in line for line in backed)
 
 
 def test_verdicts_with_back_off(predict, drawn, drawn_model, doubtful, tmp_path):
@@ -175,18 +140,3 @@ def test_a_model_without_thresholds(predict, without_thresholds, tmp_path):
         assert found.err.count("\n") == 1
         assert not (tmp_path / "run").exists()
     assert predict("--set", "top-2", model=without_thresholds).status == 0
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["--set", "best-5"], "expected sets as top-K, average-K or coverage-P"),
-        (["--set", "top-5", "--top", 5], "not allowed with argument"),
-        (["--set", "top-5", "--back-off"], "not allowed with argument"),
-    ],
-)
-def test_wrong_usage(predict, words, expected):
-    found = predict(*words)
-    assert found.status == 2
-    assert expected in found.err
-    assert found.err.count("\n") == 1

@@ -3,11 +3,8 @@ import shutil
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from leafid.pages import plots
-from leafid.pages.run_facts import ConfusionMatrix
 from leafid.pictures import read_collection
 from tests.pages.written_pages import check_page
 
@@ -77,20 +74,6 @@ def test_without_wrong_answers_and_without_probabilities(cli, tmp_path):
 
 
 NAME = r"\input{x} $\frac{$ & % # _ <b>木</b> $$ --> \udce9"
-
-
-def test_names_in_plots_are_text_and_silent(recwarn):
-    interval = [(0.5, 0.4, 0.6)]
-    matrix = ConfusionMatrix((NAME, "b"), (NAME, "$_$"), np.ones((2, 3), int), 0)
-    drawn = [
-        plots.draw_confusion_matrix(matrix, NAME),
-        plots.draw_curves({NAME: ((0, 1), (0, 1)), "b": ((0, 1), (0, 1))}, NAME, NAME, about=NAME),
-        plots.draw_points([NAME], {NAME: interval, "b": interval}, NAME, NAME),
-    ]
-    for svg in drawn:
-        texts = [element.text for element in ElementTree.fromstring(svg).iter("text")]
-        assert NAME.replace("\udce9", "\ufffd") in texts
-    assert not list(recwarn)
 
 
 def test_a_report_on_names_that_are_no_formulas(cli, tmp_path):

@@ -56,15 +56,6 @@ def test_unreadable_pictures_are_reported_and_the_others_segmented(cli, leaf_fil
     assert {file.name for file in (tmp_path / "cut").iterdir()} == {"leaf_mask.png", "leaf_overlay.jpg"}
 
 
-def test_an_all_white_scan_gives_an_empty_mask_and_a_warning(cli, tmp_path):
-    cv2.imwrite(str(tmp_path / "white.png"), np.full((60, 50, 3), 255, np.uint8))
-    outcome = cli("segment", tmp_path / "white.png", "--assume-type", "scan", "--output", tmp_path / "cut", "--jobs", 1)
-    assert outcome.status == 0
-    assert outcome.out.splitlines()[1].split() == ["white.png", "scan", "0.0%", "0.00"]
-    assert "no leaf found" in outcome.err
-    assert not cv2.imread(str(tmp_path / "cut" / "white_mask.png"), cv2.IMREAD_UNCHANGED).any()
-
-
 def test_jobs_do_not_change_the_bytes(cli, leaf_file, tmp_path):
     grey = cv2.imread(str(leaf_file), cv2.IMREAD_GRAYSCALE)
     cv2.imwrite(str(leaf_file.parent / "grey.png"), grey)

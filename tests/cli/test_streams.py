@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from leafid.cli import info
 from leafid.cli.environment import Environment
 from leafid.cli.main import main
 
@@ -59,15 +58,6 @@ def test_a_result_that_can_not_be_written_is_reported_once(tmp_path, lines):
     assert done.returncode == 1
     found = [line for line in done.stderr.splitlines() if not line.endswith(" problem")]
     assert found == ["leafid: error: No space left on device"]
-
-
-def test_another_broken_pipe_is_an_error(cli, monkeypatch):
-    def run(*_):
-        raise BrokenPipeError(32, "Broken pipe")
-
-    monkeypatch.setattr(info, "run", run)
-    found = cli("info", "x")
-    assert (found.status, found.err) == (1, "leafid: error: Broken pipe\n")
 
 
 class Terminal(io.StringIO):

@@ -79,25 +79,6 @@ def test_pictures_that_can_not_be_read(train, drawn, tmp_path):
     assert Model.read(tmp_path / "model.leafid")["scan"].identifier.n_pictures == 15
 
 
-def test_no_picture_can_be_read(train, drawn, tmp_path):
-    folder = copied(drawn, tmp_path / "Train", set(stems(drawn / "Train")[:3]).__contains__)
-    for file in folder.glob("*.jpg"):
-        file.write_bytes(b"")
-    found = train(folder)
-    assert found.status == 1
-    assert "no picture could be read" in found.err.splitlines()[-1]
-    assert not (tmp_path / "model.leafid").exists()
-
-
-def test_a_species_with_a_single_picture(train, drawn, tmp_path):
-    lone = stems(drawn / "Train", species="robur")[0]
-    others = {*stems(drawn / "Train", species="platanoides"), *stems(drawn / "Train", species="excelsior"), lone}
-    found = train(copied(drawn, tmp_path / "Train", others.__contains__))
-    assert found.status == 0, found.err
-    assert "(6 pictures, 1 left out)" in found.out
-    assert "Quercus robur" in Model.read(tmp_path / "model.leafid")["scan"].identifier.species
-
-
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_single_plant(train, drawn, tmp_path, count):
     """Nothing can be held out, but the model names that species."""
@@ -159,21 +140,11 @@ def test_an_unwritable_output_is_reported_before_training(train, drawn, tmp_path
     assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "folder"]
 
 
-def test_training_works_without_a_usable_cache(train, drawn, tmp_path):
-    (tmp_path / "file").write_text("")
-    found = train(drawn, cache=tmp_path / "file" / "cache")
-    assert found.status == 0
-    assert "the feature cache can't be used" in found.err
-    assert "nothing is cached" in found.err
-
-
 @pytest.mark.parametrize(
     ("words", "status", "expected"),
     [
         (["--recipe", "fsat"], 1, "no such recipe"),
         (["--seed", "-1"], 2, "argument --seed: expected a whole number from 0"),
-        (["--seed", "x"], 2, "argument --seed: expected a whole number from 0"),
-        (["--seed", "1_0"], 2, "argument --seed: expected a whole number from 0"),
         (["--jobs", "0"], 2, "argument --jobs"),
         (["--only-type", "xray"], 2, "argument --only-type"),
     ],
@@ -222,7 +193,7 @@ def test_plain_classes_have_no_taxonomy(train, cli, drawn, tmp_path):
     model, run = tmp_path / "model.leafid", tmp_path / "run.txt"
     words = ("--model", model, "--jobs", 1, "--no-cache")
     found = cli("predict", tmp_path / "own", *words, "--back-off")
-    assert (found.status, "2 of its labels are no species names, 'Species1' first" in found.err) == (1, True), found.err
+    assert (found.status, "or its labels form no taxonomy" in found.err) == (1, True), found.err
     assert cli("predict", tmp_path / "own", *words, "--output", run).status == 0
     assert {" ".join(line.split()[1:-2]) for line in run.read_text().splitlines()} == {"Species1", "two words"}
     assert cli("evaluate", tmp_path / "own", run).status == 0
