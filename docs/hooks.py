@@ -74,8 +74,8 @@ def _show_examples() -> Iterator[str]:
 
 
 def _list_public_names() -> Iterator[str]:
-    homes = leafid._HOMES
-    yield from (f"{homes[name]}.{name}" for name in sorted(homes, key=lambda name: (name[0].isupper(), name)))
+    for name in sorted(leafid.__all__, key=lambda name: (name[0].isupper(), name)):
+        yield f"{getattr(leafid, name).__module__}.{name}"
     yield from (f"leafid.sklearn.{name}" for name in ("LeafDescriptor", "LeafClassifier"))
 
 

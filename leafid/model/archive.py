@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError
@@ -23,27 +23,22 @@ _MIN_SHARED_SIZE = 4096
 _SIZE_BYTES = 8
 
 
-class ModelArchive:
+class ModelArchive(NamedTuple):
     """The content of a model file; every array is checked when it is read."""
 
-    def __init__(self, manifest: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        #: Plain data that is still to be checked.
-        self.manifest = manifest
-        self._arrays = arrays
+    #: Plain data that is still to be checked.
+    manifest: dict[str, Any]
+    arrays: Mapping[str, np.ndarray]
 
     def read_array(self, name: str, *shape: int, kind: str = "f") -> np.ndarray:
-        """Read an array of finite floating-point numbers, or integers ("i").
-
-        A `ValueError` is raised when it is missing, of another shape, or holds anything else.
-        """
-        array = self._arrays.get(self.manifest.get("same_as", {}).get(name, name))
+        """Read an array of finite floating-point numbers, or integers ("i"); a `ValueError` says what else it is."""
+        array = self.arrays.get(self.manifest.get("same_as", {}).get(name, name))
         if array is None:
             raise ValueError(f"array {name} is missing")
-        if array.dtype.kind != kind or not np.isfinite(array).all():
-            found = "NaN or infinity" if array.dtype.kind == "f" else array.dtype
-            raise ValueError(f"array {name}: expected finite numbers, found {found}")
-        if array.shape != shape:
-            raise ValueError(f"array {name}: expected shape {shape}, found {array.shape}")
+        if array.shape != shape or array.dtype.kind != kind or not np.isfinite(array).all():
+            raise ValueError(
+                f"array {name}: expected finite numbers of shape {shape}, found {array.dtype} {array.shape}"
+            )
         return array
 
 

@@ -226,14 +226,13 @@ class Model:
         """Answer pictures of one type, given by their indices."""
         own = self[type_]
         table = loader.load([picture for picture, _ in pictures.values()], own.identifier.extractor)
-        features = {index: found for index, found in zip(pictures, table, strict=True) if found is not None}
-        readable = [pictures[index] for index in features]
-        answers = own.answer(readable, list(features.values()), self.common_names, reject_at)
-        for answer in answers:
-            if not answer.has_leaf:
-                file = answer.picture.file
-                _log.warning("%s: no leaf found in it; every species is ranked as equally likely", file)
-        return zip(features, answers, strict=True)
+        for (index, (picture, probability)), features in zip(pictures.items(), table, strict=True):
+            if features is None:
+                continue
+            if features.confidence == 0:
+                _log.warning("%s: no leaf found in it; every species is ranked as equally likely", picture.file)
+            answer = own.answer(picture, features, reject_at, self.common_names)
+            yield index, replace(answer, type_probability=probability)
 
     def _back_off(self, answer: Answer) -> Answer:
         """Name the species, or the lowest taxon above it that is probable enough."""

@@ -23,40 +23,17 @@ class TypeModel:
     thresholds: Thresholds | None = None
 
     def answer(
-        self,
-        pictures: Sequence[tuple[Picture, float | None]],
-        features: Sequence[Features],
-        common_names: Mapping[str, Sequence[str]],
-        reject_at: float,
-    ) -> list[Answer]:
-        """Answer pictures, given with the probability of their type where it was recognised, by their features.
-
-        `reject_at` is the share of the leaves of known species that may be rejected.
-        """
-        if not features:
-            return []
-        scores = self.identifier.score(features)
-        probabilities = self.identifier.predict_proba(features, scores)
-        decisions: list[Decision] = ["species" if item.confidence else "no-leaf" for item in features]
-        evidence: list[tuple[float | None, float | None]] = [(None, None)] * len(features)
-        assessed, rejection = self.identifier.assess(features, scores), self.identifier.rejection
-        if assessed is not None and rejection is not None:
-            evidence = [(round(float(leaf), 9), round(float(known), 9)) for leaf, known in zip(*assessed, strict=True)]
-            decisions = [
-                "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
-                for is_no_leaf, is_unknown in zip(*rejection.reject(*assessed, reject_at), strict=True)
-            ]
-        return [
-            Answer(
-                picture,
-                rank_species(row, self.identifier.species),
-                item.confidence,
-                *own_evidence,
-                decision,
-                type_probability=type_probability,
-                common_names=common_names,
-            )
-            for (picture, type_probability), row, item, own_evidence, decision in zip(
-                pictures, probabilities, features, evidence, decisions, strict=True
-            )
-        ]
+        self, picture: Picture, features: Features, reject_at: float, common_names: Mapping[str, Sequence[str]]
+    ) -> Answer:
+        """Answer a picture by its features; `reject_at` of the leaves of known species may be rejected."""
+        scores = self.identifier.score([features])
+        (probabilities,) = self.identifier.predict_proba([features], scores)
+        ranking = rank_species(probabilities, self.identifier.species)
+        assessed, rejection = self.identifier.assess([features], scores), self.identifier.rejection
+        if assessed is None or rejection is None:
+            decision: Decision = "species" if features.confidence else "no-leaf"
+            return Answer(picture, ranking, features.confidence, decision=decision, common_names=common_names)
+        leaf, known = (round(float(own), 9) for (own,) in assessed)
+        is_no_leaf, is_unknown = rejection.reject(*assessed, reject_at)
+        decision = "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
+        return Answer(picture, ranking, features.confidence, leaf, known, decision, common_names=common_names)

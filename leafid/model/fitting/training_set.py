@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -87,7 +87,6 @@ class SharedTrainingSet:
     ) -> None:
         self._pictures = pictures
         self._build = partial(build_training_set, pictures, recipe, loader, extractor)
-        self._rows: dict[str, TrainingRows] = {}
         self.extractor = extractor
 
     @cached_property
@@ -95,11 +94,10 @@ class SharedTrainingSet:
         """The training set of all pictures."""
         return self._build()
 
-    def make_rows(self, name: str) -> TrainingRows:
+    @cached_property
+    def make_rows(self) -> Callable[[str], TrainingRows]:
         """Make the training rows of an expert once."""
-        if name not in self._rows:
-            self._rows[name] = self.training_set.make_rows(name)
-        return self._rows[name]
+        return cache(self.training_set.make_rows)
 
     def holds(self, pictures: Sequence[Picture]) -> bool:
         """Whether the training set of some of the pictures is a part of that of all.
