@@ -3,7 +3,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
@@ -75,15 +75,6 @@ def test_classifier_predicts_what_the_program_does(scans, classifier):
     assert probabilities.shape == (len(files), len(fitted.classes_))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
     assert (fitted.predict(files) == species).mean() == fitted.score(files, species) > 0.8
-
-
-@pytest.mark.slow
-def test_classifier_in_cross_validation_and_grid_search(scans, classifier):
-    files, species, plants = scans
-    assert cross_val_score(classifier, files, species, groups=plants, cv=GroupKFold(3)).mean() > 0.3
-    search = GridSearchCV(classifier, {"random_state": [0, 1]}, cv=GroupKFold(3), refit=False)
-    search.fit(files, species, groups=plants)
-    assert len(search.cv_results_["mean_test_score"]) == 2
 
 
 @pytest.mark.parametrize("estimator", [LeafDescriptor(["hu"]), LeafClassifier("fast", cache=False)])

@@ -91,22 +91,6 @@ def test_the_extended_model_answers_like_one_trained_on_all(
     assert np.corrcoef(scores[0].ravel(), scores[1].ravel())[0, 1] > 0.95
 
 
-def test_what_a_model_knows_is_added(extended_model, old_model, new_pictures, by_species):
-    third = list(by_species)[2]
-    assert list(extended_model.species) == list(by_species)
-    assert extended_model.species[third].n_pictures == len(new_pictures) == 9
-    assert extended_model.species[third].types[SCAN].n_pictures == 3
-    assert extended_model.species[third].thumbnails
-    assert extended_model.fingerprint not in ("", old_model.fingerprint)
-    for type_, own in extended_model.types.items():
-        identifier = own.identifier
-        assert identifier.species == tuple(by_species)
-        assert identifier.added == (third,)
-        assert identifier.n_plants == old_model[type_].identifier.n_plants + 3
-        assert extended_model[type_].scores == old_model[type_].scores
-    assert list(old_model.species) == list(by_species)[:2]
-
-
 def test_added_species_are_rejected_no_more_than_allowed(old_model, new_pictures, ridge_loader):
     # Two species are too few to learn rejection from: one is made that takes every picture for no leaf.
     (features,) = ridge_loader.load(new_pictures[:1], old_model[SCAN].identifier.extractor)

@@ -50,13 +50,6 @@ def test_species_that_a_fold_lacks_are_counted_apart():
     assert found == {"pictures": 0, "unseen": 1}
 
 
-def test_equal_probabilities_are_ranked_by_name():
-    """As in a run file: the first of three equal species is taken, the last one is third."""
-    equal = [1 / 3] * 3
-    assert held_out_scores([answers((SPECIES[0], "1", "A", equal, True))])["top1"] == 1
-    assert held_out_scores([answers((SPECIES[2], "1", "A", equal, True))])["top1"] == 0
-
-
 def fold(seed, number, held_out):
     return FoldAnswers(AcquisitionType.SCAN, seed, number, held_out)
 

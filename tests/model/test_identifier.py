@@ -155,15 +155,3 @@ def test_types_that_are_centred_apart_may_lie_apart():
     new, described = simulated(seed=5)
     said = identifier.predict_proba(described.load(new, None)).argmax(axis=1)
     assert np.mean([identifier.species[s] == p.species for s, p in zip(said, new, strict=True)]) > 0.9
-
-
-def test_an_expert_that_trusts_the_segmentation_is_silent_where_that_failed():
-    pictures, given = simulated()
-    recipe = Recipe(
-        types=(SCAN,), experts={"first": structs.replace(SHAPE, trust="segmentation")}, training_types=(SCAN,)
-    )
-    identifier = fit_identifier(recipe, pictures, given)
-    described = given.load(pictures[:1], None)[0]
-    unsure = identifier.predict_proba([replace(described, confidence=0.0)])
-    np.testing.assert_allclose(unsure, 1 / 3)
-    assert identifier.predict_proba([described]).max() > 0.5

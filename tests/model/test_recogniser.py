@@ -16,12 +16,6 @@ def test_features_of_any_picture(rows, cols, seed):
     assert np.isfinite(found).all()
 
 
-def test_turning_by_a_half_changes_nothing():
-    # A multiple of the thumbnail's side, so that the reduction averages the same blocks.
-    image = np.random.default_rng(0).integers(0, 256, (96, 144, 3), dtype=np.uint8)
-    np.testing.assert_allclose(measure_type_features(image[::-1, ::-1].copy()), measure_type_features(image), atol=1e-5)
-
-
 def test_tells_bright_from_dark_and_middle_from_both():
     random = np.random.default_rng(0)
     grey = np.repeat([20, 128, 240], 8)

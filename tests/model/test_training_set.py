@@ -92,13 +92,6 @@ def test_weights_are_shared_between_pictures_and_their_looks():
     assert weights.sum() == pytest.approx(of_pictures.sum())
 
 
-@pytest.mark.parametrize(("n_pictures", "n_composited"), [(5, 5), (8, 8), (24, 8)])
-def test_photos_are_composited_with_at_most_eight_pictures_of_a_plant(n_pictures, n_composited):
-    pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(n_pictures)]
-    found, _ = gathered(recipe=structs.replace(RECIPE, jittered=0, composited=1), pictures=pictures)
-    assert len(found.picture_indices) == n_pictures + n_composited
-
-
 @pytest.mark.parametrize(("left_out", "is_held"), [("1", True), ("0", False), ("012", False)])
 def test_parts_of_plants_and_small_parts_are_not_selected(left_out, is_held):
     """Photos would be composited of other pictures of a part of a plant."""
