@@ -2,7 +2,6 @@
 
 import io
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,8 +17,7 @@ MAX_NAME_BYTES = 255
 MAX_OUTPUT_NAME_BYTES = MAX_NAME_BYTES - 15
 _MAX_STDIN_BYTES = 1 << 28
 #: Descriptors of the standard streams by their file names.
-_STANDARD_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
-_NUMBERED_STREAM = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})")
+_STANDARD_STREAMS = {"/dev/stdout": 1, "/dev/fd/1": 1, "/dev/stderr": 2, "/dev/fd/2": 2}
 
 
 def is_pipe_or_device(path: Path) -> bool:
@@ -143,9 +141,7 @@ def _open_descriptor(descriptor: int, mode: str) -> IO:
 
 
 def _get_stream_number(path: str | os.PathLike[str]) -> int | None:
-    name = os.fspath(path)
-    numbered = _NUMBERED_STREAM.fullmatch(name)
-    return int(numbered[1]) if numbered else _STANDARD_STREAMS.get(name)
+    return _STANDARD_STREAMS.get(os.fspath(path))
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

@@ -7,7 +7,6 @@ found, the names of a table's entries and the choices, which are added here.
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -22,21 +21,15 @@ KeyPath = tuple[str | int, ...]
 _MAX_FOUND = 100
 _UNKNOWN_KEY = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 _MISSING_KEY = re.compile(r"Object missing required field `(.*)`", re.DOTALL)
-# What msgspec says of values that are checked here again; every other message comes from a type's own check.
-_PLAIN_MESSAGE = re.compile(r"Expected `|Expected Unicode|Invalid enum value|Number out of range|Integer|Invalid ")
-_NOUNS: dict[type, str] = {
-    inspect.AnyType: "a value",
-    inspect.BoolType: "true or false",
-    inspect.FloatType: "a number",
-    inspect.IntType: "a whole number",
-    inspect.NoneType: "null",
-    inspect.StrType: "text",
-    inspect.StructType: "a table",
-    inspect.DataclassType: "a table",
-    inspect.BytesType: "bytes in base64",
-    inspect.DictType: "a table",
+# The words of messages for those of msgspec.
+_WORDS = {"bool": "true or false", "float": "a number", "int": "a whole number"}
+_WORDS |= {"str": "text", "object": "a table", "array": "a list"}
+#: Types that take a table, a list or text.
+_KINDS: dict[type, Any] = {
+    dict: (inspect.StructType, inspect.DataclassType, inspect.DictType),
+    list: (inspect.ListType, inspect.VarTupleType, inspect.TupleType, inspect.SetType, inspect.FrozenSetType),
+    str: (inspect.EnumType, inspect.LiteralType),
 }
-_LISTS = (inspect.ListType, inspect.VarTupleType, inspect.SetType, inspect.FrozenSetType)
 
 
 def parse_toml(text: str, kind: type[T], source: object) -> T:
@@ -96,37 +89,46 @@ def _check_values(value: Any, path: KeyPath = ()) -> None:
 
 def _describe(data: Any, kind: type, error: msgspec.ValidationError) -> str:
     message, _, place = str(error).partition(" - at `")
-    is_key = place.startswith("key` in `")
-    path = _locate(data, kind, str(error), place.removeprefix("key` in `").removesuffix("`"))
-    value, info = _follow(data, kind, path)
-    if is_key:
-        key = _find_entry(data, kind, str(error), path, value)
-        return _join(path, f"expected {_name_type(info.key_type)} as a name, found {_show(key)}")
-    if found := _UNKNOWN_KEY.fullmatch(message):
-        known = _list_keys(info)
-        hint = suggest(found[1], known, f"; expected {', '.join(known)}")
-        return _join(path, f"unknown key {found[1]!r}{hint}")
-    if found := _MISSING_KEY.fullmatch(message):
-        entry = next(field for field in info.fields if field.encode_name == found[1])
-        return _join((*path, found[1]), f"expected {_name_type(entry.type)}, found nothing")
-    if _PLAIN_MESSAGE.match(message):
-        return _join(path, f"expected {_name_type(info)}, found {_show(value)}")
+    place = place.removesuffix("`")
+    path, value, info = _locate(data, kind, str(error), place.removeprefix("key` in `"))
+    if place.startswith("key`"):
+        value, info = "another name", info.key_type
+    if unknown := _UNKNOWN_KEY.fullmatch(message):
+        known = sorted(field.encode_name for field in info.fields)
+        hint = suggest(unknown[1], known, f"; expected {', '.join(known)}")
+        return _join(path, f"unknown key {unknown[1]!r}{hint}")
+    if missing := _MISSING_KEY.fullmatch(message):
+        return _join((*path, missing[1]), "expected a value, found nothing")
+    if message.startswith("Invalid enum value"):
+        choices = info.values if isinstance(info, inspect.LiteralType) else [member.value for member in info.cls]
+        return _join(path, f"expected one of {', '.join(map(str, choices))}, found {_show(value)}")
+    message = message.replace("Number out of range", "Expected `float`")
+    if message.startswith("Expected"):
+        expected = re.sub(r"`(\w+)", lambda word: _WORDS.get(word[1], word[1]), message.partition(", got")[0])
+        message = f"{expected[0].lower()}{expected[1:].replace('`', '')}, found {_show(value)}"
     return _join(path, message)
 
 
-def _locate(data: Any, kind: type, message: str, place: str) -> KeyPath:
-    """Parse the path of a message of msgspec, which writes ``[...]`` for the entry of a table."""
+def _locate(data: Any, kind: type, message: str, place: str) -> tuple[KeyPath, Any, Any]:
+    """Follow the path of a message of msgspec, which writes ``[...]`` for the entry of a table.
+
+    Returns the path with its entries, the value there, and the description of the type that is expected.
+    """
     path: KeyPath = ()
-    value = data
+    value, info = data, _choose_alternative(inspect.type_info(kind), data)
     for name, index in re.findall(r"\.([^.\[]+)|\[(\.\.\.|\d+)\]", place):
-        step: str | int = name or index
-        if index == "...":
-            step = _find_entry(data, kind, message, path, value)
-        elif index:
-            step = int(index)
-        path = (*path, step)
-        value = value[step]
-    return path
+        step: Any = name or index
+        if index:
+            step = _find_entry(data, kind, message, path, value) if index == "..." else int(index)
+        if hasattr(info, "fields"):
+            info = next(field.type for field in info.fields if field.encode_name == step)
+        elif hasattr(info, "item_types"):
+            info = info.item_types[step]
+        else:
+            info = info.value_type if isinstance(value, dict) else info.item_type
+        path, value = (*path, step), value[step]
+        info = _choose_alternative(info, value)
+    return path, value, info
 
 
 def _find_entry(data: Any, kind: type, message: str, path: KeyPath, table: dict[Any, Any]) -> Any:
@@ -151,75 +153,14 @@ def _replace(data: Any, path: KeyPath, value: Any) -> Any:
     return copy
 
 
-def _follow(data: Any, kind: type, path: Iterable[str | int]) -> tuple[Any, Any]:
-    """Return the value at a path, and the description of the type that is expected there."""
-    info: Any = inspect.type_info(kind)
-    for step in path:
-        info = _choose_alternative(info, data)
-        if isinstance(info, inspect.StructType | inspect.DataclassType):
-            info = next(field.type for field in info.fields if field.encode_name == step)
-        elif isinstance(info, inspect.DictType):
-            info = info.value_type
-        elif isinstance(info, inspect.TupleType):
-            info = info.item_types[int(step)]
-        elif isinstance(info, _LISTS):
-            info = info.item_type
-        data = data[step]
-    return data, _choose_alternative(info, data) if isinstance(data, dict) else info
-
-
 def _choose_alternative(info: Any, value: Any) -> Any:
-    """Of a union, choose the type for a table or a list; of a type with a description, the type."""
+    """Of a union, choose the type for a table, a list or text; of a type with a description, the type."""
     if isinstance(info, inspect.Metadata):
         return _choose_alternative(info.type, value)
     if not isinstance(info, inspect.UnionType):
         return info
-    tables, lists = (inspect.StructType, inspect.DataclassType, inspect.DictType), (*_LISTS, inspect.TupleType)
-    kinds = tables if isinstance(value, dict) else lists
+    kinds = _KINDS.get(type(value), ())
     return next((own for own in info.types if isinstance(own, kinds)), info)
-
-
-def _list_keys(info: Any) -> list[str]:
-    return sorted(field.encode_name for field in info.fields)
-
-
-def _name_type(info: Any) -> str:
-    """Say in words what a type takes."""
-    if isinstance(info, inspect.Metadata):
-        return _name_type(info.type)
-    if isinstance(info, inspect.UnionType):
-        return " or ".join(map(_name_type, info.types))
-    if isinstance(info, inspect.EnumType | inspect.LiteralType):
-        choices = [member.value for member in info.cls] if isinstance(info, inspect.EnumType) else info.values
-        return f"one of {', '.join(map(str, choices))}"
-    if isinstance(info, _LISTS):
-        return f"a list of {_name_type(info.item_type)}{' (one or more)' if info.min_length else ''}"
-    if isinstance(info, inspect.TupleType):
-        return f"a list of {len(info.item_types)} values"
-    noun = _NOUNS.get(type(info), type(info).__name__)
-    if getattr(info, "pattern", None):
-        noun += f" like {info.pattern}"
-    if getattr(info, "min_length", None):
-        noun += " that isn't empty"
-    if isinstance(info, inspect.StrType) and info.max_length:
-        noun += f" of at most {info.max_length} characters"
-    return " ".join([noun, *_name_bounds(info)])
-
-
-def _name_bounds(info: Any) -> Iterator[str]:
-    low, above, high = (_format_bound(getattr(info, name, None)) for name in ("ge", "gt", "le"))
-    if low and high:
-        yield f"from {low} to {high}"
-    elif low:
-        yield f"of {low} or more"
-    elif high:
-        yield f"of at most {high}"
-    if above:
-        yield f"above {above}"
-
-
-def _format_bound(bound: float | None) -> str:
-    return "" if bound is None else f"{bound:,}" if isinstance(bound, int) else f"{bound:g}"
 
 
 def _show(value: Any) -> str:

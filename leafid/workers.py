@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from itertools import chain, islice
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -177,7 +178,7 @@ class WorkerPool:
         self._pool = ProcessPool(
             self.n_workers, initializer=_start_worker, context=multiprocessing.get_context("spawn")
         )
-        with _ignoring_interrupts():
+        with _deferring_interrupts():
             return self._pool.schedule(function, arguments, timeout=seconds)
 
     def close(self) -> None:
@@ -189,16 +190,15 @@ class WorkerPool:
 
 
 @contextmanager
-def _ignoring_interrupts() -> Iterator[None]:
-    """Ctrl-C goes to every process of the terminal: a worker that has just started would print a traceback."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _deferring_interrupts() -> Iterator[None]:
+    """Block Ctrl-C, which comes afterwards: a worker that has just started would get it too, and print a traceback."""
+    # Workers inherit the mask; the tracker would lift it when it starts.
+    resource_tracker.ensure_running()
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 @cache
@@ -212,6 +212,15 @@ def _get_pool(n_workers: int) -> WorkerPool:
 def _start_worker() -> None:
     # Names of uploaded files, and what is logged anyway, don't get to the terminal.
     logging.getLogger("leafid").addHandler(logging.NullHandler())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this worker when the process that started it is gone: a killed one can't end its workers."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager

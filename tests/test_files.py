@@ -151,21 +151,6 @@ def test_full_device_is_reported(device):
         stream.write("x")
 
 
-@pytest.mark.parametrize("name", ["/dev/fd/{}", "/proc/self/fd/{}"])
-def test_redirected_stream_is_continued(tmp_path, name):
-    """As with ``leafid … --output /dev/stdout >> file``."""
-    file = tmp_path / "file"
-    with file.open("w") as stream:
-        stream.write("before\n")
-        stream.flush()
-        check_writable(name.format(stream.fileno()))
-        with open_output(name.format(stream.fileno())) as same:
-            same.write("more\n")
-        stream.write("after\n")
-    assert file.read_text() == "before\nmore\nafter\n"
-    assert list(tmp_path.iterdir()) == [file]
-
-
 @pytest.mark.parametrize("there", [True, False])
 def test_symbolic_link_is_followed(tmp_path, there):
     folder, link = tmp_path / "folder", tmp_path / "link"

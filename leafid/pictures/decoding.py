@@ -17,8 +17,6 @@ from leafid.pictures.header import Header, open_picture, read_header, read_pictu
 
 _log = logging.getLogger(__name__)
 
-#: Offset of the bit depth in a PNG file.
-_PNG_DEPTH = 24
 _TIFF_PHOTOMETRIC, _WHITE_IS_ZERO = 262, 0
 
 
@@ -80,8 +78,6 @@ def _decode(file: str | os.PathLike[str], header: Header, data: bytes, max_side:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with open_picture(header.kind, data) as picture:
-                if header.kind == "PNG" and data[_PNG_DEPTH] == 16 and "transparency" in picture.info:
-                    return _decode_keyed_png(data, picture.info["transparency"])
                 rgb = _convert_to_rgb(picture)
         if rgb.shape[:2] != (header.rows, header.cols):
             raise ValueError(f"expected {header.cols} × {header.rows} pixels, found {rgb.shape[1]} × {rgb.shape[0]}")
@@ -119,17 +115,6 @@ def _convert_to_rgb(picture: Image.Image) -> np.ndarray:
         return np.asarray(picture.convert("RGB"))
     white = Image.new("RGBA", picture.size, (255, 255, 255, 255))
     return np.asarray(Image.alpha_composite(white, picture.convert("RGBA")).convert("RGB"))
-
-
-def _decode_keyed_png(data: bytes, key: int | tuple[int, ...]) -> np.ndarray:
-    """Decode a PNG of 16 bits a channel in which one RGB colour or grey value, the key, is transparent.
-
-    Pillow compares the key of 16 bits with values of 8 bits.
-    """
-    deep = np.asarray(cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR | cv2.IMREAD_ANYDEPTH))
-    image = (deep >> 8).astype(np.uint8)
-    image[np.all(deep == np.atleast_1d(key)[::-1], axis=2)] = 255
-    return image
 
 
 def _apply_orientation(image: np.ndarray, orientation: int) -> np.ndarray:

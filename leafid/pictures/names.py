@@ -18,8 +18,9 @@ _RANKS = {"subsp", "ssp", "var", "f", "fo", "cv", "ex", "et", "auct", "de", "von
 def parse_species_name(text: str) -> str:
     """Reduce a name to ``Genus species``, without authors and lower ranks; underscores count as blanks.
 
-    A hybrid's epithet or genus has a separate ``x`` before it. The genus is capitalised; letters with accents are
-    single characters (Unicode form NFC). Without an epithet, or with invisible characters, a `LeafidError` is raised.
+    A hybrid's epithet or genus has a separate ``x`` before it. The genus is capitalised, and the epithet in small
+    letters; letters with accents are single characters (Unicode form NFC). Without an epithet, or with invisible
+    characters, a `LeafidError` is raised.
 
     Examples
     --------
@@ -33,8 +34,8 @@ def parse_species_name(text: str) -> str:
     'Acer campestre'
     """
     words = _split_words(text.replace("_", " "))
-    genus = [word if word == "x" else word[:1].upper() + word[1:] for word in _take_first_name(words)]
-    name = genus + _take_first_name(_skip_first_name(words))
+    genus = [word if word == "x" else word.capitalize() for word in _take_first_name(words)]
+    name = genus + [word.lower() for word in _take_first_name(_skip_first_name(words))]
     if sum(word != "x" for word in name) < 2:
         raise LeafidError(f"expected a species name of two or three words, found {text.strip()!r}")
     return check_printable(" ".join(name))

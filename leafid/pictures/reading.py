@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 from leafid.errors import LeafidError, ProblemsError, UsageError, list_first
 from leafid.pictures.collection import Collection, Omission
 from leafid.pictures.formats import PICTURE_ENDINGS
-from leafid.pictures.names import parse_genus
 from leafid.pictures.picture import Picture
 from leafid.pictures.readers import imageclef, plantnet300k, records, species_folders, tables
 from leafid.pictures.readers.folders import has_file, walk_pictures
-from leafid.pictures.readers.leftovers import find_live_videos, report_leftovers
+from leafid.pictures.readers.leftovers import report_leftovers
 
 #: Paths that a collection is read from.
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -127,12 +126,7 @@ def read_collection(
         return _read_path(Path(path[0]), layout, unlabelled, sources)
     collections: list[Collection] = []
     problems: list[str] = []
-    items = [*map(Path, path)]
-    videos = find_live_videos(items)
-    for item in items:
-        if item in videos:
-            problems.append(f"{item}: the video of the live photo {videos[item].name}; it is not read")
-            continue
+    for item in map(Path, path):
         if not item.exists() and item.suffix.lower() in PICTURE_ENDINGS:
             collections.append(Collection(item, PLAIN_PICTURES, (Picture(item),)))
             continue
@@ -188,7 +182,7 @@ def _read_path(path: Path, layout: str | None, unlabelled: bool, sources: _Sourc
     if not collection.pictures:
         hint = f" in the layout {layout}; leave out --layout to have it detected" if layout else ""
         raise ProblemsError([f"{path}: expected pictures, found none that can be used{hint}", *collection.problems])
-    return replace(collection, pictures=_unify_spelling(collection.pictures))
+    return collection
 
 
 def _apply_sources(
@@ -225,22 +219,6 @@ def _detect_layout(path: Path) -> str:
         "name a folder that holds pictures itself, or folders of pictures named after their label"
     )
     raise ProblemsError([message, *problems, *report_leftovers(Collection(path, "", ()))])
-
-
-def _unify_spelling(pictures: Sequence[Picture]) -> tuple[Picture, ...]:
-    """Replace species names that differ only in upper and lower case by the spelling with the fewest capitals."""
-    spellings: dict[str, str] = {}
-    for species in {picture.taxon.species for picture in pictures if picture.taxon and picture.taxon.genus}:
-        key = species.casefold()
-        spellings[key] = max(spellings.get(key, ""), species)  # small letters sort after capitals
-
-    def unify(picture: Picture) -> Picture:
-        taxon = picture.taxon
-        if taxon is None or taxon.genus is None or (species := spellings[taxon.species.casefold()]) == taxon.species:
-            return picture
-        return replace(picture, taxon=replace(taxon, species=species, genus=parse_genus(species)))
-
-    return tuple(map(unify, pictures))
 
 
 def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collection:

@@ -96,11 +96,11 @@ def test_every_file_of_a_folder_is_read_or_named(predict, loose, tmp_path):
     (loose / f"{first.stem}.MOV").write_bytes(b"the video of a live photo")
     found = predict(loose)
     assert found.status == 0
-    assert "1 .mov of live photos" in found.err
+    assert "1 .mov" in found.err
     (loose / "IMG_0001.dng").write_bytes(b"raw data")
     found = predict(loose)
     assert found.status == 1
-    assert "IMG_0001.dng first); convert to JPEG; left out" in found.err
+    assert "IMG_0001.dng first); convert or rename; left out" in found.err
 
 
 def test_names_with_blanks(predict, loose, tmp_path):

@@ -181,7 +181,7 @@ def test_a_file_that_looks_like_a_picture_but_is_not_read(train, drawn, tmp_path
     (folder / "IMG_1.dng").write_bytes(b"raw data")
     found = train(folder)
     assert found.status == 1
-    assert "IMG_1.dng first); convert to JPEG; left out" in found.err
+    assert "IMG_1.dng first); convert or rename; left out" in found.err
 
 
 def test_plain_classes_have_no_taxonomy(train, cli, drawn, tmp_path):

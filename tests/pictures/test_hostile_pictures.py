@@ -1,17 +1,12 @@
 import io
-import os
 import struct
-import subprocess
-import sys
 import time
 import zlib
 
 import cv2
-import numpy as np
 import pytest
 from PIL import Image
 
-from leafid.errors import LeafidError
 from leafid.pictures.decoding import ImageError, read_image, read_image_size
 from leafid.pictures.header import MAX_PIXELS
 from tests.pictures.picture_making import KINDS, png_chunk, save
@@ -40,13 +35,6 @@ def test_truncated_jpeg_with_a_whole_thumbnail(tmp_path, rgb):
         read_image(cut)
 
 
-def test_trailing_bytes_are_allowed(tmp_path, rgb):
-    for kind in ("jpg", "png"):
-        file = save(tmp_path / f"leaf.{kind}", rgb)
-        file.write_bytes(file.read_bytes() + b"\0" * 100)
-        assert read_image(file).shape == rgb.shape
-
-
 def test_damage_inside_a_jpeg_is_logged(tmp_path, rgb, caplog, capfd):
     file = save(tmp_path / "leaf.jpg", rgb)
     data = bytearray(file.read_bytes())
@@ -67,15 +55,6 @@ def test_damage_inside_a_png(tmp_path, rgb, capfd):
     with pytest.raises(ImageError, match="damaged PNG"):
         read_image(file)
     assert capfd.readouterr().err == ""
-
-
-def test_works_without_stderr(tmp_path, rgb):
-    file = save(tmp_path / "leaf.jpg", rgb)
-    code = (
-        f"import os; os.close(2); from leafid.pictures.decoding import read_image as r; print(r({str(file)!r}).shape)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "(60, 80, 3)"
 
 
 @pytest.mark.parametrize(
@@ -104,17 +83,6 @@ def test_not_a_picture(tmp_path, content, found):
             read(file)
         assert str(raised.value).startswith(f"{file}: expected ")
         assert "\n" not in str(raised.value)
-
-
-def test_no_file_and_folder(tmp_path):
-    with pytest.raises(ImageError, match="no such file"):
-        read_image(tmp_path / "none.jpg")
-    with pytest.raises(ImageError, match="found a folder"):
-        read_image(tmp_path)
-    os.mkfifo(tmp_path / "pipe.jpg")
-    with pytest.raises(ImageError, match="found no file"):
-        read_image(tmp_path / "pipe.jpg")
-    assert issubclass(ImageError, LeafidError)
 
 
 def png_header(rows: int, cols: int) -> bytes:
@@ -153,9 +121,6 @@ HOSTILE_HEADERS = {
     "Exif": (lambda own: jpeg_segments(own["jpg"], *[b"Exif\0\0" + bytes(65_000)] * 1500), "bytes before the pixels"),
     "small Exif": (lambda own: jpeg_segments(own["jpg"], *[b"Exif\0\0"] * 500_000), "segments"),
     "chunks": (lambda own: own["png"][:33] + png_chunk(b"teXt", b"") * 1_000_000 + own["png"][33:], "chunks"),
-    "comments": (lambda own: own["gif"][:781] + b"!\xfe\xff" + bytes([255]) * 30_000_000 + own["gif"][781:], "GIF"),
-    "blocks": (lambda own: own["gif"][:781] + b"!\xfe\1a\0" * 5_000_000 + own["gif"][781:], "bytes before the first"),
-    "boxes": (lambda own: own["avif"] + b"\0\0\0\x08free" * 2_000_000, "boxes"),
     "tags": (lambda own: tiff_of_one_block(10_000, 2_000_000), "bytes of tags"),
 }
 
@@ -173,13 +138,6 @@ def test_headers_that_take_minutes_are_refused_in_seconds(tmp_path, rgb, case, r
     assert time.process_time() - started < 3
 
 
-def test_headers_of_cameras_are_read(tmp_path, rgb):
-    file = save(tmp_path / "leaf.jpg", rgb)
-    file.write_bytes(jpeg_segments(file.read_bytes(), *[b"ICC_PROFILE\0" + bytes(65_000)] * 200))
-    file.write_bytes(file.read_bytes()[:2] + b"\xff" * 1000 + file.read_bytes()[2:])
-    assert read_image(file).shape == rgb.shape
-
-
 @pytest.mark.parametrize(("rows", "cols"), [(30_000, 30_000), (10_000, MAX_PIXELS // 10_000 + 1), (2**31 - 1, 20)])
 def test_huge_pictures_are_refused_before_decoding(tmp_path, monkeypatch, rows, cols):
     monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("was decoded"))
@@ -188,13 +146,6 @@ def test_huge_pictures_are_refused_before_decoding(tmp_path, monkeypatch, rows, 
     for read in (read_image, read_image_size):
         with pytest.raises(ImageError, match="at most 100 megapixels"):
             read(file)
-
-
-def test_narrow_pictures_are_refused(tmp_path):
-    file = save(tmp_path / "narrow.png", np.zeros((100, 8, 3), np.uint8))
-    with pytest.raises(ImageError, match="at least 16 × 16 pixels, found 8 × 100"):
-        read_image(file)
-    assert read_image(save(tmp_path / "enough.png", np.zeros((16, 16, 3), np.uint8))).shape == (16, 16, 3)
 
 
 def test_a_jpeg_of_a_thousand_scans_is_refused(tmp_path):
@@ -209,24 +160,3 @@ def test_a_jpeg_of_a_thousand_scans_is_refused(tmp_path):
     # What follows the end of the picture doesn't count.
     file.write_bytes(data + 1000 * scan + data[-2:])
     assert read_image(file).shape == (64, 64, 3)
-
-
-def test_invalid_orientation_and_damaged_exif_are_ignored(tmp_path, rgb):
-    exif = Image.Exif()
-    exif[0x0112] = 77
-    assert read_image(save(tmp_path / "77.jpg", rgb, exif=exif)).shape == rgb.shape
-    file = save(tmp_path / "damaged.jpg", rgb, exif=b"Exif\0\0II*\0\xff\xff\xff\xff")
-    assert read_image(file).shape == rgb.shape
-
-
-def test_a_large_jpeg_of_many_scans_is_refused(tmp_path, rgb):
-    file = save(tmp_path / "leaf.jpg", rgb, progressive=True)
-    data = bytearray(file.read_bytes())
-    start = data.index(b"\xff\xc2") + 5
-    data[start : start + 4] = struct.pack(">HH", 10_000, 10_000)
-    scan = data[data.rindex(b"\xff\xda") : -2]
-    file.write_bytes(data)
-    assert read_image_size(file) == (10_000, 10_000)
-    file.write_bytes(data[:-2] + 5 * scan + data[-2:])
-    with pytest.raises(ImageError, match="that decodes in seconds, found 1"):
-        read_image_size(file)

@@ -83,25 +83,6 @@ def test_2013(tmp_path, draw):
     assert picture.place == Place(None, 43.6, 3.9, None)
 
 
-def test_species_name_of_a_hybrid(tmp_path, add):
-    add(tmp_path, 1, Genus="Platanus", Species="x hispanica")
-    assert read_collection(tmp_path).species == ("Platanus x hispanica",)
-
-
-@pytest.mark.parametrize(
-    ("genus", "species"),
-    [
-        ("× Cuprocyparis Farjon", "leylandii"),
-        ("×Cuprocyparis", "leylandii (A.B.Jacks.) Farjon"),
-        ("x Cuprocyparis", "× Cuprocyparis leylandii"),
-    ],
-)
-def test_species_name_of_a_hybrid_genus(tmp_path, add, genus, species):
-    add(tmp_path, 1, Genus=genus, Species=species)
-    (picture,) = read_collection(tmp_path).pictures
-    assert (picture.taxon.species, picture.taxon.genus) == ("x Cuprocyparis leylandii", "x Cuprocyparis")
-
-
 HIDDEN = dict.fromkeys(("IndividualPlantId", "Genus", "Species", "Family", "Order", "VernacularNames"))
 
 
@@ -129,15 +110,6 @@ def test_package(tmp_path, add, below):
     assert collection.problems == ()
 
 
-@pytest.mark.parametrize("below", ["", "data"])
-def test_repeated_part_is_refused(tmp_path, add, below):
-    package(tmp_path / below, add)
-    add(tmp_path / below / "train", 30)
-    with pytest.raises(LeafidError, match="expected one folder of part train, found Train and train; join them"):
-        read_collection(tmp_path)
-    assert len(read_collection(tmp_path / below / "train")) == 1
-
-
 def test_package_with_ground_truth(tmp_path, add):
     package(tmp_path, add)
     add(tmp_path / "TestXmlWithGroundTruth", 20, picture=False)
@@ -156,21 +128,6 @@ def test_one_folder_of_a_package(tmp_path, add, folder):
     assert {p.part for p in collection.pictures} == {"train" if folder == "Train" else "test"}
     assert collection.find_missing() == ()
     assert len(collection) == (1 if folder == "TestXmlWithGroundTruth" else 2)
-
-
-def test_xml_alone(tmp_path, add):
-    add(tmp_path, 1, picture=False)
-    add(tmp_path, 2)
-    collection = read_collection(tmp_path)
-    assert len(collection) == 2
-    assert [p.name for p in collection.find_missing()] == ["1.jpg"]
-    assert collection.pictures[0].file == tmp_path / "1.jpg"
-    assert collection.problems == ()
-
-
-def test_one_xml_file(tmp_path, add):
-    file = add(tmp_path, 1)
-    assert [p.name for p in read_collection(file).pictures] == ["1.jpg"]
 
 
 def test_pictures_without_xml(tmp_path, add, draw):
@@ -262,14 +219,6 @@ def test_no_usable_picture(tmp_path, add):
     assert second.startswith(str(bad))
 
 
-def test_hidden_files_are_ignored(tmp_path, add):
-    add(tmp_path, 1)
-    (tmp_path / "._1.xml").write_bytes(b"\0\5\x16\7")
-    (tmp_path / "._1.jpg").write_bytes(b"\0\5\x16\7")
-    collection = read_collection(tmp_path)
-    assert (len(collection), collection.problems) == (1, ())
-
-
 @pytest.mark.slow
 def test_real_training_set(real_data):
     collection = read_collection(real_data / "imageclef2011")
@@ -290,16 +239,3 @@ def test_real_training_set(real_data):
     assert {p.part for p in collection.pictures} == {"train"}
     assert collection.problems == ()
     assert collection.find_missing() == ()
-
-
-def test_real_species_equal_the_official_lists(real_data):
-    collection = read_collection(real_data / "imageclef2011")
-    listed = (real_data / "imageclef2011" / "SpeciesIDList").read_text(encoding="utf-8").splitlines()
-    assert set(collection.species) == {" ".join(line.split()) for line in listed if line.strip()}
-    by_species = {}
-    for picture in collection.pictures:
-        by_species.setdefault(picture.species, set()).add(picture.name)
-    for line in (real_data / "imageclef2011" / "trainGroundTruth.txt").read_text(encoding="utf-8").splitlines():
-        words = line.split()
-        names = {word for word in words if word.endswith(".jpg")}
-        assert by_species[" ".join(word for word in words if word not in names)] == names

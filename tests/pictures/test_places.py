@@ -95,13 +95,6 @@ def test_folds_keep_places_together():
     assert {frozenset(GARDENS[::-1][index].name for index in fold) for fold in reversed_folds} == names
 
 
-def test_seeds_shuffle_equal_places():
-    pictures = [picture(number, str(number), 40.0 + number, 3.0) for number in range(8)]
-    splits = {tuple(map(tuple, split_by_unit(pictures, "place", 2, seed))) for seed in range(4)}
-    assert len(splits) > 1
-    assert {len(fold) for folds in splits for fold in folds} == {4}
-
-
 def test_too_few_places():
     with pytest.raises(LeafidError, match=r"expected at least 5 places .* for 5 folds, found 4"):
         split_by_unit(GARDENS, "place", 5, 0)

@@ -110,11 +110,6 @@ def test_lists_with_labels(flat):
     assert found["maple_2.jpg"] == (None, None)
 
 
-def test_text_that_is_no_list_is_ignored(flat):
-    (flat / "test.txt").write_text("remember the milk\n")
-    assert {p.part for p in read_collection(flat).pictures} == {None}
-
-
 def test_coco_file(flat):
     content = {
         "images": [{"id": 1, "file_name": "maple_2.jpg"}, {"id": 2, "file_name": "sub/oak_7.jpg"}],
@@ -135,24 +130,6 @@ def test_coco_file(flat):
     (flat / "annotations.json").write_text(json.dumps(content))
     with pytest.raises(LeafidError, match=r"annotations\[0\]\.image_id: expected .* found nothing"):
         read_collection(flat)
-
-
-@pytest.mark.parametrize("name", ["a\0.jpg", "a\ud800.jpg", "loop"])
-def test_rows_that_can_name_no_file(flat, name):
-    (flat / "loop").symlink_to(flat / "loop")
-    content = {
-        "images": [{"id": 1, "file_name": "maple_2.jpg"}, {"id": 2, "file_name": name}],
-        "annotations": [{"image_id": 1, "category_id": 5}, {"image_id": 2, "category_id": 5}],
-        "categories": [{"id": 5, "name": "Acer campestre"}],
-    }
-    (flat / "annotations.json").write_text(json.dumps(content))
-    if name == "loop":
-        collection = read_collection(flat)
-        assert labels(collection) == {"maple_2.jpg": "Acer campestre"}
-        assert any("found none for 1 of 2" in problem for problem in collection.problems)
-    else:
-        with pytest.raises(LeafidError, match=r"annotations\.json: images\[1\].*: expected .*, found 'a\\"):
-            read_collection(flat)
 
 
 def test_labels_and_plants_by_patterns(flat):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from leafid.errors import LeafidError
 from leafid.pictures import read_collection
 
 
@@ -75,35 +74,6 @@ def test_unlabelled_pictures_are_listed_on_request(tmp_path, draw, species_folde
     assert read_collection(tmp_path).is_incomplete
 
 
-def test_unlabelled_pictures_outside_of_parts_are_left_out(tmp_path, draw):
-    draw(tmp_path / "test" / "1.jpg")
-    draw(tmp_path / "test" / "Acer campestre" / "1.jpg")
-    draw(tmp_path / "Acer campestre" / "1.jpg")
-    collection = read_collection(tmp_path, unlabelled=True)
-    assert [(p.species, p.part) for p in collection.pictures] == [("Acer campestre", "test"), (None, "test")]
-    assert len(collection.problems) == 1
-    assert collection.is_incomplete
-
-
-def test_repeated_part_is_refused(tmp_path, species_folders):
-    for part in ("val", "validation", "test"):
-        species_folders(tmp_path / part)
-    with pytest.raises(LeafidError) as caught:
-        read_collection(tmp_path)
-    assert str(caught.value) == (
-        f"{tmp_path}: expected one folder of part val, found val and validation; join them, or move one away"
-    )
-    assert {p.part for p in read_collection(tmp_path / "validation").pictures} == {"val"}
-
-
-def test_species_of_a_hybrid_genus(tmp_path, draw):
-    draw(tmp_path / "x Cuprocyparis leylandii" / "1.jpg")
-    draw(tmp_path / "×Cuprocyparis_notabilis" / "1.jpg")
-    collection = read_collection(tmp_path)
-    assert collection.species == ("x Cuprocyparis leylandii", "x Cuprocyparis notabilis")
-    assert {p.taxon.genus for p in collection.pictures} == {"x Cuprocyparis"}
-
-
 def test_case_and_unicode_form_do_not_distinguish_species(tmp_path, draw):
     folders = (
         "Acer Campestre",
@@ -132,12 +102,6 @@ def test_any_folder_name_is_a_label(tmp_path, draw, name):
     taxa = {picture.file.parent.name: picture.taxon for picture in collection.pictures}
     assert (taxa[name].species, taxa[name].genus, taxa[name].family) == (name, None, None)
     assert (taxa["Acer_campestre"].genus, taxa["Acer_campestre"].family) == ("Acer", "Sapindaceae")
-
-
-def test_plain_labels_differ_by_case(tmp_path, draw):
-    for name in ("a", "A"):
-        draw(tmp_path / name / "1.jpg")
-    assert read_collection(tmp_path).species == ("A", "a")
 
 
 def test_label_that_no_run_may_hold_is_left_out(tmp_path, draw, species_folders):

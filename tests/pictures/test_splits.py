@@ -56,20 +56,6 @@ def test_order_of_the_pictures_does_not_matter(sizes, random):
         assert {pictures[i] for i in fold} == {shuffled[i] for i in other}
 
 
-def test_seeds_differ():
-    pictures = make([[3] * 10] * 4)
-    assert len({tuple(split_by_plant(pictures, 5, seed)[0]) for seed in range(5)}) > 1
-
-
-def test_no_fold_is_empty_if_every_species_has_one_plant():
-    assert all(len(fold) for fold in split_by_plant(make([[2]] * 7), 5, 3))
-
-
-def test_pictures_of_unknown_plant_count_as_plants():
-    pictures = [Picture(Path(f"{n}.jpg"), taxon=Taxon("Acer campestre")) for n in range(10)]
-    assert [len(fold) for fold in split_by_plant(pictures, 5, 0)] == [2] * 5
-
-
 def test_plant_with_two_species_stays_together():
     pictures = make([[4], [1], [2]])
     pictures.append(Picture(Path("odd.jpg"), taxon=Taxon("Genus s1"), plant="0-0"))

@@ -4,11 +4,9 @@ The years differ in their fields; a file is read by the fields that it has.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from leafid.errors import LeafidError
 from leafid.files import safe_join
@@ -21,6 +19,14 @@ from leafid.textfiles import read_xml
 LAYOUT = "imageclef"
 _GROUND_TRUTH = "testxmlwithgroundtruth"
 Value = TypeVar("Value")
+#: Fields that are ignored with a problem if they are wrong, and the functions that parse them.
+_OPTIONAL_FIELDS: dict[str, Callable[[str], object]] = {
+    "Content": names.parse_content,
+    "Date": names.parse_date,
+    "Latitude": partial(names.parse_bounded_number, limit=90),
+    "Longitude": partial(names.parse_bounded_number, limit=180),
+    "Altitude": partial(names.parse_bounded_number, limit=10_000),
+}
 
 
 def detect(path: Path) -> bool:
@@ -39,19 +45,60 @@ def read(path: Path) -> Collection:
     if path.is_file():
         picture, problems = read_picture(path)
         return Collection(path, LAYOUT, (picture,), tuple(problems))
-    contents = _PackageContents()
     sections = list(_find_sections(path))
     folders.refuse_repeated_parts(folder for folder, _ in sections)
+    pictures: dict[Path, Picture] = {}
+    problems = []
     for folder, part in sections:
-        if folder.name.lower() == _GROUND_TRUTH:
-            contents.add_xml_folder(folder, _find_sibling(folder, "test") or folder, part)
-        else:
-            contents.add_folder(folder, part)
+        is_ground_truth = folder.name.lower() == _GROUND_TRUTH
+        picture_folder = (_find_sibling(folder, "test") or folder) if is_ground_truth else folder
+        found, more = _read_folder(folder, picture_folder, part)
+        pictures |= found
+        problems += more
     expected = "in folders with XML files, or in folders called Train and Test"
     if sections:
         expected = f"directly in {', '.join(folder.name or str(folder) for folder, _ in sections)}"
     used = frozenset(folder for folder, _ in sections)
-    return Collection(path, LAYOUT, contents.sort_pictures(), tuple(contents.problems), used, expected)
+    parts = ("train", "val", "test", None)
+    by_name = sorted(pictures.values(), key=lambda picture: names.natural_sort_key(picture.name))
+    by_part = sorted(by_name, key=lambda picture: parts.index(picture.part))
+    return Collection(path, LAYOUT, tuple(by_part), tuple(problems), used, expected)
+
+
+def _read_folder(xml_folder: Path, folder: Path, part: str | None) -> tuple[dict[Path, Picture], list[str]]:
+    """Read the pictures that a folder of XML describes by their files, and problems.
+
+    Where XML and pictures share the folder, pictures without XML are listed, too, which only a training set can't use.
+    """
+    pictures: dict[Path, Picture] = {}
+    problems: list[str] = []
+    first: dict[Path, Path] = {}
+    xml_files = folders.list_files(xml_folder, {".xml"})
+    for xml in xml_files:
+        try:
+            picture, more = read_picture(xml, folder, part)
+        except LeafidError as error:
+            problems.append(XmlOmission(f"{error}; the picture is left out"))
+            continue
+        problems += more
+        if first.setdefault(picture.file, xml) == xml:
+            pictures[picture.file] = picture
+        else:
+            found = f"{picture.name} of {first[picture.file].name}"
+            message = f"{xml}: FileName: expected a picture of its own, found {found}; the file is left out"
+            problems.append(XmlOmission(message))
+    # A picture with unusable XML is among the problems already.
+    stems = {xml.stem for xml in xml_files}
+    for file in folders.list_pictures(folder) if folder == xml_folder else ():
+        if file in pictures or file.stem in stems:
+            continue
+        if part == "train":
+            problems.append(
+                Omission(f"{file}: expected {file.stem}.xml beside it, found none; the picture is left out")
+            )
+        else:
+            pictures[file] = Picture(file, part=part)
+    return pictures, problems
 
 
 def read_picture(xml: Path, folder: Path | None = None, part: str | None = None) -> tuple[Picture, list[str]]:
@@ -60,41 +107,37 @@ def read_picture(xml: Path, folder: Path | None = None, part: str | None = None)
     The picture is in `folder`, by default that of the XML file. A picture of the part ``train`` must have a species. A
     `LeafidError` is raised if the file is not valid XML, or a required field is missing or wrong.
     """
-    record = _XmlRecord(xml)
-    with record.naming_field("FileName"):
-        if "FileName" not in record.fields:
-            raise LeafidError("expected the name of the picture file, found nothing")
-        file = safe_join(folder or xml.parent, record.fields["FileName"])
-    with record.naming_field("Type"):
-        type_ = AcquisitionType.parse(record.fields["Type"]) if "Type" in record.fields else None
-    taxon = record.read_taxon()
+    fields = _read_fields(xml)
+    if "FileName" not in fields:
+        raise LeafidError(f"{xml}: FileName: expected the name of the picture file, found nothing")
+    file = _parse_field(xml, "FileName", fields["FileName"], partial(safe_join, folder or xml.parent))
+    type_ = _parse_field(xml, "Type", fields["Type"], AcquisitionType.parse) if "Type" in fields else None
+    taxon = _read_taxon(xml, fields)
     if taxon is None and part == "train":
         raise LeafidError(f"{xml}: Taxon: expected a Genus and a Species (or a ClassId), found neither")
-    content, date = (
-        record.parse_optional("Content", names.parse_content),
-        record.parse_optional("Date", names.parse_date),
-    )
-    place = Place(
-        record.fields.get("Locality"),
-        record.parse_optional("Latitude", partial(names.parse_bounded_number, limit=90)),
-        record.parse_optional("Longitude", partial(names.parse_bounded_number, limit=180)),
-        record.parse_optional("Altitude", partial(names.parse_bounded_number, limit=10_000)),
-    )
-    vernacular_names = (name.strip() for name in record.fields.get("VernacularNames", "").split(","))
+    values: dict[str, Any] = {}
+    problems: list[str] = []
+    for tag in _OPTIONAL_FIELDS.keys() & fields.keys():
+        try:
+            values[tag] = _parse_field(xml, tag, fields[tag], _OPTIONAL_FIELDS[tag])
+        except LeafidError as error:
+            problems.append(f"{error}; the field is ignored")
+    place = Place(fields.get("Locality"), *map(values.get, ("Latitude", "Longitude", "Altitude")))
+    vernacular_names = (name.strip() for name in fields.get("VernacularNames", "").split(","))
     picture = Picture(
         file,
         type_,
-        content=content,
+        content=values.get("Content"),
         taxon=taxon,
-        plant=record.fields.get("IndividualPlantId"),
-        author=record.fields.get("Author"),
-        organization=record.fields.get("Organization"),
-        date=date,
+        plant=fields.get("IndividualPlantId"),
+        author=fields.get("Author"),
+        organization=fields.get("Organization"),
+        date=values.get("Date"),
         place=place if place != Place() else None,
         vernacular_names=tuple(name for name in vernacular_names if name),
         part=part,
     )
-    return picture, record.problems
+    return picture, sorted(problems)
 
 
 def _find_sections(path: Path) -> Iterator[tuple[Path, str | None]]:
@@ -120,109 +163,51 @@ def _find_sibling(folder: Path, name: str) -> Path | None:
     return next((sibling for sibling in folders.list_folders(parent) if sibling.name.lower() == name), None)
 
 
-@dataclass
-class _PackageContents:
-    """The pictures of a package by their file, and the problems found."""
-
-    pictures: dict[Path, Picture] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-
-    def add_folder(self, folder: Path, part: str | None) -> None:
-        """Add the pictures of a folder with XML, and those without XML, which only a training set can't use."""
-        stems = self.add_xml_folder(folder, folder, part)
-        for file in folders.list_pictures(folder):
-            # A picture with unusable XML is among the problems already.
-            if file in self.pictures or file.stem in stems:
-                continue
-            if part == "train":
-                self.problems.append(
-                    Omission(f"{file}: expected {file.stem}.xml beside it, found none; the picture is left out")
-                )
-            else:
-                self.pictures[file] = Picture(file, part=part)
-
-    def add_xml_folder(self, xml_folder: Path, picture_folder: Path, part: str | None) -> set[str]:
-        """Add or replace the pictures that a folder of XML describes, and return the stems of the XML files."""
-        xml_by_picture: dict[Path, Path] = {}
-        xml_files = folders.list_files(xml_folder, {".xml"})
-        for xml in xml_files:
-            try:
-                picture, problems = read_picture(xml, picture_folder, part)
-            except LeafidError as error:
-                self.problems.append(XmlOmission(f"{error}; the picture is left out"))
-                continue
-            self.problems += problems
-            first = xml_by_picture.setdefault(picture.file, xml)
-            if first == xml:
-                self.pictures[picture.file] = picture
-            else:
-                found = f"{picture.name} of {first.name}"
-                message = f"{xml}: FileName: expected a picture of its own, found {found}; the file is left out"
-                self.problems.append(XmlOmission(message))
-        return {xml.stem for xml in xml_files}
-
-    def sort_pictures(self) -> tuple[Picture, ...]:
-        parts = ("train", "val", "test", None)
-        by_name = sorted(self.pictures.values(), key=lambda picture: names.natural_sort_key(picture.name))
-        return tuple(sorted(by_name, key=lambda picture: parts.index(picture.part)))
+def _read_fields(xml: Path) -> dict[str, str]:
+    """Read the texts of an XML file by the names of their elements."""
+    root = read_xml(xml)
+    if root.tag != "Image":
+        raise LeafidError(f"{xml}: expected the root element <Image>, found <{root.tag}>")
+    fields: dict[str, str] = {}
+    # The years nest elements differently; the first element of a name counts.
+    for element in root.iter():
+        text = " ".join((element.text or "").split())
+        if text:
+            fields.setdefault(element.tag, text)
+    return fields
 
 
-class _XmlRecord:
-    """The fields of an XML file; `problems` collects optional fields that are ignored."""
+def _parse_field(xml: Path, tag: str, text: str, parse: Callable[[str], Value]) -> Value:
+    """Parse a field, and prefix an error with the file and the field."""
+    try:
+        return parse(text)
+    except LeafidError as error:
+        raise LeafidError(f"{xml}: {tag}: {error}") from None
 
-    def __init__(self, xml: Path) -> None:
-        root = read_xml(xml)
-        if root.tag != "Image":
-            raise LeafidError(f"{xml}: expected the root element <Image>, found <{root.tag}>")
-        self.xml = xml
-        self.problems: list[str] = []
-        self.fields: dict[str, str] = {}
-        # The years nest elements differently; the first element of a name counts.
-        for element in root.iter():
-            text = " ".join((element.text or "").split())
-            if text:
-                self.fields.setdefault(element.tag, text)
 
-    @contextmanager
-    def naming_field(self, tag: str) -> Iterator[None]:
-        """Prefix errors with the file and the field."""
-        try:
-            yield
-        except LeafidError as error:
-            raise LeafidError(f"{self.xml}: {tag}: {error}") from None
+def _read_taxon(xml: Path, fields: dict[str, str]) -> Taxon | None:
+    label = _read_label(xml, fields)
+    if label is None:
+        return None
+    species = _parse_field(xml, "Species", label, names.parse_species_name)
+    # An author's name may follow that of the family or the order.
+    family, order = (
+        _parse_field(xml, rank, fields[rank].split()[0], names.check_printable) if rank in fields else None
+        for rank in ("Family", "Order")
+    )
+    return Taxon(species, names.parse_genus(species), family, order, full_name=label)
 
-    def parse_optional(self, tag: str, parse: Callable[[str], Value]) -> Value | None:
-        """Parse a field; ignore it with a problem if it is wrong."""
-        try:
-            return parse(self.fields[tag]) if tag in self.fields else None
-        except LeafidError as error:
-            self.problems.append(f"{self.xml}: {tag}: {error}; the field is ignored")
-            return None
 
-    def read_taxon(self) -> Taxon | None:
-        label = self._read_label()
-        if label is None:
-            return None
-        with self.naming_field("Species"):
-            species = names.parse_species_name(label)
-        # An author's name may follow that of the family or the order.
-        family, order = self._read_higher_taxon("Family"), self._read_higher_taxon("Order")
-        return Taxon(species, names.parse_genus(species), family, order, full_name=label)
-
-    def _read_higher_taxon(self, rank: str) -> str | None:
-        with self.naming_field(rank):
-            return names.check_printable(self.fields[rank].split()[0]) if rank in self.fields else None
-
-    def _read_label(self) -> str | None:
-        """Return the species name, which an author's name may follow."""
-        if "ClassId" in self.fields:
-            return self.fields["ClassId"]
-        genus, species = self.fields.get("Genus"), self.fields.get("Species")
-        if genus is None and species is None:
-            return None
-        if genus is None or species is None:
-            missing, found = ("Genus", species) if genus is None else ("Species", genus)
-            raise LeafidError(f"{self.xml}: {missing}: expected a Genus and a Species, found only {found!r}")
-        # Species holds the full name in 2012, and only the epithet in 2011.
-        genus = names.parse_genus(genus)
-        return species if names.parse_genus(species) == genus else f"{genus} {species}"
+def _read_label(xml: Path, fields: dict[str, str]) -> str | None:
+    """Return the species name, which an author's name may follow."""
+    if "ClassId" in fields:
+        return fields["ClassId"]
+    genus, species = fields.get("Genus"), fields.get("Species")
+    if genus is None and species is None:
+        return None
+    if genus is None or species is None:
+        missing, found = ("Genus", species) if genus is None else ("Species", genus)
+        raise LeafidError(f"{xml}: {missing}: expected a Genus and a Species, found only {found!r}")
+    # Species holds the full name in 2012, and only the epithet in 2011.
+    genus = names.parse_genus(genus)
+    return species if names.parse_genus(species) == genus else f"{genus} {species}"

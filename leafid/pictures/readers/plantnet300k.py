@@ -9,12 +9,10 @@ References
    distribution", NeurIPS Datasets and Benchmarks 2021, section 3. https://doi.org/10.5281/zenodo.4726653
 """
 
-import json
 from collections import Counter
-from functools import partial
 from pathlib import Path
 
-from leafid.errors import LeafidError, ProblemsError
+from leafid.errors import LeafidError
 from leafid.pictures import names
 from leafid.pictures.collection import Collection, Omission
 from leafid.pictures.picture import AcquisitionType, Content, Picture, Taxon
@@ -24,7 +22,6 @@ from leafid.textfiles import read_json
 LAYOUT = "plantnet300k"
 _NAMES_FILE = "species_id_2_name.json"
 _METADATA_FILE = "_metadata.json"
-_SPLITS = frozenset({"train", "val", "test"})
 
 
 def detect(path: Path) -> bool:
@@ -51,7 +48,6 @@ def read(path: Path) -> Collection:
     folders.refuse_repeated_parts(folder for _, folder in sections)
     species_folders = [(part, folder) for part, section in sections for folder in folders.list_folders(section)]
     pictures: list[Picture] = []
-    wrong: list[str] = []
     for part, folder in species_folders:
         taxon = taxa.get(folder.name)
         if not isinstance(taxon, Taxon):
@@ -59,10 +55,7 @@ def read(path: Path) -> Collection:
             problems.append(Omission(f"{names_file}: {reason}; the pictures in {folder} are left out"))
             continue
         files = folders.list_pictures(folder)
-        wrong += [problem for file in files for problem in _check_entry(file, folder.name, metadata.get(file.stem))]
         pictures += (_make_picture(file, part, taxon, metadata.get(file.stem), problems) for file in files)
-    if wrong:
-        raise ProblemsError(f"{metadata_file}: {problem}" for problem in wrong)
     used = frozenset(folder for _, folder in species_folders)
     expected = "directly in folders named by the number of a species"
     return Collection(path, LAYOUT, tuple(pictures), tuple(problems), used, expected)
@@ -78,14 +71,10 @@ def _find_file(path: Path, ending: str) -> Path | None:
 
 
 def _read_object(file: Path) -> dict[str, object]:
-    content = read_json(file, partial(json.loads, parse_constant=_refuse_constant))
+    content = read_json(file)
     if not isinstance(content, dict):
         raise LeafidError(f"{file}: expected a JSON object, found a {type(content).__name__}")
     return content
-
-
-def _refuse_constant(word: str) -> float:
-    raise ValueError(f"{word} is no JSON")
 
 
 def _make_taxa(species_names: dict[str, object]) -> dict[str, Taxon | str]:
@@ -105,17 +94,6 @@ def _make_taxa(species_names: dict[str, object]) -> dict[str, Taxon | str]:
         full_name = " ".join(str(species_names[identifier]).split())
         taxa[identifier] = Taxon(label, names.parse_genus(species), identifier=identifier, full_name=full_name)
     return taxa
-
-
-def _check_entry(file: Path, identifier: str, entry: object) -> list[str]:
-    """List what in a picture's metadata contradicts its folder, or can't be."""
-    fields = entry if isinstance(entry, dict) else {}
-    problems = []
-    if (species := fields.get("species_id")) not in (None, identifier) and str(species) != identifier:
-        problems.append(f"picture {file.stem}: expected species {identifier}, as its folder says, found {species!r}")
-    if (split := fields.get("split")) is not None and str(split) not in _SPLITS:
-        problems.append(f"picture {file.stem}: expected a split ({', '.join(sorted(_SPLITS))}), found {split!r}")
-    return problems
 
 
 def _make_picture(file: Path, part: str | None, taxon: Taxon, entry: object, problems: list[str]) -> Picture:
