@@ -1,7 +1,7 @@
 """Compares runs with each other on the same pictures."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.grouping import group_by
-from leafid.learning.averages import average_score, macro_average
+from leafid.learning.averages import average_score
 from leafid.scoring.plant_task import JudgedRun, PlantMetric, select_types
 from leafid.scoring.resampling import correct_holm, randomisation_test
 from leafid.scoring.tables import Cell, Table
@@ -47,20 +47,17 @@ def compare_runs(
 
     A picture that a run lacks counts 0. Less than two runs, or a type without pictures, raise a ValueError.
     """
-    if len(runs) < 2:
-        raise ValueError(f"expected two or more runs to compare, found {len(runs)}")
     weights, units = weigh_pictures(truth, metric, acquisition_type), truth.encode("unit")[1]
     counted = np.flatnonzero(weights)
     values = [run.score_pictures(metric) for run in runs]
-    types = select_types(truth, acquisition_type).values()
-    scores = [macro_average([metric.average_pictures(value[own], truth, own) for own in types]) for value in values]
-    by_species = [score_species(truth, value, acquisition_type) for value in values]
-
-    def test(a: int, b: int) -> float:
-        difference = (weights * (values[a] - values[b]))[counted]
-        return randomisation_test(difference, units[counted], resamples=resamples, seed=seed)
-
-    return _compare_pairs([run.name for run in runs], scores, by_species, test)
+    return compare_values(
+        [run.name for run in runs],
+        [(weights * value)[counted] for value in values],
+        units[counted],
+        by_unit=[score_species(truth, value, acquisition_type) for value in values],
+        resamples=resamples,
+        seed=seed,
+    )
 
 
 def compare_values(
@@ -69,43 +66,30 @@ def compare_values(
     units: ArrayLike,
     *,
     higher_is_better: bool = True,
+    by_unit: Sequence[NDArray[np.float64]] | None = None,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> list[RunComparison]:
     """Compare every two runs of any task, by a score that is the sum of their values.
 
     `values` has, for each run, what each picture contributes to its score, (n,); `units` are what is swapped between
-    runs, and won or lost: each picture's plant, document …
+    runs: each picture's plant, document … What is won or lost are the units, or what `by_unit` scores, NaN where
+    nothing counts.
     """
     if len(names) < 2:
         raise ValueError(f"expected two or more runs to compare, found {len(names)}")
     arrays = [np.asarray(value, np.float64) for value in values]
     index = np.unique(np.asarray(units), return_inverse=True)[1]
     sign = 1 if higher_is_better else -1
-    by_unit = [np.bincount(index, weights=sign * value).astype(np.float64) for value in arrays]
-
-    def test(a: int, b: int) -> float:
-        return randomisation_test(arrays[a] - arrays[b], index, resamples=resamples, seed=seed)
-
-    return _compare_pairs(names, [math.fsum(value) for value in arrays], by_unit, test)
-
-
-def _compare_pairs(
-    names: Sequence[str],
-    scores: Sequence[float],
-    by_unit: Sequence[NDArray[np.float64]],
-    test: Callable[[int, int], float],
-) -> list[RunComparison]:
-    """Compare every two runs: `by_unit` decides who wins (NaN where nothing counts), `test` gives the p value."""
-    n_units = int((~np.isnan(by_unit[0])).sum())
+    won = by_unit or [np.bincount(index, weights=sign * value).astype(np.float64) for value in arrays]
+    n_units = int((~np.isnan(won[0])).sum())
     pairs = []
     for a, b in combinations(range(len(names)), 2):
-        margin = np.nan_to_num(by_unit[a] - by_unit[b])
+        margin = np.nan_to_num(won[a] - won[b])
         wins, losses = int((margin > 1e-12).sum()), int((margin < -1e-12).sum())
-        p = test(a, b)
-        pairs.append(
-            RunComparison(names[a], names[b], scores[a], scores[b], p, p, wins, n_units - wins - losses, losses)
-        )
+        p = randomisation_test(arrays[a] - arrays[b], index, resamples=resamples, seed=seed)
+        scores = math.fsum(arrays[a]), math.fsum(arrays[b])
+        pairs.append(RunComparison(names[a], names[b], *scores, p, p, wins, n_units - wins - losses, losses))
     corrected = correct_holm([pair.p for pair in pairs]).tolist()
     return [replace(pair, corrected_p=p) for pair, p in zip(pairs, corrected, strict=True)]
 

@@ -12,7 +12,6 @@ from leafid.grouping import group_by
 from leafid.learning.averages import average_score, per_plant_score
 from leafid.model.answer import rank_species
 from leafid.model.validation import FoldAnswers
-from leafid.pictures.picture import Picture
 from leafid.scoring import calibration, plants
 from leafid.scoring.calibration import FirstSpecies
 from leafid.scoring.experiment import Cell as GridCell
@@ -77,26 +76,15 @@ def make_plant_table(answers: Sequence[FoldAnswers]) -> Table:
     return plants.make_plant_table(groups)
 
 
-def make_reliability_table(answers: Sequence[FoldAnswers], pictures: Sequence[Picture]) -> Table:
-    """Tabulate how reliable probabilities are, by type, and of those the species with one training plant."""
-    plants_of = group_by({(str(picture.species), picture.group) for picture in pictures}, lambda pair: pair[0])
-    tested: dict[tuple[int, int], set[str]] = {}
-    for own in answers:
-        tested.setdefault((own.seed, own.fold), set()).update(picture.group for picture in own.held_out.pictures)
-    groups: dict[str, list[tuple[float, bool, str]]] = {}
-    for own in answers:
-        known = own.held_out.select_known()
-        confidence, best = known.probabilities.max(axis=1).tolist(), known.probabilities.argmax(axis=1)
-        for picture, value, column, label in zip(known.pictures, confidence, best, known.labels, strict=True):
-            row = value, bool(column == label), picture.group
-            groups.setdefault(str(own.type), []).append(row)
-            trained = {plant for _, plant in plants_of[known.species[column]]} - tested[own.seed, own.fold]
-            if len(trained) == 1:
-                groups.setdefault(f"{own.type}, named by one plant", []).append(row)
+def make_reliability_table(answers: Sequence[FoldAnswers]) -> Table:
+    """Tabulate how reliable probabilities are, by type."""
     named = {}
-    for name, rows in groups.items():
-        values, is_correct, units = zip(*rows, strict=True)
-        named[name] = FirstSpecies(np.array(values), np.array(is_correct), units)
+    for type_, of_type in group_by(answers, lambda own: str(own.type)).items():
+        known = [own.held_out.select_known() for own in of_type]
+        confidence = np.concatenate([own.probabilities.max(axis=1) for own in known])
+        is_correct = np.concatenate([own.probabilities.argmax(axis=1) == own.labels for own in known])
+        units = [picture.group for own in known for picture in own.pictures]
+        named[type_] = FirstSpecies(confidence, is_correct, units)
     return calibration.make_reliability_table(named, Bootstrap())
 
 
@@ -106,18 +94,18 @@ def collect_runs(answers: Sequence[FoldAnswers]) -> dict[str, dict[str, list[tup
     A `ProblemsError` is raised when two pictures have one name, or a run file can't hold it.
     """
     runs: dict[str, dict[str, list[tuple[str, float]]]] = {}
-    problems: dict[str, None] = {}
+    problems = []
     for own in answers:
         name = f"{own.setting.replace(' ', '-')}-seed-{own.seed}".lstrip("-")
         run = runs.setdefault(name, {})
         for picture, row in zip(own.held_out.pictures, own.held_out.probabilities, strict=True):
             if picture.name in run:
-                problems[f"{picture.file}: expected picture names that differ, found {picture.name} twice"] = None
+                problems.append(f"{picture.file}: expected picture names that differ, found {picture.name} twice")
             if problem := find_name_problem(picture.name):
-                problems[f"{picture.file}: {problem}; rename the file"] = None
+                problems.append(f"{picture.file}: {problem}; rename the file")
             run[picture.name] = rank_species(row, own.held_out.species)
     if problems:
-        raise ProblemsError(problems)
+        raise ProblemsError(dict.fromkeys(problems))
     return runs
 
 

@@ -104,9 +104,19 @@ def _to_ground_truth(truth: PathLike | GroundTruth | Collection | Iterable[Pictu
 
 
 def _to_runs(runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike], truth: GroundTruth) -> list[Run]:
+    named: Iterable[tuple[str | None, Any]]
+    if isinstance(runs, (str, os.PathLike, Run)):
+        named = [(None, runs)]
+    elif not isinstance(runs, Mapping):
+        named = [(None, run) for run in runs]
+    # A mapping is a run unless its values are.
+    elif all(isinstance(run, (str, os.PathLike, Run, Mapping)) for run in runs.values()):
+        named = runs.items()
+    else:
+        named = [(None, runs)]
     found: list[Run] = []
     problems: list[str] = []
-    for name, run in _name_runs(runs):
+    for name, run in named:
         try:
             found.append(_to_run(name, run, truth))
         except ProblemsError as error:
@@ -115,24 +125,11 @@ def _to_runs(runs: RunLike | Sequence[RunLike] | Mapping[str, RunLike], truth: G
         raise ProblemsError(problems)
     names = [run.name for run in found]
     if len(set(names)) < len(names):
-        raise UsageError(
-            f"expected runs with names that differ, found {', '.join(names)}; give them as a mapping by name"
-        )
+        raise UsageError(f"expected runs with names that differ, found {', '.join(names)}; give a mapping by name")
     return found
 
 
-def _name_runs(runs: Any) -> Iterable[tuple[str | None, RunLike]]:
-    if isinstance(runs, (str, os.PathLike, Run)):
-        return [(None, runs)]
-    if not isinstance(runs, Mapping):
-        return [(None, run) for run in runs]
-    # A mapping is a run unless its values are.
-    if all(isinstance(run, (str, os.PathLike, Run, Mapping)) for run in runs.values()):
-        return list(runs.items())
-    return [(None, runs)]
-
-
-def _to_run(name: str | None, run: RunLike, truth: GroundTruth) -> Run:
+def _to_run(name: str | None, run: Any, truth: GroundTruth) -> Run:
     if isinstance(run, (str, os.PathLike)):
         found = read_run(run, truth.known)
         return replace(found, name=name) if name else found

@@ -62,7 +62,7 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
         if self.vary is None:
             yield self.name, recipe
             return
-        for what, varied in vary_recipe(recipe, type_):
+        for what, varied in vary_recipe(recipe):
             if any(fnmatch.fnmatchcase(what, pattern) for pattern in self.matching):
                 yield what, varied
 
@@ -151,11 +151,11 @@ def _find_shipped() -> Any:
     return resources.files("leafid.scoring") / "experiments"
 
 
-def vary_recipe(recipe: Recipe, type_: AcquisitionType) -> Iterator[tuple[str, Recipe]]:
+def vary_recipe(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
     """Yield variations of a type's recipe for an ablation, each with what it changes.
 
     Each expert is alone and left out, each family of measures left out or added, to the expert on the same part of the
-    leaf, and other settings are exchanged.
+    leaf.
     """
     experts = recipe.experts
     if len(experts) > 1:
@@ -177,22 +177,6 @@ def vary_recipe(recipe: Recipe, type_: AcquisitionType) -> Iterator[tuple[str, R
             if families:
                 changed = {**experts, name: replace(expert, families=families)}
                 yield f"{word} {family.name}", replace(recipe, experts=changed)
-    if len(recipe.training_types) > 1:
-        yield "trained on that type alone", replace(recipe, types=(type_,), training_types=(type_,))
-    for key, what in (("jittered", "without jittered copies"), ("composited", "without composited photos")):
-        if getattr(recipe, key):
-            yield what, replace(recipe, **{key: 0})
-    changes: dict[str, dict[str, Any]] = {
-        "types not centred": {"centre_types": False},
-        "every picture counts the same": {"species_balance": 0.0, "plant_balance": 0.0},
-        "every species counts the same": {"species_balance": 1.0, "plant_balance": 0.0},
-        "segmentation always trusted": {"trust": "always"},
-        "without softmax": {"softmax_components": 0},
-    }
-    for what, change in changes.items():
-        varied = {name: replace(expert, **change) for name, expert in experts.items()}
-        if varied != experts:
-            yield what, replace(recipe, experts=varied)
 
 
 @dataclass

@@ -144,7 +144,7 @@ def run(options: Options, environment: Environment) -> int:
     if options.output:
         _write_runs(answers, Path(options.output), environment)
     tables = [report.make_plant_table(answers)] if options.plants else []
-    tables += [report.make_reliability_table(answers, pictures)] if options.reliability else []
+    tables += [report.make_reliability_table(answers)] if options.reliability else []
     if options.format != "text":
         print_tables([report.make_score_table(by_type), *tables], options, environment)
     else:
