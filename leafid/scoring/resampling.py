@@ -10,7 +10,6 @@ References
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -123,23 +122,10 @@ def _split_resamples(resamples: int, n_plants: int) -> Iterator[int]:
 
 def _draw_in_blocks(n_plants: int, bootstrap: Bootstrap) -> Iterator[NDArray[np.float64]]:
     """Yield how often each plant is drawn: float (plants, some resamples)."""
-    if n_plants * bootstrap.resamples <= _CELLS:
-        yield _draw_all(n_plants, bootstrap.resamples, bootstrap.seed)
-        return
     rng = np.random.default_rng(bootstrap.seed)
     for resamples in _split_resamples(bootstrap.resamples, n_plants):
-        yield _draw(n_plants, resamples, rng)
-
-
-# Every run is judged on the same plants: a hundred runs share one draw.
-@lru_cache(maxsize=8)
-def _draw_all(n_plants: int, resamples: int, seed: int) -> NDArray[np.float64]:
-    return _draw(n_plants, resamples, np.random.default_rng(seed))
-
-
-def _draw(n_plants: int, resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Count how often each plant is drawn in as many draws; NumPy's multinomial takes seven times as long."""
-    indices = rng.integers(0, n_plants, (resamples, n_plants))
-    indices += np.arange(resamples)[:, None] * n_plants
-    counts = np.bincount(indices.ravel(), minlength=resamples * n_plants).reshape(resamples, n_plants)
-    return np.ascontiguousarray(counts.T, np.float64)
+        # NumPy's multinomial takes seven times as long.
+        indices = rng.integers(0, n_plants, (resamples, n_plants))
+        indices += np.arange(resamples)[:, None] * n_plants
+        counts = np.bincount(indices.ravel(), minlength=resamples * n_plants).reshape(resamples, n_plants)
+        yield np.ascontiguousarray(counts.T, np.float64)

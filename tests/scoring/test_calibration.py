@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.scoring.calibration import (
-    bootstrap_calibration_error,
     chance_calibration_error,
     expected_calibration_error,
 )
@@ -67,26 +66,6 @@ def test_few_plants_of_like_pictures_have_a_larger_error_by_chance():
     is_correct = (random.random(30) < 0.7)[plants]
     assert chance_calibration_error(confidence, is_correct, plants) > 0.03
     assert chance_calibration_error(confidence, random.random(600) < 0.7, np.arange(600)) < 0.08
-
-
-def test_resamples():
-    random = np.random.default_rng(3)
-    confidence, plants = random.random(200), np.arange(200) // 5
-    is_correct = random.random(200) < confidence
-    samples = bootstrap_calibration_error(confidence, is_correct, plants, resamples=50, seed=1)
-    assert samples.shape == (50,)
-    assert (
-        samples.tolist() == bootstrap_calibration_error(confidence, is_correct, plants, resamples=50, seed=1).tolist()
-    )
-    assert samples.std() > 0
-    # With one plant every resample is the same.
-    assert np.ptp(bootstrap_calibration_error(confidence, is_correct, ["a"] * 200, resamples=5)) == 0
-
-
-def test_no_pictures():
-    assert np.isnan(expected_calibration_error([], []))
-    assert bootstrap_calibration_error([], [], []).shape == (0,)
-    assert np.isnan(chance_calibration_error([], [], []))
 
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"

@@ -81,12 +81,6 @@ def test_groups_add_up_to_all_pictures(truth, runs, group):
     assert accuracy_score == pytest.approx(everything.scores[column])
 
 
-def test_perfect_is_one_everywhere_and_intervals_have_no_width(truth, perfect):
-    for part in score_run(truth, perfect, ScoreOptions(list_plant_metrics(), bootstrap=Bootstrap(100)), "type"):
-        assert part.scores == (1,) * len(part.scores)
-        assert np.allclose(part.intervals, 1)
-
-
 @pytest.mark.parametrize("is_shared", [True, False])
 def test_plants_are_drawn_together_for_the_mean_of_types(tmp_path, is_shared):
     pictures, lines = [], []

@@ -54,12 +54,6 @@ def test_rankings_need_no_scores_and_no_name():
     assert {record["run"] for record in found} == {"run"}
 
 
-def test_missing_pictures_count_0_or_are_left_out():
-    counted, left_out = (evaluate(TRUTH, PARTIAL, ["S"], leave_out_missing=leave)[-1] for leave in (False, True))
-    assert (counted["missing"], left_out["missing"], left_out["pictures"]) == (11, 11, 29)
-    assert counted["S"] < left_out["S"]
-
-
 def test_problems_of_all_runs_are_reported_together():
     runs = {"a": {"1.jpg": ["Quercus ilexx"]}, "b": {"9999.jpg": ["Quercus ilex"]}, "c": {"1.jpg": [("x", np.nan)]}}
     with pytest.raises(ProblemsError) as error:

@@ -9,7 +9,6 @@ import pytest
 from msgspec import to_builtins
 
 from leafid.descriptors.registry import FAMILIES
-from leafid.errors import LeafidError
 from leafid.features.recipe_reader import load_recipe, parse_recipe
 from leafid.pages.experiment_page import make_experiment_page
 from leafid.pictures import AcquisitionType
@@ -75,13 +74,6 @@ def test_shipped_experiments_make_their_recipes(name):
     experiment = read_experiment(name)
     for type_ in experiment.types or AcquisitionType:
         assert experiment.make_recipes(type_)
-
-
-def test_keys_of_all_experts_are_changed_by_a_pattern(tmp_path):
-    file = tmp_path / "mine.toml"
-    file.write_text('recipes = [{ name = "x", expert_keys = { "*" = { classifier = "lda" } } }]')
-    experts = read_experiment(str(file)).make_recipes(AcquisitionType.SCAN)["x"].experts
-    assert {expert.classifier for expert in experts.values()} == {"lda"}
 
 
 @pytest.mark.parametrize(
@@ -172,11 +164,6 @@ def test_protocols_are_compared_on_pictures_that_all_know(tmp_path):
     assert "<td>authors</td>" in page
     ids = re.findall(' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
-
-
-def test_unknown_experiment():
-    with pytest.raises(LeafidError, match="no such experiment; expected a file, or one of ablation"):
-        read_experiment("nothing")
 
 
 def test_parts_are_chosen_by_patterns(tmp_path):

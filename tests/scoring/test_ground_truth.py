@@ -41,14 +41,6 @@ def test_a_text_file_and_its_xml_give_what_the_xml_gives(package):
     assert from_text.known.complete
 
 
-def test_the_xml_may_be_elsewhere(package, tmp_path_factory):
-    elsewhere = tmp_path_factory.mktemp("lists") / "trainGroundTruth.txt"
-    (package / "trainGroundTruth.txt").rename(elsewhere)
-    with pytest.raises(LeafidError):
-        read_ground_truth(elsewhere)
-    assert len(read_ground_truth(elsewhere, xml=package / "Train")) == 40
-
-
 def test_only_the_listed_pictures_count(package):
     (package / "part.txt").write_text("Acer campestre 1.jpg\n")
     truth = read_ground_truth(GOLDEN / "truth")
@@ -133,11 +125,6 @@ def test_two_pictures_of_one_name_are_refused():
         make_ground_truth([picture("Train/1.jpg"), picture("Test/1.jpg")])
 
 
-def test_unlabelled_pictures_are_no_ground_truth():
-    with pytest.raises(LeafidError, match="without labels"):
-        make_ground_truth([Picture(Path("1.jpg"))])
-
-
 def test_pictures_without_species_are_reported_and_may_be_in_a_run(caplog):
     truth = make_ground_truth([picture("a.jpg"), Picture(Path("b.jpg")), Picture(Path("a.jpg"))])
     assert [record.getMessage() for record in caplog.records] == [
@@ -183,10 +170,3 @@ def test_a_name_of_several_species_is_refused_with_their_identifiers(plantnet):
         ":1: expected one species, found 'Lactuca virosa', the name of several; write one of Lactuca virosa 1355868, "
         "Lactuca virosa 1432783"
     )
-
-
-def test_an_identifier_and_its_name_are_one_species(plantnet):
-    folder, _ = plantnet
-    (folder / "run.txt").write_text("7-0.jpg 7 1 0.9\n7-0.jpg Acer opalus 2 0.1\n")
-    with pytest.raises(ProblemsError, match=r"expected each species of picture '7-0\.jpg' once, found 'Acer opalus'"):
-        read_run(folder / "run.txt", read_ground_truth(folder).known)

@@ -75,29 +75,3 @@ def test_pictures_of_odd_names_are_left_out_before_the_work(cli, odd_pictures, d
     assert found.err.count("rename the file; it is left out") == 3
     assert found.err.endswith(" for 1 pictures\n")
     assert cli("check", run).status == 0
-
-
-def test_pictures_beside_species_folders_may_stand_in_a_run(cli, drawn, drawn_model, drawn_cache, tmp_path):
-    collection, run = tmp_path / "collection", tmp_path / "run.txt"
-    for folder, file in zip(["Acer campestre", "."], sorted((drawn / "Test").glob("*.jpg")), strict=False):
-        (collection / folder).mkdir(parents=True, exist_ok=True)
-        shutil.copy(file, collection / folder)
-    words = ["--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output", run]
-    assert cli("predict", collection, *words).status == 0
-    assert cli("check", run, "--against", collection).status == 0
-    found = cli("evaluate", collection, run, "--official")
-    assert found.status == 0
-    assert "expected the species of every picture, found none for 1 of 2" in found.err
-
-
-@pytest.mark.parametrize("length", [240, 245, 255])
-def test_names_as_long_as_the_file_system_allows(cli, drawn, tmp_path, length):
-    pictures = tmp_path / "pictures"
-    pictures.mkdir()
-    for letter, file in zip("ab", sorted((drawn / "Test").glob("*.jpg")), strict=False):
-        shutil.copy(file, pictures / ("é".encode().decode() * 110 + letter * (length - 224) + ".jpg"))
-    found = cli("segment", pictures, "--assume-type", "scan", "--output", tmp_path / "cut", "--jobs", 1)
-    assert found.status == 0, found.err
-    assert len(list((tmp_path / "cut").iterdir())) == 4
-    problem = "expected a file name of at most 240 bytes"
-    assert problem in cli("predict", pictures, "--output", tmp_path / ("r" * 241)).err

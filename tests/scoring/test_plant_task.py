@@ -4,17 +4,12 @@ import json
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.learning.averages import (
-    accuracy_score,
     average_score,
-    index_plants,
-    macro_average,
-    per_plant_score,
 )
 from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.official import format_java_double, format_official_files
@@ -23,13 +18,6 @@ from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import make_ground_truth, read_ground_truth
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
-
-
-def test_a_plant_that_two_authors_took_is_a_unit_of_each():
-    owners, unit = index_plants(["ann", "ann", "bob", "ann"], ["a", "b", "a", "a"])
-    assert owners.tolist() == [0, 0, 1]
-    assert unit.tolist() == [0, 1, 2, 0]
-    assert [len(numbers) for numbers in index_plants([], [])] == [0, 0]
 
 
 def literal_mean(values):
@@ -145,25 +133,6 @@ def test_s_is_the_literal_formula(rows):
     values, authors, plants = [r[3] for r in rows], [r[0] for r in rows], [r[1] for r in rows]
     assert average_score(values, authors, plants) == pytest.approx(expected, abs=1e-12)
     assert 0 <= average_score(values, authors, plants) <= 1
-
-
-def test_all_correct_is_1_and_all_wrong_is_0():
-    authors, plants = ["a", "a", "b"], ["1", "2", "3"]
-    for score in (average_score, per_plant_score):
-        assert score(np.ones(3), authors, plants) == 1
-        assert score(np.zeros(3), authors, plants) == 0
-
-
-def test_per_plant_is_the_mean_over_plants_whoever_took_them():
-    # Plant 1: 2/3; plant 2: 0.
-    values, authors, plants = [1, 0, 1, 0], ["ann", "ann", "bob", "bob"], ["1", "1", "1", "2"]
-    assert per_plant_score(values, authors, plants) == pytest.approx(1 / 3)
-
-
-def test_without_pictures_there_is_no_score():
-    assert np.isnan(
-        [average_score([], [], []), per_plant_score([], [], []), accuracy_score([]), macro_average([])]
-    ).all()
 
 
 @pytest.mark.parametrize(
@@ -306,9 +275,3 @@ def test_an_unknown_family_is_never_correct(judge_text):
 
 def test_the_best_rank_of_a_repeated_species_counts(judge_text):
     assert judge_text("1.jpg Quercus ilex 3 0.1\n1.jpg Fagus sylvatica 1 1\n1.jpg Quercus ilex 2 0.5\n").rank[0] == 2
-
-
-def test_other_pictures_are_ignored(judge_text):
-    found = judge_text("9.jpg Quercus ilex 1 1\n1.jpg Quercus ilex 1 1\n")
-    assert found.rank.tolist() == [1, 0, 0]
-    assert found.genus_correct.tolist() == [True, False, False]

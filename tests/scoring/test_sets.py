@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from leafid.errors import LeafidError
 from leafid.learning.averages import accuracy_score, average_by_group, macro_average
-from leafid.learning.thresholds import Thresholds, compute_coverage_rank, fit_average_k_thresholds
+from leafid.learning.thresholds import fit_average_k_thresholds
 from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import write_run
@@ -39,16 +39,6 @@ labelled = probabilities.flatmap(
 
 def average_k_threshold(p, k):
     return fit_average_k_thresholds(p, [k])[0]
-
-
-def select_correct(p, labels):
-    return p[np.arange(len(labels)), labels]
-
-
-def fit_coverage_threshold(p, labels, coverage):
-    """The threshold that a model keeps."""
-    correct = np.sort(select_correct(p, labels))
-    return Thresholds(np.array([1.0]), np.array([0.5]), correct, len(correct)).threshold_for_coverage(coverage)
 
 
 def literal_threshold(p, k):
@@ -91,45 +81,12 @@ def test_sets_have_the_mean_size_k_where_no_probabilities_are_tied(n, classes, k
     assert size > min(k, classes) - 1 / n - 1e-9
 
 
-@quick
-@given(labelled, st.sampled_from([0.1, 0.5, 0.9]))
-def test_coverage_threshold_is_the_literal_quantile(data, coverage):
-    p, labels = data
-    correct = sorted(p[i][label] for i, label in enumerate(labels))
-    # (n + 1)(1 - coverage) correct classes may be missing.
-    allowed = [m for m in range(1, len(correct) + 1) if m <= (len(correct) + 1) * (1 - coverage) + 1e-9]
-    assert fit_coverage_threshold(p, labels, coverage) == (correct[allowed[-1] - 1] if allowed else 0)
-
-
 def test_bins_are_those_of_table_1():
     trained = [0, 1, 10, 11, 50, 51, 500, 501, 2000, 2001]
     accuracy, classes = average_by_bin(np.linspace(0, 0.9, 10), trained)
     assert classes.tolist() == [3, 2, 2, 2, 1]
     assert accuracy == pytest.approx([0.1, 0.35, 0.55, 0.75, 0.9])
     assert len(BINS) == 5
-
-
-@pytest.mark.parametrize(
-    "wrong", [[[1.2, 0.1]], [[-0.1, 0.5]], [[float("nan"), 0.5]], [0.5, 0.5], np.empty((3, 0))], ids=str
-)
-def test_what_is_no_probability_is_refused(wrong):
-    with pytest.raises(ValueError, match="expected probabilities"):
-        average_k_threshold(wrong, 1)
-
-
-def test_impossible_sizes_and_coverages_are_refused():
-    for k in (0, -1, float("nan")):
-        with pytest.raises(ValueError, match="above 0"):
-            average_k_threshold([[1.0]], k)
-    with pytest.raises(ValueError, match="held-out"):
-        average_k_threshold(np.empty((0, 3)), 1)
-    for coverage in (0, 1, float("nan")):
-        with pytest.raises(ValueError, match="between 0 and 1"):
-            compute_coverage_rank(1, coverage)
-
-
-def test_without_pictures_there_is_no_score():
-    assert np.isnan([accuracy_score([]), *score_sets([], [], []), macro_average([]), macro_average([np.nan])]).all()
 
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
@@ -181,13 +138,6 @@ def test_scores_are_those_of_the_literal_implementation(tmp_path_factory, valida
     assert (found.threshold, found.accuracy, found.macro_accuracy, found.size) == pytest.approx(expected)
     (strict,) = score_average_k(make_truth(labels), run, [k], fitted, exclude_ties=True)
     assert strict.fitted_size <= k <= found.fitted_size + 1 / len(validation)
-
-
-def test_a_threshold_fitted_on_the_run_itself_gives_its_sets_the_mean_size(tmp_path):
-    rng = np.random.default_rng(0)
-    run = make_run(tmp_path, "test", rng.dirichlet(np.ones(4), 10))
-    for row in score_average_k(make_truth(np.zeros(10, int)), run, [0.5, 1.7, 4]):
-        assert row.size == row.fitted_size == pytest.approx(row.k)
 
 
 def test_a_picture_that_the_run_lacks_has_an_empty_set_and_counts_in_the_mean_size(tmp_path):
