@@ -39,11 +39,9 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
     #: Keys of the recipe, and of experts by a pattern of their names.
     keys: dict[str, Any] = {}
     expert_keys: dict[str, dict[str, Any]] = {}
-    vary: Literal["parts", "families"] | None = None
+    vary: Literal["parts"] | None = None
     #: Patterns of the names of variations that are kept.
     matching: tuple[str, ...] = ("*",)
-    #: Of the families that are tried.
-    classifiers: tuple[str, ...] = ("ridge",)
 
     def __post_init__(self) -> None:
         if not self.name and self.vary is None:
@@ -51,13 +49,6 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
     def make_recipes(self, type_: AcquisitionType) -> Iterator[tuple[str, Recipe]]:
         """Make the recipe of a type, or several, each with its name."""
-        if self.vary == "families":
-            for family in FAMILIES:
-                for kind in self.classifiers:
-                    table = {"descriptor": "measures", "families": [family], "classifier": kind}
-                    data = {"types": [type_], "experts": {"measures": table}}
-                    yield f"{family}, {kind}", parse_recipe(data, "families")
-            return
         recipe = self._change(load_recipe(self.base, type_), type_)
         if self.vary is None:
             yield self.name, recipe

@@ -58,17 +58,6 @@ def test_an_experiment_gives_one_table(experiment, tmp_path):
     assert "scores: means over 3 seeds; low" in more.out
 
 
-def test_types_with_the_same_recipe_have_cells_of_their_own(experiment, tmp_path):
-    recipe = EXPERIMENT[EXPERIMENT.index("recipes") : EXPERIMENT.index("protocols")]
-    families = '{ vary = "families", classifiers = ["ridge"] }'
-    text = EXPERIMENT.replace(recipe, f"recipes = [{families}]\n").replace('baseline = "all"', 'baseline = "hu, ridge"')
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("leafid.scoring.experiment.FAMILIES", ["hu"])
-        found = experiment("--format", "json", text=text.replace('["scan-like"]', '["scan", "scan-like"]'))
-    assert found.status == 0, found.err
-    assert found.err.count("hu, ridge") == 4
-
-
 @pytest.mark.parametrize("name", list_experiments())
 def test_shipped_experiments_make_their_recipes(name):
     experiment = read_experiment(name)
@@ -96,7 +85,7 @@ def test_shipped_experiments_make_their_recipes(name):
         ("shots = [1, 2]", "shots = {}", "protocols[0].shots: expected a list"),
         ('name = "shape", ', "", "recipes[1]: expected a name or 'vary', found neither"),
         ('name = "shape"', 'name = "all"', "recipes: expected names that differ, found 'all' twice"),
-        ('name = "shape"', 'vary = "experts"', "recipes[1].vary: expected one of"),
+        ('name = "shape"', 'vary = "experts"', "recipes[1].vary: expected"),
         ('only = ["shape"]', 'keys = { jittered = "x" }', "jittered: expected a whole number"),
         ('only = ["shape"]', "keys = { colour = 1 }", "unknown key 'colour'"),
         ('only = ["shape"]', 'expert_keys = { "*" = { modes = [] } }', "modes: expected a whole number"),
@@ -173,15 +162,6 @@ def test_parts_are_chosen_by_patterns(tmp_path):
     assert names[:2] == ["default", "only shape"]
     assert {"without edges", "without teeth"} <= set(names)
     assert all(name.startswith("without ") for name in names[2:])
-
-
-def test_families_are_tried_with_each_classifier(tmp_path):
-    file = tmp_path / "families.toml"
-    file.write_text('baseline = "hu, lda"\nrecipes = [{ vary = "families", classifiers = ["ridge", "lda"] }]')
-    recipes = read_experiment(str(file)).make_recipes(AcquisitionType.PHOTO)
-    assert len(recipes) == 2 * len(FAMILIES)
-    (expert,) = recipes["hu, lda"].experts.values()
-    assert (expert.families, expert.classifier) == (("hu",), "lda")
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))

@@ -1,6 +1,6 @@
 """Run an experiment: recipes by collections, types, protocols and seeds, to one table for a paper.
 
-EXPERIMENT is a TOML file, or one of those that are shipped: ablation, cross-type, families, few-shots,
+EXPERIMENT is a TOML file, or one of those that are shipped: ablation, cross-type, few-shots,
 held-apart, recipes. The table has the scores of each recipe with an interval, the difference from the baseline
 with a p value (paired by plant, corrected by Holm's method). DIR/report.html has the table and plots.
 
