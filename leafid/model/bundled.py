@@ -27,7 +27,7 @@ def find_bundled_model() -> Path:
             return folder / DEFAULT_NAME
     raise LeafidError(
         f"the bundled model ({DEFAULT_NAME}) is missing from this installation; "
-        "name one with --model, or train one with 'leafid train'"
+        "name one with --model, or train one with 'leafid train'; to recognise no types, say --assume-type"
     )
 
 
@@ -64,16 +64,9 @@ def load_recogniser(pictures: Sequence[Picture], model: str | os.PathLike[str] |
 
     A `LeafidError` is raised when there is no model, or it can't be read.
     """
-    n_unknown = sum(picture.type is None for picture in pictures)
-    if not n_unknown:
+    if all(picture.type for picture in pictures):
         return None
-    try:
-        return read_recogniser(model or find_bundled_model())
-    except LeafidError as error:
-        raise LeafidError(
-            f"the acquisition type of {n_unknown} of {len(pictures)} pictures is unknown, and no model can recognise "
-            f"it: {error}; or say --assume-type"
-        ) from error
+    return read_recogniser(model or find_bundled_model())
 
 
 def recognise_types(

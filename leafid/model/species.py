@@ -35,7 +35,6 @@ _PHOTO = AcquisitionType.PHOTO
 _JPEG_QUALITY = 75
 
 _Count = Annotated[int, Meta(ge=0)]
-_Words = Annotated[str, Meta(max_length=300)]
 
 
 class HeldOutRecord(Struct, frozen=True):
@@ -47,11 +46,6 @@ class HeldOutRecord(Struct, frozen=True):
     n_five: _Count
     #: The species that were answered instead, most frequent first, with the number of pictures.
     taken_for: dict[str, _Count]
-
-    def __post_init__(self) -> None:
-        if not self.n_first <= self.n_five <= self.n_pictures:
-            numbers = f"{self.n_first}, {self.n_five}, {self.n_pictures}"
-            raise ValueError(f"expected n_first, n_five and n_pictures in ascending order, found {numbers}")
 
 
 class TypeRecord(Struct, frozen=True):
@@ -77,9 +71,9 @@ class Thumbnail(Struct, frozen=True):
     #: JPEG, at most `THUMBNAIL_SIDE` pixels a side.
     image: bytes
     type: AcquisitionType
-    name: _Words
-    author: _Words = ""
-    licence: _Words = ""
+    name: str
+    author: str = ""
+    licence: str = ""
     traits: dict[str, float] = {}
 
 

@@ -141,17 +141,3 @@ def test_types_that_are_fitted_together_are_as_each_by_itself(centre):
         np.testing.assert_allclose(fitted.held_out.probabilities, alone.held_out.probabilities, atol=1e-5)
         probabilities = alone.identifier.predict_proba(described)
         np.testing.assert_allclose(fitted.identifier.predict_proba(described), probabilities, atol=1e-5)
-
-
-def test_types_that_are_centred_apart_may_lie_apart():
-    pictures, given = simulated(types=(SCAN, SHEET))
-    for picture in pictures:
-        if picture.type == SHEET:
-            given.by_file[picture.file].vectors["first"] += 50
-    recipe = Recipe(
-        types=(SCAN,), experts={"first": structs.replace(SHAPE, centre_types=True)}, training_types=(SCAN, SHEET)
-    )
-    identifier = fit_identifier(recipe, pictures, given)
-    new, described = simulated(seed=5)
-    said = identifier.predict_proba(described.load(new, None)).argmax(axis=1)
-    assert np.mean([identifier.species[s] == p.species for s, p in zip(said, new, strict=True)]) > 0.9
