@@ -132,11 +132,6 @@ class Result:
     difference: float | None
     p: float | None
 
-    @property
-    def test(self) -> str:
-        """The protocol with its setting."""
-        return f"{self.protocol}, {self.setting}" if self.setting else self.protocol
-
 
 def summarise_experiment(cells: Sequence[GridCell], baseline: str, bootstrap: Bootstrap) -> list[Result]:
     """Score each recipe on each collection, type and setting of a protocol.
@@ -209,7 +204,7 @@ def make_experiment_table(
     keys = {
         "collection": [own.collection for own in results],
         "type": [own.type for own in results],
-        "protocol": [own.test for own in results],
+        "protocol": [f"{own.protocol}, {own.setting}" if own.setting else own.protocol for own in results],
         "recipe": [own.recipe for own in results],
     }
     shared = [] if is_complete else [name for name, values in keys.items() if len(set(values)) == 1]

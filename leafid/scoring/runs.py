@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import LeafidError
-from leafid.files import is_utf8, open_output
+from leafid.files import open_output
 
 
 class Prediction(NamedTuple):
@@ -173,14 +173,9 @@ def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
 
 def find_name_problem(picture: str) -> str | None:
     """Return the reason why a run file can't hold a picture's name, or None; `read_run` accepts all other names."""
-    if picture.split() != [picture]:
-        return "a run file can't hold a picture name with blanks"
-    if not is_utf8(picture):
-        return "expected a name in UTF-8, as run files are"
-    if not picture.isprintable():
-        return "a run file can't hold a picture name with invisible characters"
-    if picture.startswith("<"):
-        return "a run file can't hold a picture name that begins with '<'"
+    # Bytes that are no UTF-8 are lone surrogates, which aren't printable.
+    if picture.split() != [picture] or not picture.isprintable() or picture.startswith("<"):
+        return "a run file holds names in UTF-8 without blanks, invisible characters or '<' at the beginning"
     return None if "." in picture else "expected a picture name with an extension such as '.jpg'"
 
 

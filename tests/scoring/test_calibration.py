@@ -59,15 +59,6 @@ def test_calibrated_and_overconfident_answers():
     assert expected_calibration_error(confidence, is_correct & (random.random(20_000) < 0.5)) > 0.2
 
 
-def test_few_plants_of_like_pictures_have_a_larger_error_by_chance():
-    random = np.random.default_rng(2)
-    plants = np.repeat(np.arange(30), 20)
-    confidence = np.full(600, 0.7) + random.random(600) / 1000
-    is_correct = (random.random(30) < 0.7)[plants]
-    assert chance_calibration_error(confidence, is_correct, plants) > 0.03
-    assert chance_calibration_error(confidence, random.random(600) < 0.7, np.arange(600)) < 0.08
-
-
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 
 

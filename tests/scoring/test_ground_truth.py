@@ -41,13 +41,6 @@ def test_a_text_file_and_its_xml_give_what_the_xml_gives(package):
     assert from_text.known.complete
 
 
-def test_only_the_listed_pictures_count(package):
-    (package / "part.txt").write_text("Acer campestre 1.jpg\n")
-    truth = read_ground_truth(GOLDEN / "truth")
-    (package / "part.txt").write_text(f"{truth.species[0]} {truth.pictures[0]}\n")
-    assert read_ground_truth(package / "part.txt").pictures == truth.pictures[:1]
-
-
 def test_text_file_and_xml_must_agree(package):
     (package / "wrong.txt").write_text("Sorbus aria 1.jpg 2.jpg 999.jpg\n")
     with pytest.raises(ProblemsError) as error:

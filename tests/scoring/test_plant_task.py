@@ -179,18 +179,6 @@ def test_files_are_the_literal_ones_for_any_runs(tmp_path_factory, seed):
     assert_same_files(format_official_files(truth, runs), expected)
 
 
-def test_a_single_run_has_no_comparing_files():
-    truth = read_ground_truth(GOLDEN / "truth")
-    run = judge_run(read_run(GOLDEN / "runs" / "good.txt", truth.known), truth)
-    assert sorted(format_official_files(truth, [run])) == [
-        "OfficialScores.csv",
-        "goodScoreByPicture.csv",
-        "goodScoresByFamily.csv",
-        "goodScoresByGenus.csv",
-        "goodScoresBySpecies.csv",
-    ]
-
-
 @pytest.fixture(scope="module")
 def real_truth(real_data):
     return read_ground_truth(real_data / "imageclef2011" / "Train")

@@ -1,6 +1,5 @@
 import csv
 import io
-import json
 
 import pytest
 
@@ -49,20 +48,6 @@ def test_a_csv_holds_one_table():
         choose_tables(tables, "csv", None)
     with pytest.raises(UsageError, match=r"found --table 3; .*: 1 Scores, 2 Species$"):
         choose_tables(tables, "json", 3)
-
-
-def test_json_is_whole_and_valid():
-    assert (
-        json.loads(render([TABLE, TABLE], "json"))
-        == [
-            {
-                "title": "Scores",
-                "rows": [{"run": "a_1.txt", "S": 0.123456789, "n": 3}, {"run": "1e5", "S": None, "n": None}],
-                "notes": ["seed 0, 5 % left out"],
-            }
-        ]
-        * 2
-    )
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "@SUM(A1)", "\tx"])
