@@ -37,17 +37,13 @@ def test_every_problem_with_its_line(cli, tmp_path):
     assert outcome.err == ""
 
 
-def test_options_without_effect_are_refused(cli, tmp_path):
+def test_options_without_effect_are_refused(cli):
     outcome = cli("check", GOOD, "--against", "")
     assert (outcome.status, outcome.out) == (2, "")
     assert "argument --against: expected a path or a word, found an empty word" in outcome.err
     outcome = cli("check", GOOD, "--layout", "imageclef")
     assert (outcome.status, outcome.out) == (2, "")
     assert "expected --against with options of reading a collection" in outcome.err
-    (tmp_path / "truth.txt").write_text("Acer campestre 1.jpg\n")
-    outcome = cli("check", GOOD, "--layout", "imageclef", "--against", tmp_path / "truth.txt")
-    assert (outcome.status, outcome.out) == (2, "")
-    assert "expected a collection with --layout, found the file" in outcome.err
 
 
 def test_a_run_of_another_task_is_recognised(cli, tmp_path):
