@@ -13,7 +13,6 @@ from safetensors.numpy import load, save
 
 from leafid.errors import LeafidError
 from leafid.files import open_input, open_output
-from leafid.model.format3 import is_format_3, read_format_3
 
 Arrays = dict[str, np.ndarray]
 # Maximum bytes of a model: far above what any classical model needs.
@@ -53,8 +52,7 @@ def open_archive(path: str | os.PathLike[str]) -> Iterator[ModelArchive]:
     if len(content) > _MAX_SIZE:
         raise LeafidError(f"{path}: expected a model of at most {_MAX_SIZE >> 30} GiB, found a larger file")
     try:
-        manifest, arrays = read_format_3(content) if is_format_3(content) else _parse(content)
-        yield ModelArchive(manifest, arrays)
+        yield ModelArchive(*_parse(content))
     except (SafetensorError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
         raise LeafidError(
             f"{path}: expected a leafid model, found something else, or the model is damaged: {error!s:.300}; "
@@ -69,7 +67,7 @@ def is_archive(path: str | os.PathLike[str]) -> bool:
             beginning = stream.read(_SIZE_BYTES + 1)
     except LeafidError:
         return False
-    return beginning[_SIZE_BYTES:] == b"{" or is_format_3(beginning)
+    return beginning[_SIZE_BYTES:] == b"{"
 
 
 def _parse(content: bytes) -> tuple[dict[str, Any], Mapping[str, np.ndarray]]:

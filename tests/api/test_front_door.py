@@ -91,7 +91,7 @@ def test_each_input_is_answered_in_order(model, test_pictures):
         (np.zeros((40, 50), bool), "found bool"),
         (io.StringIO("text"), "binary mode"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_what_is_no_picture_is_refused_by_its_position(model, test_pictures, wrong, message):
     with pytest.raises(leafid.LeafidError, match=rf"^pictures\[1\]: expected .*{message}"):

@@ -9,7 +9,6 @@ from safetensors.numpy import save
 
 from leafid.errors import LeafidError
 from leafid.model.archive import open_archive, write_archive
-from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.model.modelfile import FORMAT_VERSION, read_recogniser
 from tests.model.model_files import answers, changed, complaint, put_together, take_apart
@@ -161,9 +160,3 @@ def test_equal_arrays_are_written_once(tmp_path):
         assert found.manifest["same_as"] == {"c": "a"}
         for name, wanted in arrays.items():
             np.testing.assert_array_equal(found.read_array(name, *wanted.shape), wanted)
-
-
-def test_models_of_format_3_are_read():
-    """The bundled model, until it is trained again."""
-    model = Model.read(find_bundled_model())
-    assert len(model.species) == 71
