@@ -9,6 +9,7 @@ from leafid.cli.arguments import TableOptions, check_output_folder, nonempty_wor
 from leafid.cli.environment import Environment
 from leafid.errors import UsageError
 from leafid.files import check_writable, is_stream_or_device, resolve_symlink
+from leafid.pictures.formats import PICTURE_ENDINGS
 from leafid.scoring.tables import Table, choose_tables, render
 
 # Endings of metadata and recipes, which no command overwrites inside an input folder. Other files may be old results.
@@ -39,8 +40,6 @@ def refuse_inputs(output: str | os.PathLike[str], inputs: Iterable[str | os.Path
     A `UsageError` is raised when the output is one of the files and folders that the command reads, has the ending of a
     picture, or is metadata or a recipe in an input folder.
     """
-    from leafid.pictures.formats import PICTURE_ENDINGS
-
     if is_stream_or_device(output):
         return
     target = resolve_symlink(output)

@@ -17,7 +17,7 @@ from textwrap import fill
 
 from tabulate import tabulate
 
-from leafid.cli.arguments import ASSUME_TYPE, ReadingOptions, option, positional
+from leafid.cli.arguments import ASSUME_TYPE, MODEL, ReadingOptions, option, positional
 from leafid.cli.computing import assume_type
 from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import describe_picture
@@ -44,7 +44,7 @@ class Options(ReadingOptions):
     """The options of explain."""
 
     pictures: list[str] = positional("PICTURE", "a picture, or a folder of pictures", nargs="+")
-    model: str | None = option("a trained model (default: the bundled model)", metavar="MODEL")
+    model: str | None = MODEL
     output: str | None = option(f"the folder to write {FILE_NAME} to", metavar="DIR")
     assume_type: str | None = ASSUME_TYPE
 

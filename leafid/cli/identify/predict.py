@@ -36,6 +36,7 @@ from typing import IO
 
 from leafid.cli.arguments import (
     ASSUME_TYPE,
+    MODEL,
     CacheOptions,
     ReadingOptions,
     nonempty_word,
@@ -66,7 +67,7 @@ class Options(ReadingOptions, CacheOptions):
     """The options of predict."""
 
     pictures: list[str] = positional("PICTURE", "a picture, a folder of pictures, or a collection", nargs="+")
-    model: str | None = option("a trained model (default: the bundled model)", metavar="MODEL")
+    model: str | None = MODEL
     assume_type: str | None = ASSUME_TYPE
     output: str | None = option(
         "write a file instead of printing (-: to stdout)", metavar="FILE", type=text_output_path

@@ -14,9 +14,12 @@ import os
 import socket
 from importlib import import_module
 
+import joblib
+
 from leafid.cli.arguments import JOBS, integer_type, option
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError
+from leafid.model.bundled import find_bundled_model
 
 _port = integer_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535)
 
@@ -31,15 +34,11 @@ class Options:
 
 
 def run(options: Options, environment: Environment) -> int:
-    from leafid.model.bundled import find_bundled_model
-
     try:
         for module in ("python_multipart", "starlette", "uvicorn"):
             import_module(module)
     except ImportError as error:
         raise LeafidError(f"'leafid serve' needs: pip install 'leafid[web]' ({error})") from None
-
-    import joblib
 
     from leafid.pages.model_workers import ModelWorkers
     from leafid.pages.site import run_server
