@@ -5,10 +5,9 @@ training pictures and plants, how many held-out pictures were identified correct
 the model card. --format csv has a line for each species and type. --output writes the field guide, a page with a plate
 of each species.
 
-Of a collection, info counts the pictures, species, plants and authors of each acquisition type, shows how unevenly
-pictures are spread over species (the Gini index is 0 if all species have the same number), and lists unreadable files,
-duplicates, name clashes, problems in metadata, and what would spoil an experiment. --quick reads only the headers of
-pictures. --similar finds pictures of one leaf by their details.
+Of a collection, info counts the pictures, species, plants and authors of each acquisition type, and lists rare species,
+unreadable files, duplicates, problems in metadata, and what would spoil an experiment. --quick reads only the headers
+of pictures. --similar finds pictures of one leaf by their details.
 
 examples:
   leafid info imageclef2011
@@ -100,7 +99,7 @@ def run(options: Options, environment: Environment) -> int:
         item_seconds=0.002 if options.quick else 0.03,
     )
     checks = list(environment.progress(results, len(files), "reading"))
-    summary = summarise(collection, checks, decoded=not options.quick)
+    summary = summarise(collection, checks)
     if options.format == "json":
         environment.print(json.dumps(summary, ensure_ascii=False, indent=2))
     else:
@@ -155,12 +154,8 @@ def _format_summary(summary: dict[str, Any], few: int) -> Iterable[str]:
     yield ""
     yield from _format_types(summary)
     yield ""
-    yield _format_entry("contents", _join_counts(summary["contents"]))
-    yield _format_entry("parts", _join_counts(summary["parts"]))
-    if summary["dates"]:
-        yield _format_entry("taken", " to ".join(summary["dates"]))
-    indices = [f"{part} {index:.2f}" for part, index in summary["gini_indices"].items()]
-    yield _format_entry("Gini index", ", ".join(indices) if indices else "none: the species are unknown")
+    parts = ", ".join(f"{part} {number}" for part, number in summary["parts"].items())
+    yield _format_entry("parts", parts)
     yield from _format_rare_species(summary, few)
     yield ""
     yield from _format_files(summary)
@@ -190,24 +185,13 @@ def _format_rare_species(summary: dict[str, Any], few: int) -> Iterable[str]:
 
 
 def _format_files(summary: dict[str, Any]) -> Iterable[str]:
-    how = "decoded" if summary["decoded"] else "headers only"
     looked_at = summary["total"]["pictures"] - len(summary["missing"])
     yield from _format_section("missing", summary["missing"], "picture", " with metadata but no file")
-    yield from _format_section("unreadable", summary["unreadable"], "file", f" of {looked_at} ({how})")
+    yield from _format_section("unreadable", summary["unreadable"], "file", f" of {looked_at}")
     yield from _format_section("damaged", summary["damaged"], "file", ", readable only in part")
-    duplicates = [_format_duplicates(entry) for entry in summary["duplicates"]]
+    duplicates = [" = ".join(files) for files in summary["duplicates"]]
     yield from _format_section("duplicates", duplicates, "group", " of files with the same content")
-    names = [f"{name}: {', '.join(files)}" for name, files in summary["name_clashes"].items()]
-    yield from _format_section(
-        "name clashes", names, "file name", " of several pictures, which a run file can't tell apart"
-    )
     yield from _format_section("problems", summary["problems"], "problem", " in folders or metadata")
-
-
-def _format_duplicates(entry: dict[str, Any]) -> str:
-    crossed = {"species": entry["cross_species"], "plants": entry["cross_plants"]}
-    marks = [word for word, is_crossed in crossed.items() if is_crossed]
-    return " = ".join(entry["files"]) + (f"  (different {' and '.join(marks)})" if marks else "")
 
 
 def _format_section(title: str, lines: Sequence[str], noun: str, about: str) -> Iterable[str]:
@@ -219,10 +203,6 @@ def _format_section(title: str, lines: Sequence[str], noun: str, about: str) -> 
 
 def _format_entry(title: str, text: str) -> str:
     return f"{title:<14}{text}"
-
-
-def _join_counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{name} {number}" for name, number in counts.items())
 
 
 def _indent(lines: Iterable[str]) -> Iterable[str]:
