@@ -19,7 +19,7 @@ from matplotlib.patches import Rectangle
 from leafid.api import load_model
 from leafid.descriptors.shape.contour import normalise_shape
 from leafid.features.extractor import PictureViews, extract_local_features
-from leafid.features.recipe_reader import load_recipe
+from leafid.features.recipe import load_recipe
 from leafid.model.model import Model
 from leafid.pages.explaining import explain
 from leafid.pictures.decoding import read_image

@@ -15,8 +15,7 @@ from leafid.descriptors import registry
 from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import FeatureExtractor, PictureViews, extract_local_features
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe import LONGEST_SIDE, Expert, Recipe
-from leafid.features.recipe_reader import load_recipe
+from leafid.features.recipe import LONGEST_SIDE, Expert, Recipe, load_recipe
 from leafid.learning.linear import LinearScorer, apply_feature_map
 from leafid.model.identifier import Identifier
 from leafid.pictures import AcquisitionType, Picture

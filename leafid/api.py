@@ -17,8 +17,7 @@ from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.errors import InputError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe import choose_types_to_train
-from leafid.features.recipe_reader import load_recipe
+from leafid.features.recipe import choose_types_to_train, load_recipe
 from leafid.model import training
 from leafid.model.bundled import find_bundled_model, recognise_types
 from leafid.model.fitting import extending

@@ -13,7 +13,7 @@ from leafid.cli.environment import Environment
 from leafid.cli.main import main
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe_reader import load_recipe
+from leafid.features.recipe import load_recipe
 from leafid.model.training import train
 from leafid.pictures import read_collection
 from leafid.pictures.picture import AcquisitionType

@@ -12,7 +12,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe_reader import load_recipe
+from leafid.features.recipe import load_recipe
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.model.training import train

@@ -8,8 +8,7 @@ from pathlib import Path
 from msgspec import to_builtins
 
 from fuzz.target import Target, write_input
-from leafid.features.recipe import Expert
-from leafid.features.recipe_reader import load_recipe, parse_recipe
+from leafid.features.recipe import Expert, load_recipe, parse_recipe
 from leafid.pictures.picture import AcquisitionType
 
 _SMALL = b"""summary = "small"

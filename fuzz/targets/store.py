@@ -18,7 +18,6 @@ def _database() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         store = FeatureCache(folder)
         store.put([(_KEY, _VALUE), (b"other", b"")])
-        store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         store.close()
         return store.file.read_bytes()
 
@@ -34,7 +33,7 @@ def target() -> Target:
         place.mkdir(exist_ok=True)
         for file in place.iterdir():
             file.unlink()
-        (place / "vectors.sqlite").write_bytes(data)
+        (place / "features.sqlite").write_bytes(data)
         store = FeatureCache(place)
         found = store.get([_KEY]).get(_KEY)
         if found is not None and zlib.crc32(found).to_bytes(4, "big") + found not in data:

@@ -9,12 +9,13 @@ from functools import partial
 import numpy as np
 
 from leafid.descriptors.encoding import Encoder
-from leafid.descriptors.local import LocalFeatures, tile_features
+from leafid.descriptors.local import LocalFeatures, concatenate_features, tile_features
 from leafid.errors import LeafidError
 from leafid.features.extractor import FEATURE_VERSION, sample_features
-from leafid.features.loader import FeatureLoader, get_type, read_unchanged
+from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Expert, Recipe
 from leafid.features.sampling import sample_evenly
+from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import Picture
 
 #: Maximum number of pictures that an encoder is learned from.
@@ -56,15 +57,19 @@ def _learn_encoder(
     own = [picture for picture in pictures if picture.type in expert.codebook_types]
     features: LocalFeatures | None = None
     problem = ""
+    sample = partial(_sample_picture, expert, longest_side, seed)
     for candidates in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
         chosen = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
-        settings = f"codebook 2|{FEATURE_VERSION}|{longest_side}|{expert.make_feature_key()}|{seed}"
-        hashes = [loader.hash_picture(picture) if loader.cache else None for picture in chosen]
-        key = _make_key(settings, chosen, hashes)
-        if loader.cache and (cached := loader.cache.get([key])):
-            return encoder.set_state(_parse_state(cached[key])), None
-        features = _sample_pictures(chosen, hashes, expert, longest_side, loader, seed)
-        if features is not None:
+        key = b""
+        if loader.cache:
+            settings = f"codebook 2|{FEATURE_VERSION}|{longest_side}|{expert.make_feature_key()}|{seed}"
+            contents = [f"{picture.type} {loader.hash_picture(picture)}" for picture in chosen]
+            key = hashlib.sha256("|".join([settings, str(_SAMPLED_PER_PICTURE), *contents]).encode()).digest()
+            if found := loader.cache.get([key]):
+                return encoder.set_state(_parse_state(found[key])), None
+        sampled = loader.show_progress(loader.map_pictures(sample, chosen), len(chosen), "codebook")
+        if readable := [own for own in sampled if own is not None]:
+            features = concatenate_features(readable)
             try:
                 encoder.fit(features)
             except LeafidError as error:
@@ -78,39 +83,9 @@ def _learn_encoder(
     return encoder.fit(tile_features(features, max(expert.modes, 2))), problem
 
 
-def _sample_pictures(
-    pictures: Sequence[Picture],
-    hashes: Sequence[str | None],
-    expert: Expert,
-    longest_side: int,
-    loader: FeatureLoader,
-    seed: int,
-) -> LocalFeatures | None:
-    """Sample local features of pictures; None where no picture can be read."""
-    sample = partial(_sample_picture, expert, longest_side, seed)
-    items = list(zip(pictures, hashes, strict=True))
-    # In one array from the start: hundreds of small ones would leave gaps in memory that is never returned.
-    gathered: LocalFeatures | None = None
-    number = 0
-    for own in loader.show_progress(loader.map_pictures(sample, pictures, items), len(pictures), "codebook"):
-        if own is None:
-            continue
-        if gathered is None:
-            gathered = LocalFeatures.zeros(len(pictures) * _SAMPLED_PER_PICTURE, own.descriptors.shape[1])
-        gathered.put(number, own)
-        number += len(own)
-    return None if gathered is None else gathered.take(slice(number))
-
-
-def _sample_picture(expert: Expert, longest_side: int, seed: int, item: tuple[Picture, str | None]) -> LocalFeatures:
-    picture, content_hash = item
-    image = read_unchanged(picture, longest_side, content_hash)
+def _sample_picture(expert: Expert, longest_side: int, seed: int, picture: Picture) -> LocalFeatures:
+    image = read_hashed_image(picture.file, longest_side, picture.data)[0]
     return sample_features(image, get_type(picture), expert, _SAMPLED_PER_PICTURE, seed)
-
-
-def _make_key(settings: str, pictures: Sequence[Picture], hashes: Sequence[str | None]) -> bytes:
-    contents = [f"{picture.type} {content_hash}" for picture, content_hash in zip(pictures, hashes, strict=True)]
-    return hashlib.sha256("|".join([settings, str(_SAMPLED_PER_PICTURE), *contents]).encode()).digest()
 
 
 def _dump_state(state: dict[str, np.ndarray]) -> bytes:

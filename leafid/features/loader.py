@@ -4,7 +4,7 @@ import hashlib
 import logging
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 
 from leafid.errors import LeafidError, UsageError, naming_large_picture
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features
-from leafid.features.feature_cache import FeatureCache, pack, split_into_chunks, unpack
+from leafid.features.feature_cache import FeatureCache
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.pictures import hash_picture_file
 from leafid.pictures.decoding import read_hashed_image
@@ -24,16 +24,17 @@ from leafid.workers import ordered_map
 T = TypeVar("T")
 #: ``progress(items, total, caption)`` passes the items on.
 Progress = Callable[[Iterable[T], int, str], Iterator[T]]
-#: Arrays by name.
-NamedArrays = dict[str, list[np.ndarray]]
+#: Values of a picture by name, each with one axis.
+Values = dict[str, np.ndarray]
 _log = logging.getLogger(__name__)
 
 # Number of pictures that are looked up together, whose cached values are in memory at once, and that workers may be
-# ahead of the consumer; and of pictures that are computed between two commits.
+# ahead of the consumer; and of values that are computed between two commits.
 _LOOKED_UP_AT_ONCE = 512
 _COMMIT_EVERY = 64
 # Maximum number of file hashes that a loader keeps for later passes over the same pictures.
 _REMEMBERED_HASHES = 2**15
+_MAX_FLOAT16 = float(np.finfo(np.float16).max)
 
 
 def pass_through(items: Iterable[T], total: int, caption: str) -> Iterator[T]:
@@ -49,30 +50,24 @@ class _Source:
     keys: dict[str, str]
     #: Pictures are reduced to it when they are read, in pixels.
     longest_side: int
-    #: ``compute(image, picture, names)`` returns the values with these names.
-    compute: Callable[[np.ndarray, Picture, Sequence[str]], NamedArrays]
+    #: ``measure(image, picture, names)`` returns the values with these names.
+    measure: Callable[[np.ndarray, Picture, Sequence[str]], Values]
 
-    def make_key(self, name: str, picture: Picture, content_hash: str | None) -> bytes:
+    def make_key(self, name: str, picture: Picture, content_hash: str) -> bytes:
         """Make the key in the cache of a value of a picture."""
         return hashlib.sha256(f"{self.keys[name]}|{picture.type}|{content_hash}".encode()).digest()
 
-
-class _Miss(NamedTuple):
-    """A picture, the hash of its content, and the names of the values that the cache doesn't have.
-
-    The hash is None, and there are no names, where the file can't be read; it is empty without a cache.
-    """
-
-    picture: Picture
-    content_hash: str | None
-    names: tuple[str, ...]
+    def compute(self, missing: tuple[Picture, Sequence[str]]) -> tuple[str, Values]:
+        """Compute values of a picture with some names; also returns the hash of what was read."""
+        picture, names = missing
+        image, content_hash = read_hashed_image(picture.file, self.longest_side, picture.data)
+        return content_hash, self.measure(image, picture, names)
 
 
-class _Outcome(NamedTuple):
-    """The result for a picture, or the message and the traceback of the error."""
+class _Problem(NamedTuple):
+    """What stands for the result where a function raised an error."""
 
-    result: Any
-    problem: str | None = None
+    message: str
     traceback: str = ""
 
 
@@ -109,8 +104,7 @@ class FeatureLoader:
 
         None stands for a picture that can't be read, which is noted in `unreadable`.
         """
-        with closing(self.stream(pictures, extractor)) as stream:
-            return list(stream)
+        return list(self.stream(pictures, extractor))
 
     def stream(
         self, pictures: Sequence[Picture], extractor: FeatureExtractor
@@ -126,8 +120,8 @@ class FeatureLoader:
                 if values is None:
                     yield None
                 else:
-                    vectors = {name: vector for name, (_, vector) in values.items()}
-                    yield Features(vectors, float(next(iter(values.values()))[0][0]))
+                    confidence = float(next(iter(values.values()))[0])
+                    yield Features({name: array[1:] for name, array in values.items()}, confidence)
 
     def load_type_features(self, pictures: Sequence[Picture]) -> list[np.ndarray | None]:
         """Load the features of `measure_type_features`; None for a picture that can't be read."""
@@ -148,23 +142,20 @@ class FeatureLoader:
         """
         source = _Source({key: f"{key}|{FEATURE_VERSION}"}, longest_side, partial(_compute_measures, measure))
         with closing(self._stream_values(pictures, source)) as stream:
-            return [
-                None if values is None else values[key][0].astype(np.float32)
-                for values in self.show_progress(stream, len(pictures), what)
-            ]
+            found = self.show_progress(stream, len(pictures), what)
+            return [None if values is None else values[key].astype(np.float32) for values in found]
 
     def show_progress(self, items: Iterable[T], total: int, what: str) -> Iterable[T]:
         """Pass items on and show the progress of the current step."""
         return self.progress(items, total, f"{self.step}: {what}" if self.step else what)
 
     def hash_picture(self, picture: Picture) -> str | None:
-        """Hash the content of a picture; None, and a note in `unreadable`, where its file can't be read."""
+        """Hash the content of a picture; None where its file can't be read."""
         if picture.data is not None:
             return hashlib.sha256(picture.data).hexdigest()
         try:
             return self._hash_file(picture.file)
-        except (LeafidError, OSError) as error:
-            self._note_unreadable(picture.file, str(error))
+        except (LeafidError, OSError):
             return None
 
     def map_pictures(
@@ -181,67 +172,60 @@ class FeatureLoader:
         """
         guarded = list(zip(pictures, items or pictures, strict=True))
         call = partial(_call_guarded, function)
-        outcomes = ordered_map(call, guarded, self.jobs, _make_failure, item_seconds=item_seconds)
-        for picture, outcome in zip(pictures, outcomes, strict=True):
-            if outcome.problem is not None:
-                _log.debug("%s", outcome.traceback)
-                self._note_unreadable(picture.file, outcome.problem)
-            yield outcome.result
+        results = ordered_map(call, guarded, self.jobs, _make_failure, item_seconds=item_seconds)
+        for picture, result in zip(pictures, results, strict=True):
+            if not isinstance(result, _Problem):
+                yield result
+                continue
+            _log.debug("%s", result.traceback)
+            if picture.file not in self.unreadable:
+                self.unreadable[picture.file] = result.message
+                _log.warning("%s", result.message)
+            yield None
 
-    def _stream_values(self, pictures: Sequence[Picture], source: _Source) -> Generator[NamedArrays | None, None, None]:
-        """Take from the cache what it has, compute the rest, and commit that."""
+    def _stream_values(self, pictures: Sequence[Picture], source: _Source) -> Generator[Values | None, None, None]:
+        """Take from the cache what it has, compute the rest, and commit that; float16 arrays."""
         waiting: list[tuple[bytes, bytes]] = []
         seconds = 0.03 if source.longest_side <= TYPE_SIDE else 0.45
-        compute = partial(compute_missing, source)
         try:
-            for chunk in split_into_chunks(pictures, _LOOKED_UP_AT_ONCE):
+            for start in range(0, len(pictures), _LOOKED_UP_AT_ONCE):
+                chunk = pictures[start : start + _LOOKED_UP_AT_ONCE]
                 found = self._look_up(chunk, source)
-                misses = [miss for _, miss in found if miss.names]
-                own = [miss.picture for miss in misses]
-                with closing(self.map_pictures(compute, own, misses, seconds)) as computed:
-                    for values, miss in found:
-                        arrays = next(computed) if miss.names else {}
-                        for name, array in (arrays or {}).items():
-                            value = pack(array)
-                            # Unpacked again, computed values equal cached ones to the last bit.
-                            values[name] = unpack(value)
-                            if self.cache:
-                                waiting.append((source.make_key(name, miss.picture, miss.content_hash), value))
-                        is_readable = arrays is not None and miss.content_hash is not None
-                        yield {name: values[name] for name in source.keys} if is_readable else None
+                names = [tuple(name for name in source.keys if name not in values) for values in found]
+                missing = [(picture, own) for picture, own in zip(chunk, names, strict=True) if own]
+                read = [picture for picture, _ in missing]
+                with closing(self.map_pictures(source.compute, read, missing, seconds)) as results:
+                    for picture, values, own in zip(chunk, found, names, strict=True):
+                        content_hash, computed = (next(results) if own else None) or ("", {})
+                        for name, array in computed.items():
+                            # Rounded, computed values equal cached ones to the last bit.
+                            values[name] = np.clip(array, -_MAX_FLOAT16, _MAX_FLOAT16).astype(np.float16)
+                            waiting.append((source.make_key(name, picture, content_hash), values[name].tobytes()))
+                        is_complete = len(values) == len(source.keys)
+                        yield {name: values[name] for name in source.keys} if is_complete else None
                         if len(waiting) >= _COMMIT_EVERY:
                             self._commit(waiting)
         finally:
             self._commit(waiting)
 
-    def _look_up(self, pictures: Sequence[Picture], source: _Source) -> list[tuple[NamedArrays, _Miss]]:
-        """Look up the values of pictures: of each what the cache has, and what it lacks."""
+    def _look_up(self, pictures: Sequence[Picture], source: _Source) -> list[Values]:
+        """Look up what the cache has of pictures."""
         if self.cache is None:
-            return [({}, _Miss(picture, "", tuple(source.keys))) for picture in pictures]
-        hashes = [self.hash_picture(picture) for picture in pictures]
+            return [{} for _ in pictures]
+        hashed = [(picture, self.hash_picture(picture)) for picture in pictures]
         keys = [
-            {name: source.make_key(name, picture, content_hash) for name in source.keys if content_hash is not None}
-            for picture, content_hash in zip(pictures, hashes, strict=True)
+            {name: source.make_key(name, picture, content_hash) for name in source.keys} if content_hash else {}
+            for picture, content_hash in hashed
         ]
         stored = self.cache.get([key for own in keys for key in own.values()])
-        found = []
-        for picture, content_hash, own in zip(pictures, hashes, keys, strict=True):
-            hits: NamedArrays = {}
-            for name, key in own.items():
-                with suppress(KeyError, ValueError):
-                    hits[name] = unpack(stored[key])
-            found.append((hits, _Miss(picture, content_hash, tuple(name for name in own if name not in hits))))
-        return found
+        return [
+            {name: np.frombuffer(stored[key], np.float16) for name, key in own.items() if key in stored} for own in keys
+        ]
 
     def _commit(self, waiting: list[tuple[bytes, bytes]]) -> None:
         if self.cache and waiting:
             self.cache.put(waiting)
         waiting.clear()
-
-    def _note_unreadable(self, file: Path, problem: str) -> None:
-        if file not in self.unreadable:
-            self.unreadable[file] = problem
-            _log.warning("%s", problem)
 
 
 def get_type(picture: Picture) -> AcquisitionType:
@@ -251,49 +235,34 @@ def get_type(picture: Picture) -> AcquisitionType:
     return picture.type
 
 
-def read_unchanged(picture: Picture, longest_side: int, content_hash: str | None) -> np.ndarray:
-    """Read a picture whose content was hashed before, if at all; raise `LeafidError` if it has changed since."""
-    image, found = read_hashed_image(picture.file, longest_side, picture.data)
-    if content_hash and found != content_hash:
-        raise LeafidError(f"{picture.file}: the file was changed while it was read; try again")
-    return image
-
-
-def compute_missing(source: _Source, miss: _Miss) -> NamedArrays:
-    """Compute the values of a picture that the cache doesn't have."""
-    image = read_unchanged(miss.picture, source.longest_side, miss.content_hash)
-    return source.compute(image, miss.picture, miss.names)
-
-
-def _call_guarded(function: Callable[[Any], Any], guarded: tuple[Picture, Any]) -> _Outcome:
+def _call_guarded(function: Callable[[Any], Any], guarded: tuple[Picture, Any]) -> Any:
     """Call the function and return its error, if any, as text: one bad picture must not cost the work on the others."""
     picture, item = guarded
     try:
         with naming_large_picture(picture.file):
-            return _Outcome(function(item))
+            return function(item)
     except UsageError:
         raise
     except Exception as error:
         if isinstance(error, LeafidError):
-            problem = str(error)
+            message = str(error)
         else:
-            problem = (
+            message = (
                 f"{picture.file}: unexpected {type(error).__name__}: {' '.join(str(error).split())}; "
                 "this is a bug, please report it with --debug's output"
             )
-        return _Outcome(None, problem, "".join(traceback.format_exception(error)).rstrip("\n"))
+        return _Problem(message, "".join(traceback.format_exception(error)).rstrip("\n"))
 
 
-def _make_failure(guarded: tuple[Picture, Any], problem: str) -> _Outcome:
-    """Make the outcome for a picture whose worker died or took too long."""
-    return _Outcome(None, f"{guarded[0].file}: {problem}")
+def _make_failure(guarded: tuple[Picture, Any], problem: str) -> _Problem:
+    """Make the result for a picture whose worker died or took too long."""
+    return _Problem(f"{guarded[0].file}: {problem}")
 
 
-def _extract_features(
-    extractor: FeatureExtractor, image: np.ndarray, picture: Picture, names: Sequence[str]
-) -> NamedArrays:
+def _extract_features(extractor: FeatureExtractor, image: np.ndarray, picture: Picture, names: Sequence[str]) -> Values:
+    """Extract vectors, each behind the confidence of the segmentation."""
     features = extractor.extract(image, get_type(picture), names)
-    return {name: [np.array([features.confidence]), features.vectors[name]] for name in names}
+    return {name: np.append(features.confidence, features.vectors[name]) for name in names}
 
 
 def _measure_type_features(image: np.ndarray, picture: Picture) -> np.ndarray:
@@ -302,5 +271,5 @@ def _measure_type_features(image: np.ndarray, picture: Picture) -> np.ndarray:
 
 def _compute_measures(
     measure: Callable[[np.ndarray, Picture], np.ndarray], image: np.ndarray, picture: Picture, names: Sequence[str]
-) -> NamedArrays:
-    return {name: [measure(image, picture)] for name in names}
+) -> Values:
+    return {name: measure(image, picture) for name in names}

@@ -5,7 +5,9 @@ The comments of keys are Markdown: docs/recipe_keys.py makes the tables of docs/
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -16,15 +18,12 @@ from leafid.descriptors.registry import find_families
 from leafid.errors import LeafidError
 from leafid.grouping import group_by
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.schema import convert, parse_toml
+from leafid.textfiles import read_text
 
 LONGEST_SIDE = 800
-
-# What names a vector in the cache; the second are settings that have one value today.
-_PATCH_SETTINGS = (
-    *("descriptor", "view", "size", "cell", "scales", "coverage", "max_patches", "focus", "symmetry"),
-    *("encoder", "modes", "components", "position"),
-)
-_CONSTANT_SETTINGS = {"max_coverage": 1.0, "codebook_types": None}
+_GRID_KEYS = tuple(field.name for field in fields(Grid))
+_SHIPPED = Path(__file__).parent / "recipes"
 
 _Types = tuple[AcquisitionType, ...]
 _Side = Annotated[int, Meta(ge=32, le=4096)]
@@ -78,7 +77,7 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     #: maximum number of patches of a dense grid, taken evenly from all of them; 0 takes all
     max_patches: Annotated[int, Meta(ge=0, le=10**6)] = 0
     #: above 0, patches are drawn with the density of a Gaussian around the middle of the view; this is its standard
-    #: deviation, in sides of the view (0.01 or more); 0 draws them evenly
+    #: deviation, in sides of the view; 0 draws them evenly
     focus: Annotated[float, Meta(ge=0, le=100)] = 0.0
     #: `turns` reads an eighth of the patches in each of the eight symmetries of a square; `none`
     symmetry: Literal["none", "turns"] = "none"
@@ -109,8 +108,6 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
                 raise ValueError(f"families: {error}") from None
         if self.descriptor == "outline-sift" and self.view == "picture":
             raise ValueError("view: 'outline-sift' needs the leaf's outline; expected 'leaf' or 'upright'")
-        if 0 < self.focus < 0.01:
-            raise ValueError(f"focus: expected 0, or a number from 0.01 to 100, found {self.focus}")
 
     @property
     def is_local(self) -> bool:
@@ -125,7 +122,7 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     @property
     def grid(self) -> Grid:
         """Which patches are read."""
-        return Grid(self.cell, self.scales, self.coverage, self.max_patches, self.focus, self.symmetry)
+        return Grid(**{key: getattr(self, key) for key in _GRID_KEYS})
 
     def make_encoder(self, seed: int) -> Encoder:
         """Make an encoder that has learned nothing yet."""
@@ -136,8 +133,9 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
         if not self.is_local:
             return json.dumps({"families": self.families})
         # The types that the codebook was learned from are left out: the hash covers the codebook itself.
-        settings = {name: getattr(self, name) for name in _PATCH_SETTINGS}
-        return json.dumps(settings | _CONSTANT_SETTINGS, sort_keys=True)
+        names = ("descriptor", "view", "size", *_GRID_KEYS, "encoder", "modes", "components", "position")
+        settings = {name: getattr(self, name) for name in names}
+        return json.dumps(settings | {"max_coverage": 1.0, "codebook_types": None}, sort_keys=True)
 
 
 class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -186,3 +184,44 @@ def choose_types_to_train(pictures: Sequence[Picture], only: AcquisitionType | N
         found = ", ".join(sorted(str(type_) for type_ in present if type_ is not None)) or "none of a known type"
         raise LeafidError(f"expected pictures of type {only} to train on, found {found}")
     return [type_ for type_ in AcquisitionType if type_ in present and only in (None, type_)]
+
+
+def list_recipes() -> list[str]:
+    """List the names of the shipped recipes."""
+    return sorted(folder.name for folder in _SHIPPED.iterdir())
+
+
+def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
+    """Read the recipe of an acquisition type: a shipped one, one of a folder with ``.toml`` files, or a ``.toml`` file.
+
+    A `LeafidError` is raised when there is none that serves the type, or one isn't valid: the file, the key, what was
+    expected and found.
+    """
+    path = _SHIPPED / name if name in list_recipes() else Path(name)
+    files = sorted(path.glob("*.toml")) if path.is_dir() else [path] if path.is_file() else []
+    if not files:
+        known = ", ".join(list_recipes())
+        raise LeafidError(f"{path}: no such recipe; expected one of {known}, a folder with .toml files, or such a file")
+    recipes = [parse_recipe(parse_toml(read_text(file), dict, file), str(file)) for file in files]
+    found = [recipe for recipe in recipes if acquisition_type in recipe.types]
+    if len(found) != 1:
+        served = ", ".join(type_ for recipe in recipes for type_ in recipe.types)
+        raise LeafidError(f"recipe {name}: expected one file that serves {acquisition_type}, found types {served}")
+    return found[0]
+
+
+def parse_recipe(data: Any, source: str) -> Recipe:
+    """Make a recipe from plain data, as TOML or JSON gives it, checking every value.
+
+    The table ``defaults`` holds values of all experts that don't have their own. A `LeafidError`, whose message begins
+    with `source`, is raised at the first value that is not as expected.
+    """
+    data = dict(convert(data, dict, source))
+    defaults = convert(data.pop("defaults", {}), dict, f"{source}: defaults")
+    experts = data.get("experts")
+    if isinstance(experts, dict):
+        data["experts"] = {
+            name: defaults | table if isinstance(table, dict) else table for name, table in experts.items()
+        }
+    data.setdefault("training_types", data.get("types", ()))
+    return convert(data, Recipe, source)

@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe import Recipe
-from leafid.features.recipe_reader import load_recipe, parse_recipe
+from leafid.features.recipe import Recipe, load_recipe, parse_recipe
 from leafid.grouping import count_noun, group_by
 from leafid.learning.averages import average_score, per_plant_score
 from leafid.learning.held_out import rank_labels

@@ -18,12 +18,12 @@ def lines(done):
 def test_the_cache_file_and_its_size_are_shown(cli, folder):
     done = cli("cache", "--cache", folder)
     assert done.status == 0
-    assert lines(done) == {"cache": str(folder / "vectors.sqlite"), "values": "4", "size": "2.0 MiB of at most 4 GiB"}
+    assert lines(done) == {"cache": str(folder / "features.sqlite"), "values": "4", "size": "2.0 MiB of at most 4 GiB"}
 
 
 @pytest.mark.parametrize("damage", [b"", b"\xff" * 2**20])
 def test_clearing_removes_a_cache_that_may_be_damaged(cli, folder, damage):
-    file = folder / "vectors.sqlite"
+    file = folder / "features.sqlite"
     file.write_bytes(damage or file.read_bytes())
     done = cli("cache", "--cache", folder, "--clear")
     assert (done.status, done.out, done.err) == (0, "", f"leafid: {file} removed\n")
@@ -60,8 +60,8 @@ def test_showing_the_cache_changes_nothing(cli, folder, monkeypatch):
     assert lines(done)["values"] == "4"
     assert lines(done)["size"] == "2.0 MiB"
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == files
-    (folder / "vectors.sqlite").write_bytes(b"\xff" * 2**12)
+    (folder / "features.sqlite").write_bytes(b"\xff" * 2**12)
     done = cli("cache", "--cache", folder)
     assert done.status == 1
     assert "the feature cache can't be read: file is not a database; --clear removes a damaged one" in done.err
-    assert (folder / "vectors.sqlite").read_bytes() == b"\xff" * 2**12
+    assert (folder / "features.sqlite").read_bytes() == b"\xff" * 2**12

@@ -11,7 +11,7 @@ from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.local.sift import SIFT_LENGTH
 from tests.descriptors.turned_patches import SIDE, draw_leaf, read_literally
 
-ONE_SIZE = Grid(n_scales=1)
+ONE_SIZE = Grid(scales=1)
 
 
 def turn_leaf(size=120, turn=0.0):
@@ -47,7 +47,7 @@ def mirror_literally(cells):
 
 def test_equals_the_literal_definition():
     grey, _ = draw_leaf()
-    found = extract_edge_sift(grey, Grid(n_scales=1, max_patches=20))
+    found = extract_edge_sift(grey, Grid(scales=1, max_patches=20))
     assert found.descriptors.shape == (len(found), SIFT_LENGTH)
     assert found.descriptors.dtype == found.positions.dtype == found.scales.dtype == np.float32
     assert 15 <= len(found) <= 20
@@ -79,9 +79,9 @@ def test_an_edge_of_three_grey_levels_counts_and_one_of_two_does_not():
 @given(st.integers(0, 50), st.integers(3, 15))
 def test_a_mirrored_or_turned_leaf_has_the_same_patches(seed, teeth):
     grey, _ = draw_leaf(seed=seed, teeth=teeth)
-    plain = extract_edge_sift(grey, Grid(n_scales=3))
+    plain = extract_edge_sift(grey, Grid(scales=3))
     for changed in (grey[:, ::-1], np.rot90(grey), np.rot90(grey, 2)):
-        other = extract_edge_sift(np.ascontiguousarray(changed), Grid(n_scales=3))
+        other = extract_edge_sift(np.ascontiguousarray(changed), Grid(scales=3))
         assert abs(len(other) - len(plain)) <= 0.02 * len(plain)
         np.testing.assert_allclose(other.descriptors.mean(axis=0), plain.descriptors.mean(axis=0), atol=0.015)
 
@@ -94,21 +94,21 @@ def test_a_leaf_at_any_angle_has_nearly_the_same_patches(turn):
 
 
 def test_sizes_and_numbers_of_patches():
-    found = extract_edge_sift(turn_leaf(240), Grid(n_scales=4, max_patches=200))
+    found = extract_edge_sift(turn_leaf(240), Grid(scales=4, max_patches=200))
     sizes, counts = np.unique(found.scales.round(3), return_counts=True)
     np.testing.assert_allclose(sizes, np.log2(SIDE / 240) + np.arange(4) / 2, atol=0.02)
     assert ((counts > 30) & (counts <= 50)).all()
-    assert len(extract_edge_sift(turn_leaf(240), Grid(n_scales=4, max_patches=2))) == 4
+    assert len(extract_edge_sift(turn_leaf(240), Grid(scales=4, max_patches=2))) == 4
 
 
 def test_strong_edges_and_the_middle_are_sampled_more_often():
     # Vertical stripes: weak ones in the upper half, strong ones in the lower half.
     stripes = np.tile(np.repeat([0, 1], 12), 20)[None, :]
     grey = np.uint8(np.vstack([np.repeat(60 + 20 * stripes, 240, axis=0), np.repeat(60 + 180 * stripes, 240, axis=0)]))
-    rows = extract_edge_sift(grey, Grid(n_scales=1, max_patches=400)).positions[:, 0]
+    rows = extract_edge_sift(grey, Grid(scales=1, max_patches=400)).positions[:, 0]
     # The gradients are 9 to 1, up to the level at which more counts no more.
     assert 2 < (rows > 0.5).sum() / (rows < 0.5).sum() < 4
-    cols = extract_edge_sift(grey, Grid(n_scales=1, max_patches=400, focus=0.1)).positions[:, 1]
+    cols = extract_edge_sift(grey, Grid(scales=1, max_patches=400, focus=0.1)).positions[:, 1]
     assert 0.07 < cols.std() < 0.13
     assert 0.15 < np.abs(cols - 0.5).max() < 0.2 + 1 / 240
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.descriptors.local.features import concatenate_features
-from leafid.descriptors.local.grid import SYMMETRIES, Grid
+from leafid.descriptors.local.grid import N_SYMMETRIES, Grid
 from leafid.descriptors.local.sift import (
     CHROMA_LENGTH,
     SIFT_LENGTH,
@@ -64,7 +64,7 @@ def take_root_shares(sums):
 @pytest.mark.parametrize(("rows", "cols"), [(16, 16), (24, 31), (27, 20)])
 def test_dense_sift_equals_the_literal_definition(rows, cols):
     grey = draw_picture(rows, cols)
-    found = extract_dense_sift(grey, grid=Grid(CELL, n_scales=1))
+    found = extract_dense_sift(grey, grid=Grid(cell=CELL, scales=1))
     expected = compute_patches_literally(grey, CELL)
     assert found.descriptors.shape == (len(expected), 128)
     # Means are rounded twice to 1/128 grey level: a part of 1e-5 of the full range, of which the root is taken.
@@ -76,14 +76,14 @@ def test_dense_sift_equals_the_literal_definition(rows, cols):
 
 def test_further_scales_are_those_of_reduced_pictures():
     grey = draw_picture(64, 48)
-    found = extract_dense_sift(grey, grid=Grid(n_scales=9))
+    found = extract_dense_sift(grey, grid=Grid(scales=9))
     # Reduced by √2 and 2, and no further: 64 × 48 at a half of the root of a half is 23 × 17, and at a quarter 16 × 12,
     # smaller than a patch.
     between = cv2.resize(grey, (34, 45), interpolation=cv2.INTER_LINEAR)
     half = cv2.resize(grey, (24, 32), interpolation=cv2.INTER_AREA)
     quarter = cv2.resize(between[:44], (17, 22), interpolation=cv2.INTER_AREA)
     expected = concatenate_features(
-        [extract_dense_sift(level, grid=Grid(n_scales=1)) for level in (grey, between, half, quarter)]
+        [extract_dense_sift(level, grid=Grid(scales=1)) for level in (grey, between, half, quarter)]
     )
     np.testing.assert_array_equal(found.descriptors, expected.descriptors)
     # The half row that is left out at an odd size moves positions by a part of a pixel.
@@ -92,8 +92,8 @@ def test_further_scales_are_those_of_reduced_pictures():
 
 
 @given(st.integers(0, 1000), st.sampled_from([1, 2, 4]))
-def test_rows_are_roots_of_shares(seed, n_scales):
-    rows = extract_dense_sift(draw_picture(40, 56, seed), grid=Grid(n_scales=n_scales)).descriptors
+def test_rows_are_roots_of_shares(seed, scales):
+    rows = extract_dense_sift(draw_picture(40, 56, seed), grid=Grid(scales=scales)).descriptors
     assert rows.dtype == np.float32
     assert (rows >= 0).all()
     norms = np.linalg.norm(rows, axis=1)
@@ -107,8 +107,8 @@ def test_light_hardly_matters(gain, offset):
     grey = draw_picture(32, 32)
     darker = np.uint8(np.round(grey * gain * (255 - offset) / 255 + offset))
     bright, dark = (
-        extract_dense_sift(grey, grid=Grid(n_scales=1)).descriptors,
-        extract_dense_sift(darker, grid=Grid(n_scales=1)).descriptors,
+        extract_dense_sift(grey, grid=Grid(scales=1)).descriptors,
+        extract_dense_sift(darker, grid=Grid(scales=1)).descriptors,
     )
     # Rounding to whole grey values, and the noise floor against a weaker gradient.
     assert np.abs(bright - dark).max() < 0.08
@@ -124,8 +124,8 @@ def mirror_cells(descriptors):
 def test_a_mirror_image_permutes_cells_and_orientations(seed):
     grey = draw_picture(24, 32, seed)
     found, mirror = (
-        extract_dense_sift(grey, grid=Grid(n_scales=1)),
-        extract_dense_sift(np.ascontiguousarray(grey[:, ::-1]), grid=Grid(n_scales=1)),
+        extract_dense_sift(grey, grid=Grid(scales=1)),
+        extract_dense_sift(np.ascontiguousarray(grey[:, ::-1]), grid=Grid(scales=1)),
     )
     order = np.lexsort((1 - mirror.positions[:, 1], mirror.positions[:, 0]))
     np.testing.assert_allclose(mirror_cells(mirror.descriptors[order]), found.descriptors, atol=1e-6)
@@ -140,10 +140,10 @@ def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(symme
     image = draw(64, 64)
     turned = np.rot90(image, symmetry // 2)
     turned = np.ascontiguousarray(turned[:, ::-1] if symmetry % 2 else turned)
-    there = extract(turned, grid=Grid(n_scales=1))
+    there = extract(turned, grid=Grid(scales=1))
     positions = [tuple(position) for position in np.round(there.positions, 4)]
-    found = extract(image, grid=Grid(n_scales=1, symmetry="turns"))
-    own = found.take(np.arange(symmetry, len(found), SYMMETRIES["turns"]))
+    found = extract(image, grid=Grid(scales=1, symmetry="turns"))
+    own = found.take(np.arange(symmetry, len(found), N_SYMMETRIES))
     assert len(own) >= 3
     for values, position, scale in zip(own.descriptors, np.round(own.positions, 4), own.scales, strict=True):
         matches = [i for i, other in enumerate(positions) if other == tuple(position) and there.scales[i] == scale]
@@ -153,7 +153,7 @@ def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(symme
 
 def test_chroma_sift_is_sift_of_both_channels_normalised_together():
     lab = draw_lab_picture(24, 31)
-    found = extract_chroma_sift(lab, grid=Grid(CELL, n_scales=1))
+    found = extract_chroma_sift(lab, grid=Grid(cell=CELL, scales=1))
     assert found.descriptors.shape == (3 * 4, CHROMA_LENGTH)
     channels = [compute_patches_literally(lab[:, :, plane], CELL) for plane in (1, 2)]
     expected = [
@@ -186,7 +186,7 @@ def test_chroma_sift_drops_patches_of_one_hue():
         lab[:, 8:, 2] += np.uint8(levels)
         sums = sum(patches.sum() for _, _, patches in compute_patches_literally(lab[:, :, 2], CELL))
         assert (sums >= 0.02) == remains
-        assert len(extract_chroma_sift(lab, grid=Grid(n_scales=1))) == remains
+        assert len(extract_chroma_sift(lab, grid=Grid(scales=1))) == remains
 
 
 @pytest.mark.parametrize("shape", [(15, 100), (100, 15), (1, 1)])

@@ -1,21 +1,16 @@
-import contextlib
 import signal
 import sqlite3
 import subprocess
 import sys
 import threading
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from leafid.errors import LeafidError
 from leafid.features import feature_cache as cache_module
-from leafid.features.feature_cache import FeatureCache, choose_cache_folder, measure_cache, pack, remove_cache, unpack
+from leafid.features.feature_cache import FeatureCache, choose_cache_folder, measure_cache, remove_cache
 
-FILE = "vectors.sqlite"
+FILE = "features.sqlite"
 
 
 def test_stored_values_are_returned(store):
@@ -23,12 +18,6 @@ def test_stored_values_are_returned(store):
     store.put(items.items())
     assert store.get([*items, b"missing"]) == items
     assert store.get([]) == {}
-
-
-def test_more_keys_than_a_query_takes(store):
-    items = {n.to_bytes(4, "big"): b"x" for n in range(1203)}
-    store.put(items.items())
-    assert store.get(list(items)) == items
 
 
 def test_a_later_value_replaces_an_earlier_one(store):
@@ -66,15 +55,6 @@ def test_the_limit_is_kept_at_the_end(tmp_path):
     store.put([(b"key", b"x" * 100)])
     store.close()
     assert measure_cache(tmp_path)[1] == 0
-
-
-def test_a_database_of_another_program_stays_as_it_is(tmp_path):
-    with contextlib.closing(sqlite3.connect(tmp_path / FILE)) as connection:
-        connection.execute("CREATE TABLE theirs (key)")
-    before = (tmp_path / FILE).read_bytes()
-    with pytest.raises(LeafidError, match="is a database of another program; name another with --cache"):
-        FeatureCache(tmp_path)
-    assert (tmp_path / FILE).read_bytes() == before
 
 
 def filled(folder):
@@ -225,23 +205,3 @@ def test_where_it_is(monkeypatch, tmp_path):
     assert str(choose_cache_folder()) == "/x/leafid"
     monkeypatch.setenv("LEAFID_CACHE", "/y")
     assert str(choose_cache_folder()) == "/y"
-
-
-@given(
-    st.lists(arrays(np.float32, st.integers(0, 20), elements=st.floats(-1e6, 1e6, width=32)), min_size=1, max_size=4)
-)
-def test_packing_keeps_half_precision(vectors):
-    found = unpack(pack(vectors))
-    assert [array.dtype for array in found] == [np.float16] * len(vectors)
-    for array, vector in zip(found, vectors, strict=True):
-        kept = np.clip(vector, -65504, 65504)
-        # 11 bits; below 2^-14 steps of 2^-24.
-        np.testing.assert_allclose(array, kept, rtol=2**-11, atol=2**-25)
-    # What was packed once doesn't change any more.
-    assert pack(found) == pack(vectors)
-
-
-@pytest.mark.parametrize("content", [b"", bytes(7), b"\xff" * 16, pack([np.ones(3)])[:-1], pack([np.ones(3)]) + b"\0"])
-def test_only_packed_values_are_unpacked(content):
-    with pytest.raises(ValueError, match=r"expected|buffer"):
-        unpack(content)

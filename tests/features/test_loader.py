@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from leafid.features import loader as module
-from leafid.features.extractor import FeatureExtractor
+from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Expert
 from leafid.pictures.picture import AcquisitionType
@@ -17,27 +17,18 @@ SCAN = AcquisitionType.SCAN
 SHAPE = FeatureExtractor({"shape": Expert(descriptor="measures", families=("geometry",))})
 
 
-class Computed:
-    """Notes the pictures whose features are really computed."""
-
-    def __init__(self, monkeypatch):
-        self.files = []
-        self.compute = module.compute_missing
-
-        def count(source, miss):
-            self.files.append(miss.picture.file)
-            return self.compute(source, miss)
-
-        monkeypatch.setattr(module, "compute_missing", count)
-
-    def take(self):
-        found, self.files = self.files, []
-        return found
-
-
 @pytest.fixture
 def computed(monkeypatch):
-    return Computed(monkeypatch)
+    """What is really computed in this process: for each picture, the names of the experts."""
+    calls = []
+    extract = FeatureExtractor.extract
+
+    def note(self, image, type_, names):
+        calls.append(names)
+        return extract(self, image, type_, names)
+
+    monkeypatch.setattr(FeatureExtractor, "extract", note)
+    return calls
 
 
 def vectors(found):
@@ -59,64 +50,43 @@ def test_features_are_equal_with_the_cache_without_it_and_on_two_processes(pictu
 
 def test_nothing_is_computed_twice(pictures, store, computed):
     FeatureLoader(store).load(pictures[:3], SHAPE)
-    assert len(computed.take()) == 3
-    FeatureLoader(store).load(pictures, SHAPE)
-    assert computed.take() == [pictures[3].file]
+    assert len(computed) == 3
+    FeatureLoader(store).load([replace(p, taxon=None, plant=None, part=None) for p in pictures], SHAPE)
+    assert len(computed) == 4
 
 
 def test_a_moved_picture_is_cached_and_a_changed_one_is_not(pictures, store, computed, tmp_path):
     before = FeatureLoader(store).load(pictures, SHAPE)
-    computed.take()
     moved = replace(pictures[0], file=shutil.move(pictures[0].file, tmp_path / "elsewhere.jpg"))
     shutil.copy(pictures[2].file, pictures[1].file)
     after = FeatureLoader(store).load([moved, *pictures[1:]], SHAPE)
-    assert computed.take() == []
+    assert len(computed) == 4
     assert vectors(after)[0] == vectors(before)[0]
     assert vectors(after)[1] == vectors(before)[2]
     image = cv2.imread(str(pictures[3].file))
     cv2.imwrite(str(pictures[3].file), cv2.rotate(image[:, : image.shape[1] // 2], cv2.ROTATE_180))
     again = FeatureLoader(store).load(pictures[3:], SHAPE)
-    assert computed.take() == [pictures[3].file]
+    assert len(computed) == 5
     assert vectors(again)[0] != vectors(before)[3]
 
 
 def test_another_type_or_parameter_is_computed_anew(pictures, store, computed):
+    other = FeatureExtractor({"shape": Expert(descriptor="measures", families=("geometry", "hu"))})
     FeatureLoader(store).load(pictures[:1], SHAPE)
-    computed.take()
     FeatureLoader(store).load([replace(pictures[0], type=AcquisitionType.PHOTO)], SHAPE)
-    assert len(computed.take()) == 1
-    FeatureLoader(store).load(
-        pictures[:1], FeatureExtractor({"shape": Expert(descriptor="measures", families=("geometry", "hu"))})
-    )
-    assert len(computed.take()) == 1
+    FeatureLoader(store).load(pictures[:1], other)
+    assert len(computed) == 3
 
 
-def test_equal_experts_of_different_recipes_share_their_vectors(pictures, store, monkeypatch):
-    both = FeatureExtractor(
-        {
-            "hu": Expert(descriptor="measures", families=("hu",)),
-            "renamed": Expert(descriptor="measures", families=("geometry",)),
-        }
-    )
+def test_equal_experts_of_different_recipes_share_their_vectors(pictures, store, computed):
+    hu = Expert(descriptor="measures", families=("hu",))
+    both = FeatureExtractor({"hu": hu, "renamed": SHAPE.experts["shape"]})
     wanted = FeatureLoader().load(pictures, both)
     FeatureLoader(store).load(pictures, SHAPE)
-    extracted = []
-    extract = FeatureExtractor.extract
-    monkeypatch.setattr(
-        FeatureExtractor,
-        "extract",
-        lambda self, image, kind, names=None: extracted.append(names) or extract(self, image, kind, names),
-    )
+    computed.clear()
     found = FeatureLoader(store).load(pictures, both)
-    assert extracted == [("hu",)] * len(pictures)
+    assert computed == [("hu",)] * len(pictures)
     assert vectors(found) == vectors(wanted)
-
-
-def test_labels_do_not_matter(pictures, store, computed):
-    FeatureLoader(store).load(pictures, SHAPE)
-    computed.take()
-    FeatureLoader(store).load([replace(p, taxon=None, plant=None, part=None) for p in pictures], SHAPE)
-    assert computed.take() == []
 
 
 def test_unreadable_pictures_do_not_stop_the_others(pictures, store, caplog):
@@ -152,7 +122,7 @@ def divide_by_zero(_guarded):
     return 1 / 0
 
 
-def test_features_computed_before_an_interruption_are_cached(pictures, store, computed, monkeypatch):
+def test_features_computed_before_an_interruption_are_cached(pictures, store, computed):
     def impatient(items, total, what):
         for number, item in enumerate(items):
             if number == 2:
@@ -161,18 +131,17 @@ def test_features_computed_before_an_interruption_are_cached(pictures, store, co
 
     with pytest.raises(KeyboardInterrupt):
         FeatureLoader(store, progress=impatient).load(pictures, SHAPE)
-    computed.take()
+    computed.clear()
     resumed = FeatureLoader(store).load(pictures, SHAPE)
-    assert len(computed.take()) == 1
+    assert len(computed) == 1
     assert vectors(resumed) == vectors(FeatureLoader().load(pictures, SHAPE))
 
 
 def test_a_failing_cache_costs_only_time(pictures, store, caplog):
-    store._connection.close()
+    store.close()
     found = FeatureLoader(store).load(pictures, SHAPE)
     assert all(features is not None for features in found)
     assert "feature cache can't be" in caplog.text
-    store._connection = store._connect()
 
 
 def test_a_picture_without_a_type_is_refused(pictures):
@@ -183,44 +152,49 @@ def test_a_picture_without_a_type_is_refused(pictures):
 
 def test_type_features_are_cached(pictures, store, monkeypatch):
     first = FeatureLoader(store).load_type_features(pictures)
-    monkeypatch.setattr(module, "compute_missing", lambda *_: pytest.fail("computed again"))
-    again = FeatureLoader(store).load_type_features(pictures)
-    np.testing.assert_array_equal(first, again)
+    monkeypatch.setattr(module, "measure_type_features", lambda *_: pytest.fail("computed again"))
+    np.testing.assert_array_equal(first, FeatureLoader(store).load_type_features(pictures))
+
+
+def test_values_are_rounded_to_half_precision(pictures, store):
+    values = np.array([0.1, -1e9, 1e-7, 70000.0, 2049.0])
+    wanted = np.array([0.1, -65504, 1e-7, 65504, 2048]).astype(np.float16).astype(np.float32)
+    for loader in (FeatureLoader(store), FeatureLoader(store), FeatureLoader()):
+        (found,) = loader.load_measures(pictures[:1], "own|1", 100, lambda image, picture: values)
+        np.testing.assert_array_equal(found, wanted)
+        assert found.dtype == np.float32
 
 
 def test_streaming_continues_where_a_caller_stopped(pictures, store, computed):
     with closing(FeatureLoader(store).stream(pictures, SHAPE)) as stream:
         first = next(stream)
     # The first is cached, and nothing else was computed.
-    assert computed.take() == [pictures[0].file]
+    assert len(computed) == 1
     again = list(FeatureLoader(store).stream(pictures, SHAPE))
-    assert computed.take() == [picture.file for picture in pictures[1:]]
+    assert len(computed) == len(pictures)
     assert vectors(again)[0] == vectors([first])[0]
 
 
-def test_cached_and_new_pictures_in_any_order(pictures, store, computed, monkeypatch):
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_cached_and_new_pictures_in_any_order(pictures, store, monkeypatch, jobs):
     """Also where they are looked up, and computed, in several parts."""
     wanted = vectors(FeatureLoader().load(pictures, SHAPE))
     FeatureLoader(store).load([pictures[1], pictures[3]], SHAPE)
     monkeypatch.setattr(module, "_LOOKED_UP_AT_ONCE", 2)
-    computed.take()
-    assert vectors(FeatureLoader(store).load(pictures, SHAPE)) == wanted
-    assert computed.take() == [pictures[0].file, pictures[2].file]
-    # Worker processes count nothing that would be seen here.
-    monkeypatch.setattr(module, "compute_missing", computed.compute)
-    assert vectors(FeatureLoader(jobs=2).load(pictures, SHAPE)) == wanted
+    assert vectors(FeatureLoader(store, jobs).load(pictures, SHAPE)) == wanted
 
 
-def test_few_features_are_held_at_once(pictures, tmp_path, monkeypatch):
+def test_few_features_are_held_at_once(pictures, monkeypatch):
     """The peak of a stream over many pictures is that over few, also where none is in the store yet."""
     monkeypatch.setattr(module, "_LOOKED_UP_AT_ONCE", 8)
     monkeypatch.setattr(module, "_COMMIT_EVERY", 8)
-    monkeypatch.setattr(module, "compute_missing", lambda source, miss: {"shape": [np.ones(1), np.ones(100_000)]})
+    monkeypatch.setattr(FeatureExtractor, "extract", lambda *_: Features({"shape": np.ones(100_000)}, 1.0))
+    small = replace(SHAPE, longest_side=32)
     peaks = []
-    list(FeatureLoader().stream(pictures[:1], SHAPE))  # what is loaded at first use
+    list(FeatureLoader().stream(pictures[:1], small))  # what is loaded at first use
     for n_pictures in (40, 160):
         tracemalloc.start()
-        n_found = sum(1 for _ in FeatureLoader().stream([pictures[0]] * n_pictures, SHAPE))
+        n_found = sum(1 for _ in FeatureLoader().stream([pictures[0]] * n_pictures, small))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert n_found == n_pictures
@@ -229,15 +203,14 @@ def test_few_features_are_held_at_once(pictures, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_file_that_is_replaced_after_it_was_hashed_costs_itself(pictures, store, jobs):
+def test_a_file_that_is_replaced_after_it_was_hashed_is_cached_as_what_was_read(pictures, store, jobs):
     first, second = pictures[:2]
     before = first.file.read_bytes()
     wanted = vectors(FeatureLoader().load([first, second], SHAPE))
     loader = FeatureLoader(store, jobs)
     loader.hash_picture(first)
     first.file.write_bytes(second.file.read_bytes())
-    assert vectors(loader.load([first, second], SHAPE)) == [None, wanted[1]]
-    assert "the file was changed while it was read; try again" in loader.unreadable[first.file]
+    assert vectors(loader.load([first, second], SHAPE)) == [wanted[1], wanted[1]]
     first.file.write_bytes(before)
     assert vectors(FeatureLoader(store).load([first, second], SHAPE)) == wanted
 
@@ -250,17 +223,3 @@ def test_loaders_of_steps_share_what_was_found(pictures):
     loader.with_step("photo").with_progress().load(pictures[:1], SHAPE)
     assert captions == ["1/2, scan: describe"]
     assert list(loader.unreadable) == [pictures[0].file]
-
-
-def test_few_hashes_are_remembered(pictures, store, monkeypatch):
-    monkeypatch.setattr(module, "_REMEMBERED_HASHES", 2)
-    loader = FeatureLoader(store)
-    loader.load(pictures, SHAPE)
-    assert loader._hash_file.cache_info().currsize == 2
-
-
-def test_values_that_were_not_packed_are_computed_again(pictures, store):
-    before = FeatureLoader(store).load(pictures, SHAPE)
-    keys = [key for (key,) in store._connection.execute("SELECT key FROM vectors")]
-    store.put([(key, b"\xff" * 24) for key in keys])
-    assert vectors(FeatureLoader(store).load(pictures, SHAPE)) == vectors(before)

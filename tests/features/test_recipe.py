@@ -4,8 +4,14 @@ import pytest
 from msgspec import structs, to_builtins
 
 from leafid.errors import LeafidError
-from leafid.features.recipe import Expert, choose_types_to_train, group_by_training
-from leafid.features.recipe_reader import list_recipes, load_recipe, parse_recipe
+from leafid.features.recipe import (
+    Expert,
+    choose_types_to_train,
+    group_by_training,
+    list_recipes,
+    load_recipe,
+    parse_recipe,
+)
 from leafid.model.bundled import find_bundled_model
 from leafid.model.modelfile import read_parts
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -55,7 +61,7 @@ WRONG = {
     "plant_balance": ("expected a number", [-0.01, 4.01, "1"]),
     "centre_types": ("expected true or false", [0, 1, "true"]),
     "coverage": ("expected a number", [-0.1, 1.1, "0.5"]),
-    "focus": ("expected ", [-0.1, 0.001, 101, "0.2"]),
+    "focus": ("expected ", [-0.1, 101, "0.2"]),
     "codebook_types": ("expected ", ["scan", [1], ["xray"], 3, None, [["scan"]]]),
     "families": ("expected ", [["geometry"], "geometry", [1], 3, {}]),
 }

@@ -18,7 +18,7 @@ from leafid.descriptors.local import Grid
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.features.augmentation import Augmentation, augment
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor
-from leafid.features.recipe_reader import list_recipes, load_recipe
+from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType
@@ -26,7 +26,7 @@ from leafid.segmentation import crop_leaf, estimate_upright_angle, segment
 from leafid.segmentation.result import shrink
 
 PLAIN = Grid()
-SELECTIVE = Grid(cell=6, n_scales=3, coverage=0.5, max_patches=300, focus=0.3, symmetry="turns")
+SELECTIVE = Grid(cell=6, scales=3, coverage=0.5, max_patches=300, focus=0.3, symmetry="turns")
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from msgspec import structs
 
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe_reader import load_recipe
+from leafid.features.recipe import load_recipe
 from leafid.model.bundled import find_bundled_model, find_encoders, load_encoders
 from leafid.model.model import Model
 from leafid.pictures import AcquisitionType

@@ -8,7 +8,7 @@ import pytest
 from leafid.errors import LeafidError
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe_reader import load_recipe
+from leafid.features.recipe import load_recipe
 from leafid.learning.rejection import Rejection, count_evidence
 from leafid.model.fitting.extending import extend
 from leafid.model.model import Model

@@ -6,7 +6,7 @@ import pytest
 
 from leafid.errors import MAX_LINE_LENGTH, LeafidError, to_one_line
 from leafid.features.feature_cache import FeatureCache
-from leafid.features.recipe_reader import load_recipe
+from leafid.features.recipe import load_recipe
 from leafid.pictures import read_collection
 from leafid.pictures.hashing import hash_file
 from leafid.pictures.picture import AcquisitionType

@@ -84,7 +84,7 @@ def wait_for(condition, seconds=120):
 
 
 def vectors(cache):
-    file = cache / "vectors.sqlite"
+    file = cache / "features.sqlite"
     if not file.exists():
         return 0
     try:
@@ -116,7 +116,7 @@ def test_training_killed_and_started_again(at, words, tmp_path, drawn_model):
     assert again.wait() == 0, (tmp_path / "second" / "err").read_text()
     assert (tmp_path / "model").read_bytes() == drawn_model.read_bytes()
     assert list_leftovers(tmp_path) == []
-    assert [file.name for file in (tmp_path / "cache").iterdir()] == ["vectors.sqlite"]
+    assert [file.name for file in (tmp_path / "cache").iterdir()] == ["features.sqlite"]
     assert list((tmp_path / "second" / "tmp").iterdir()) == []
 
 
@@ -130,7 +130,7 @@ def test_two_trainings_with_one_store_at_once(words, tmp_path, drawn_model):
         assert process.wait() == 0, (tmp_path / name / "err").read_text()
         assert list_messages((tmp_path / name / "err").read_text()) == []
         assert (tmp_path / f"{name}.leafid").read_bytes() == drawn_model.read_bytes()
-    with closing(sqlite3.connect(tmp_path / "cache" / "vectors.sqlite")) as connection:
+    with closing(sqlite3.connect(tmp_path / "cache" / "features.sqlite")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 

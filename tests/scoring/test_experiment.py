@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid.features.recipe_reader import load_recipe
+from leafid.features.recipe import load_recipe
 from leafid.pictures import AcquisitionType, Picture
 from leafid.scoring.experiment import GridCell, list_experiments, make_experiment_table, read_experiment
 from leafid.scoring.resampling import Bootstrap, randomisation_test

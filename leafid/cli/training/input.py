@@ -7,8 +7,7 @@ from dataclasses import replace
 from leafid.cli.arguments import ASSUME_TYPE, TYPES, ReadingOptions, option
 from leafid.cli.environment import Environment
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe import Recipe, choose_types_to_train
-from leafid.features.recipe_reader import load_recipe
+from leafid.features.recipe import Recipe, choose_types_to_train, load_recipe
 from leafid.model.bundled import recognise_types
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.picture import AcquisitionType

@@ -73,7 +73,7 @@ def _sample_edges(grey: np.ndarray, grid: Grid) -> tuple[np.ndarray, np.ndarray]
         if grid.focus:
             by_row, by_col = (weigh_positions((np.arange(size) + 0.5) / size, grid.focus) for size in (rows, cols))
             weights = weights * (by_row[found // cols] * by_col[found % cols])
-        number = max(grid.max_patches // grid.n_scales, 1)
+        number = max(grid.max_patches // grid.scales, 1)
         found = found[sample_by_weight(weights, min(number, len(found)))]
     window = (_WINDOW[:, None] * cols + _WINDOW).reshape(-1, 1) + found
     # Means of pixels are rounded, as OpenCV's are.

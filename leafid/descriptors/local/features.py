@@ -26,12 +26,6 @@ class LocalFeatures:
         """Select features by their indices; a slice gives views."""
         return LocalFeatures(self.descriptors[indices], self.positions[indices], self.scales[indices])
 
-    def put(self, start: int, features: LocalFeatures) -> None:
-        """Overwrite features from an index on."""
-        part = slice(start, start + len(features))
-        self.descriptors[part], self.positions[part] = features.descriptors, features.positions
-        self.scales[part] = features.scales
-
     @classmethod
     def zeros(cls, number: int, length: int) -> LocalFeatures:
         """Make all-zero features of `length` values."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 import cv2
 import numpy as np
@@ -11,31 +12,24 @@ from leafid.descriptors.local.features import LocalFeatures
 from leafid.segmentation.result import downsample2
 
 N_CELLS = 4
-#: Number of symmetries that patches are read in, by turns; symmetry k is turned counter-clockwise by k // 2 quarters,
-#: and then mirrored where k is odd.
-SYMMETRIES = {"none": 1, "mirror": 2, "turns": 8}
+# Symmetry k is turned counter-clockwise by k // 2 quarters, and then mirrored where k is odd.
+N_SYMMETRIES = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """Selection of patches."""
+    """Selection of patches, by the keys of the same names in a recipe (`leafid.features.recipe.Expert`).
 
-    #: Side of a cell in pixels of each reduced copy of the picture; also the grid's step.
+    Neighbouring patches overlap by three quarters, so that an even selection of them holds nearly the same information.
+    With `symmetry`, the set is nearly the same for all eight turned and mirrored pictures, without more patches.
+    """
+
     cell: int = 4
-    #: Number of patch sizes, each √2 times the previous one.
-    n_scales: int = 5
-    #: Minimum share of a patch that the region covers: 0.1 keeps the edge of a leaf, 0.95 only its inside.
+    scales: int = 5
     coverage: float = 0.1
-    #: Maximum number of patches, spread evenly over all there are; 0 keeps all. Neighbouring patches overlap by three
-    #: quarters, so that an even selection holds nearly the same information.
     max_patches: int = 0
-    #: Standard deviation, in sides of the picture, of a Gaussian around its middle that patches are sampled by;
-    #: `max_patches` is then reached where the picture has enough patches in its middle. 0 samples evenly.
     focus: float = 0.0
-    #: "mirror" reads every second patch mirrored, "turns" every eighth in each of the eight ways in which a square can
-    #: be turned by quarters and mirrored. The set is then nearly the same for a picture and its mirror image, or for
-    #: all eight, without reading more patches.
-    symmetry: str = "none"
+    symmetry: Literal["none", "turns"] = "none"
 
 
 def read_patches(
@@ -49,7 +43,7 @@ def read_patches(
 
     The picture is uint8 (H, W) or (H, W, C). `compute_cells` computes the values of all cells, float32 (rows, cols, d),
     from a reduced picture and a cell's side; `order_values` returns the order of a cell's values in symmetry k (see
-    `SYMMETRIES`), int (d,). A descriptor has 16 · d values: cell by cell, row by row, the d values of each. There are
+    `N_SYMMETRIES`), int (d,). A descriptor has 16 · d values: cell by cell, row by row, the d values of each. There are
     none where the picture is smaller than a patch.
     """
     tables, candidates, shapes, sizes = [], [], [], []
@@ -78,7 +72,7 @@ def read_patches(
     sides = np.stack(sizes)
     positions = np.empty((len(corner), 2), np.float32)
     row, col = (rows + N_CELLS / 2) / sides[level, 0], (cols + N_CELLS / 2) / sides[level, 1]
-    n_symmetries = SYMMETRIES[grid.symmetry]
+    n_symmetries = N_SYMMETRIES if grid.symmetry == "turns" else 1
     for k in range(n_symmetries):
         own = slice(k, None, n_symmetries)
         positions[own].T[...] = _transform_positions(row[own], col[own], k)
@@ -109,12 +103,12 @@ def build_pyramid(
     rows, cols = picture.shape[:2]
     size = max(2, round(cols / 2**0.5)), max(2, round(rows / 2**0.5))
     following = [cv2.resize(plane, size, interpolation=cv2.INTER_LINEAR) for plane in planes]
-    for scale in range(grid.n_scales):
+    for scale in range(grid.scales):
         if min(planes[0].shape[:2]) < N_CELLS * grid.cell:
             return
         yield planes[0], None if region is None else planes[1]
         # Each scale is half of the one before the last: downsampling by 2 takes a tenth of the time of other factors.
-        planes, following = following, [downsample2(plane) for plane in planes] if scale + 2 < grid.n_scales else []
+        planes, following = following, [downsample2(plane) for plane in planes] if scale + 2 < grid.scales else []
 
 
 def _mark_covered(coverage: np.ndarray | None, n_rows: int, n_cols: int, grid: Grid) -> np.ndarray:

@@ -41,7 +41,7 @@ def extract_outline_sift(grey: np.ndarray, region: np.ndarray | None = None, gri
     for reduced, _ in build_pyramid(grey, None, grid):
         ratios = np.array(reduced.shape) / size
         side = N_CELLS * grid.cell / ratios.max()
-        number = grid.max_patches // grid.n_scales if grid.max_patches else int(len(outline) / side * N_CELLS)
+        number = grid.max_patches // grid.scales if grid.max_patches else int(len(outline) / side * N_CELLS)
         chosen = np.linspace(0, len(outline), max(number, 1), endpoint=False).astype(np.intp)
         points, directions = _sample_outlines(outline, lengths, chosen, _REACH * side)
         # Columns run up the picture; rows towards the inside, which is on the left of the outline's direction.

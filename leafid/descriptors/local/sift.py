@@ -154,7 +154,7 @@ def _compute_cell_roots(planes: np.ndarray, cell: int) -> np.ndarray:
 
 
 def _order_orientations(symmetry: int) -> np.ndarray:
-    """List the orientations in the order of a turned and mirrored cell; symmetries as in `SYMMETRIES`."""
+    """List the orientations in the order of a turned and mirrored cell; symmetries as in `N_SYMMETRIES`."""
     order = (np.arange(N_ORIENTATIONS) + symmetry // 2 * (N_ORIENTATIONS // 4)) % N_ORIENTATIONS
     return order[(N_ORIENTATIONS // 2 - np.arange(N_ORIENTATIONS)) % N_ORIENTATIONS] if symmetry % 2 else order
 
