@@ -20,7 +20,6 @@ from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 from leafid.tasks.interpretation.label_masks import read_label_mask
-from leafid.tasks.interpretation.localisation import pascal_score
 
 
 def measure(folder: Path) -> dict[str, tuple[float, float]]:
@@ -32,7 +31,7 @@ def measure(folder: Path) -> dict[str, tuple[float, float]]:
         start = time.thread_time()
         blade = segment(image, AcquisitionType.SCAN_LIKE).blade
         spent = time.thread_time() - start
-        found[file.stem] = (pascal_score(true, blade), 1000 * spent)
+        found[file.stem] = ((true & blade).sum() / (true | blade).sum(), 1000 * spent)
     return found
 
 

@@ -62,11 +62,10 @@ def read_lines(file: str | os.PathLike[str], encoding: str, max_length: int = 1 
 
 
 def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
-    """Read a CSV file: yield the number of each row's last line, from 1, and its cells (none for a blank line)."""
+    """Read a CSV file: yield the number of each row's last line, from 1, and its cells; blank lines are left out."""
     reader = csv.reader(io.StringIO(read_text(file), newline=""))
     try:
-        for cells in reader:
-            yield reader.line_num, cells
+        yield from ((reader.line_num, cells) for cells in reader if cells)
     except csv.Error as error:
         raise LeafidError(f"{file}:{reader.line_num}: expected a table as CSV, found an error: {error}") from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.tasks.annotation2016.files import Known, read_annotation_run, read_annotation_truth, read_list
+from leafid.tasks.annotation2016.files import Known, read_annotations, read_list
 
 _SEEDS = [
     b"1 a.jpg leaf 0.5:10x20+3+4,0.2:5x5+0+0 Acer_campestre 1x1+0+0\n1 b.jpg leaf 0.1:3x3+1+1\n",
@@ -26,9 +26,9 @@ def target() -> Target:
             read_list(write_input(folder, "list.txt", data[1:]))
         else:
             file = write_input(folder, "run.txt", data)
-            read_annotation_run(file)
-            read_annotation_truth(file)
-            read_annotation_run(file, known=_KNOWN)
+            read_annotations(file)
+            read_annotations(file, is_truth=True)
+            read_annotations(file, _KNOWN)
 
     return Target("annotation-2016", "run files, truths, lists (ImageCLEF 2016 annotation)", lambda: _SEEDS, call,
                   (b"0.5:10x20+3+4", b",", b"x", b"+", b":", b"999999999"))  # fmt: skip

@@ -44,11 +44,3 @@ def test_options_without_effect_are_refused(cli):
     outcome = cli("check", GOOD, "--layout", "imageclef")
     assert (outcome.status, outcome.out) == (2, "")
     assert "expected --against with options of reading a collection" in outcome.err
-
-
-def test_a_run_of_another_task_is_recognised(cli, tmp_path):
-    run = tmp_path / "run.txt"
-    run.write_text("1 a.jpg oak 0.5:10x10+1+1\n" * 3)
-    outcome = cli("check", run)
-    assert (outcome.status, outcome.out) == (1, "")
-    assert outcome.err.endswith("found a file of the 2016 annotation task; use 'leafid check-annotation'\n")

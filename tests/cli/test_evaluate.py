@@ -142,27 +142,6 @@ def test_a_run_in_place_of_the_ground_truth(cli, tmp_path):
     assert outcome.err.startswith(f"leafid: error: {GOOD}:1: {expected}\n")
 
 
-@pytest.mark.parametrize(
-    ("text", "command"),
-    [
-        ("1 a.jpg oak 0.5:10x10+1+1\n1 b.jpg oak 10x10+1+1\n", "evaluate-annotation"),
-        ("5 a 48.85 2.35\n5 b 1 -2.5\n", "evaluate-annotation"),
-        ("1 18 * 1121-120-463-700 1121-***-46*-700\n" * 3, "evaluate-irma"),
-        ('{"images": [],\n"annotations": []}\n', "evaluate-interpretation"),
-        ("1.jpg Quercus * 1 0.5\n2.jpg * 1 0.5\n", "evaluate-hierarchy"),
-    ],
-)
-def test_a_file_of_another_task_is_recognised_and_its_command_named_once(cli, tmp_path, text, command):
-    file = tmp_path / "file.txt"
-    file.write_text(text)
-    for words in ([TRUTH, file], [file, GOOD]):
-        for scoring in (["evaluate"], ["compare"]):
-            outcome = cli(*scoring, *words, PARTIAL)
-            assert (outcome.status, outcome.out) == (1, "")
-            assert outcome.err.startswith(f"leafid: error: {file}: expected a file for 'leafid evaluate', found ")
-            assert outcome.err.endswith(f"; use 'leafid {command}'\n")
-
-
 def test_wrong_usage(cli):
     assert cli("evaluate", TRUTH).status == 2
     assert cli("evaluate", TRUTH, GOOD, "--top", "0").status == 2

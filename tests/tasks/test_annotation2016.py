@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.tasks.annotation2016.files import AnnotationRun, AnnotationTruth
-from leafid.tasks.annotation2016.meteor import find_missing_requirement, meteor_scores
+from leafid.tasks.annotation2016.files import Annotations, Concept, Place, ScoredBox, Subtask
 from leafid.tasks.annotation2016.metrics import (
     EARTH_RADIUS,
     OVERLAPS,
@@ -15,8 +14,7 @@ from leafid.tasks.annotation2016.metrics import (
     great_circle_distance,
     selection_scores,
 )
-from leafid.tasks.annotation2016.results import Concept, Place, ScoredBox, Subtask
-from leafid.tasks.annotation2016.scoring import score_annotation
+from leafid.tasks.annotation2016.scoring import find_missing_requirement, meteor_scores, score_annotation
 from leafid.tasks.interpretation.regions import Box
 
 
@@ -164,27 +162,26 @@ def test_known_distances():
     assert steps == sorted(steps)
 
 
-def make_run(subtask, results):
-    return AnnotationRun("mine.txt", subtask, results)
+def score(subtask, truth, run, **options):
+    found = Annotations("mine.txt", subtask, {identity: [result] for identity, result in run.items()})
+    return score_annotation(Annotations("truth.txt", subtask, truth), found, **options).scores
 
 
 def test_summary_of_selections():
-    truth = AnnotationTruth(Subtask.SELECTION, {"a": ((0, 1), (0,)), "b": ((2,),)})
-    summary = score_annotation(truth, make_run(Subtask.SELECTION, {"a": (0, 2)}))
-    assert list(summary.scores.values()) == pytest.approx([0.3, 0.25, 0.375])
+    scores = score(Subtask.SELECTION, {"a": [(0, 1), (0,)], "b": [(2,)]}, {"a": (0, 2)})
+    assert list(scores.values()) == pytest.approx([0.3, 0.25, 0.375])
 
 
 def test_recall_and_success_differ_with_several_correct_pictures():
-    truth = AnnotationTruth(Subtask.ILLUSTRATION, {"a": (("w", "x"),), "b": (("y",),)})
-    summary = score_annotation(truth, make_run(Subtask.ILLUSTRATION, {"a": ("z", "x")}), ranks=(2,))
-    assert summary.scores == {"recall-at-2": 0.25, "success-at-2": 0.5}
+    scores = score(Subtask.ILLUSTRATION, {"a": [("w", "x")], "b": [("y",)]}, {"a": ("z", "x")}, ranks=(2,))
+    assert scores == {"recall-at-2": 0.25, "success-at-2": 0.5}
 
 
 def test_summary_of_locations():
-    truth = AnnotationTruth(Subtask.LOCATION, {"a": (Place(0, 0),), "b": (Place(5, 5),), "c": (Place(0, 0),)})
-    summary = score_annotation(truth, make_run(Subtask.LOCATION, {"a": Place(0, 90), "c": Place(0, 0)}))
+    truth = {"a": [Place(0, 0)], "b": [Place(5, 5)], "c": [Place(0, 0)]}
+    scores = score(Subtask.LOCATION, truth, {"a": Place(0, 90), "c": Place(0, 0)})
     half = math.pi * 6137
-    assert list(summary.scores.values()) == pytest.approx([half / 2, half / 2, 0, half])
+    assert list(scores.values()) == pytest.approx([half / 2, half / 2, 0, half])
 
 
 def test_meteor():

@@ -17,8 +17,6 @@ def folder(tmp_path, monkeypatch):
         "ids.txt": "a\nb\nzzz\n",
         "bad.txt": "1 a dog 0x10+0+0\n1 b dog nan:1x1+0+0\n1 b cat 1x1+0+0\n",
         "places.txt": "5 a 51.5 -6.2\n5 b 91 0\n",
-        "chosen.txt": "3 a 0,9\n",
-        "selections.txt": "3 a 0\n3 a 0,1\n",
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -71,16 +69,9 @@ def test_check(cli, folder):
     assert cli("check-annotation", "nowhere.txt").status == 1
 
 
-def test_runs_are_compared_by_concepts_or_pictures(cli, folder):
-    (row,) = rows(cli("evaluate-annotation", "truth.txt", "run.txt", "partial.txt", "--compare", "--format", "json"), 1)
-    (first, second) = rows(cli("evaluate-annotation", "truth.txt", "run.txt", "partial.txt", "--format", "json"))
-    assert [row["map-increasing of A"], row["map-increasing of B"]] == pytest.approx(
-        [first["map-increasing"], second["map-increasing"]]
-    )
-    assert (row["A wins"], row["B wins"]) == (2, 0)
-    (folder / "near.txt").write_text("5 a 51 -6\n5 b 1 1\n")
-    (folder / "far.txt").write_text("5 a 40 -6\n5 b 1 1\n")
-    (folder / "true.txt").write_text("5 a 51.5 -6.2\n5 b 1 1\n")
-    (row,) = rows(cli("evaluate-annotation", "true.txt", "near.txt", "far.txt", "--compare", "--format", "json"), 1)
-    assert row["great-circle-km of A"] < row["great-circle-km of B"]
-    assert (row["A wins"], row["ties"], row["B wins"]) == (1, 1, 0)
+def test_options_of_other_subtasks_are_refused(cli, folder):
+    for truth, option in (("places-true.txt", "--by-concept"), ("truth.txt", "--by-picture")):
+        (folder / "places-true.txt").write_text("5 a 51.5 -6.2\n")
+        outcome = cli("evaluate-annotation", truth, "run.txt", option)
+        assert (outcome.status, outcome.out) == (2, "")
+        assert "--by-concept is for subtask 1, --by-picture for the others" in outcome.err

@@ -22,11 +22,11 @@ def test_distances(file):
     [
         ("class,oak,oak\n", ":1: expected an empty cell and the classes, each once"),
         ("", ":1: expected an empty cell and the classes"),
-        ("class,oak\nelm,0\n", ":2: expected each class of the first line once, found 'elm'"),
-        ("class,oak\noak,0\noak,0\n", ":3: expected each class of the first line once, found 'oak'"),
-        ("class,oak\noak,0,1\n", ":2: expected a class and 1 distances from 0 to 1, found"),
-        ("class,oak\noak,nan\n", ":2: expected a class and 1 distances from 0 to 1, found .*nan"),
-        ("class,oak,ash\noak,0,1\n", "expected a line for class 'ash', found none"),
+        ("class,oak\nelm,0\n", ":2: expected a class of the first line and 1 distances from 0 to 1, found .*elm"),
+        ("class,oak\noak,0\noak,0\n", ":3: expected every class once, found 'oak', as in line 2"),
+        ("class,oak\noak,0,1\n", ":2: expected a class of the first line and 1 distances from 0 to 1, found"),
+        ("class,oak\noak,nan\n", ":2: expected a class of the first line and 1 distances from 0 to 1, found .*nan"),
+        ("class,oak,ash\noak,0,1\n", "expected a line for each of 2 classes, found 1"),
     ],
 )
 def test_bad_distances_are_refused(file, content, message):

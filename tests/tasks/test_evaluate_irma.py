@@ -76,14 +76,3 @@ def test_errors_by_axis(cli, folder):
     assert years[2008]["A"] == pytest.approx(0.069297 / 2, abs=5e-7)
     assert {years[year][axis] for year in years for axis in "TDB"} == {0}
     assert years[2008]["code"] == years[2008]["A"]
-
-
-def test_runs_are_compared_by_pictures(cli, folder):
-    words = ["--codes", "codes.txt", "--compare", "--format", "json", "truth.txt", "run.txt", "part.txt"]
-    _, comparison = json.loads(cli("evaluate-irma", *words).out)
-    (row,) = comparison["rows"]
-    assert (row["sum of A"], row["sum of B"]) == (pytest.approx(1.594828, abs=1e-6), 2)
-    # Picture 1 is better in the second run, picture 2, which that run lacks, in the first.
-    assert (row["A wins"], row["ties"], row["B wins"]) == (1, 0, 1)
-    assert "paired randomisation over pictures" in comparison["notes"][0]
-    assert cli("evaluate-irma", "--codes", "codes.txt", "--compare", "truth.txt", "run.txt").status == 2

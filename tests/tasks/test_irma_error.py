@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.tasks.irma.files import CodeTable
-from leafid.tasks.irma.metrics import axis_error, code_error, year_errors
+from leafid.tasks.irma.metrics import axis_error, code_errors, year_errors
 
 # The example of the document; its figures follow from 11, 7 and 8 possible characters.
 TEN_LINES = """
@@ -101,15 +101,15 @@ def test_axis_error_equals_the_literal_version(correct, classified, branching):
     )
 
 
-def test_code_error_is_the_sum_over_axes():
+def test_errors_of_the_axes():
     table = make_example_table()
     correct = "1121-120-463-700"
-    assert code_error(correct, correct, table) == 0
-    assert code_error(correct, "2110-400-731-510", table) == pytest.approx(1)
-    assert code_error(correct, "1121-120-46*-700", table) == pytest.approx(0.025531, abs=5e-7)
-    assert code_error("CCCC-CCC-CCC-CCC", correct, table) == 0
+    assert code_errors(correct, correct, table) == (0, 0, 0, 0)
+    assert code_errors(correct, "2110-400-731-510", table) == (0.25, 0.25, 0.25, 0.25)
+    assert code_errors(correct, "1121-120-46*-700", table) == pytest.approx((0, 0, 0.025531, 0), abs=5e-7)
+    assert code_errors("CCCC-CCC-CCC-CCC", correct, table) == (0, 0, 0, 0)
     # The last position of both 120 and 700 is where their paths end: a wildcard there is no mistake.
-    assert code_error(correct, "1121-12*-463-70*", table) == 0
+    assert code_errors(correct, "1121-12*-463-70*", table) == (0, 0, 0, 0)
 
 
 def make_four_years():

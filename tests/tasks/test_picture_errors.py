@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leafid.tasks.interpretation.label_masks import make_objects
-from leafid.tasks.interpretation.picture_errors import average_errors, score_objects
+from leafid.tasks.interpretation.metric import average_errors, score_objects
 from leafid.tasks.interpretation.regions import Box, BoxedObject, ObjectPair
 
 

@@ -8,9 +8,7 @@ from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, UsageError
 from leafid.scoring.plant_task import JudgedRun, judge_run
 from leafid.scoring.run_reading import read_run
-from leafid.scoring.runs import Run
 from leafid.scoring.truth import GroundTruth, read_ground_truth
-from leafid.tasks.file_kinds import suggesting_command
 
 
 class TruthOptions(ReadingOptions):
@@ -24,8 +22,7 @@ class TruthOptions(ReadingOptions):
 
 def load_ground_truth(options: TruthOptions) -> GroundTruth:
     """Read the ground truth that the options name."""
-    with suggesting_command(options.truth, "evaluate"):
-        return read_ground_truth(options.truth, xml=options.xml, part=options.part, **options.as_keywords())
+    return read_ground_truth(options.truth, xml=options.xml, part=options.part, **options.as_keywords())
 
 
 def load_judged_runs(
@@ -34,7 +31,7 @@ def load_judged_runs(
     """Read and judge runs, and warn of what they lack."""
     runs = []
     for file in environment.progress(files, len(files), "runs"):
-        run = judge_run(load_run(file, truth, official=official), truth)
+        run = judge_run(read_run(file, truth.known, official=official), truth)
         if run.repeated:
             environment.warn(f"{run.name}: {run.repeated} lines repeat a picture's rank; the last one counts")
         n_missing = int((~run.covered).sum())
@@ -45,12 +42,6 @@ def load_judged_runs(
             environment.warn(f"{run.name}: {n_missing} of {len(truth)} pictures are missing and {consequence}")
         runs.append(run)
     return runs
-
-
-def load_run(file: str, truth: GroundTruth, *, official: bool = False) -> Run:
-    """Read a run for a ground truth; the error of a file of another task names its command."""
-    with suggesting_command(file, "evaluate"):
-        return read_run(file, truth.known, official=official)
 
 
 def check_names_differ(files: Sequence[str]) -> None:

@@ -38,7 +38,6 @@ from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth, make_ground_truth, select_scored
-from leafid.tasks.file_kinds import suggesting_command
 
 _OTHER_TAXONOMY = "name a collection that has it with --taxonomy"
 
@@ -72,8 +71,7 @@ def run(options: Options, environment: Environment) -> int:
     rows: list[list[Cell]] = []
     values: dict[str, list[float]] = {}
     for path in options.runs:
-        with suggesting_command(path, "evaluate-hierarchy", "evaluate"):
-            answers = _select_answers(read_run(path), path, truth, taxonomy, remedy)
+        answers = _select_answers(read_run(path), path, truth, taxonomy, remedy)
         if n_missing := len(set(truth.pictures) - answers.keys()):
             environment.warn(f"{path}: lacks {n_missing} of {len(truth)} pictures; each counts 1")
         errors = [

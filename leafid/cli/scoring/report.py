@@ -20,13 +20,13 @@ from leafid.cli.scoring.common import (
     TruthOptions,
     check_names_differ,
     load_ground_truth,
-    load_run,
 )
 from leafid.errors import LeafidError
 from leafid.files import write_text
 from leafid.pages.report_page import make_report
 from leafid.pictures import Picture, read_and_warn, read_collection
 from leafid.scoring.resampling import Bootstrap
+from leafid.scoring.run_reading import read_run
 from leafid.scoring.tables import render
 
 FILE_NAME = "report.html"
@@ -47,7 +47,7 @@ def run(options: Options, environment: Environment) -> int:
     truth = load_ground_truth(options)
     if truth.split_known()[0] is None:
         raise LeafidError(f"{options.truth}: expected pictures of known species, found unknown ones only")
-    runs = [load_run(file, truth) for file in options.runs]
+    runs = [read_run(file, truth.known) for file in options.runs]
     page, tables = make_report(
         truth,
         runs,

@@ -17,8 +17,7 @@ examples:
 from leafid.cli.arguments import option, positional
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError
-from leafid.tasks.annotation2016.files import Known, read_annotation_run, read_list
-from leafid.tasks.file_kinds import suggesting_command
+from leafid.tasks.annotation2016.files import Known, read_annotations, read_list
 
 
 class KnownOptions:
@@ -45,8 +44,7 @@ def run(options: Options, environment: Environment) -> int:
     status = 0
     for path in options.runs:
         try:
-            with suggesting_command(path, "check-annotation", "evaluate-annotation"):
-                found = read_annotation_run(path, None, known)
+            found = read_annotations(path, known)
             environment.print(f"{path}: good: subtask {found.subtask.value}, {len(found.results)} lines")
         except LeafidError as error:
             environment.print(str(error))

@@ -18,19 +18,16 @@ examples:
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 from leafid.cli.arguments import TableOptions, number_type, option, positional, switch
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
-from leafid.errors import LeafidError, UsageError
+from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table, read_metrics
-from leafid.tasks.file_kinds import find_other_command
 from leafid.tasks.interpretation.class_distances import read_distances, read_taxonomy
 from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import list_masks, read_mask_pairs
-from leafid.tasks.interpretation.metric import Parameters
-from leafid.tasks.interpretation.picture_errors import PictureError, average_errors, score_objects
+from leafid.tasks.interpretation.metric import Parameters, PictureError, average_errors, score_objects
 from leafid.tasks.interpretation.regions import ObjectPair
 
 
@@ -39,12 +36,11 @@ class Options(TableOptions):
 
     truth: str = positional("TRUTH", "label masks or a COCO file of the ground truth")
     result: str = positional("RESULT", "label masks or a COCO file of the result")
-    matching: Literal["multiple", "one-to-one"] = option(
-        "default: multiple", choices=("multiple", "one-to-one"), default="multiple"
-    )
-    threshold: float | None = option(
+    matching: str = option("default: multiple", choices=("multiple", "one-to-one"), default="multiple")
+    threshold: float = option(
         "overlap above which objects match, with multiple matching (default: 0.2)",
         type=number_type("a number from 0 to below 1", lambda value: 0 <= value < 1),
+        default=0.2,
         metavar="T",
     )
     alpha: float = option(
@@ -65,7 +61,12 @@ class Options(TableOptions):
 
 
 def run(options: Options, environment: Environment) -> int:
-    parameters = _read_parameters(options)
+    distance = None
+    if options.distances:
+        distance = read_distances(options.distances)
+    elif options.taxonomy:
+        distance = read_taxonomy(options.taxonomy)
+    parameters = Parameters(options.matching, options.threshold, options.alpha, distance)
     pairs = _read_pairs(options.truth, options.result, environment)
     errors = [score_objects(pair, parameters) for pair in environment.progress(pairs, None, "scoring")]
     tables = [_make_summary(errors)]
@@ -75,22 +76,7 @@ def run(options: Options, environment: Environment) -> int:
     return 0
 
 
-def _read_parameters(options: Options) -> Parameters:
-    if options.threshold is not None and options.matching == "one-to-one":
-        raise UsageError("--threshold has no effect with --matching one-to-one")
-    distance = None
-    if options.distances:
-        distance = read_distances(options.distances)
-    elif options.taxonomy:
-        distance = read_taxonomy(options.taxonomy)
-    threshold = 0.2 if options.threshold is None else options.threshold
-    return Parameters(options.matching, threshold, options.alpha, distance)
-
-
 def _read_pairs(truth: str, result: str, environment: Environment) -> Iterator[ObjectPair]:
-    for source in (truth, result):
-        if problem := find_other_command(source, "evaluate-interpretation"):
-            raise LeafidError(problem)
     are_json = [Path(source).suffix.lower() == ".json" for source in (truth, result)]
     if are_json[0] != are_json[1]:
         raise UsageError("expected boxes (.json) or label masks for both truth and result, found one of each")

@@ -17,21 +17,11 @@ examples:
 import math
 from pathlib import Path
 
-from leafid.cli.arguments import (
-    TableOptions,
-    check_runs_to_compare,
-    compare_switch,
-    option,
-    positional,
-    positive_ints,
-    switch,
-)
+from leafid.cli.arguments import TableOptions, option, positional, positive_ints, switch
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.errors import UsageError
-from leafid.scoring.comparison import compare_values, make_comparison_table
 from leafid.scoring.tables import Cell, Table
-from leafid.tasks.file_kinds import suggesting_command
 from leafid.tasks.irma.files import AXES, FLAT_YEARS, YEARS, read_code_table, read_labels
 from leafid.tasks.irma.metrics import year_errors
 
@@ -50,25 +40,23 @@ class Options(TableOptions):
     )
     by_picture: bool = switch("show the errors of every picture")
     by_axis: bool = switch("show the mean errors of the four axes of codes")
-    compare: bool = compare_switch("pictures")
 
 
 def run(options: Options, environment: Environment) -> int:
     years: list[int] = options.years
-    _check_options(options, has_codes=bool(set(years) - FLAT_YEARS))
+    if len(set(years)) != len(years) or not set(years) <= set(YEARS):
+        raise UsageError(f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}")
+    if not options.codes and set(years) - FLAT_YEARS:
+        raise UsageError("expected a code table for 2007 and 2008, found none; give --codes, or --years 2005,2006")
     table = read_code_table(options.codes) if options.codes else None
-    with suggesting_command(options.truth, "evaluate-irma"):
-        truth = read_labels(options.truth, table, years=years)
+    truth = read_labels(options.truth, table, years=years)
     scored: list[tuple[str, Errors]] = []
     for path in options.runs:
-        with suggesting_command(path, "evaluate-irma"):
-            answers = read_labels(path, table, years=years, pictures=truth)
+        answers = read_labels(path, table, years=years, pictures=truth)
         if missing := len(truth.keys() - answers.keys()):
             environment.warn(f"{path}: lacks {missing} of {len(truth)} pictures; each counts as entirely wrong")
         scored.append((Path(path).name, year_errors(truth, answers, table, years)))
     tables = [_make_summary(scored)]
-    if options.compare:
-        tables.append(_compare(scored, [*truth]))
     if options.by_axis:
         tables.append(_list_axes(scored))
     if options.by_picture:
@@ -77,50 +65,23 @@ def run(options: Options, environment: Environment) -> int:
     return 0
 
 
-def _check_options(options: Options, *, has_codes: bool) -> None:
-    years = options.years
-    if len(set(years)) != len(years) or not set(years) <= set(YEARS):
-        raise UsageError(f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}")
-    if has_codes and not options.codes:
-        raise UsageError("expected a code table for 2007 and 2008, found none; give --codes, or --years 2005,2006")
-    for name in ("codes", "by_axis"):
-        if getattr(options, name) and not has_codes:
-            raise UsageError(f"--{name.replace('_', '-')} has no effect on --years 2005,2006, which have no codes")
-    if options.compare:
-        check_runs_to_compare(options.runs)
-
-
-def _sum_errors(errors: Errors) -> list[float]:
-    """Sum the errors of each year over the pictures."""
-    return [math.fsum(error for picture in year.values() for error in picture) for year in errors.values()]
-
-
 def _make_summary(scored: list[tuple[str, Errors]]) -> Table:
     rows: list[list[Cell]] = []
     for name, errors in scored:
-        sums = _sum_errors(errors)
+        sums = [math.fsum(error for picture in year.values() for error in picture) for year in errors.values()]
         rows.append([name, *sums, math.fsum(sums)])
     years = scored[0][1]
     counts = ", ".join(f"{len(errors)} in {year}" for year, errors in years.items())
     return Table("", ["run", *map(str, years), "sum"], rows, [f"pictures that count: {counts}"])
 
 
-def _compare(scored: list[tuple[str, Errors]], pictures: list[str]) -> Table:
-    values = [
-        [math.fsum(error for year in errors.values() for error in year.get(picture, ())) for picture in pictures]
-        for _, errors in scored
-    ]
-    comparisons = compare_values([name for name, _ in scored], values, pictures, higher_is_better=False)
-    return make_comparison_table(comparisons, "sum", units="pictures")
-
-
 def _list_axes(scored: list[tuple[str, Errors]]) -> Table:
     rows: list[list[Cell]] = []
     for name, errors in scored:
-        for (year, pictures), total in zip(errors.items(), _sum_errors(errors), strict=True):
+        for year, pictures in errors.items():
             if year not in FLAT_YEARS and pictures:
-                columns = zip(*pictures.values(), strict=True)
-                rows.append([name, year, *(math.fsum(c) / len(pictures) for c in columns), total / len(pictures)])
+                means = [math.fsum(column) / len(pictures) for column in zip(*pictures.values(), strict=True)]
+                rows.append([name, year, *means, math.fsum(means)])
     notes = ["means over the pictures that count; an axis has an error of at most 0.25"]
     return Table("mean errors by axis", ["run", "year", *AXES, "code"], rows, notes)
 

@@ -16,7 +16,7 @@ from leafid.textfiles import read_json
 
 Id = int | str
 Name = Annotated[str, msgspec.Meta(min_length=1)]
-Side = Annotated[float, msgspec.Meta(gt=0)]
+Side = Annotated[int, msgspec.Meta(gt=0)]
 
 
 class Image(msgspec.Struct):

@@ -5,20 +5,58 @@ line per human description in subtasks 2 and 3.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from leafid.errors import LeafidError
-from leafid.tasks.annotation2016.results import Concept, Result, Subtask, format_concepts, parse_result
-from leafid.textfiles import LineProblems, read_lines, read_text
+from leafid.tasks.interpretation.regions import Box
+from leafid.textfiles import LineProblems, parse_finite_number, read_lines, read_text
 
+#: Maximum numbers of concepts per picture, boxes per concept and pictures per document.
+MAX_CONCEPTS = MAX_BOXES = MAX_ILLUSTRATIONS = 100
 #: 100 concepts with 100 boxes each have fewer characters.
 _MAX_LINE_LENGTH = 1 << 20
-_SUBTASKS = {str(subtask.value): subtask for subtask in Subtask}
-#: Subtasks whose ground truth has several lines per picture.
-_REPEATED = frozenset({Subtask.CAPTION, Subtask.SELECTION})
+# The number of digits is bounded because converting a huge number takes long.
+_BOX = re.compile(r"(?:([^:]*):)?(\d{1,9})x(\d{1,9})\+(\d{1,9})\+(\d{1,9})", re.ASCII)
+
+
+class Subtask(IntEnum):
+    """The number at the beginning of a line."""
+
+    CONCEPTS = 1
+    CAPTION = 2
+    SELECTION = 3
+    ILLUSTRATION = 4
+    LOCATION = 5
+
+
+class ScoredBox(NamedTuple):
+    """A box and the confidence that it shows its concept (higher is better)."""
+
+    box: Box
+    confidence: float = 1.0
+
+
+class Concept(NamedTuple):
+    """A concept and its boxes, at least one."""
+
+    name: str
+    boxes: tuple[ScoredBox, ...]
+
+
+class Place(NamedTuple):
+    """A point on the earth, in degrees: -90 to 90 north, -180 to 180 east."""
+
+    latitude: float
+    longitude: float
+
+
+#: Of subtask 1: concepts; 2: a sentence; 3: ids of boxes, maybe none; 4: ids of pictures, best first; 5: a place.
+Result = tuple[Concept, ...] | str | tuple[int, ...] | tuple[str, ...] | Place
 
 
 @dataclass(frozen=True)
@@ -31,34 +69,46 @@ class Known:
 
 
 @dataclass(frozen=True)
-class AnnotationRun:
-    """A run: the name of its file, and its result for each picture or document."""
+class Annotations:
+    """A run or a ground truth: for each picture or document one result, in a ground truth of 2 and 3 maybe several."""
 
+    #: The name of the file.
     name: str
     subtask: Subtask
-    results: dict[str, Result]
+    results: dict[str, list[Any]]
 
 
-@dataclass(frozen=True)
-class AnnotationTruth:
-    """A ground truth: for each picture or document one result, or several in subtasks 2 and 3."""
+def read_annotations(
+    path: str | os.PathLike[str], known: Known | None = None, *, subtask: Subtask | None = None, is_truth: bool = False
+) -> Annotations:
+    """Read a run or a ground truth; a `ProblemsError` names the bad lines.
 
-    subtask: Subtask
-    results: dict[str, tuple[Result, ...]]
-
-
-def read_annotation_run(
-    path: str | os.PathLike[str], subtask: Subtask | None = None, known: Known | None = None
-) -> AnnotationRun:
-    """Read a run file; a `ProblemsError` names the bad lines. By default the subtask is that of the first line."""
-    subtask, results = _read_lines(path, subtask, known or Known(), repeated=frozenset())
-    return AnnotationRun(Path(path).name, subtask, {identity: listed[0] for identity, listed in results.items()})
-
-
-def read_annotation_truth(path: str | os.PathLike[str], known: Known | None = None) -> AnnotationTruth:
-    """Read a ground truth; errors as for `read_annotation_run`."""
-    subtask, results = _read_lines(path, None, known or Known(), repeated=_REPEATED)
-    return AnnotationTruth(subtask, {identity: tuple(listed) for identity, listed in results.items()})
+    By default the subtask is that of the first line.
+    """
+    results: dict[str, list[Result]] = {}
+    with LineProblems(path) as problems:
+        # Bytes that aren't ASCII become lone surrogates, which `_split_line` reports.
+        for number, line in enumerate(read_lines(path, "ascii", _MAX_LINE_LENGTH), start=1):
+            try:
+                found, identity, text = _split_line(line)
+                subtask = subtask or found
+                if found is not subtask:
+                    raise LeafidError(f"expected subtask {subtask.value}, found subtask {found.value}")
+                result = _PARSERS[subtask](text)
+                if is_truth and result == () and subtask is Subtask.SELECTION:
+                    raise LeafidError("expected a description that mentions at least one box, found none")
+                if known:
+                    _check_names(identity, result, subtask, known)
+            except LeafidError as error:
+                problems.add(number, str(error))
+                continue
+            if not is_truth or subtask not in {Subtask.CAPTION, Subtask.SELECTION}:
+                problems.check_unique(number, "every id", identity)
+            results.setdefault(identity, []).append(result)
+        if not results and not problems:
+            problems.add(None, "expected lines '[subtask] [id] [results]', found none")
+    assert subtask is not None
+    return Annotations(Path(path).name, subtask, results)
 
 
 def read_list(path: str | os.PathLike[str]) -> frozenset[str]:
@@ -69,49 +119,13 @@ def read_list(path: str | os.PathLike[str]) -> frozenset[str]:
     return words
 
 
-def format_line(identity: str, concepts: Sequence[Concept]) -> str:
-    """Format a line of subtask 1; an id or a concept that the format can't hold raises a `LeafidError`."""
-    line = f"1 {identity} {format_concepts(concepts)}".rstrip()
-    if identity.split() != [identity] or not line.isascii() or not line.isprintable():
-        raise LeafidError(f"expected an id without blanks and results in ASCII, found {line!r}")
-    return f"{line}\n"
-
-
-def _read_lines(
-    path: str | os.PathLike[str], subtask: Subtask | None, known: Known, *, repeated: frozenset[Subtask]
-) -> tuple[Subtask, dict[str, list[Result]]]:
-    results: dict[str, list[Result]] = {}
-    with LineProblems(path) as problems:
-        # Bytes that aren't ASCII become lone surrogates, which `_split_line` reports.
-        for number, line in enumerate(read_lines(path, "ascii", _MAX_LINE_LENGTH), start=1):
-            try:
-                found, identity, text = _split_line(line)
-                subtask = subtask or found
-                if found is not subtask:
-                    raise LeafidError(f"expected subtask {subtask.value}, found subtask {found.value}")
-                result = parse_result(subtask, text)
-                _check_names(identity, result, subtask, known)
-            except LeafidError as error:
-                problems.add(number, str(error))
-                continue
-            if subtask not in repeated:
-                problems.check_unique(number, "every id", identity)
-            elif result == ():
-                problems.add(number, "expected a description that mentions at least one box, found none")
-            results.setdefault(identity, []).append(result)
-        if not results and not problems:
-            problems.add(None, "expected lines '[subtask] [id] [results]', found none")
-    return subtask or Subtask.CONCEPTS, results
-
-
 def _split_line(line: str) -> tuple[Subtask, str, str]:
     if not line.isascii():
-        surrogate = next(character for character in line if not character.isascii())
-        raise LeafidError(f"expected ASCII text, found byte 0x{ord(surrogate) - 0xDC00:02x}")
+        raise LeafidError(f"expected ASCII text, found {line.strip()!r}")
     words = line.rstrip().split(None, 2)
-    if len(words) < 2 or words[0] not in _SUBTASKS:
-        raise LeafidError(f"expected '[subtask] [id] [results]', subtask 1 to 5, found {line.strip()[:60]!r}")
-    return _SUBTASKS[words[0]], words[1], words[2] if len(words) == 3 else ""
+    if len(words) < 2 or words[0] not in {"1", "2", "3", "4", "5"}:
+        raise LeafidError(f"expected '[subtask] [id] [results]', subtask 1 to 5, found {line.strip()!r}")
+    return Subtask(int(words[0])), words[1], words[2] if len(words) == 3 else ""
 
 
 def _check_names(identity: str, result: Any, subtask: Subtask, known: Known) -> None:
@@ -125,3 +139,86 @@ def _check_names(identity: str, result: Any, subtask: Subtask, known: Known) -> 
     for expected, names, found in checks:
         if names is not None and (unknown := next((name for name in found if name not in names), None)):
             raise LeafidError(f"expected {expected}, found {unknown!r}")
+
+
+def _parse_concepts(text: str) -> tuple[Concept, ...]:
+    words = text.split()
+    if len(words) % 2:
+        raise LeafidError(f"expected pairs of a concept and its boxes, found nothing behind {words[-1]!r}")
+    concepts = []
+    for name, listed in zip(words[::2], words[1::2], strict=True):
+        boxes = listed.split(",")
+        _check_number(boxes, MAX_BOXES, "boxes of a concept", f" of {name!r}")
+        concepts.append(Concept(name, tuple(map(_parse_box, boxes))))
+    _check_number(concepts, MAX_CONCEPTS, "concepts")
+    return _check_unique(concepts, words[::2])
+
+
+def _parse_box(text: str) -> ScoredBox:
+    match = _BOX.fullmatch(text)
+    if match is None:
+        raise LeafidError(f"expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found {text!r}")
+    confidence = 1.0 if match[1] is None else _parse_number(match[1], "a confidence")
+    width, height, left, top = map(int, match.groups()[1:])
+    return ScoredBox(Box(left, top, width, height).check(), confidence)
+
+
+def _parse_caption(text: str) -> str:
+    if not text.strip():
+        raise LeafidError("expected a sentence, found none")
+    return " ".join(text.split())
+
+
+def _parse_selection(text: str) -> tuple[int, ...]:
+    words = text.split(",") if text.strip() else []
+    for word in words:
+        if not re.fullmatch(r"\s*\d{1,9}\s*", word, re.ASCII):
+            raise LeafidError(f"expected ids of boxes as whole numbers from 0 up, found {word!r}")
+    boxes = [int(word) for word in words]
+    return _check_unique(boxes, boxes)
+
+
+def _parse_illustrations(text: str) -> tuple[str, ...]:
+    pictures = [word.strip() for word in text.split(",")]
+    if any(len(word.split()) != 1 for word in pictures):
+        raise LeafidError(f"expected ids of pictures, the best first, separated by commas, found {text!r}")
+    _check_number(pictures, MAX_ILLUSTRATIONS, "pictures")
+    return _check_unique(pictures, pictures)
+
+
+def _parse_place(text: str) -> Place:
+    words = text.split()
+    if len(words) != 2:
+        raise LeafidError(f"expected a latitude and a longitude, found {text!r}")
+    for word, name, limit in zip(words, ("latitude", "longitude"), (90, 180), strict=True):
+        if abs(_parse_number(word, f"a {name}")) > limit:
+            raise LeafidError(f"expected a {name} from -{limit} to {limit}, found {word}")
+    return Place(*map(float, words))
+
+
+_PARSERS: dict[Subtask, Callable[[str], Result]] = {
+    Subtask.CONCEPTS: _parse_concepts,
+    Subtask.CAPTION: _parse_caption,
+    Subtask.SELECTION: _parse_selection,
+    Subtask.ILLUSTRATION: _parse_illustrations,
+    Subtask.LOCATION: _parse_place,
+}
+
+
+def _check_number(items: Sequence[object], maximum: int, kinds: str, where: str = "") -> None:
+    if len(items) > maximum:
+        raise LeafidError(f"expected at most {maximum} {kinds}, found {len(items)}{where}")
+
+
+def _check_unique(items: Sequence[Any], names: Sequence[object]) -> tuple[Any, ...]:
+    if len(set(names)) < len(names):
+        repeated = next(name for position, name in enumerate(names) if name in names[:position])
+        raise LeafidError(f"expected every name once in a line, found {str(repeated)!r} again")
+    return tuple(items)
+
+
+def _parse_number(word: str, expected: str) -> float:
+    number = parse_finite_number(word)
+    if number is None:
+        raise LeafidError(f"expected {expected} as a finite number, found {word!r}")
+    return number

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from leafid.errors import LeafidError
-from leafid.tasks.annotation2016.results import Concept, Place, ScoredBox
+from leafid.tasks.annotation2016.files import Concept, Place, ScoredBox
 from leafid.tasks.interpretation.regions import Box, box_overlap
 
 #: The overlaps of "map-increasing"; at 0 only the concept counts.
@@ -111,8 +110,6 @@ def recall_at(truth: Collection[str], ranking: Sequence[str], k: int) -> float:
     >>> [recall_at({"c"}, ["a", "b", "c"], k) for k in (1, 2, 3)]
     [0.0, 0.0, 1.0]
     """
-    if k < 1:
-        raise LeafidError(f"expected a number of ranks from 1 up, found {k}")
     return len(set(truth) & set(ranking[:k])) / len(set(truth))
 
 

@@ -1,6 +1,8 @@
 """The scores of one run of the ImageCLEF 2016 annotation task."""
 
+import importlib.util
 import math
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median
@@ -8,10 +10,8 @@ from typing import Any
 
 from leafid.errors import LeafidError
 from leafid.tasks.annotation2016 import metrics
-from leafid.tasks.annotation2016.files import AnnotationRun, AnnotationTruth
-from leafid.tasks.annotation2016.meteor import meteor_scores
+from leafid.tasks.annotation2016.files import Annotations, Subtask
 from leafid.tasks.annotation2016.metrics import EARTH_RADIUS, OVERLAPS
-from leafid.tasks.annotation2016.results import Subtask
 
 #: Default values of k for recall and success at k.
 RANKS = (1, 5, 10, 25, 50, 75, 100)
@@ -23,36 +23,28 @@ _STATISTICS: dict[str, Any] = {"mean": fmean, "median": median, "min": min, "max
 class AnnotationScores:
     """Scores of a run."""
 
+    run: str
     #: By metric.
     scores: dict[str, float]
-    #: By picture or document, its scores by metric; in subtask 1 only on request, and empty for a picture without true
-    #: concepts.
-    by_picture: dict[str, dict[str, float]]
+    #: Subtasks 2 to 5: by picture or document, its scores by metric.
+    by_picture: dict[str, dict[str, float]] = field(default_factory=dict)
     #: Subtask 1: average precision of each concept at `OVERLAPS`.
     by_concept: dict[str, list[float]] = field(default_factory=dict)
 
 
 def score_annotation(
-    truth: AnnotationTruth,
-    run: AnnotationRun,
-    ranks: Sequence[int] = RANKS,
-    radius: float = EARTH_RADIUS,
-    *,
-    by_picture: bool = False,
+    truth: Annotations, run: Annotations, ranks: Sequence[int] = RANKS, radius: float = EARTH_RADIUS
 ) -> AnnotationScores:
     """Score a run of the ground truth's subtask; a picture or document that it lacks counts as the worst answer.
 
-    `ranks` are the values of k of subtask 4, `radius` is that of the earth in km for subtask 5. Subtask 1 scores each
-    picture by itself only with `by_picture`, the others always. A `LeafidError` is raised when the subtasks differ, or
-    METEOR is needed and missing.
+    `ranks` are the values of k of subtask 4, `radius` is that of the earth in km for subtask 5. A `LeafidError` is
+    raised when METEOR is needed and missing.
     """
-    if truth.subtask != run.subtask:
-        raise LeafidError(f"{run.name}: expected subtask {truth.subtask.value}, found subtask {run.subtask.value}")
     # Sorted, so that the order of lines doesn't change any sum.
-    correct: dict[str, Any] = dict(sorted(truth.results.items()))
-    found: dict[str, Any] = {identity: run.results[identity] for identity in correct if identity in run.results}
+    correct = dict(sorted(truth.results.items()))
+    found = {identity: run.results[identity][0] for identity in correct if identity in run.results}
     if truth.subtask is Subtask.CONCEPTS:
-        return _score_concepts({identity: concepts for identity, (concepts,) in correct.items()}, found, by_picture)
+        return _score_concepts({identity: concepts for identity, (concepts,) in correct.items()}, found, run.name)
     meteor = meteor_scores(found, correct) if truth.subtask is Subtask.CAPTION else {}
     scores: dict[str, dict[str, float]] = {}
     for identity, true in correct.items():
@@ -79,22 +71,49 @@ def score_annotation(
         }
     else:
         means = {name: fmean(column) for name, column in columns.items()}
-    return AnnotationScores(means, scores)
+    return AnnotationScores(run.name, means, scores)
 
 
-def _score_concepts(truth: Mapping[str, Any], run: Mapping[str, Any], by_picture: bool) -> AnnotationScores:
+def _score_concepts(truth: Mapping[str, Any], run: Mapping[str, Any], name: str) -> AnnotationScores:
     by_concept = metrics.concept_precisions(truth, run)
     if not by_concept:
         raise LeafidError("expected a ground truth with at least one concept, found none")
-    scores = {}
-    for identity in truth if by_picture else ():
-        alone = metrics.concept_precisions({identity: truth[identity]}, {identity: run.get(identity, ())})
-        scores[identity] = _average_concepts(alone) if alone else {}
-    by_overlap = zip(OVERLAPS, zip(*by_concept.values(), strict=True), strict=True)
-    means = {f"map at {overlap:.1f}": math.fsum(column) / len(column) for overlap, column in by_overlap}
-    return AnnotationScores(_average_concepts(by_concept) | means, scores, by_concept)
+    means = [math.fsum(column) / len(by_concept) for column in zip(*by_concept.values(), strict=True)]
+    scores = {"map-0.5": means[OVERLAPS.index(0.5)], "map-0": means[0], "map-increasing": math.fsum(means) / len(means)}
+    scores |= {f"map at {overlap:.1f}": mean for overlap, mean in zip(OVERLAPS, means, strict=True)}
+    return AnnotationScores(name, scores, by_concept=by_concept)
 
 
-def _average_concepts(precisions: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    means = [math.fsum(column) / len(precisions) for column in zip(*precisions.values(), strict=True)]
-    return {"map-0.5": means[OVERLAPS.index(0.5)], "map-0": means[0], "map-increasing": math.fsum(means) / len(means)}
+def find_missing_requirement() -> str | None:
+    """Return what METEOR needs and this machine lacks, with the way to get it, or None."""
+    if shutil.which("java") is None:
+        return "METEOR needs Java (expected 'java' in the path, found none); install a Java runtime"
+    has_package = importlib.util.find_spec("pycocoevalcap") is not None
+    return None if has_package else "METEOR needs the package pycocoevalcap, found none; 'pip install pycocoevalcap'"
+
+
+def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Score one caption per picture against its human captions: 0 to 1, in the order of `captions`.
+
+    METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the package runs it; it takes about
+    2 GB of memory. A `LeafidError` is raised when Java or the package is missing, or METEOR fails.
+    """
+    if missing := find_missing_requirement():
+        raise LeafidError(missing)
+    if not captions:
+        return {}
+    # An optional package.
+    from pycocoevalcap.meteor.meteor import Meteor
+
+    given = {picture: [_clean(caption)] for picture, caption in captions.items()}
+    human = {picture: [_clean(text) for text in references[picture]] for picture in captions}
+    try:
+        _, scores = Meteor().compute_score(human, given)
+    except (OSError, ValueError) as error:
+        raise LeafidError(f"METEOR failed ({error}); does Java work, and are there 2 GB of memory?") from error
+    return dict(zip(captions, map(float, scores), strict=True))
+
+
+def _clean(text: str) -> str:
+    # The program reads one caption per line, and uses these bars as a separator.
+    return " ".join(text.replace("|||", " ").split())

@@ -28,18 +28,15 @@ def read_distances(path: str | os.PathLike[str]) -> Distance:
         raise LeafidError(f"{path}:1: expected an empty cell and the classes, each once, found {names}")
     rows: dict[str, list[float]] = {}
     with LineProblems(path) as problems:
-        for line, cells in lines:
-            if not cells:
-                continue
-            values = [value for value in map(parse_finite_number, cells[1:]) if value is not None and 0 <= value <= 1]
-            if cells[0] not in names or cells[0] in rows:
-                problems.add(line, f"expected each class of the first line once, found {cells[0]!r}")
-            elif not len(cells) - 1 == len(values) == len(names):
-                problems.add(line, f"expected a class and {len(names)} distances from 0 to 1, found {cells}")
-            else:
-                rows[cells[0]] = values
-        for name in [] if problems else [name for name in names if name not in rows]:
-            problems.add(None, f"expected a line for class {name!r}, found none")
+        for line, (name, *cells) in lines:
+            values = [value for value in map(parse_finite_number, cells) if value is not None and 0 <= value <= 1]
+            if name not in names or not len(cells) == len(values) == len(names):
+                expected = f"a class of the first line and {len(names)} distances from 0 to 1"
+                problems.add(line, f"expected {expected}, found {[name, *cells]}")
+            elif problems.check_unique(line, "every class", name):
+                rows[name] = values
+        if not problems and len(rows) < len(names):
+            problems.add(None, f"expected a line for each of {len(names)} classes, found {len(rows)}")
     return make_distance(names, np.array([rows[name] for name in names]), path)
 
 

@@ -42,22 +42,15 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
     classes = {category.id: category.name for category in content.categories}
     with LineProblems(path) as problems:
         if truth is not None:
-            for index, image in enumerate(content.images):
-                if image.id not in truth.images or truth.images[image.id].file_name != image.file_name:
-                    problems.add(
-                        None, f"images[{index}]: expected an image of the ground truth, found {image.file_name!r}"
-                    )
-            for index, category in enumerate(content.categories):
-                if truth.classes.get(category.id) != category.name:
-                    problems.add(
-                        None, f"categories[{index}]: expected one of the ground truth, found {category.name!r}"
-                    )
+            known = {image.id: image.file_name for image in truth.images.values()}
+            if any(known.get(image.id) != image.file_name for image in content.images):
+                problems.add(None, "images: expected images of the ground truth, found others")
+            if any(truth.classes.get(category.id) != category.name for category in content.categories):
+                problems.add(None, "categories: expected those of the ground truth, found others")
             images, classes = truth.images, truth.classes
-        if not images:
-            problems.add(None, "expected at least one image, found none")
         objects: dict[str, list[BoxedObject]] = {image.file_name: [] for image in images.values()}
-        if len(objects) < len(images):
-            problems.add(None, "expected every file_name of images once, found one twice")
+        if not images or len(objects) < len(images):
+            problems.add(None, "images: expected at least one, and every file_name once")
         seen: dict[tuple[object, ...], int] = {}
         for index, entry in enumerate(content.annotations):
             key = (entry.image_id, entry.category_id, entry.bbox, repr(entry.segmentation))
@@ -81,12 +74,12 @@ def _make_object(entry: Annotation, images: dict[Id, Image], classes: dict[Id, s
     image = images[entry.image_id]
     # An empty list stands for no segmentation in many files.
     region = read_segmentation(entry.segmentation, image) if entry.segmentation else None
-    if entry.bbox is None and region is None:
+    if entry.bbox is not None:
+        box = Box(*entry.bbox).check(image.width, image.height)
+    elif region:
+        box = region.box
+    else:
         raise LeafidError("expected a bbox or a segmentation, found neither")
-    box = Box(*entry.bbox) if entry.bbox else region.box if region else None
-    assert box is not None
-    if problem := box.find_problem(image.width, image.height):
-        raise LeafidError(problem)
     return BoxedObject(classes[entry.category_id], box, entry.score, region)
 
 
@@ -96,11 +89,10 @@ def read_segmentation(segmentation: list[list[float]] | Runs, image: Image) -> R
     It is the union of polygons, or runs of pixels. A region outside the picture or without a pixel, or one that can't
     be read, raises a `LeafidError`.
     """
-    if not image.width or not image.height or image.width % 1 or image.height % 1:
-        raise LeafidError("expected a whole width and height of the image of a segmentation, found none")
-    width, height = int(image.width), int(image.height)
-    if width * height > MAX_PIXELS:
-        raise LeafidError(f"expected a picture of at most {MAX_PIXELS} pixels, found {width}x{height}")
+    width, height = image.width, image.height
+    if not width or not height or width * height > MAX_PIXELS:
+        found = f"{width}x{height}".replace("None", "?")
+        raise LeafidError(f"expected an image of at most {MAX_PIXELS} pixels, found a width and height of {found}")
     if isinstance(segmentation, Runs):
         mask, top, left = _decode_runs(segmentation, width, height), 0, 0
     else:
@@ -113,16 +105,12 @@ def read_segmentation(segmentation: list[list[float]] | Runs, image: Image) -> R
 
 def _fill_polygons(polygons: Sequence[Sequence[float]], width: int, height: int) -> tuple[np.ndarray, int, int]:
     """Fill polygons in a mask that is cut out at the row and the column returned."""
-    corners = []
-    for points in polygons:
-        if len(points) < 6 or len(points) % 2:
-            raise LeafidError("expected polygons [x1, y1, x2, y2, …] of at least three points")
-        corners.append(np.array(points, float).reshape(-1, 2))
+    if any(len(points) < 6 or len(points) % 2 for points in polygons):
+        raise LeafidError("expected polygons [x1, y1, x2, y2, …] of at least three points")
+    corners = [np.array(points, float).reshape(-1, 2) for points in polygons]
     everywhere = np.concatenate(corners)
-    outside = ((everywhere < 0) | (everywhere > (width, height))).any(axis=1)
-    if outside.any():
-        x, y = everywhere[outside][0]
-        raise LeafidError(f"expected a polygon inside the picture of {width}x{height}, found {x:g}, {y:g}")
+    if (everywhere < 0).any() or (everywhere > (width, height)).any():
+        raise LeafidError(f"expected a polygon inside the picture of {width}x{height}, found one that leaves it")
     left, top = np.floor(everywhere.min(axis=0)).astype(int)
     right, bottom = np.ceil(everywhere.max(axis=0)).astype(int)
     mask = np.zeros((max(bottom - top, 1), max(right - left, 1)), bool)
@@ -153,6 +141,5 @@ def _decompress(text: str) -> list[int]:
             value -= (code & 0x10) << (5 * n_characters - 4)
             counts.append(value + (counts[-2] if len(counts) > 2 else 0))
             value = n_characters = 0
-    if n_characters:
-        raise LeafidError("expected compressed runs of the COCO API as counts")
+    # Counts that end in the middle of a number don't add up.
     return counts

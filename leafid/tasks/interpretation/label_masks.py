@@ -1,4 +1,4 @@
-r"""Label masks: pictures whose pixels hold 0 for the background and a number for each object.
+"""Label masks: pictures whose pixels hold 0 for the background and a number for each object.
 
 The classes of the objects are in ``objects.csv`` of the same folder: ``mask,label,class,confidence``, the confidence (0
 to 1) being optional. Without that file all objects have one class.
@@ -6,7 +6,6 @@ to 1) being optional. Without that file all objects have one class.
 
 import os
 from collections.abc import Iterator
-from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +35,7 @@ def read_label_mask(path: str | os.PathLike[str]) -> np.ndarray:
             mode, mask = picture.mode, np.asarray(picture)
     except Exception as error:  # Pillow raises errors of any class for damaged files.
         raise LeafidError(f"{expected}: {error}") from None
-    if mode not in {"1", "L", "P", "I", "I;16", "I;16B"}:
+    if mask.ndim != 2:
         raise LeafidError(f"{expected} one of mode {mode}")
     return mask.astype(np.int32)
 
@@ -51,20 +50,21 @@ def read_mask_pairs(truth: str | os.PathLike[str], result: str | os.PathLike[str
     true_files, files = list_masks(truth), list_masks(result)
     if Path(truth).is_file() and Path(result).is_file():
         files = dict(zip(true_files, files.values(), strict=True))
-    if unknown := sorted(set(files) - set(true_files)):
-        raise LeafidError(f"{files[unknown[0]]}: expected a mask of the ground truth, found no {unknown[0]} in {truth}")
+    for name in files.keys() - true_files.keys():
+        raise LeafidError(f"{files[name]}: expected a mask of the ground truth, found no {name} in {truth}")
     true_names, names = _read_objects_beside(true_files), _read_objects_beside(files)
     if (true_names is None) != (names is None):
-        bare = (truth, result)[names is None]
-        raise LeafidError(f"{bare}: expected {OBJECTS_FILE} beside both or neither of truth and result, found none")
+        raise LeafidError(f"{result}: expected {OBJECTS_FILE} beside both or neither of truth and result, found one")
     for picture, true_file in true_files.items():
         mask = read_label_mask(true_file)
         found: list[BoxedObject] = []
         if picture in files:
             other = read_label_mask(files[picture])
             if other.shape != mask.shape:
-                sizes = [f"{columns}x{rows}" for rows, columns in (mask.shape, other.shape)]
-                raise LeafidError(f"{files[picture]}: expected a mask of {sizes[0]} pixels, found {sizes[1]}")
+                raise LeafidError(
+                    f"{files[picture]}: expected a mask of {mask.shape[1]}x{mask.shape[0]} pixels, "
+                    f"found {other.shape[1]}x{other.shape[0]}"
+                )
             found = make_objects(other, files[picture], names)
         yield ObjectPair(picture, make_objects(mask, true_file, true_names), found)
 
@@ -105,25 +105,18 @@ def read_objects(path: str | os.PathLike[str]) -> ObjectNames:
     objects: ObjectNames = {}
     rows = read_table(path)
     _, columns = next(rows, (1, []))
-    if missing := {"mask", "label", "class"} - set(columns):
-        raise LeafidError(
-            f"{path}:1: expected the columns mask, label and class, found no {', '.join(sorted(missing))}"
-        )
     with LineProblems(path) as problems:
+        if not {"mask", "label", "class"} <= set(columns):
+            problems.add(1, f"expected the columns mask, label and class, found {columns}")
+            rows = iter(())
         for line, cells in rows:
-            if not cells:
-                continue
-            # Missing cells at the end of a row are empty.
-            row = dict(zip_longest(columns, cells[: len(columns)], fillvalue=""))
-            mask, name, word = row["mask"], row["class"], row.get("confidence") or "1"
-            label, confidence = parse_whole_number(row["label"]), parse_finite_number(word)
-            if not mask or not name:
-                problems.add(line, "expected the file name of a mask and a class, found an empty cell")
-            elif not label:
-                problems.add(line, f"expected a label from 1 up, found {row['label']!r}")
-            elif confidence is None or not 0 <= confidence <= 1:
-                problems.add(line, f"expected a confidence from 0 to 1, found {word!r}")
-            elif problems.check_unique(line, "every object", (mask, label), f"label {label} of {mask}"):
+            row = dict(zip(columns, cells, strict=False))
+            mask, name, label = row.get("mask"), row.get("class"), parse_whole_number(row.get("label", ""))
+            confidence = parse_finite_number(row.get("confidence") or "1")
+            if not mask or not name or not label or confidence is None or not 0 <= confidence <= 1:
+                expected = "a mask, a label from 1 up, a class, and a confidence from 0 to 1"
+                problems.add(line, f"expected {expected}, found {cells}")
+            elif problems.check_unique(line, "every object", (mask, label)):
                 objects[mask, label] = name, confidence
     return objects
 

@@ -64,7 +64,8 @@ def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = 
     .. [1] W. Pratt, O. D. Faugeras, A. Gagalowicz, "Visual discrimination of stochastic texture fields", IEEE
            Transactions on Systems, Man, and Cybernetics 8(11), 1978.
     """
-    _check_masks(truth, result)
+    if truth.shape != result.shape:
+        raise LeafidError(f"expected two masks of one size (rows, cols), found {truth.shape} and {result.shape}")
     true_contour, contour = find_contour(truth), find_contour(result)
     longest = max(true_contour.sum(), contour.sum())
     if longest == 0:
@@ -75,18 +76,6 @@ def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = 
     return float((1 / (1 + alpha * squared)).sum() / longest)
 
 
-def pascal_score(truth: np.ndarray, result: np.ndarray) -> float:
-    """Intersection over union of two masks, bool (H, W), PAS: 0 to 1; 1 for two empty masks (equation 5)."""
-    _check_masks(truth, result)
-    union = np.count_nonzero(truth | result)
-    return np.count_nonzero(truth & result) / union if union else 1.0
-
-
 def find_contour(mask: np.ndarray) -> np.ndarray:
     """Find the pixels of a mask, bool (H, W), with a 4-neighbour outside the mask or the picture."""
     return mask & ~binary_erosion(mask)
-
-
-def _check_masks(truth: np.ndarray, result: np.ndarray) -> None:
-    if truth.shape != result.shape or truth.ndim != 2 or truth.size == 0:
-        raise LeafidError(f"expected two masks of one size (rows, cols), found {truth.shape} and {result.shape}")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from leafid.errors import LeafidError
 from leafid.segmentation.result import find_bounding_box
 
 
@@ -31,16 +32,16 @@ class Box(NamedTuple):
         """Column and row of the centre."""
         return self.left + self.width / 2, self.top + self.height / 2
 
-    def find_problem(self, width: float | None = None, height: float | None = None) -> str | None:
-        """Return what is wrong with the box ("expected …, found …") in a picture of this size, or None."""
+    def check(self, width: float | None = None, height: float | None = None) -> Box:
+        """Return the box if it has an area and is inside a picture of this size, or raise a `LeafidError`."""
         shown = f"{self.width:g}x{self.height:g}+{self.left:g}+{self.top:g}"
         if self.width <= 0 or self.height <= 0:
-            return f"expected a box of some area, found {shown}"
+            raise LeafidError(f"expected a box of some area, found {shown}")
         right, bottom = width or math.inf, height or math.inf
         if self.left < 0 or self.top < 0 or self.left + self.width > right or self.top + self.height > bottom:
             size = f" of {width:g}x{height:g}" if width and height else ""
-            return f"expected a box inside the picture{size}, found {shown}"
-        return None
+            raise LeafidError(f"expected a box inside the picture{size}, found {shown}")
+        return self
 
 
 def box_intersection(first: Box, second: Box) -> float:

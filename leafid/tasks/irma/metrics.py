@@ -1,19 +1,18 @@
 """The errors of ImageCLEF 2009's medical annotation task: flat labels (2005, 2006) and IRMA codes (2007, 2008)."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 from leafid.errors import LeafidError
 from leafid.learning.backing_off import DONT_KNOW_ERROR, WRONG_ERROR, path_error
 from leafid.pictures.taxonomy import WILDCARD
-from leafid.tasks.irma.files import AXES, CLUTTER, CLUTTER_YEARS, FLAT_YEARS, UNSPECIFIED, YEARS, Answers, CodeTable
+from leafid.tasks.irma.files import AXES, CLUTTER, FLAT_YEARS, UNSPECIFIED, YEARS, Answers, CodeTable
 
 #: Error of a code's axis that is wrong from its first position on.
 WORST_AXIS_ERROR = 0.25
 
 
-def label_error(correct: str, answer: str) -> float:
-    """Error of a flat label: 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong.
+def label_error(correct: str, answer: str | None) -> float:
+    """Error of a flat label: 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong or missing.
 
     The correct label ``"C"`` is the clutter class, which never counts.
 
@@ -44,36 +43,23 @@ def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
     >>> round(axis_error("463", "46*", (11, 7, 8)), 6)
     0.025531
     """
-    if len(answer) != len(correct):
-        raise LeafidError(f"expected {len(correct)} positions as in {correct!r}, found {answer!r}")
     if set(correct) == {CLUTTER}:
         return 0.0
     depth = min(len(correct.rstrip(UNSPECIFIED)) + 1, len(correct))
     return WORST_AXIS_ERROR * path_error(correct[:depth], answer[:depth], branching[:depth], UNSPECIFIED)
 
 
-def axis_errors(correct: str, answer: str | None, table: CodeTable) -> tuple[float, ...]:
-    """Errors of the four axes of a code ``TTTT-DDD-AAA-BBB``, in the order of `AXES`; no answer is entirely wrong.
+def code_errors(correct: str, answer: str | None, table: CodeTable) -> tuple[float, ...]:
+    """Errors of the four axes of a code ``TTTT-DDD-AAA-BBB`` of the table, in the order of `AXES`.
 
-    An axis of `correct` that the table lacks, and that is not clutter, raises a `LeafidError`.
+    Their sum is the error of the code. A missing answer is entirely wrong.
     """
-    codes, answers = correct.split("-"), (correct if answer is None else answer).split("-")
-    if not len(codes) == len(answers) == len(AXES):
-        raise LeafidError(f"expected codes TTTT-DDD-AAA-BBB, found {correct!r} and {answer!r}")
-    errors = []
-    for axis, code, answered in zip(AXES, codes, answers, strict=True):
-        if set(code) == {CLUTTER}:
-            errors.append(0.0)
-        elif answer is None:
-            errors.append(WORST_AXIS_ERROR)
-        else:
-            errors.append(axis_error(code, answered, table.count_children(axis, code)))
-    return tuple(errors)
-
-
-def code_error(correct: str, answer: str, table: CodeTable) -> float:
-    """Error of a whole IRMA code, the sum of its `axis_errors`: 0 (correct) to 1."""
-    return math.fsum(axis_errors(correct, answer, table))
+    codes = correct.split("-")
+    answers = answer.split("-") if answer else ["?" * len(code) for code in codes]
+    return tuple(
+        0.0 if set(code) == {CLUTTER} else axis_error(code, answered, table.count_children(axis, code))
+        for axis, code, answered in zip(AXES, codes, answers, strict=True)
+    )
 
 
 def year_errors(
@@ -89,22 +75,15 @@ def year_errors(
     """
     scored: dict[int, dict[str, tuple[float, ...]]] = {}
     for column, year in enumerate(years):
-        if table is None and year not in FLAT_YEARS:
-            raise LeafidError(f"expected a code table for the codes of {year}, found none")
         errors = scored[year] = {}
-        # Many pictures share a code, and many answers to it are equal.
-        known: dict[tuple[str, str | None], tuple[float, ...]] = {}
         for picture, answers in truth.items():
             correct, answer = answers[column], run[picture][column] if picture in run else None
-            if year in CLUTTER_YEARS and set(correct) <= {CLUTTER, "-"}:
+            if set(correct) <= {CLUTTER, "-"}:
                 continue
-            if (correct, answer) not in known:
-                known[correct, answer] = _score_answer(correct, answer, None if year in FLAT_YEARS else table)
-            errors[picture] = known[correct, answer]
+            if year in FLAT_YEARS:
+                errors[picture] = (label_error(correct, answer),)
+            elif table is None:
+                raise LeafidError(f"expected a code table for the codes of {year}, found none")
+            else:
+                errors[picture] = code_errors(correct, answer, table)
     return scored
-
-
-def _score_answer(correct: str, answer: str | None, table: CodeTable | None) -> tuple[float, ...]:
-    if table is None:
-        return (WRONG_ERROR if answer is None else label_error(correct, answer),)
-    return axis_errors(correct, answer, table)
