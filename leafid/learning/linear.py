@@ -75,22 +75,14 @@ def apply_chi2_map(vectors: np.ndarray) -> np.ndarray:
     return np.concatenate(parts, axis=-1).astype(np.float32)
 
 
-def compute_sample_weights(
+def weigh_pictures(
     labels: np.ndarray, plants: Sequence[str] | np.ndarray, species_balance: float, plant_balance: float
 ) -> np.ndarray:
-    """Weigh pictures by the numbers of pictures of their species and of their plant, to negative powers; the mean is 1.
+    """Weigh pictures by the numbers of pictures of their species and of their plant, to negative powers.
 
     The balances are the exponents without their sign. With a species balance above 1, rare species count more in total
     than common ones: the pictures to identify differ more from the few that were trained on.
     """
-    weights = compute_raw_weights(labels, plants, species_balance, plant_balance)
-    return weights / weights.mean()
-
-
-def compute_raw_weights(
-    labels: np.ndarray, plants: Sequence[str] | np.ndarray, species_balance: float, plant_balance: float
-) -> np.ndarray:
-    """Compute the weights of `compute_sample_weights` before their mean is made 1."""
     weights = np.ones(len(labels))
     for groups, balance in ((np.asarray(labels), species_balance), (np.asarray(plants), plant_balance)):
         _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)

@@ -128,7 +128,6 @@ class TrainingRows:
 def make_rows(
     vectors: np.ndarray,
     map: str = "none",
-    *,
     standardise: bool = False,
     domains: np.ndarray | None = None,
     folder: Path | None = None,

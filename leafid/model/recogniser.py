@@ -9,7 +9,7 @@ import numpy as np
 
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.type_features import N_TYPE_FEATURES
-from leafid.learning.linear import LinearScorer, compute_sample_weights, fit_linear
+from leafid.learning.linear import LinearScorer, fit_linear, weigh_pictures
 from leafid.learning.ridge import WeightedRows
 from leafid.learning.rows import make_rows
 from leafid.pictures import split_by_plant
@@ -112,7 +112,8 @@ def train_recogniser(pictures: Sequence[Picture], loader: FeatureLoader, seed: i
 def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
     """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types, each type with the same total weight."""
     names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
-    weights = compute_sample_weights(labels, [""] * len(labels), 1.0, 0.0)
+    weights = weigh_pictures(labels, [""] * len(labels), 1.0, 0.0)
+    weights /= weights.mean()
     rows = WeightedRows(make_rows(_add_squares(features), standardise=True), weights)
     coefficients, intercepts = fit_linear("logistic", rows.read_centred(rows.indices), labels, _REGULARISATION, weights)
     scorer = rows.preparation.make_scorer(coefficients, intercepts)

@@ -9,6 +9,7 @@ from leafid.features.sampling import sample_by_plant
 from leafid.learning.held_out import held_out_scores
 from leafid.learning.thresholds import fit_thresholds
 from leafid.model.fitting.identifiers import FittedIdentifier, fit_identifiers
+from leafid.model.fitting.training_set import build_training_set
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fit_plant_exponent
 from leafid.model.recogniser import train_recogniser
@@ -36,8 +37,9 @@ def train(
     """
     fitted: dict[AcquisitionType, FittedIdentifier] = {}
     for types in group_by_training(recipes):
-        step = loader.with_step(", ".join(types))
-        fitted.update(zip(types, fit_identifiers(recipes[types[0]], types, pictures, step, seed), strict=True))
+        step, recipe = loader.with_step(", ".join(types)), recipes[types[0]]
+        training_set = build_training_set(pictures, recipe, step, seed)
+        fitted.update(zip(types, fit_identifiers(training_set, types, pictures, step, seed), strict=True))
         if len(fitted[types[0]].identifier.species) == 1:
             _log.warning("all pictures are of one species; it will be the answer to every %s", " or ".join(types))
     used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from leafid.features.recipe import Recipe, group_by_training
 from leafid.grouping import group_by
 from leafid.learning.held_out import FIGURES, HeldOutAnswers, held_out_scores
 from leafid.model.fitting.fusing import FittedIdentifier
-from leafid.model.fitting.identifiers import fit_identifiers, make_extractor, select_trainable
+from leafid.model.fitting.identifiers import fit_identifiers
 from leafid.model.fitting.rejection import load_non_leaves
-from leafid.model.fitting.training_set import SharedTrainingSet
+from leafid.model.fitting.training_set import TrainingSet, build_training_set
 from leafid.model.identifier import Identifier
 from leafid.model.plant_fusion import DEFAULT_EXPONENT, fit_plant_exponent
 from leafid.model.sessions import share_held_out
@@ -106,21 +107,13 @@ def cross_validate(
     """
     shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
     for split in splits:
-        training = [pictures[index] for index in split.training]
-        queries = {
-            type_: [pictures[index] for index in split.test if pictures[index].type == (test_type or type_)]
-            for type_ in recipes
-        }
+        training, test = ([pictures[index] for index in own] for own in (split.training, split.test))
+        queries = {type_: [own for own in test if own.type == (test_type or type_)] for type_ in recipes}
         tested = {type_: recipe for type_, recipe in recipes.items() if queries[type_]}
         for type_, own in _fit_split(split, training, tested, loader, shared, learn_rejection=False):
-            yield FoldAnswers(
-                test_type or type_,
-                split.seed,
-                split.fold,
-                _identify(queries[type_], own.identifier, loader),
-                fit_plant_exponent(own.held_out, split.seed),
-                split.setting,
-            )
+            held_out = _identify(queries[type_], own.identifier, loader)
+            exponent = fit_plant_exponent(own.held_out, split.seed)
+            yield FoldAnswers(test_type or type_, split.seed, split.fold, held_out, exponent, split.setting)
 
 
 def cross_validate_open_world(
@@ -133,20 +126,38 @@ def cross_validate_open_world(
 ) -> Iterator[OpenWorldFold]:
     """Train on each split without some species, drawn at random; judge these, test pictures, and pictures without leaf.
 
-    `shared_codebooks` learns the codebooks once, from all pictures without their labels. Identifiers that can't learn
-    to reject pictures, as there are too few species, are left out.
+    `shared_codebooks` is that of `cross_validate`. Identifiers that can't learn to reject pictures, as there are too
+    few species, are left out.
     """
     names = sorted({str(picture.species) for picture in pictures})
     shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
     for split in splits:
         order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
-        unknown = {names[index] for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]}
-        training = [pictures[index] for index in split.training if pictures[index].species not in unknown]
+        held_out = {names[index] for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]}
+        training = [pictures[index] for index in split.training if pictures[index].species not in held_out]
         test = [pictures[index] for index in split.test]
-        others = [picture for picture in pictures if picture.species in unknown]
-        for _, own in _fit_split(split, training, recipes, loader, shared, learn_rejection=True):
-            if own.identifier.rejection is not None:
-                yield _judge_split(own.identifier, split, test, others, loader)
+        unknown = [picture for picture in pictures if picture.species in held_out]
+        for type_, (own, _) in _fit_split(split, training, recipes, loader, shared, learn_rejection=True):
+            if own.rejection is None:
+                continue
+            known = [picture for picture in test if picture.species in own.species and picture.type == type_]
+            judged_known, labels = _judge(own, known, loader)
+            judged_unknown, _ = _judge(own, [picture for picture in unknown if picture.type == type_], loader)
+            is_correct = np.array(own.species)[judged_known.first] == np.array(labels)
+            non_leaves = group_by(load_non_leaves(own, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS), itemgetter(0))
+            by_kind = {kind: _judge_features(own, [f for _, f in found]) for kind, found in non_leaves.items()}
+            yield OpenWorldFold(type_, split.seed, split.fold, judged_known, is_correct, judged_unknown, by_kind)
+
+
+def _share_training_sets(
+    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader
+) -> dict[AcquisitionType, TrainingSet]:
+    """Make the training sets of all pictures, which compute their kernel matrices once for the fits of all splits."""
+    shared: dict[AcquisitionType, TrainingSet] = {}
+    for types in group_by_training(recipes):
+        training_set = build_training_set(pictures, recipes[types[0]], loader.with_step(", ".join(types)), 0)
+        shared |= dict.fromkeys(types, replace(training_set, rows={}))
+    return shared
 
 
 def _fit_split(
@@ -154,36 +165,17 @@ def _fit_split(
     training: Sequence[Picture],
     recipes: Mapping[AcquisitionType, Recipe],
     loader: FeatureLoader,
-    shared: Mapping[AcquisitionType, SharedTrainingSet],
+    shared: Mapping[AcquisitionType, TrainingSet],
     *,
     learn_rejection: bool,
 ) -> Iterator[tuple[AcquisitionType, FittedIdentifier]]:
     """Fit an identifier for each of the recipes that has training pictures of its type."""
     trained = {picture.type for picture in training}
     for types in group_by_training({type_: recipe for type_, recipe in recipes.items() if type_ in trained}):
-        fitted = fit_identifiers(
-            recipes[types[0]],
-            types,
-            training,
-            loader.with_step(f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}"),
-            split.seed,
-            rejection=learn_rejection,
-            shared=shared.get(types[0]),
-        )
+        step = loader.with_step(f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}")
+        own = shared.get(types[0]) or build_training_set(training, recipes[types[0]], step, split.seed)
+        fitted = fit_identifiers(own, types, training, step, split.seed, rejection=learn_rejection)
         yield from zip(types, fitted, strict=True)
-
-
-def _share_training_sets(
-    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader
-) -> dict[AcquisitionType, SharedTrainingSet]:
-    """Learn the encoders of each type from pictures, without their labels, for the training sets of all splits."""
-    shared: dict[AcquisitionType, SharedTrainingSet] = {}
-    for types in group_by_training(recipes):
-        recipe = recipes[types[0]]
-        chosen = select_trainable(pictures, recipe)
-        own = SharedTrainingSet(chosen, recipe, loader, make_extractor(recipe, chosen, loader, 0))
-        shared |= dict.fromkeys(types, own)
-    return shared
 
 
 def _identify(queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader) -> HeldOutAnswers:
@@ -199,28 +191,19 @@ def _identify(queries: Sequence[Picture], identifier: Identifier, loader: Featur
     return HeldOutAnswers(pictures, np.concatenate(probabilities), identifier.species, is_known)
 
 
-def _judge_split(
-    identifier: Identifier, split: Split, test: Sequence[Picture], unknown: Sequence[Picture], loader: FeatureLoader
-) -> OpenWorldFold:
-    judged, labels = [], []
-    for queries in ([picture for picture in test if picture.species in identifier.species], unknown):
-        own = [picture for picture in queries if picture.type == identifier.type]
-        found = list(zip(own, loader.load(own, identifier.extractor), strict=True))
-        judged.append(_judge(identifier, [features for _, features in found if features is not None]))
-        labels.append([picture.species for picture, features in found if features is not None])
-    by_kind = group_by(load_non_leaves(identifier, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS), lambda own: own[0])
-    return OpenWorldFold(
-        identifier.type,
-        split.seed,
-        split.fold,
-        judged[0],
-        np.array(identifier.species)[judged[0].first] == np.array(labels[0]),
-        judged[1],
-        {kind: _judge(identifier, [features for _, features in own]) for kind, own in by_kind.items()},
-    )
+def _judge(
+    identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader
+) -> tuple[Judgements, list[str | None]]:
+    """Judge the pictures that can be read, and give their species."""
+    found = [
+        (features, picture.species)
+        for picture, features in zip(pictures, loader.load(pictures, identifier.extractor), strict=True)
+        if features is not None
+    ]
+    return _judge_features(identifier, [features for features, _ in found]), [species for _, species in found]
 
 
-def _judge(identifier: Identifier, features: Sequence[Features]) -> Judgements:
+def _judge_features(identifier: Identifier, features: Sequence[Features]) -> Judgements:
     """Judge pictures with an identifier that has a `rejection`, by their features."""
     assessed = identifier.assess(features)
     if identifier.rejection is None or assessed is None:

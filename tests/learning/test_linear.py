@@ -4,7 +4,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import NearestCentroid
 
-from leafid.learning.linear import LinearScorer, apply_feature_map, compute_sample_weights, fit_linear, sum_scorers
+from leafid.learning.linear import LinearScorer, apply_feature_map, fit_linear, sum_scorers, weigh_pictures
 from leafid.learning.rows import make_rows
 
 KINDS = ["ridge", "linear-svm", "lda", "logistic", "nearest-mean"]
@@ -19,8 +19,8 @@ def data(n, d, n_species=3, seed=0):
 
 def fit(kind, rows, labels, regularisation, balance):
     """Train with every row as a plant of its own."""
-    weights = compute_sample_weights(labels, [str(n) for n in range(len(labels))], balance, 0.0)
-    return fit_linear(kind, rows, labels, regularisation, weights)
+    weights = weigh_pictures(labels, [str(n) for n in range(len(labels))], balance, 0.0)
+    return fit_linear(kind, rows, labels, regularisation, weights / weights.mean())
 
 
 @pytest.mark.parametrize("kind", ["ridge", "linear-svm", "logistic"])
@@ -130,8 +130,7 @@ def test_weights_of_pictures_by_hand():
         (0.5, 0.5, [1 / 6**0.5, 1 / 6**0.5, 1 / 3**0.5, 1]),
         (2.0, 0.5, [1 / 9 / 2**0.5, 1 / 9 / 2**0.5, 1 / 9, 1]),
     ):
-        weights = compute_sample_weights(labels, plants, species_balance, plant_balance)
-        np.testing.assert_allclose(weights, np.array(wanted) / np.mean(wanted))
+        np.testing.assert_allclose(weigh_pictures(labels, plants, species_balance, plant_balance), wanted)
 
 
 def test_summed_classifiers_score_what_their_scores_sum_to():

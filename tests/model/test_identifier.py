@@ -9,6 +9,7 @@ from leafid.features.extractor import Features
 from leafid.features.recipe import Expert, Recipe
 from leafid.learning.linear import LinearScorer
 from leafid.model.fitting.identifiers import fit_identifiers
+from leafid.model.fitting.training_set import build_training_set
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
@@ -54,8 +55,12 @@ def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), nois
     return pictures, Given(vectors)
 
 
-def fit(recipe, pictures, loader, seed=0):
-    [fitted] = fit_identifiers(recipe, recipe.types, pictures, loader, seed)
+def fit_all(recipe, types, pictures, loader, seed=0):
+    return fit_identifiers(build_training_set(pictures, recipe, loader), types, pictures, loader, seed)
+
+
+def fit(recipe, pictures, loader):
+    [fitted] = fit_all(recipe, recipe.types, pictures, loader)
     return fitted
 
 
@@ -130,10 +135,10 @@ def test_types_that_are_fitted_together_are_as_each_by_itself(centre):
     pictures = [p for p in pictures if p.plant != "1.2" or p.type == SHEET]
     experts = {name: structs.replace(expert, centre_types=centre) for name, expert in RECIPE.experts.items()}
     recipe = structs.replace(RECIPE, training_types=(SCAN, SHEET), experts=experts)
-    together = fit_identifiers(recipe, (SCAN, SHEET), pictures, given, 3)
+    together = fit_all(recipe, (SCAN, SHEET), pictures, given, 3)
     described = given.load(pictures, None)
     for type_, fitted in zip((SCAN, SHEET), together, strict=True):
-        [alone] = fit_identifiers(recipe, (type_,), pictures, given, 3)
+        [alone] = fit_all(recipe, (type_,), pictures, given, 3)
         assert fitted.identifier.type == type_
         assert fitted.held_out.pictures == alone.held_out.pictures
         np.testing.assert_array_equal(fitted.held_out.is_known, alone.held_out.is_known)

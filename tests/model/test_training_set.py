@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from leafid.features.extractor import FeatureExtractor, Features
+from leafid.features.extractor import Features
 from leafid.features.recipe import Expert, Recipe
-from leafid.model.fitting.training_set import SharedTrainingSet, build_training_set
+from leafid.model.fitting.training_set import build_training_set
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 SCAN, SHEET, PHOTO = AcquisitionType
@@ -15,7 +15,7 @@ EXPERTS = {
     "one": Expert(descriptor="measures", families=("hu",)),
     "two": Expert(descriptor="measures", families=("hu",)),
 }
-RECIPE = Recipe(types=(SCAN,), experts=EXPERTS, training_types=(SCAN,), jittered=2)
+RECIPE = Recipe(types=(SCAN,), experts=EXPERTS, training_types=(SCAN, SHEET, PHOTO), jittered=2)
 PICTURES = [Picture(Path(f"{number}.jpg"), SCAN, taxon=Taxon("Genus a"), plant=str(number)) for number in range(4)]
 
 
@@ -45,7 +45,7 @@ class Given:
 
 
 def gathered(unreadable=(), recipe=RECIPE, pictures=PICTURES):
-    found = build_training_set(pictures, recipe, Given(unreadable), FeatureExtractor(recipe.experts))
+    found = build_training_set(pictures, recipe, Given(unreadable))
     return found, found.vectors
 
 
@@ -90,11 +90,3 @@ def test_weights_are_shared_between_pictures_and_their_looks():
     np.testing.assert_allclose(weights[4:8], of_pictures * 0.25 / 1.5)
     np.testing.assert_allclose(weights[8:], weights[4:8])
     assert weights.sum() == pytest.approx(of_pictures.sum())
-
-
-@pytest.mark.parametrize(("left_out", "is_held"), [("1", True), ("0", False), ("012", False)])
-def test_parts_of_plants_and_small_parts_are_not_selected(left_out, is_held):
-    """Photos would be composited of other pictures of a part of a plant."""
-    pictures = [*PICTURES, replace(PICTURES[0], file=Path("more.jpg"))]
-    shared = SharedTrainingSet(pictures, RECIPE, Given(), FeatureExtractor(EXPERTS))
-    assert shared.holds([picture for picture in pictures if picture.file.stem not in left_out]) == is_held

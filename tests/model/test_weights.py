@@ -24,8 +24,8 @@ def weigh(pictures, settings):
     """Give the weights of pictures in training on all of them and then without each fold, and the folds."""
     n = len(pictures)
     recipe = Recipe(types=(SCAN,), experts={"shape": SHAPE}, training_types=(SCAN, PHOTO))
-    training_set = TrainingSet(recipe, pictures, np.ones(n), np.arange(n), np.zeros(n, int), np.ones(n), {})
-    plan = FitPlan(recipe, [SCAN], training_set, np.arange(n), None, 0, rejection=False)
+    training_set = TrainingSet(recipe, None, pictures, np.ones(n), np.arange(n), np.zeros(n, int), np.ones(n), {})
+    plan = FitPlan(training_set, [SCAN], np.arange(n), 0, rejection=False)
     return plan.weigh(settings), plan.partitions[0]
 
 

@@ -23,7 +23,6 @@ from leafid.features.loader import FeatureLoader
 from leafid.grouping import group_by
 from leafid.learning.linear import LinearScorer
 from leafid.learning.row_statistics import ExpertStatistics, RidgeUpdate
-from leafid.model.fitting.identifiers import select_trainable
 from leafid.model.fitting.plan import weigh_alone
 from leafid.model.fitting.training_set import TrainingSet, build_training_set
 from leafid.model.identifier import Identifier
@@ -94,7 +93,7 @@ def _extend_group(
     """Extend identifiers that were trained together."""
     first = next(iter(identifiers.values()))
     recipe, extractor = first.recipe, first.extractor
-    training_set = build_training_set(select_trainable(pictures, recipe), recipe, loader, extractor)
+    training_set = build_training_set(pictures, recipe, loader, extractor=extractor)
     if not training_set.pictures:
         return dict(identifiers)
     pictures = training_set.pictures

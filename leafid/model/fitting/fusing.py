@@ -52,7 +52,7 @@ def fuse_classifiers(
     The identifier is that of a type by its index. Examples to learn to reject pictures from are there where the plan
     has folds for it.
     """
-    recipe, type_, held_out = plan.recipe, plan.types[index], plan.held_out[index]
+    recipe, type_, held_out = plan.training_set.recipe, plan.types[index], plan.held_out[index]
     pictures = [plan.training_set.pictures[own] for own in held_out.tolist()]
     labels = plan.labels[held_out]
     trust_of = dict(zip(experts, expert_trust(recipe, plan.training_set.confidence[held_out]), strict=True))
@@ -91,7 +91,7 @@ def fuse_classifiers(
         recipe,
         type_,
         plan.species,
-        plan.extractor,
+        plan.training_set.extractor,
         scorers,
         np.array(expert_weights),
         plan.seed,

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
-from leafid.features.extractor import FeatureExtractor
-from leafid.features.recipe import ClassifierSettings, Recipe
+from leafid.features.recipe import ClassifierSettings
 from leafid.features.sampling import sample_by_plant
-from leafid.learning.linear import compute_raw_weights, compute_sample_weights
+from leafid.learning.linear import weigh_pictures
 from leafid.model.fitting.training_set import TrainingSet
 from leafid.pictures import split_by_plant
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -30,14 +30,12 @@ _MIN_HELD_OUT_PICTURES = 2_000
 
 @dataclass(frozen=True, eq=False)
 class FitPlan:
-    """The fit of identifiers for some types that a recipe serves."""
+    """The fit of identifiers for some types that the recipe of a training set serves."""
 
-    recipe: Recipe
-    types: Sequence[AcquisitionType]
     training_set: TrainingSet
+    types: Sequence[AcquisitionType]
     #: int (k,): the pictures of the training set to learn from, by their indices, ascending.
     chosen: np.ndarray
-    extractor: FeatureExtractor
     seed: int
     #: Learn to reject pictures (`Identifier.rejection`), which takes twice as long as the fits without each fold.
     rejection: bool = True
@@ -98,37 +96,30 @@ class FitPlan:
         The pictures of a fold are not counted: they would make their species seem more frequent than it is among those
         that are trained on.
         """
-        plants = _list_plants(self.pictures)
         weights = []
-        for fold in (np.array([], int), *self.partitions[0], *self.partitions[1], *self.partitions[2]):
-            rest = np.flatnonzero(~np.isin(self.chosen, fold))
+        for fold in (np.array([], int), *chain(*self.partitions)):
             own = np.zeros(len(self.training_set.pictures))
-            if len(rest):
-                indices = self.chosen[rest]
-                own[indices] = compute_sample_weights(
-                    self.labels[indices], plants[rest], settings.species_balance, settings.plant_balance
-                )
+            if len(rest := np.setdiff1d(self.chosen, fold)):
+                pictures = [self.training_set.pictures[index] for index in rest.tolist()]
+                alone = weigh_alone(pictures, self.labels[rest], settings)
+                own[rest] = alone / alone.mean()
             weights.append(self.training_set.weigh_rows(own))
         return weights
 
     def compute_unit(self, settings: ClassifierSettings, weights: np.ndarray) -> float:
         """Compute the weight of a picture whose species and plant have no other, from the weights of all rows."""
-        first = self.chosen[0]
-        labels = self.labels[self.chosen]
-        return float(weights[first] / weigh_alone(self.pictures, labels, settings)[0])
+        alone = weigh_alone(self.pictures, self.labels[self.chosen], settings)
+        return float(weights[self.chosen[0]] / alone[0])
 
 
 def weigh_alone(pictures: Sequence[Picture], labels: np.ndarray, settings: ClassifierSettings) -> np.ndarray:
     """Give each picture the weight that it has relative to one whose species and plant have no other picture."""
-    return compute_raw_weights(labels, _list_plants(pictures), settings.species_balance, settings.plant_balance)
+    # Scans and photos of one plant count as two plants: they don't resemble each other.
+    plants = [f"{picture.group} {picture.type}" for picture in pictures]
+    return weigh_pictures(labels, plants, settings.species_balance, settings.plant_balance)
 
 
 def split_into_folds(pictures: list[Picture], seed: int, n_folds: int = N_FOLDS) -> list[np.ndarray]:
     """Split pictures into at most `n_folds` folds of whole plants; no folds of a single plant."""
     n_plants = len({picture.group for picture in pictures})
     return split_by_plant(pictures, min(n_folds, n_plants), seed) if n_plants > 1 else []
-
-
-def _list_plants(pictures: Sequence[Picture]) -> np.ndarray:
-    # Scans and photos of one plant count as two plants: they don't resemble each other.
-    return np.array([f"{picture.group} {picture.type}" for picture in pictures])

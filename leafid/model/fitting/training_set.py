@@ -1,11 +1,10 @@
-"""The training set of an identifier: its pictures unchanged, jittered, and composited into photos."""
+"""The training set of identifiers: pictures unchanged, jittered, and composited into photos."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from leafid.features.recipe import Recipe
 from leafid.grouping import group_by
 from leafid.learning.cross_fitting import check_memory
 from leafid.learning.rows import TrainingRows, make_array, make_rows
+from leafid.model.bundled import find_encoders
 from leafid.pictures.picture import AcquisitionType, Picture
 
 #: Number of training pictures above which there are no augmentations: a large set varies enough.
@@ -33,6 +33,7 @@ class TrainingSet:
     """The rows of the training vectors: first one for each picture, then one for each augmented picture."""
 
     recipe: Recipe
+    extractor: FeatureExtractor
     #: Those that could be read.
     pictures: list[Picture]
     #: float64 (n_pictures,): confidence of the segmentation.
@@ -47,6 +48,8 @@ class TrainingSet:
     vectors: Mapping[str, np.ndarray]
     #: Of temporary files.
     folder: Path | None = None
+    #: The rows that were made, by the expert's name, for further fits; None: they are not kept.
+    rows: dict[str, TrainingRows] | None = None
 
     def find_rows(self, pictures: np.ndarray) -> np.ndarray:
         """Find all rows of some pictures, given by their indices."""
@@ -65,130 +68,94 @@ class TrainingSet:
         return weights * (picture_weights.sum() / total) if total else weights
 
     def make_rows(self, name: str) -> TrainingRows:
-        """Make the training rows of an expert."""
+        """Make the training rows of an expert, or take those that are kept."""
+        if self.rows and name in self.rows:
+            return self.rows[name]
         expert = self.recipe.experts[name]
-        return make_rows(
-            self.vectors[name],
-            expert.feature_map,
-            standardise=not expert.is_local,
-            domains=self.number_domains() if expert.centre_types else None,
-            folder=self.folder,
-        )
-
-
-class SharedTrainingSet:
-    """The training set of pictures from which several fits with the same feature extractor take theirs.
-
-    Features are read, and kernel matrices computed, once.
-    """
-
-    def __init__(
-        self, pictures: Sequence[Picture], recipe: Recipe, loader: FeatureLoader, extractor: FeatureExtractor
-    ) -> None:
-        self._pictures = pictures
-        self._build = partial(build_training_set, pictures, recipe, loader, extractor)
-        self.extractor = extractor
-
-    @cached_property
-    def training_set(self) -> TrainingSet:
-        """The training set of all pictures."""
-        return self._build()
-
-    @cached_property
-    def make_rows(self) -> Callable[[str], TrainingRows]:
-        """Make the training rows of an expert once."""
-        return cache(self.training_set.make_rows)
-
-    def holds(self, pictures: Sequence[Picture]) -> bool:
-        """Whether the training set of some of the pictures is a part of that of all.
-
-        It isn't where they are less than half, so that the features of the others may not be needed, and where they
-        would be augmented in another way by themselves, as there are too many, or parts of plants.
-        """
-        files = {picture.file for picture in pictures}
-        plants = group_by(self._pictures, lambda picture: (picture.group, picture.type))
-        is_whole = all(len({picture.file in files for picture in own}) == 1 for own in plants.values())
-        is_small = 2 * len(pictures) < len(self._pictures)
-        return is_whole and not is_small and len(self._pictures) <= MAX_AUGMENTED_PICTURES
-
-
-@dataclass(frozen=True)
-class _Pass:
-    """One pass over the pictures: the features to extract, and the weight of a row relative to its picture.
-
-    `multiplicity` gives the indices of the pictures of the pass with the number of pictures that each stands for; None:
-    all pictures, each for itself.
-    """
-
-    extractor: FeatureExtractor
-    weight: float
-    multiplicity: dict[int, float] | None = None
+        domains = self.number_domains() if expert.centre_types else None
+        rows = make_rows(self.vectors[name], expert.feature_map, not expert.is_local, domains, self.folder)
+        if self.rows is not None:
+            self.rows[name] = rows
+        return rows
 
 
 def build_training_set(
-    pictures: Sequence[Picture], recipe: Recipe, loader: FeatureLoader, extractor: FeatureExtractor
+    pictures: Sequence[Picture],
+    recipe: Recipe,
+    loader: FeatureLoader,
+    seed: int = 0,
+    extractor: FeatureExtractor | None = None,
 ) -> TrainingSet:
-    """Extract the features of pictures and of their augmentations."""
+    """Extract the features of the labelled pictures that a recipe trains on, and of their augmentations.
+
+    Without an extractor, its encoders are learned from them with the seed, or are those of the bundled model.
+    """
+    pictures = [p for p in pictures if p.type in recipe.training_types and p.species is not None]
+    if extractor is None:
+        encoders = find_encoders(recipe, pictures, loader, seed)
+        extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     passes = _plan_passes(pictures, recipe, extractor)
-    n_rows = sum(len(pictures if own.multiplicity is None else own.multiplicity) for own in passes)
+    n_rows = sum(len(weights) for _, weights in passes)
     vectors: dict[str, np.ndarray] = {}
-    rows_of_pictures: dict[int, int] = {}
+    # Of the pictures that can be read, by their indices.
+    positions: dict[int, int] = {}
     confidence: list[float] = []
     rows: list[tuple[int, int, float]] = []
-    for number, own in enumerate(passes):
-        queried: Sequence[int] = range(len(pictures))
-        if number:
-            queried = [index for index in own.multiplicity or rows_of_pictures if index in rows_of_pictures]
-        with closing(loader.stream([pictures[index] for index in queried], own.extractor)) as stream:
+    for number, (own, weights) in enumerate(passes):
+        queried = [index for index in weights if number == 0 or index in positions]
+        with closing(loader.stream([pictures[index] for index in queried], own)) as stream:
             for index, features in zip(queried, stream, strict=True):
                 if features is None:
                     continue
-                for name in recipe.experts:
-                    vector = features.vectors[name]
+                if number == 0:
+                    positions[index] = len(positions)
+                    confidence.append(features.confidence)
+                for name, vector in features.vectors.items():
                     if name not in vectors:
                         # At the first picture, not after the work on all of them.
                         check_memory(name, recipe.experts[name], n_rows, len(vector))
                         vectors[name] = make_array(n_rows, len(vector), np.float16, loader.folder)
                     vectors[name][len(rows)] = vector
-                if not number:
-                    rows_of_pictures[index] = len(confidence)
-                    confidence.append(features.confidence)
-                weight = own.weight * (own.multiplicity[index] if own.multiplicity else 1)
-                rows.append((rows_of_pictures[index], number, weight))
-    indices, augmentations, weights = zip(*rows, strict=True) if rows else ((), (), ())
+                rows.append((positions[index], number, weights[index]))
+    indices, augmentations, relative_weights = zip(*rows, strict=True) if rows else ((), (), ())
     return TrainingSet(
         recipe,
-        [pictures[index] for index in rows_of_pictures],
+        extractor,
+        [pictures[index] for index in positions],
         np.array(confidence),
         np.array(indices, int),
         np.array(augmentations, int),
-        np.array(weights, float),
+        np.array(relative_weights, float),
         {name: own[: len(rows)] for name, own in vectors.items()},
         loader.folder,
     )
 
 
-def _plan_passes(pictures: Sequence[Picture], recipe: Recipe, extractor: FeatureExtractor) -> list[_Pass]:
-    """List the passes over the pictures; the first takes them unchanged."""
-    passes = [_Pass(extractor, 1.0)]
+def _plan_passes(
+    pictures: Sequence[Picture], recipe: Recipe, extractor: FeatureExtractor
+) -> list[tuple[FeatureExtractor, dict[int, float]]]:
+    """List the passes over the pictures, with the relative weights of those in each; the first takes all unchanged."""
+    everything = range(len(pictures))
+    passes = [(extractor, dict.fromkeys(everything, 1.0))]
     if len(pictures) > MAX_AUGMENTED_PICTURES:
         return passes
-    for number in range(1, recipe.jittered + 1):
-        augmented = replace(extractor, augmentation=Augmentation("jitter", number))
-        passes.append(_Pass(augmented, JITTERED_WEIGHT / recipe.jittered))
-    if sources := _choose_composite_sources(pictures):
-        for number in range(1, recipe.composited + 1):
-            augmented = replace(extractor, augmentation=Augmentation("composite", number))
-            passes.append(_Pass(augmented, COMPOSITED_WEIGHT / recipe.composited, sources))
+    sources = _choose_composite_sources(pictures)
+    jittered = [Augmentation("jitter", number) for number in range(1, recipe.jittered + 1)]
+    composited = [Augmentation("composite", number) for number in range(1, recipe.composited + 1) if sources]
+    for own, weights in ((jittered, dict.fromkeys(everything, JITTERED_WEIGHT)), (composited, sources)):
+        shares = {index: weight / len(own) for index, weight in weights.items() if own}
+        passes += [(replace(extractor, augmentation=augmentation), shares) for augmentation in own]
     return passes
 
 
 def _choose_composite_sources(pictures: Sequence[Picture]) -> dict[int, float]:
-    """Choose the pictures to composite photos from, evenly among those of a plant, and how many each stands for."""
+    """Choose the pictures to composite photos from, evenly among those of a plant, with the weights of all photos."""
     sheets = [index for index, picture in enumerate(pictures) if picture.type is not AcquisitionType.PHOTO]
     by_plant = group_by(sheets, lambda index: (pictures[index].group, pictures[index].type))
     sources: dict[int, float] = {}
     for own in by_plant.values():
         number = min(len(own), MAX_COMPOSITED_PER_PLANT)
-        sources.update(dict.fromkeys((own[len(own) * turn // number] for turn in range(number)), len(own) / number))
+        chosen = (own[len(own) * turn // number] for turn in range(number))
+        # Each stands for several.
+        sources.update(dict.fromkeys(chosen, COMPOSITED_WEIGHT * len(own) / number))
     return dict(sorted(sources.items()))
