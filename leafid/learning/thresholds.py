@@ -19,13 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError, UsageError
+from leafid.features.sampling import weigh_by_plant
 from leafid.learning.backing_off import fit_back_off_threshold
 from leafid.learning.held_out import HeldOutAnswers
 from leafid.pictures.picture import Taxon
 from leafid.pictures.taxonomy import Taxonomy
 
-# Maximum number of label probabilities that are kept; the error in coverage then is below a thousandth.
-MAX_KEPT = 4096
 # Mean set sizes with a threshold of their own: whole numbers up to this one ...
 _WHOLE_SIZES = 100
 # ... and this many others, evenly spaced in their logarithms.
@@ -41,11 +40,8 @@ class Thresholds:
     sizes: np.ndarray
     #: float64 (m,): the probabilities at which held-out sets have these mean sizes; descending.
     size_thresholds: np.ndarray
-    #: float64 (r,): held-out probabilities of the correct species, ascending; of large collections those at
-    #: `compute_kept_ranks`.
+    #: float64 (n,): held-out probabilities of the correct species, ascending.
     correct_probabilities: np.ndarray
-    #: Number of held-out pictures.
-    n_pictures: int
     #: Minimum probability of a taxon to be answered; None where it could not be fitted.
     back_off: float | None = None
 
@@ -57,20 +53,18 @@ class Thresholds:
 
         Examples
         --------
-        >>> Thresholds(np.array([1.0, 2.0]), np.array([0.5, 0.1]), np.array([0.9]), 1).threshold_for_size(1.5)
+        >>> Thresholds(np.array([1.0, 2.0]), np.array([0.5, 0.1]), np.array([0.9])).threshold_for_size(1.5)
         0.3
         """
         if not size > 0:
             raise ValueError(f"expected a mean set size above 0, found {size}")
-        if size >= self.sizes[-1]:
-            return float(self.size_thresholds[-1])
         return float(np.interp(size, self.sizes, self.size_thresholds))
 
     def threshold_for_coverage(self, coverage: float) -> float:
         """Compute the minimum probability of a species in sets that hold the correct one with a probability in (0, 1).
 
-        It is the ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species' probabilities, or the next smaller one
-        that is kept; 0, so that sets hold all species, where there are too few pictures for the coverage.
+        It is the ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species' probabilities; 0, so that sets hold all
+        species, where there are too few pictures for the coverage.
 
         References
         ----------
@@ -80,17 +74,14 @@ class Thresholds:
         Examples
         --------
         >>> one_to_nine = np.arange(1, 10) / 10
-        >>> Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine, 9).threshold_for_coverage(0.8)
+        >>> Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine).threshold_for_coverage(0.8)
         0.2
         """
-        rank = compute_coverage_rank(self.n_pictures, coverage)
-        n_below = int(np.searchsorted(compute_kept_ranks(self.n_pictures), rank, side="right"))
-        return float(self.correct_probabilities[n_below - 1]) if n_below else 0.0
-
-
-def compute_kept_ranks(number: int) -> np.ndarray:
-    """List the ranks, from 1, of the sorted values that are kept: all, or `MAX_KEPT` evenly spaced ones."""
-    return np.unique(np.round(np.linspace(1, number, min(number, MAX_KEPT))).astype(np.int64))
+        if not 0 < coverage < 1:
+            raise ValueError(f"expected a coverage between 0 and 1, found {coverage}")
+        # The summand keeps rounding from making 10 · (1 - 0.9) less than 1.
+        rank = math.floor((len(self.correct_probabilities) + 1) * (1 - coverage) + 1e-9)
+        return float(self.correct_probabilities[rank - 1]) if rank else 0.0
 
 
 @dataclass(frozen=True)
@@ -156,24 +147,15 @@ def fit_thresholds(held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]) -> Thres
     probabilities, labels = known.probabilities, known.labels
     sizes = _choose_sizes(len(held_out.species))
     label_probabilities = np.sort(probabilities[np.arange(len(labels)), labels])
-    groups = [picture.group for picture in known.pictures]
-    _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
     back_off = None
     try:
         tree = Taxonomy(taxa[name] for name in held_out.species)
         if len(tree.ranks) > 1:
-            back_off = fit_back_off_threshold(
-                probabilities, [held_out.species[label] for label in labels], tree, 1 / counts[inverse]
-            )[0]
+            correct = [held_out.species[label] for label in labels]
+            back_off, _ = fit_back_off_threshold(probabilities, correct, tree, weigh_by_plant(known.pictures))
     except LeafidError as error:
         _log.warning("no threshold for backing off could be fitted: %s", error)
-    return Thresholds(
-        sizes,
-        fit_average_k_thresholds(probabilities, sizes.tolist()),
-        label_probabilities[compute_kept_ranks(len(labels)) - 1],
-        len(labels),
-        back_off,
-    )
+    return Thresholds(sizes, fit_average_k_thresholds(probabilities, sizes.tolist()), label_probabilities, back_off)
 
 
 def _choose_sizes(n_species: int) -> np.ndarray:
@@ -184,13 +166,11 @@ def _choose_sizes(n_species: int) -> np.ndarray:
 
 
 def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:
-    """Find the thresholds at which sets have k classes on average on held-out pictures, for several k above 0.
+    """Find the thresholds at which sets have k classes on average on held-out pictures, (n, C), for several k above 0.
 
     With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2 ([1]_, equation 4); 0 where all
-    are in.
-    Probabilities that equal λ_k are in, as in the authors' implementation, so that ties can make the sets larger than
-    k, which the constraint of equation 3 rules out. Without pictures, or with values that are no probabilities or
-    sizes, a ValueError is raised.
+    are in. Probabilities that equal λ_k are in, as in the authors' implementation, so that ties can make the sets
+    larger than k, which the constraint of equation 3 rules out.
 
     Examples
     --------
@@ -199,12 +179,9 @@ def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -
     >>> fit_average_k_thresholds([[0.9, 0.1], [0.6, 0.4]], [1])
     array([0.5])
     """
-    p = _check_probabilities(probabilities)
-    if not len(p):
-        raise ValueError("expected held-out pictures to fit the threshold on, found none")
-    rising = np.sort(p, axis=None)
-    counts = [count_inside(len(p), k) for k in sizes]
-    return np.array([0.0 if n >= p.size else place_threshold(rising, n) for n in counts])
+    rising = np.sort(np.asarray(probabilities, np.float64), axis=None)
+    counts = [count_inside(len(np.asarray(probabilities)), k) for k in sizes]
+    return np.array([0.0 if n >= len(rising) else place_threshold(rising, n) for n in counts])
 
 
 def count_inside(n_pictures: int, k: float) -> int:
@@ -224,22 +201,3 @@ def place_threshold(rising: NDArray[np.float64], n_inside: int, *, exclude_ties:
     if n_inside == 0 or (exclude_ties and rising[-n_inside] == highest_outside):
         return math.nextafter(highest_outside, math.inf)
     return float((rising[-n_inside] + highest_outside) / 2)
-
-
-def compute_coverage_rank(n_pictures: int, coverage: float) -> int:
-    """Compute which of the correct classes' probabilities, in rising order from 1, is the threshold; 0 for none."""
-    if not 0 < coverage < 1:
-        raise ValueError(f"expected a coverage between 0 and 1, found {coverage}")
-    # The summand keeps rounding from making 10 · (1 - 0.9) less than 1.
-    return math.floor((n_pictures + 1) * (1 - coverage) + 1e-9)
-
-
-def _check_probabilities(probabilities: ArrayLike) -> NDArray[np.float64]:
-    p = np.asarray(probabilities, np.float64)
-    if p.ndim != 2 or not p.shape[1]:
-        raise ValueError(f"expected probabilities of shape (pictures, classes), found {p.shape}")
-    wrong = ~((p >= 0) & (p <= 1 + 1e-9))
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise ValueError(f"expected probabilities from 0 to 1, found {p[row, column]} in row {row}, column {column}")
-    return p

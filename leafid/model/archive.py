@@ -17,8 +17,6 @@ from leafid.files import open_input, open_output
 Arrays = dict[str, np.ndarray]
 # Maximum bytes of a model: far above what any classical model needs.
 _MAX_SIZE = 2 * 2**30
-# Bytes from which equal arrays are written once.
-_MIN_SHARED_SIZE = 4096
 _SIZE_BYTES = 8
 
 
@@ -29,12 +27,17 @@ class ModelArchive(NamedTuple):
     manifest: dict[str, Any]
     arrays: Mapping[str, np.ndarray]
 
-    def read_array(self, name: str, *shape: int, kind: str = "f") -> np.ndarray:
-        """Read an array of finite floating-point numbers, or integers ("i"); a `ValueError` says what else it is."""
+    def read_array(self, name: str, *shape: int | None, kind: str = "f") -> np.ndarray:
+        """Read an array of finite floating-point numbers, or integers ("i"); a `ValueError` says what else it is.
+
+        None in a shape stands for any length above 0.
+        """
         array = self.arrays.get(self.manifest.get("same_as", {}).get(name, name))
         if array is None:
             raise ValueError(f"array {name} is missing")
-        if array.shape != shape or array.dtype.kind != kind or not np.isfinite(array).all():
+        expected = tuple(max(found, 1) if own is None else own for own, found in zip(shape, array.shape, strict=False))
+        is_of_shape = len(shape) == array.ndim and expected == array.shape
+        if not is_of_shape or array.dtype.kind != kind or not np.isfinite(array).all():
             raise ValueError(
                 f"array {name}: expected finite numbers of shape {shape}, found {array.dtype} {array.shape}"
             )
@@ -64,18 +67,23 @@ def is_archive(path: str | os.PathLike[str]) -> bool:
     """Check whether a file begins like a model."""
     try:
         with open_input(path) as stream:
-            beginning = stream.read(_SIZE_BYTES + 1)
+            return stream.read(_SIZE_BYTES + 1)[_SIZE_BYTES:] == b"{"
     except LeafidError:
         return False
-    return beginning[_SIZE_BYTES:] == b"{"
 
 
 def _parse(content: bytes) -> tuple[dict[str, Any], Mapping[str, np.ndarray]]:
-    start = _SIZE_BYTES + int.from_bytes(content[:_SIZE_BYTES], "little")
-    checksum, _, manifest = json.loads(content[_SIZE_BYTES:start])["__metadata__"]["manifest"].partition("\n")
-    if checksum != _compute_checksum(manifest, content[start:]):
+    header, data = _split(content)
+    checksum, _, manifest = json.loads(header)["__metadata__"]["manifest"].partition("\n")
+    if checksum != _compute_checksum(manifest, data):
         raise ValueError("its checksum is wrong")
     return json.loads(manifest), load(content)
+
+
+def _split(content: bytes) -> tuple[bytes, bytes]:
+    """Split a file of safetensors into its header and its data."""
+    start = _SIZE_BYTES + int.from_bytes(content[:_SIZE_BYTES], "little")
+    return content[_SIZE_BYTES:start], content[start:]
 
 
 def _compute_checksum(manifest: str, data: bytes) -> str:
@@ -85,16 +93,12 @@ def _compute_checksum(manifest: str, data: bytes) -> str:
 
 def write_archive(path: str | os.PathLike[str], manifest: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Write a model file; equal content gives equal bytes. Equal arrays, as codebooks of several types, come once."""
-    first: dict[tuple[object, ...], str] = {}
-    same_as: dict[str, str] = {}
-    for name, array in arrays.items():
-        key = (array.shape, array.dtype.str, hashlib.sha256(array.tobytes()).digest())
-        if array.nbytes >= _MIN_SHARED_SIZE and (other := first.setdefault(key, name)) != name:
-            same_as[name] = other
+    names: dict[tuple[object, ...], str] = {}
+    first = {name: names.setdefault((own.shape, own.dtype.str, own.tobytes()), name) for name, own in arrays.items()}
+    same_as = {name: other for name, other in first.items() if other != name}
     text = json.dumps(manifest | {"same_as": same_as}, ensure_ascii=False)
     kept = {name: np.asarray(array, order="C") for name, array in arrays.items() if name not in same_as}
-    bare = save(kept)
-    data = bare[_SIZE_BYTES + int.from_bytes(bare[:_SIZE_BYTES], "little") :]
+    checksum = _compute_checksum(text, _split(save(kept))[1])
     # In one entry: safetensors writes several in any order.
     with open_output(path, "wb") as stream:
-        stream.write(save(kept, {"manifest": f"{_compute_checksum(text, data)}\n{text}"}))
+        stream.write(save(kept, {"manifest": f"{checksum}\n{text}"}))

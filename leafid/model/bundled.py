@@ -10,9 +10,9 @@ from leafid.errors import LeafidError
 from leafid.features.codebooks import learn_encoders
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
+from leafid.model.identifier import TypeModel
 from leafid.model.modelfile import read_parts, read_recogniser
 from leafid.model.recogniser import TypeRecogniser, recognise_frequent_types
-from leafid.model.type_model import TypeModel
 from leafid.pictures.picture import AcquisitionType, Picture
 
 DEFAULT_NAME = "imageclef2011.leafid"

@@ -1,4 +1,4 @@
-"""The identifier of one acquisition type: a classifier for each of the recipe's experts, and their fusion."""
+"""What a model has learned of one acquisition type: a classifier for each expert, their fusion, and thresholds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,9 @@ from leafid.learning.fusion import fuse
 from leafid.learning.linear import LinearScorer
 from leafid.learning.rejection import Rejection, compute_evidence
 from leafid.learning.row_statistics import ExpertStatistics
-from leafid.pictures.picture import AcquisitionType
+from leafid.learning.thresholds import Thresholds
+from leafid.model.answer import Answer, Decision, rank_species
+from leafid.pictures.picture import AcquisitionType, Picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,3 +94,32 @@ def expert_trust(recipe: Recipe, confidence: np.ndarray) -> list[np.ndarray]:
     return [
         confidence if expert.trust == "segmentation" else np.ones(len(confidence)) for expert in recipe.experts.values()
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class TypeModel:
+    """All that is needed to identify pictures of one acquisition type."""
+
+    identifier: Identifier
+    #: `leafid.learning.held_out.held_out_scores` of the training.
+    scores: Mapping[str, float]
+    #: How pictures of a plant depend on each other (`leafid.model.plant_fusion`).
+    plant_exponent: float
+    #: For sets of species, and for backing off; None where no species had two plants to learn from.
+    thresholds: Thresholds | None = None
+
+    def answer(
+        self, picture: Picture, features: Features, reject_at: float, common_names: Mapping[str, Sequence[str]]
+    ) -> Answer:
+        """Answer a picture by its features; `reject_at` of the leaves of known species may be rejected."""
+        scores = self.identifier.score([features])
+        (probabilities,) = self.identifier.predict_proba([features], scores)
+        ranking = rank_species(probabilities, self.identifier.species)
+        assessed, rejection = self.identifier.assess([features], scores), self.identifier.rejection
+        if assessed is None or rejection is None:
+            decision: Decision = "species" if features.confidence else "no-leaf"
+            return Answer(picture, ranking, features.confidence, decision=decision, common_names=common_names)
+        leaf, known = (round(float(own), 9) for (own,) in assessed)
+        is_no_leaf, is_unknown = rejection.reject(*assessed, reject_at)
+        decision = "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
+        return Answer(picture, ranking, features.confidence, leaf, known, decision, common_names=common_names)

@@ -17,12 +17,12 @@ from leafid.grouping import group_by
 from leafid.learning.backing_off import back_off, compute_answer_probability
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer, Decision
+from leafid.model.identifier import TypeModel
 from leafid.model.modelfile import read_parts, write_parts
 from leafid.model.plant_fusion import GROUPINGS, fuse_answers
 from leafid.model.recogniser import TypeRecogniser, recognise_missing_types, warn_of_mixed_types
 from leafid.model.sessions import share_answers
 from leafid.model.species import Species
-from leafid.model.type_model import TypeModel
 from leafid.pictures.conversion import list_pictures
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy

@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -14,18 +13,17 @@ from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
 from leafid.errors import LeafidError
 from leafid.features.extractor import FeatureExtractor
-from leafid.features.recipe import Recipe
+from leafid.features.recipe import Expert, Recipe, group_by_training
 from leafid.learning.linear import LinearScorer, apply_feature_map
 from leafid.learning.rejection import Rejection, count_evidence
-from leafid.learning.row_statistics import N_COMPONENTS, ExpertStatistics, RowStatistics
+from leafid.learning.row_statistics import ExpertStatistics, RowStatistics
 from leafid.learning.rows import RowPreparation
-from leafid.learning.thresholds import Thresholds, compute_kept_ranks
+from leafid.learning.thresholds import Thresholds
 from leafid.model.archive import Arrays, ModelArchive, open_archive, write_archive
-from leafid.model.identifier import Identifier
+from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.plant_fusion import DEFAULT_EXPONENT
 from leafid.model.recogniser import N_EXPANDED_FEATURES, TypeRecogniser
 from leafid.model.species import Species
-from leafid.model.type_model import TypeModel
 from leafid.pictures.picture import AcquisitionType
 from leafid.schema import convert
 
@@ -35,17 +33,10 @@ FORMAT, FORMAT_VERSION = "leafid-model", 4
 _RELATIVE_STEP = 0.5
 
 _Count = Annotated[int, Meta(ge=0, le=10**9)]
-_Number = Annotated[int, Meta(ge=1, le=10**9)]
 _Positive = Annotated[float, Meta(gt=0, le=1e30)]
 
 
-class _Rejection(Struct):
-    n_quantiles: _Number
-
-
 class _Thresholds(Struct):
-    n_sizes: _Number
-    n_pictures: _Number
     back_off: Annotated[float, Meta(ge=0, lt=2)] | None
 
 
@@ -53,15 +44,12 @@ class _ExpertStatistics(Struct):
     weight: _Positive
     unit: _Positive
     domains: Annotated[list[int], Meta(min_length=1, max_length=1000)]
-    n_components: Annotated[int, Meta(ge=1, le=N_COMPONENTS)]
     rest_scale: _Positive
-    is_standardised: bool
 
 
 class _Statistics(Struct):
-    """`type` holds the statistics that this one shares."""
+    """The experts are those of the first type with the same recipe, which share them."""
 
-    type: AcquisitionType
     targets: dict[str, tuple[float, float]]
     experts: dict[str, _ExpertStatistics] = {}
 
@@ -75,7 +63,8 @@ class _TypeEntry(Struct, kw_only=True):
     n_plants: _Count
     scores: dict[str, float]
     plant_exponent: Annotated[float, Meta(ge=0, le=1)] = DEFAULT_EXPONENT
-    rejection: _Rejection | None = None
+    #: Empty; None: there is none.
+    rejection: dict[str, Any] | None = None
     thresholds: _Thresholds | None = None
     statistics: _Statistics | None = None
 
@@ -95,8 +84,6 @@ class _Manifest(Struct):
     types: Annotated[dict[AcquisitionType, _TypeEntry], Meta(min_length=1)]
     recogniser: _Recogniser
     species: dict[str, Species]
-    #: Names of arrays that are stored under another name.
-    same_as: dict[str, str] = {}
 
     def __post_init__(self) -> None:
         if unknown := {name for own in self.types.values() for name in own.species} - self.species.keys():
@@ -111,12 +98,11 @@ def write_parts(
     fingerprint: str,
 ) -> None:
     """Write the parts of a `leafid.Model`; the same ones give the same bytes."""
+    holders = {group[0] for group in group_by_training({type_: own.identifier.recipe for type_, own in types.items()})}
     arrays: Arrays = {}
-    holders: dict[int, AcquisitionType] = {}
     entries = {}
     for type_, own in types.items():
-        holder = holders.setdefault(id(own.identifier.statistics), type_)
-        entries[type_], members = _dump_type(own, holder)
+        entries[type_], members = _dump_type(own, type_ in holders)
         arrays |= {f"{type_}/{name}": array for name, array in members.items()}
     if recogniser.scorer is not None:
         arrays["recogniser/coefficients"] = recogniser.scorer.coefficients
@@ -127,7 +113,7 @@ def write_parts(
     write_archive(path, msgspec.to_builtins(manifest), arrays)
 
 
-def _dump_type(own: TypeModel, holder: AcquisitionType) -> tuple[_TypeEntry, Arrays]:
+def _dump_type(own: TypeModel, holds_statistics: bool) -> tuple[_TypeEntry, Arrays]:
     identifier, thresholds = own.identifier, own.thresholds
     arrays: Arrays = {"expert_weights": identifier.weights}
     for name, scorer in identifier.scorers.items():
@@ -137,6 +123,16 @@ def _dump_type(own: TypeModel, holder: AcquisitionType) -> tuple[_TypeEntry, Arr
         if name in identifier.extractor.encoders:
             state = identifier.extractor.encoders[name].get_state()
             arrays |= {f"{prefix}/encoder/{key}": array for key, array in state.items()}
+    if identifier.rejection is not None:
+        arrays |= {f"rejection/{name}": array for name, array in vars(identifier.rejection).items()}
+    if thresholds is not None:
+        for name in ("sizes", "size_thresholds", "correct_probabilities"):
+            arrays[f"thresholds/{name}"] = getattr(thresholds, name)
+    statistics = _Statistics(dict(identifier.targets)) if identifier.statistics else None
+    if statistics and holds_statistics:
+        for name, kept in identifier.statistics.items():
+            statistics.experts[name], members = _dump_statistics(kept)
+            arrays |= {f"statistics/{name}/{key}": array for key, array in members.items()}
     entry = _TypeEntry(
         recipe=identifier.recipe,
         seed=identifier.seed,
@@ -146,19 +142,10 @@ def _dump_type(own: TypeModel, holder: AcquisitionType) -> tuple[_TypeEntry, Arr
         n_plants=identifier.n_plants,
         scores=dict(own.scores),
         plant_exponent=own.plant_exponent,
+        rejection=None if identifier.rejection is None else {},
+        thresholds=None if thresholds is None else _Thresholds(thresholds.back_off),
+        statistics=statistics,
     )
-    if identifier.rejection is not None:
-        entry.rejection = _Rejection(len(identifier.rejection.quantiles))
-        arrays |= {f"rejection/{name}": array for name, array in vars(identifier.rejection).items()}
-    if thresholds is not None:
-        entry.thresholds = _Thresholds(len(thresholds.sizes), thresholds.n_pictures, thresholds.back_off)
-        for name in ("sizes", "size_thresholds", "correct_probabilities"):
-            arrays[f"thresholds/{name}"] = getattr(thresholds, name)
-    if identifier.statistics:
-        entry.statistics = _Statistics(holder, dict(identifier.targets))
-        for name, statistics in identifier.statistics.items() if holder == identifier.type else ():
-            entry.statistics.experts[name], members = _dump_statistics(statistics)
-            arrays |= {f"statistics/{name}/{key}": array for key, array in members.items()}
     return entry, arrays
 
 
@@ -178,20 +165,13 @@ def _dump_statistics(statistics: ExpertStatistics) -> tuple[_ExpertStatistics, A
     domains = sorted(preparation.means)
     # Deviations in the units of rows: measures have different units, and differ little between domains.
     deviations = [(preparation.means[domain] - preparation.mean) * scale for domain in domains]
-    components, component_steps = _quantise(rows.components)
-    means, mean_steps = _quantise(np.array([*deviations, rows.mean]).T)
     rest_scale = max(float(rows.rest.max()), 1e-20)
-    is_standardised = preparation.scale is not None
-    entry = _ExpertStatistics(rows.weight, statistics.unit, domains, components.shape[1], rest_scale, is_standardised)
-    arrays = {
-        "components": components,
-        "component_steps": component_steps,
-        "means": means,
-        "mean_steps": mean_steps,
-        "mean": preparation.mean.astype(np.float16) if preparation.scale is None else preparation.mean,
-        "rest": (rows.rest / rest_scale).astype(np.float16),
-    }
-    return entry, arrays if preparation.scale is None else arrays | {"scale": preparation.scale}
+    arrays = {"rest": (rows.rest / rest_scale).astype(np.float16), "mean": preparation.mean.astype(np.float16)}
+    arrays["components"], arrays["component_steps"] = _quantise(rows.components)
+    arrays["means"], arrays["mean_steps"] = _quantise(np.array([*deviations, rows.mean]).T)
+    if preparation.scale is not None:
+        arrays |= {"mean": preparation.mean, "scale": preparation.scale}
+    return _ExpertStatistics(rows.weight, statistics.unit, domains, rest_scale), arrays
 
 
 def _quantise(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -211,12 +191,10 @@ def read_parts(
     with open_archive(path) as archive:
         manifest = _read_manifest(archive, path)
         types: dict[AcquisitionType, TypeModel] = {}
-        for type_, entry in manifest.types.items():
-            identifier = _read_identifier(entry, type_, archive)
-            if entry.statistics is not None:
-                identifier = _add_statistics(identifier, entry.statistics, types, archive)
-            thresholds = _read_thresholds(entry.thresholds, f"{type_}/thresholds", archive)
-            types[type_] = TypeModel(identifier, entry.scores, entry.plant_exponent, thresholds)
+        for group in group_by_training({type_: entry.recipe for type_, entry in manifest.types.items()}):
+            statistics = _read_statistics(manifest.types[group[0]], f"{group[0]}/statistics", archive)
+            for type_ in group:
+                types[type_] = _read_type(manifest.types[type_], type_, statistics, archive)
         return types, manifest.species, _read_recogniser(manifest.recogniser, archive), manifest.training_fingerprint
 
 
@@ -247,33 +225,40 @@ def _read_recogniser(entry: _Recogniser, archive: ModelArchive) -> TypeRecognise
     return TypeRecogniser(types, LinearScorer("none", coefficients, intercepts), entry.accuracy)
 
 
-def _read_identifier(entry: _TypeEntry, type_: AcquisitionType, archive: ModelArchive) -> Identifier:
-    """Read an identifier, but for its statistics; a `ValueError` says what is wrong with it."""
+def _read_type(
+    entry: _TypeEntry, type_: AcquisitionType, statistics: Mapping[str, ExpertStatistics], archive: ModelArchive
+) -> TypeModel:
+    """Read what was learned of a type; a `ValueError` says what is wrong with it."""
     recipe, n_species = entry.recipe, len(entry.species)
     encoders: dict[str, Encoder] = {}
     scorers: dict[str, LinearScorer] = {}
     n_columns = 1
     for name, expert in recipe.experts.items():
         prefix = f"{type_}/experts/{name}"
+        n_values = 0 if expert.is_local else len(get_column_names(expert.families))
         if expert.is_local:
             encoder = expert.make_encoder(entry.seed)
             shapes = encoder.get_state_shapes(LOCAL_DESCRIPTORS[expert.descriptor].length)
             state = {key: archive.read_array(f"{prefix}/encoder/{key}", *shape) for key, shape in shapes.items()}
             encoders[name] = encoder.set_state(state)
-        n_values = encoders[name].n_features if expert.is_local else len(get_column_names(expert.families))
+            n_values = encoders[name].n_features
         n_columns += n_values
         n_mapped = apply_feature_map(np.zeros((1, n_values), np.float32), expert.feature_map).shape[1]
         halves = archive.read_array(f"{prefix}/coefficients", n_mapped, n_species)
         coefficients = halves.astype(np.float32) * archive.read_array(f"{prefix}/scale", n_species)
         intercepts = archive.read_array(f"{prefix}/intercepts", n_species)
         scorers[name] = LinearScorer(expert.feature_map, coefficients, intercepts)
-    rejection = None
+    rejection = thresholds = None
     if entry.rejection is not None:
-        shapes = {"leaf": (n_columns,), "known": (count_evidence(len(recipe.experts)) + 1,)}
-        shapes["quantiles"] = (entry.rejection.n_quantiles,)
-        arrays = {name: archive.read_array(f"{type_}/rejection/{name}", *shape) for name, shape in shapes.items()}
-        rejection = Rejection(**arrays)
-    return Identifier(
+        leaf = archive.read_array(f"{type_}/rejection/leaf", n_columns)
+        known = archive.read_array(f"{type_}/rejection/known", count_evidence(len(recipe.experts)) + 1)
+        rejection = Rejection(leaf, known, archive.read_array(f"{type_}/rejection/quantiles", None))
+    if entry.thresholds is not None:
+        sizes = archive.read_array(f"{type_}/thresholds/sizes", None)
+        size_thresholds = archive.read_array(f"{type_}/thresholds/size_thresholds", len(sizes))
+        correct = archive.read_array(f"{type_}/thresholds/correct_probabilities", None)
+        thresholds = Thresholds(sizes, size_thresholds, correct, entry.thresholds.back_off)
+    identifier = Identifier(
         recipe,
         type_,
         tuple(entry.species),
@@ -284,48 +269,37 @@ def _read_identifier(entry: _TypeEntry, type_: AcquisitionType, archive: ModelAr
         entry.n_pictures,
         entry.n_plants,
         rejection,
-        added=tuple(entry.added),
+        statistics,
+        {name: entry.statistics.targets[name] for name in scorers} if entry.statistics else {},
+        tuple(entry.added),
     )
+    return TypeModel(identifier, entry.scores, entry.plant_exponent, thresholds)
 
 
-def _read_thresholds(entry: _Thresholds | None, prefix: str, archive: ModelArchive) -> Thresholds | None:
-    if entry is None:
-        return None
-    sizes = archive.read_array(f"{prefix}/sizes", entry.n_sizes)
-    size_thresholds = archive.read_array(f"{prefix}/size_thresholds", entry.n_sizes)
-    correct = archive.read_array(f"{prefix}/correct_probabilities", len(compute_kept_ranks(entry.n_pictures)))
-    return Thresholds(sizes, size_thresholds, correct, entry.n_pictures, entry.back_off)
-
-
-def _add_statistics(
-    identifier: Identifier, entry: _Statistics, read: Mapping[AcquisitionType, TypeModel], archive: ModelArchive
-) -> Identifier:
-    """Add statistics and targets; those that are shared are those of a type that was read before."""
-    targets = {name: entry.targets[name] for name in identifier.scorers}
-    if entry.type != identifier.type:
-        return replace(identifier, statistics=read[entry.type].identifier.statistics, targets=targets)
-    statistics = {
-        name: _read_statistics(entry.experts[name], f"{identifier.type}/statistics/{name}", scorer, archive)
-        for name, scorer in identifier.scorers.items()
+def _read_statistics(entry: _TypeEntry, prefix: str, archive: ModelArchive) -> dict[str, ExpertStatistics]:
+    if entry.statistics is None:
+        return {}
+    entries = entry.statistics.experts
+    return {
+        name: _read_expert_statistics(entries[name], expert, f"{prefix}/{name}/", archive)
+        for name, expert in entry.recipe.experts.items()
     }
-    return replace(identifier, statistics=statistics, targets=targets)
 
 
-def _read_statistics(
-    entry: _ExpertStatistics, prefix: str, scorer: LinearScorer, archive: ModelArchive
+def _read_expert_statistics(
+    entry: _ExpertStatistics, expert: Expert, prefix: str, archive: ModelArchive
 ) -> ExpertStatistics:
-    n_columns = len(scorer.coefficients)
-
-    def read_quantised(name: str, steps: str, k: int) -> np.ndarray:
-        whole = archive.read_array(f"{prefix}/{name}", n_columns, k, kind="i")
-        return whole * archive.read_array(f"{prefix}/{steps}", k).astype(np.float32)
-
-    components = read_quantised("components", "component_steps", entry.n_components)
-    *deviations, rows_mean = read_quantised("means", "mean_steps", len(entry.domains) + 1).T
-    mean, rest = (archive.read_array(f"{prefix}/{name}", n_columns).astype(np.float32) for name in ("mean", "rest"))
-    scale = archive.read_array(f"{prefix}/scale", n_columns) if entry.is_standardised else None
+    components = archive.read_array(f"{prefix}components", None, None, kind="i")
+    n_columns, n_components = components.shape
+    means = archive.read_array(f"{prefix}means", n_columns, len(entry.domains) + 1, kind="i")
+    components = components * archive.read_array(f"{prefix}component_steps", n_components).astype(np.float32)
+    means = means * archive.read_array(f"{prefix}mean_steps", means.shape[1]).astype(np.float32)
+    mean, rest = (archive.read_array(f"{prefix}{name}", n_columns).astype(np.float32) for name in ("mean", "rest"))
+    # Of measures alone: others were not standardised.
+    scale = None if expert.is_local else archive.read_array(f"{prefix}scale", n_columns)
     units = np.ones(n_columns, np.float32) if scale is None else scale
     unscale = np.divide(1, units, out=np.zeros(n_columns, np.float32), where=units > 0)
-    means = {domain: mean + own * unscale for domain, own in zip(entry.domains, deviations, strict=True)}
+    *deviations, rows_mean = means.T
+    by_domain = {domain: mean + own * unscale for domain, own in zip(entry.domains, deviations, strict=True)}
     rows = RowStatistics(components, rest * np.float32(entry.rest_scale), rows_mean, entry.weight)
-    return ExpertStatistics(rows, RowPreparation(scorer.map, means, mean, scale), entry.unit)
+    return ExpertStatistics(rows, RowPreparation(expert.feature_map, by_domain, mean, scale), entry.unit)

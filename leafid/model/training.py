@@ -10,11 +10,11 @@ from leafid.learning.held_out import held_out_scores
 from leafid.learning.thresholds import fit_thresholds
 from leafid.model.fitting.identifiers import FittedIdentifier, fit_identifiers
 from leafid.model.fitting.training_set import build_training_set
+from leafid.model.identifier import TypeModel
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fit_plant_exponent
 from leafid.model.recogniser import train_recogniser
 from leafid.model.species import describe_species
-from leafid.model.type_model import TypeModel
 from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture
 

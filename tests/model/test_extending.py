@@ -146,18 +146,6 @@ def test_a_new_species_gets_the_family_of_its_genus(old_model, new_pictures, rid
     assert model.species["X nova"].taxon == Taxon("X nova", known.genus, known.family, known.order)
 
 
-@pytest.mark.parametrize("family", [None, "Otheraceae"])
-def test_labels_that_form_no_tree_of_taxa_end_backing_off(
-    old_model, new_pictures, ridge_loader, by_species, caplog, family
-):
-    known = old_model.species[next(iter(by_species))].taxon
-    taxon = Taxon("X nova", known.genus, family, known.order) if family else Taxon("class 7")
-    model = extend(old_model, [replace(p, taxon=taxon) for p in new_pictures], ridge_loader)
-    with pytest.raises(LeafidError, match="no back-off threshold"):
-        model.get_back_off_threshold(SCAN)
-    assert "can't back off" in caplog.text
-
-
 def test_known_species_are_refused(old_model, training, ridge_loader, by_species):
     with pytest.raises(LeafidError, match=f"found 2 that the model knows, '{next(iter(by_species))}' first"):
         extend(old_model, training, ridge_loader)
@@ -169,7 +157,6 @@ def test_known_species_are_refused(old_model, training, ridge_loader, by_species
         lambda entry: entry["experts"]["shape"].update(weight=-1),
         lambda entry: entry["experts"].pop("shape"),
         lambda entry: entry["targets"].pop("shape"),
-        lambda entry: entry.update(type="photo"),
     ],
 )
 def test_damaged_statistics_are_refused(old_model, tmp_path, change):

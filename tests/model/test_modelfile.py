@@ -153,7 +153,7 @@ def test_every_array_is_there_and_has_its_shape(drawn_model, tmp_path):
 
 def test_equal_arrays_are_written_once(tmp_path):
     array = np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32)
-    arrays = {"a": array, "b": array + 1, "c": array.copy(), "d": array.T, "tiny": array[:2], "number": np.float32(3)}
+    arrays = {"a": array, "b": array + 1, "c": array.copy(), "d": array.T, "number": np.float32(3)}
     write_archive(tmp_path / "m", {"format": "x"}, arrays)
     assert take_apart(tmp_path / "m")[1].keys() == arrays.keys() - {"c"}
     with open_archive(tmp_path / "m") as found:

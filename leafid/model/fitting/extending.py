@@ -10,7 +10,6 @@ is lowered where it would reject the new pictures. Records, names and taxa are a
 """
 
 import hashlib
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -20,7 +19,7 @@ import numpy as np
 from leafid.errors import LeafidError
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
-from leafid.grouping import group_by
+from leafid.features.recipe import group_by_training
 from leafid.learning.linear import LinearScorer
 from leafid.learning.row_statistics import ExpertStatistics, RidgeUpdate
 from leafid.model.fitting.plan import weigh_alone
@@ -30,9 +29,6 @@ from leafid.model.model import Model
 from leafid.model.species import Species, describe_species
 from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.pictures.taxonomy import Taxonomy
-
-_log = logging.getLogger(__name__)
 
 
 def check_extension(model: Model, pictures: Sequence[Picture], name: str = "the model") -> None:
@@ -63,26 +59,17 @@ def extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, 
     """
     check_extension(model, pictures)
     extended: dict[AcquisitionType, Identifier] = {}
-    # Identifiers that were trained together share their statistics, and learn together.
     identifiers = {type_: own.identifier for type_, own in model.types.items()}
-    for types in group_by(identifiers, lambda type_: id(identifiers[type_].statistics)).values():
+    # Those that were trained together share their statistics, and learn together.
+    for types in group_by_training({type_: own.recipe for type_, own in identifiers.items()}):
         step = loader.with_step(", ".join(types))
         extended.update(_extend_group({type_: identifiers[type_] for type_ in types}, pictures, step))
     readable = [p for p in pictures if p.file not in loader.unreadable]
     if not readable:
         raise LeafidError("no picture could be read; nothing to learn from")
     new = describe_species(readable, {}, loader.with_step("traits"), thumbnails=thumbnails)
-    new = _complete_taxa(new, model.species)
-    species = dict(sorted({**model.species, **new}.items()))
+    species = dict(sorted({**model.species, **_complete_taxa(new, model.species)}.items()))
     models = {type_: replace(own, identifier=extended[type_]) for type_, own in model.types.items()}
-    try:
-        has_tree = len(Taxonomy(own.taxon for own in species.values()).ranks) > 1
-    except LeafidError:
-        has_tree = False
-    if not has_tree:
-        _log.warning("the model can't back off any more: with the new ones, its labels form no tree of taxa")
-        for type_, own in models.items():
-            models[type_] = replace(own, thresholds=own.thresholds and replace(own.thresholds, back_off=None))
     fingerprint = hashlib.sha256(f"{model.fingerprint} {compute_fingerprint(readable)}".encode()).hexdigest()
     return replace(model, types=models, species=species, fingerprint=fingerprint)
 
