@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.local.edges import extract_edge_sift
-from leafid.descriptors.local.features import LocalFeatures
-from leafid.descriptors.local.grid import Grid
+from leafid.descriptors.local.grid import Grid, LocalFeatures
 from leafid.descriptors.local.outline import extract_outline_sift
 from leafid.descriptors.local.sift import (
     CHROMA_LENGTH,
@@ -19,7 +18,7 @@ from leafid.descriptors.local.sift import (
     extract_dense_sift,
     extract_detected_sift,
 )
-from leafid.descriptors.shape import curvature, fourier, geometry, leaflets, margin, moments, triangle
+from leafid.descriptors.shape import curvature, fourier, geometry, margin, moments, triangle
 from leafid.descriptors.shape.contour import normalise_shape
 from leafid.descriptors.surface import colour, texture, veins
 from leafid.errors import LeafidError, UsageError, suggest
@@ -48,8 +47,6 @@ class Family:
     measure: Callable[..., NDArray[np.float32]]
     #: Names of the values, in order, without the family's name.
     value_names: tuple[str, ...]
-    #: The paper, and its DOI where it has one; empty where the measurement is common knowledge or leafid's own.
-    citation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,71 +94,34 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
     names = [names] if isinstance(names, str) else list(names)
     if not names:
         raise UsageError(f"expected at least one descriptor family ({', '.join(FAMILIES)}), found none")
-    for index, name in enumerate(names):
-        if name not in FAMILIES:
-            hint = suggest(str(name), FAMILIES, f"; there are {', '.join(FAMILIES)}")
-            raise UsageError(f"unknown descriptor family {name!r}{hint}")
-        if name in names[:index]:
-            raise UsageError(f"descriptor family {name!r} is named twice; name it once")
+    if unknown := [name for name in names if name not in FAMILIES]:
+        raise UsageError(f"unknown descriptor family {unknown[0]!r}{suggest(str(unknown[0]), FAMILIES)}")
+    if len(set(names)) < len(names):
+        raise UsageError(f"expected each descriptor family once, found {', '.join(names)}")
     return [FAMILIES[name] for name in names]
 
 
-_SULC = "Šulc, Matas, Texture-based leaf identification, ECCV 2014 workshops, doi:10.1007/978-3-319-16220-1_14"
-_KUHL = "Kuhl, Giardina, Elliptic Fourier features of a closed contour, CGIP 18, 1982, doi:10.1016/0146-664X(82)90034-X"
-_KUMAR = "Kumar et al., Leafsnap, ECCV 2012, doi:10.1007/978-3-642-33709-3_36"
-_HU = "Hu, Visual pattern recognition by moment invariants, IRE Trans. IT 8, 1962, doi:10.1109/TIT.1962.1057692"
-_ZHANG = "Zhang, Lu, Generic Fourier descriptor, Signal Processing: IC 17, 2002, doi:10.1016/S0923-5965(02)00084-X"
-_ZHANG_ACCV = "Zhang, Lu, A comparative study of Fourier descriptors for shape representation and retrieval, ACCV 2002"
-_SANDE = "van de Sande et al., Evaluating color descriptors, PAMI 32, 2010, doi:10.1109/TPAMI.2009.154"
-_MARAGOS = "Maragos, Pattern spectrum and multiscale shape representation, PAMI 11, 1989, doi:10.1109/34.192465"
-_MOUINE = "Mouine et al., A shape-based approach for leaf classification, ICMR 2013, doi:10.1145/2461466.2461489"
-_FRANGI = "Frangi et al., Multiscale vessel enhancement filtering, MICCAI 1998, doi:10.1007/BFb0056195"
-
 _blade, _whole, _inside, _edge, _pixels = (partial(Family, source) for source in SOURCES)
 _FAMILIES = (
-    _blade(
-        "geometry",
-        "proportions, convexity and profiles of the blade",
-        geometry.measure_geometry,
-        geometry.GEOMETRY_NAMES,
-    ),
+    _blade("geometry", "proportions and profiles of the blade", geometry.measure_geometry, geometry.GEOMETRY_NAMES),
     _whole("geometry_whole", "the same with the petiole", geometry.measure_geometry, geometry.GEOMETRY_NAMES),
-    _blade("hu", "Hu's moment invariants", moments.measure_hu_moments, moments.HU_MOMENTS_NAMES, _HU),
+    _blade("hu", "Hu's moment invariants", moments.measure_hu_moments, moments.HU_MOMENTS_NAMES),
+    _blade("polar_fourier", "angular Fourier in rings", moments.measure_polar_fourier, moments.POLAR_FOURIER_NAMES),
+    _blade("elliptic", "elliptic Fourier outline", fourier.measure_elliptic_fourier, fourier.ELLIPTIC_FOURIER_NAMES),
     _blade(
-        "polar_fourier", "angular Fourier in rings", moments.measure_polar_fourier, moments.POLAR_FOURIER_NAMES, _ZHANG
+        "centroid_distance", "centroid distance", fourier.measure_centroid_distance, fourier.CENTROID_DISTANCE_NAMES
     ),
-    _blade(
-        "elliptic", "elliptic Fourier outline", fourier.measure_elliptic_fourier, fourier.ELLIPTIC_FOURIER_NAMES, _KUHL
-    ),
-    _blade(
-        "centroid_distance",
-        "outline's distance from its centroid",
-        fourier.measure_centroid_distance,
-        fourier.CENTROID_DISTANCE_NAMES,
-        _ZHANG_ACCV,
-    ),
-    _blade("arch", "arch heights and chords over span", triangle.measure_arches, triangle.ARCHES_NAMES, _MOUINE),
-    _blade(
-        "triangle",
-        "triangles along the outline, over span",
-        triangle.measure_triangles,
-        triangle.TRIANGLES_NAMES,
-        _MOUINE,
-    ),
-    _blade("curvature", "curvature over scale", curvature.measure_curvature, curvature.CURVATURE_NAMES, _KUMAR),
-    _whole(
-        "curvature_whole", "the same with the petiole", curvature.measure_curvature, curvature.CURVATURE_NAMES, _KUMAR
-    ),
+    _blade("arch", "arch heights and chords over span", triangle.measure_arches, triangle.ARCHES_NAMES),
+    _blade("triangle", "triangles along the outline, over span", triangle.measure_triangles, triangle.TRIANGLES_NAMES),
+    _blade("curvature", "curvature over scale", curvature.measure_curvature, curvature.CURVATURE_NAMES),
+    _whole("curvature_whole", "the same with the petiole", curvature.measure_curvature, curvature.CURVATURE_NAMES),
     _blade("teeth", "teeth of the margin over scale", margin.measure_teeth, margin.TEETH_NAMES),
     _blade("lobes", "lobes of the margin", margin.measure_lobes, margin.LOBES_NAMES),
-    _blade("leaflets", "leaflets and pattern spectrum", leaflets.measure_leaflets, leaflets.LEAFLETS_NAMES, _MARAGOS),
-    _inside("interior", "texture of the inside (LBP-HF)", texture.measure_interior, texture.INTERIOR_NAMES, _SULC),
-    _edge("border", "texture along the edge (LBP-HF)", texture.measure_border, texture.BORDER_NAMES, _SULC),
-    _edge(
-        "outline", "texture of the edge's silhouette (LBP-HF)", texture.measure_outline, texture.OUTLINE_NAMES, _SULC
-    ),
-    _pixels("veins", "density and direction of veins", veins.measure_veins, veins.VEINS_NAMES, _FRANGI),
-    _pixels("colour", "colour inside the blade", colour.measure_colour, colour.COLOUR_NAMES, _SANDE),
+    _inside("interior", "texture of the inside (LBP-HF)", texture.measure_interior, texture.INTERIOR_NAMES),
+    _edge("border", "texture along the edge (LBP-HF)", texture.measure_border, texture.BORDER_NAMES),
+    _edge("outline", "texture of the edge's silhouette (LBP-HF)", texture.measure_outline, texture.OUTLINE_NAMES),
+    _pixels("veins", "density and direction of veins", veins.measure_veins, veins.VEINS_NAMES),
+    _pixels("colour", "colour inside the blade", colour.measure_colour, colour.COLOUR_NAMES),
 )
 #: Every family, by name.
 FAMILIES: Mapping[str, Family] = {family.name: family for family in _FAMILIES}
@@ -173,10 +133,7 @@ LOCAL_DESCRIPTORS: Mapping[str, LocalDescriptor] = {
         CHROMA_LENGTH, "lab", extract_chroma_sift, "edges between hues in small patches"
     ),
     "detected-sift": LocalDescriptor(
-        SIFT_LENGTH,
-        "grey",
-        lambda grey, region, _: extract_detected_sift(grey, region),
-        "edges around distinct points",
+        SIFT_LENGTH, "grey", lambda grey, region, _: extract_detected_sift(grey, region), "edges around distinct points"
     ),
     "edge-sift": LocalDescriptor(
         SIFT_LENGTH, "grey", lambda grey, _, grid: extract_edge_sift(grey, grid), "patches along margins and veins"

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.descriptors.local.features import concatenate_features
-from leafid.descriptors.local.grid import N_SYMMETRIES, Grid
+from leafid.descriptors.local.grid import N_SYMMETRIES, Grid, concatenate_features
 from leafid.descriptors.local.sift import (
     CHROMA_LENGTH,
     SIFT_LENGTH,

@@ -33,11 +33,6 @@ def test_every_family_measures_as_many_finite_numbers_as_it_names(name, measured
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-def test_a_family_that_refers_to_a_paper_cites_it(family):
-    assert family.citation or "References\n" not in family.measure.__doc__
-
-
 @pytest.mark.parametrize("name", ["geometry", "outline", "colour"])
 def test_a_family_alone_measures_the_same(name, leaf, measured):
     np.testing.assert_array_equal(measure_families(*leaf, [name])[name], measured[name])
@@ -66,9 +61,7 @@ def test_families_keep_the_order_of_their_names(leaf):
 def test_unknown_and_repeated_families_are_named():
     with pytest.raises(UsageError, match="'geometri'; did you mean 'geometry'"):
         get_column_names(["geometri"])
-    with pytest.raises(UsageError, match="'zzz'; there are geometry, "):
-        get_column_names(["zzz"])
-    with pytest.raises(UsageError, match="'hu' is named twice"):
+    with pytest.raises(UsageError, match="expected each descriptor family once, found hu, geometry, hu"):
         get_column_names(["hu", "geometry", "hu"])
 
 

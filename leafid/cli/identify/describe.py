@@ -114,5 +114,4 @@ def _measure_file(picture: Picture, families: Sequence[str], recognition: TypeRe
 def _list_families(environment: Environment) -> None:
     width = max(map(len, FAMILIES)) + 2
     for family in FAMILIES.values():
-        citation = f" ({family.citation})" if family.citation else ""
-        environment.print(f"{family.name:<{width}}{len(family.value_names):>4} values  {family.summary}{citation}")
+        environment.print(f"{family.name:<{width}}{len(family.value_names):>4} values  {family.summary}")

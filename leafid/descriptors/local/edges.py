@@ -3,8 +3,15 @@
 import cv2
 import numpy as np
 
-from leafid.descriptors.local.features import LocalFeatures, concatenate_features
-from leafid.descriptors.local.grid import N_CELLS, Grid, build_pyramid, sample_by_weight, weigh_positions
+from leafid.descriptors.local.grid import (
+    N_CELLS,
+    Grid,
+    LocalFeatures,
+    build_pyramid,
+    concatenate_features,
+    sample_by_weight,
+    weigh_positions,
+)
 from leafid.descriptors.local.sift import SIFT_LENGTH, describe_turned_patches, mirror_cells, normalise_patches
 
 # Edges have at least the first gradient, in grey levels a pixel; beyond the second they count no more.

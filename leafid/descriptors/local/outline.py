@@ -3,8 +3,7 @@
 import cv2
 import numpy as np
 
-from leafid.descriptors.local.features import LocalFeatures, concatenate_features
-from leafid.descriptors.local.grid import N_CELLS, Grid, build_pyramid
+from leafid.descriptors.local.grid import N_CELLS, Grid, LocalFeatures, build_pyramid, concatenate_features
 from leafid.descriptors.local.sift import SIFT_LENGTH, describe_turned_patches, normalise_patches
 
 # Length of outline on each side of a point that its direction is taken from, in sides of the patch.

@@ -3,8 +3,7 @@
 import cv2
 import numpy as np
 
-from leafid.descriptors.local.features import LocalFeatures
-from leafid.descriptors.local.grid import N_CELLS, Grid, average_cells, read_patches
+from leafid.descriptors.local.grid import N_CELLS, Grid, LocalFeatures, average_cells, read_patches
 
 N_ORIENTATIONS = 8
 SIFT_LENGTH = N_ORIENTATIONS * N_CELLS**2

@@ -1,0 +1,239 @@
+"""From a set of local features to one vector: learn on many pictures, apply to one."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Self
+
+import numpy as np
+
+from leafid.descriptors.local import LocalFeatures
+from leafid.errors import LeafidError
+
+# Features encoded at once: few enough to stay in the processor's cache from one step to the next.
+_BATCH_SIZE = 1024
+# Iterations of expectation maximisation, features for each mode among which its first mean is chosen, and what is added
+# to variances.
+_N_ITERATIONS, _SEEDED_PER_MODE, _MIN_VARIANCE = 20, 100, np.float32(1e-4)
+
+
+class _ProjectedEncoder(ABC):
+    """Encoder of sets of local features by tables learned from short uncorrelated rows, one for each feature.
+
+    The tables have `n_modes` rows: Gaussians of a mixture, or visual words. `n_components` principal components of a
+    descriptor are kept, or as many as it has values. With a `position_weight` above 0, row, column and scale of a patch
+    are appended to these, as standard scores times the weight. The `seed` is that of the mixture, or of k-means.
+
+    ``scale_`` is the standard deviation of the first component, by which the rows are divided: the covariance keeps its
+    shape, and regularisation and tolerance of the mixture mean the same for every kind of descriptor.
+    """
+
+    #: Number of axes of each learned table by name, an attribute that ends in an underscore: (n_modes, n_row_values).
+    tables: ClassVar[dict[str, int]]
+    #: What a row of the tables is called in messages.
+    mode_name: ClassVar[str]
+
+    mean_: np.ndarray
+    components_: np.ndarray
+    scale_: np.ndarray
+    position_mean_: np.ndarray
+    position_scale_: np.ndarray
+
+    def __init__(self, n_modes: int, n_components: int, position_weight: float = 0.0, seed: int = 0) -> None:
+        self.n_modes = n_modes
+        self.n_components = n_components
+        self.position_weight = position_weight
+        self.seed = seed
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Length of an encoded vector."""
+
+    def fit(self, features: LocalFeatures) -> Self:
+        """Learn the components and the tables from local features of many pictures; 1,000 a mode are plenty.
+
+        Fewer features than modes raise a `LeafidError`.
+        """
+        # One feature has no standard deviation.
+        minimum = max(self.n_modes, 2)
+        if len(features) < minimum:
+            raise LeafidError(
+                f"expected at least {minimum} local features to learn {self.n_modes} {self.mode_name} from, "
+                f"found {len(features)}; use more pictures or a recipe with fewer {self.mode_name}"
+            )
+        descriptors = features.descriptors.astype(np.float64)
+        self.mean_ = descriptors.mean(axis=0).astype(np.float32)
+        values, vectors = np.linalg.eigh(np.cov(descriptors, rowvar=False))
+        order = np.argsort(values)[::-1][: self.n_components]
+        axes = vectors[:, order]
+        # The sign of an eigenvector is free: fix it, so that every machine learns the same codebook.
+        axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+        self.components_ = axes.astype(np.float32)
+        self.scale_ = np.asarray(np.sqrt(np.float32(max(values[order[0]], 1e-12))))
+        positions = _list_positions(features)
+        self.position_mean_ = positions.mean(axis=0)
+        self.position_scale_ = np.maximum(positions.std(axis=0), 1e-3)
+        self._fit_tables(self.project(features))
+        return self
+
+    def project(self, features: LocalFeatures) -> np.ndarray:
+        """Return a float32 row for each local feature, of its components and its position."""
+        # In the memory order they were learned in: axes read from a file have the other, and would round differently.
+        axes = np.asfortranarray(self.components_ / self.scale_)
+        rows = features.descriptors @ axes - self.mean_ @ axes
+        if not self.position_weight:
+            return rows
+        standard = (_list_positions(features) - self.position_mean_) / self.position_scale_
+        return np.concatenate([rows, np.float32(self.position_weight) * standard], axis=1)
+
+    def transform(self, features: LocalFeatures) -> np.ndarray:
+        """Encode the local features of one picture; float32 (n_features,), all zero without features."""
+        if len(features) == 0:
+            return np.zeros(self.n_features, np.float32)
+        return self._encode(self.project(features))
+
+    def get_state(self) -> dict[str, np.ndarray]:
+        """Return the learned arrays."""
+        names = (*self.tables, "mean", "components", "scale", "position_mean", "position_scale")
+        return {name: getattr(self, f"{name}_") for name in names}
+
+    def get_state_shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the learned arrays for descriptors of `n_values` values."""
+        n_axes = min(self.n_components, n_values)
+        table = (self.n_modes, n_axes + (3 if self.position_weight else 0))
+        return {
+            **{name: table[:n_table_axes] for name, n_table_axes in self.tables.items()},
+            "mean": (n_values,),
+            "components": (n_values, n_axes),
+            "scale": (),
+            "position_mean": (3,),
+            "position_scale": (3,),
+        }
+
+    def set_state(self, state: dict[str, np.ndarray]) -> Self:
+        """Take arrays that `get_state` returned."""
+        for name, array in state.items():
+            setattr(self, f"{name}_", array)
+        return self
+
+    @abstractmethod
+    def _fit_tables(self, rows: np.ndarray) -> None:
+        """Learn the tables from projected features, float32 (n, n_row_values)."""
+
+    @abstractmethod
+    def _encode(self, rows: np.ndarray) -> np.ndarray:
+        """Encode the projected features of one picture, at least one."""
+
+
+def _list_positions(features: LocalFeatures) -> np.ndarray:
+    """List row, column and scale of each feature, (n, 3)."""
+    return np.column_stack([features.positions, features.scales])
+
+
+class FisherEncoder(_ProjectedEncoder):
+    """Encoder of sets of local features as Fisher vectors with power and L2 normalisation.
+
+    The mixture has diagonal covariances.
+
+    References
+    ----------
+    .. [1] J. Sánchez, F. Perronnin, T. Mensink, J. Verbeek, "Image classification with the Fisher vector: theory and
+       practice", IJCV 105(3), 2013, doi:10.1007/s11263-013-0636-x
+    """
+
+    tables: ClassVar = {"weights": 1, "means": 2, "variances": 2}
+    mode_name = "modes"
+
+    weights_: np.ndarray
+    means_: np.ndarray
+    variances_: np.ndarray
+
+    @property
+    def n_features(self) -> int:
+        """Length of a Fisher vector."""
+        return 2 * self.means_.size
+
+    def _fit_tables(self, rows: np.ndarray) -> None:
+        from sklearn.cluster import kmeans_plusplus
+
+        random = np.random.RandomState(self.seed)
+        sample = rows[np.sort(random.permutation(len(rows))[: _SEEDED_PER_MODE * self.n_modes])]
+        self.means_, _ = kmeans_plusplus(sample, self.n_modes, random_state=random)
+        self.weights_ = np.full(self.n_modes, 1 / self.n_modes, np.float32)
+        self.variances_ = np.tile(rows.var(axis=0) + _MIN_VARIANCE, (self.n_modes, 1))
+        # Expectation maximisation; the mixture need not have quite converged to serve as a codebook.
+        for _ in range(_N_ITERATIONS):
+            s_0, s_1, s_2 = self._sum_moments(rows)
+            counts = s_0 + np.float32(1e-6)
+            self.means_ = s_1 / counts
+            self.variances_ = np.maximum(s_2 / counts - self.means_**2, 0) + _MIN_VARIANCE
+            self.weights_ = (counts / counts.sum()).ravel()
+
+    def _encode(self, rows: np.ndarray) -> np.ndarray:
+        s_0, s_1, s_2 = self._sum_moments(rows)
+        scale = 1 / (len(rows) * np.sqrt(self.weights_)[:, None])
+        d_mu = scale * (s_1 - self.means_ * s_0) / np.sqrt(self.variances_)
+        d_sigma = scale / np.sqrt(2) * ((s_2 - 2 * self.means_ * s_1 + self.means_**2 * s_0) / self.variances_ - s_0)
+        vector = np.concatenate([d_mu.ravel(), d_sigma.ravel()])
+        vector = np.sign(vector) * np.sqrt(np.abs(vector))
+        return (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
+
+    def _sum_moments(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sum the posteriors γ of each mode, (n_modes, 1), and γ x and γ x², (n_modes, d), over all features x."""
+        precisions = 1 / self.variances_
+        spread = (np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions).sum(axis=1, keepdims=True)
+        constant = np.log(self.weights_)[:, None] - 0.5 * spread
+        # A, (n_modes, 2 d + 1): A (x, x², 1) is the log of each mode's weighted density at x.
+        coefficients = np.concatenate([self.means_ * precisions, -0.5 * precisions, constant], axis=1)
+        n_values = rows.shape[1]
+        # Side by side: each batch is two matrix products.
+        moments = np.zeros((self.n_modes, 2 * n_values + 1), np.float32)
+        for start in range(0, len(rows), _BATCH_SIZE):
+            batch = rows[start : start + _BATCH_SIZE]
+            powers = np.concatenate([batch, batch * batch, np.ones((len(batch), 1), np.float32)], axis=1)
+            # A row for each mode: maxima and sums over the modes run along the features, many at a time.
+            posteriors = coefficients @ powers.T
+            posteriors -= posteriors.max(axis=0)
+            np.exp(posteriors, out=posteriors)
+            posteriors /= posteriors.sum(axis=0)
+            moments += posteriors @ powers
+        s_1, s_2, s_0 = np.split(moments, (n_values, 2 * n_values), axis=1)
+        return s_0, s_1, s_2
+
+
+class BagOfWordsEncoder(_ProjectedEncoder):
+    """Encoder of sets of local features as histograms of visual words, which sum to 1.
+
+    The words, ``words_``, float32 (n_modes, n_values), are the centres of k-means.
+
+    References
+    ----------
+    .. [1] G. Csurka, C. Dance, L. Fan, J. Willamowski, C. Bray, "Visual categorization with bags of keypoints",
+       ECCV workshop on statistical learning in computer vision, 2004
+    """
+
+    tables: ClassVar = {"words": 2}
+    mode_name = "words"
+
+    words_: np.ndarray
+
+    @property
+    def n_features(self) -> int:
+        """Length of a histogram."""
+        return len(self.words_)
+
+    def _fit_tables(self, rows: np.ndarray) -> None:
+        from sklearn.cluster import MiniBatchKMeans
+
+        means = MiniBatchKMeans(self.n_modes, batch_size=4096, n_init=1, random_state=self.seed)
+        self.words_ = means.fit(rows).cluster_centers_.astype(np.float32)
+
+    def _encode(self, rows: np.ndarray) -> np.ndarray:
+        # The squared length of a row is the same for every word, and left out.
+        distances = (self.words_**2).sum(axis=1) - 2 * (rows @ self.words_.T)
+        counts = np.bincount(distances.argmin(axis=1), minlength=self.n_features)
+        return (counts / len(rows)).astype(np.float32)
+
+
+Encoder = FisherEncoder | BagOfWordsEncoder
+#: The encoders by the name that recipes have for them.
+ENCODERS: dict[str, type[Encoder]] = {"fisher": FisherEncoder, "words": BagOfWordsEncoder}

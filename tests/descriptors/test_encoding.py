@@ -1,0 +1,202 @@
+"""Encoders against literal formulas, scikit-image and scikit-learn, and what holds for each kind."""
+
+import warnings
+
+import numpy as np
+import pytest
+from skimage.feature import fisher_vector
+from sklearn.decomposition import PCA
+from sklearn.mixture import GaussianMixture
+
+from leafid.descriptors.encoding import ENCODERS, BagOfWordsEncoder, FisherEncoder
+from leafid.descriptors.local import LocalFeatures
+from leafid.errors import LeafidError
+
+
+def draw_features(n, d=8, seed=0):
+    """Draw local features in four clusters."""
+    random = np.random.default_rng(seed)
+    centres = 3 * np.random.default_rng(99).normal(size=(4, d))
+    rows = centres[random.integers(4, size=n)] + random.normal(size=(n, d))
+    return LocalFeatures(
+        rows.astype(np.float32), random.random((n, 2)).astype(np.float32), random.random(n).astype(np.float32) - 3
+    )
+
+
+@pytest.fixture(scope="module", params=ENCODERS)
+def kind(request):
+    return request.param
+
+
+@pytest.mark.parametrize(("modes", "position"), [(7, 1.0), (4, 0.5)])
+def test_a_restored_encoder_encodes_alike_and_shapes_are_known(kind, modes, position):
+    encoder = ENCODERS[kind](modes, 5, position).fit(draw_features(500))
+    state = encoder.get_state()
+    assert {name: array.shape for name, array in state.items()} == encoder.get_state_shapes(8)
+    restored = ENCODERS[kind](modes, 5, position).set_state(state)
+    np.testing.assert_array_equal(restored.transform(draw_features(30)), encoder.transform(draw_features(30)))
+
+
+def test_fitting_twice_gives_the_same_bytes(kind):
+    first, second = (ENCODERS[kind](3, 5, 1.0, seed=4).fit(draw_features(300)).get_state() for _ in range(2))
+    assert all(first[name].tobytes() == second[name].tobytes() for name in first)
+
+
+@pytest.mark.parametrize(("modes", "n"), [(4, 3), (1, 1), (1, 0)])
+def test_too_few_draw_features(kind, modes, n):
+    with pytest.raises(LeafidError, match=f"expected at least {max(modes, 2)} local features.*found {n}; use more"):
+        ENCODERS[kind](modes, 5).fit(draw_features(n))
+
+
+def test_neither_order_nor_number_matters(kind):
+    encoder = ENCODERS[kind](4, 5, 0.5).fit(draw_features(500))
+    found = draw_features(50, seed=3)
+    twice = found.take(np.tile(np.random.default_rng(0).permutation(50), 2))
+    # Sums in another order that nearly cancel, and then a square root.
+    np.testing.assert_allclose(encoder.transform(twice), encoder.transform(found), atol=2e-3)
+    nothing = encoder.transform(draw_features(0))
+    assert nothing.shape == (encoder.n_features,)
+    assert not nothing.any()
+
+
+def test_equal_features_pass_without_a_warning_of_a_library(kind):
+    same = draw_features(1).take(np.zeros(20, int))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder = ENCODERS[kind](2, 5, 1.0).fit(same)
+    assert np.isfinite(encoder.transform(same)).all()
+
+
+def test_equals_principal_components_but_for_sign_and_scale():
+    found = draw_features(300)
+    rows = BagOfWordsEncoder(2, 4).fit(found).project(found)
+    pca = PCA(4).fit(found.descriptors)
+    expected = pca.transform(found.descriptors) / np.sqrt(pca.explained_variance_[0])
+    assert rows.dtype == np.float32
+    signs = np.sign((rows * expected).sum(axis=0))
+    np.testing.assert_allclose(rows, expected * signs, atol=1e-4)  # float32 against float64
+    assert rows[:, 0].std(ddof=1) == pytest.approx(1, abs=1e-4)
+
+
+def test_the_sign_of_an_axis_is_fixed():
+    axes = BagOfWordsEncoder(2, 6).fit(draw_features(300)).components_
+    assert (axes[np.abs(axes).argmax(axis=0), np.arange(6)] > 0).all()
+
+
+def test_axes_read_from_a_file_give_the_same_rows_to_the_bit():
+    found = draw_features(2000, 128)
+    learned = BagOfWordsEncoder(2, 62, 1.0).fit(found)
+    stored = {name: array.copy(order="C") for name, array in learned.get_state().items()}
+    assert learned.project(found).tobytes() == BagOfWordsEncoder(2, 62, 1.0).set_state(stored).project(found).tobytes()
+
+
+def test_the_position_is_appended_as_standard_scores_times_the_weight():
+    found = draw_features(300)
+    rows = BagOfWordsEncoder(2, 4, 0.5).fit(found).project(found)
+    assert rows.shape == (300, 7)
+    assert rows.dtype == np.float32
+    np.testing.assert_allclose(rows[:, 4:].mean(axis=0), 0, atol=1e-5)
+    np.testing.assert_allclose(rows[:, 4:].std(axis=0), 0.5, rtol=3e-6)  # float32
+
+
+def test_equal_positions_and_equal_descriptors_stay_finite():
+    same = LocalFeatures(np.ones((5, 8), np.float32), np.full((5, 2), 0.5, np.float32), np.zeros(5, np.float32))
+    assert np.isfinite(BagOfWordsEncoder(1, 3, 1.0).fit(same).project(same)).all()
+
+
+@pytest.fixture(scope="module")
+def fisher():
+    return FisherEncoder(4, 5, 0.5).fit(draw_features(500))
+
+
+def compute_literally(rows, weights, means, variances):
+    """Sánchez et al., equations 17 and 18, feature by feature and mode by mode, without the normalisations."""
+    n, d = rows.shape
+    d_mu, d_sigma = np.zeros((len(weights), d)), np.zeros((len(weights), d))
+    for row in rows:
+        densities = [
+            w * np.prod(np.exp(-((row - m) ** 2) / (2 * v)) / np.sqrt(2 * np.pi * v))
+            for w, m, v in zip(weights, means, variances, strict=True)
+        ]
+        for k, density in enumerate(densities):
+            posterior = density / sum(densities)
+            deviation = (row - means[k]) / np.sqrt(variances[k])
+            d_mu[k] += posterior * deviation / (n * np.sqrt(weights[k]))
+            d_sigma[k] += posterior * (deviation**2 - 1) / (n * np.sqrt(2 * weights[k]))
+    return np.concatenate([d_mu.ravel(), d_sigma.ravel()])
+
+
+def normalise(vector):
+    vector = np.sign(vector) * np.sqrt(np.abs(vector))
+    return vector / np.linalg.norm(vector)
+
+
+@pytest.mark.parametrize("n", [1, 2, 60])
+def test_fisher_vectors_equal_the_literal_formula(fisher, n):
+    found = draw_features(n, seed=n)
+    rows = fisher.project(found).astype(np.float64)
+    expected = normalise(
+        compute_literally(rows, *(a.astype(float) for a in (fisher.weights_, fisher.means_, fisher.variances_)))
+    )
+    vector = fisher.transform(found)
+    assert vector.dtype == np.float32
+    # Sums in float32 that nearly cancel, then a square root: 1e-6 becomes 1e-3.
+    np.testing.assert_allclose(vector, expected, atol=2e-3)
+
+
+def test_mixtures_are_as_likely_as_those_of_scikit_learn():
+    """Each finds a local maximum of the likelihood: the best of several count."""
+    likelihoods = []
+    for seed in range(5):
+        encoder = FisherEncoder(4, 5, 0.5, seed=seed).fit(draw_features(1000))
+        rows, new_rows = (encoder.project(draw_features(1000, seed=own)) for own in (0, 1))
+        wanted = GaussianMixture(4, covariance_type="diag", random_state=seed).fit(rows)
+        found = GaussianMixture(4, covariance_type="diag")
+        found.weights_, found.means_, found.covariances_ = encoder.weights_, encoder.means_, encoder.variances_
+        found.precisions_cholesky_ = 1 / np.sqrt(encoder.variances_)
+        likelihoods.append((found.score(new_rows), wanted.score(new_rows)))
+        assert encoder.weights_.sum() == pytest.approx(1, abs=1e-5)
+    found_best, wanted_best = np.max(likelihoods, axis=0)
+    assert found_best > wanted_best - 0.02
+
+
+def test_equals_scikit_image_up_to_its_conventions(fisher):
+    """Its derivatives by the weights come first and are not ours; those by the deviations have the other sign."""
+    found = draw_features(80, seed=5)
+    rows = fisher.project(found).astype(np.float64)
+    mixture = GaussianMixture(4, covariance_type="diag")
+    mixture.weights_, mixture.means_, mixture.covariances_ = (
+        array.astype(np.float64) for array in (fisher.weights_, fisher.means_, fisher.variances_)
+    )
+    mixture.precisions_cholesky_ = 1 / np.sqrt(mixture.covariances_)
+    theirs = fisher_vector(rows, mixture, improved=False)[4:]
+    theirs[theirs.size // 2 :] *= -1
+    # Ours sums in float32, and a square root follows.
+    np.testing.assert_allclose(fisher.transform(found), normalise(theirs), atol=2e-3)
+
+
+def test_a_feature_far_from_every_mode_stays_finite(fisher):
+    far = LocalFeatures(np.full((3, 8), 1e4, np.float32), np.zeros((3, 2), np.float32), np.zeros(3, np.float32))
+    assert np.isfinite(fisher.transform(far)).all()
+
+
+def test_the_gradient_vanishes_on_the_training_draw_features():
+    """The gradient vanishes at the maximum of the likelihood: before normalisation all is about 0."""
+    found = draw_features(2000)
+    encoder = FisherEncoder(4, 5).fit(found)
+    rows = encoder.project(found).astype(np.float64)
+    raw = compute_literally(rows, encoder.weights_, encoder.means_, encoder.variances_)
+    assert np.abs(raw).max() < 0.05
+
+
+@pytest.mark.parametrize("n", [1, 90])
+def test_counts_nearest_words(n):
+    encoder = BagOfWordsEncoder(7, 5, 1.0).fit(draw_features(400))
+    found = draw_features(n, seed=1)
+    counts = np.zeros(7)
+    for row in encoder.project(found).astype(float):
+        counts[min(range(7), key=lambda k: ((row - encoder.words_[k]) ** 2).sum())] += 1
+    histogram = encoder.transform(found)
+    assert histogram.dtype == np.float32
+    np.testing.assert_allclose(histogram, counts / n, rtol=1e-6)
+    assert histogram.sum() == pytest.approx(1)
