@@ -8,10 +8,8 @@ from typing import NoReturn
 def run() -> NoReturn:
     """Run the command of this process and end it; Ctrl-C while modules are imported prints one line, too."""
     try:
-        from leafid.cli.environment import open_missing_streams
         from leafid.cli.main import main
 
-        open_missing_streams()
         status = main()
     except KeyboardInterrupt:
         sys.stderr.write("leafid: interrupted\n")

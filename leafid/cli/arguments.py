@@ -111,40 +111,27 @@ def _list_arguments(options: type) -> Iterator[tuple[str, _Argument]]:
     return ((name, value) for name, value in declared if isinstance(value, _Argument))
 
 
-def number_type(expected: str, is_valid: Callable[[float], bool]) -> Callable[[str], float]:
-    """Make an argparse type of finite numbers; `expected` says in messages what `is_valid` checks."""
+def number_type(
+    expected: str, is_valid: Callable[[float], bool], kind: type[int] | type[float] = float
+) -> Callable[[str], Any]:
+    """Make an argparse type of finite or whole numbers; `expected` says in messages what `is_valid` checks."""
 
     def parse(word: str) -> float:
         value = parse_finite_number(word)
-        if value is None or not is_valid(value):
+        if value is None or value != kind(value) or not is_valid(value):
             raise argparse.ArgumentTypeError(f"expected {expected}, found {word!r}")
-        return value
+        return kind(value)
 
     return parse
 
 
-def integer_type(expected: str, is_valid: Callable[[int], bool]) -> Callable[[str], int]:
-    """Make an argparse type of whole numbers, as strict about digits as `parse_finite_number`."""
-
-    def parse(word: str) -> int:
-        try:
-            value = int(word) if word.isascii() and "_" not in word else None
-        except ValueError:
-            value = None
-        if value is None or not is_valid(value):
-            raise argparse.ArgumentTypeError(f"expected {expected}, found {word!r}")
-        return value
-
-    return parse
-
-
-fraction = number_type("a number between 0 and 1", lambda value: 0 < value < 1)
-positive_int = integer_type("a whole number from 1 up", lambda value: value >= 1)
-_resample_count = integer_type("a whole number from 1 to 1000000", lambda value: 1 <= value <= 1_000_000)
-#: Number of worker processes; -1 means one per core, -2 one fewer, and so on.
-job_count = integer_type("a number of processes, or -1 for one a core", lambda value: value != 0)
-#: Seed of a random generator; every generator accepts this range.
-seed = integer_type("a whole number from 0 to 2000000000", lambda value: 0 <= value <= 2_000_000_000)
+_fraction = number_type("a number between 0 and 1", lambda value: 0 < value < 1)
+_gibibytes = number_type("a number of GiB above 0", lambda value: 0 < value < 2**30)
+positive_int = number_type("a whole number from 1 up", lambda value: value >= 1, int)
+_resample_count = number_type("a whole number from 1 to 1000000", lambda value: 1 <= value <= 1_000_000, int)
+_job_count = number_type("a number of processes, or -1 for one a core", lambda value: value != 0, int)
+# Every random generator accepts this range.
+_seed = number_type("a whole number from 0 to 2000000000", lambda value: 0 <= value <= 2_000_000_000, int)
 
 
 def positive_ints(word: str) -> list[int]:
@@ -153,10 +140,7 @@ def positive_ints(word: str) -> list[int]:
 
 
 def nonempty_word(word: str) -> str:
-    """Refuse the empty word that an unset shell variable leaves: it would be ignored or mean the current folder.
-
-    The parser of the command line applies it to every argument that has no type of its own.
-    """
+    """Refuse the empty word that an unset shell variable leaves: it would be ignored or mean the current folder."""
     if not word:
         raise argparse.ArgumentTypeError("expected a path or a word, found an empty word; is a variable unset?")
     return word
@@ -181,30 +165,14 @@ def compare_switch(units: str) -> Any:
     return switch(f"test whether every two runs differ, by paired randomisation over {units} with Holm's correction")
 
 
-def _cluster_address(word: str) -> str:
-    try:
-        return check_cluster_address(word)
-    except UsageError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-_positive_gibibytes = number_type("a number of GiB above 0", lambda found: 0 < found < 2**30)
-
-
-def parse_gibibytes(word: str) -> int:
-    """Read a number of GiB above 0; return the number of bytes."""
-    return round(_positive_gibibytes(word) * 2**30)
-
-
-MODEL = option("a trained model (default: the bundled model)", metavar="MODEL")
 ASSUME_TYPE = option(
     "take every picture for one of this type (default: the type in its metadata, else recognised)", choices=TYPES
 )
 PART = option("part to score (default: the test part if it has labels, else all)", choices=("train", "val", "test"))
 JOBS = option(
-    "worker processes; -1 is one a core, -2 one less, and so on (default: -1)", type=job_count, default=-1, metavar="N"
+    "worker processes; -1 is one a core, -2 one less, and so on (default: -1)", type=_job_count, default=-1, metavar="N"
 )
-SEED = option("seed of all random numbers (default: 0)", type=seed, default=0, metavar="N")
+SEED = option("seed of all random numbers (default: 0)", type=_seed, default=0, metavar="N")
 CACHE = option("folder of the feature cache (default: $LEAFID_CACHE, or ~/.cache/leafid)", metavar="DIR", group="cache")
 
 
@@ -231,6 +199,14 @@ class ReadingOptions:
         return {name: getattr(self, name) for name in ("layout", "metadata", "label_from", "plants_from")}
 
 
+class UnlabelledOptions(ReadingOptions):
+    """Pictures that need no labels, and the model that looks at them."""
+
+    pictures: list[str] = positional("PICTURE", "a picture, or a folder or collection of them", nargs="+")
+    model: str | None = option("a trained model (default: the bundled model)", metavar="MODEL")
+    assume_type: str | None = ASSUME_TYPE
+
+
 class TableOptions:
     """Which tables to print, and how."""
 
@@ -244,7 +220,7 @@ class IntervalOptions:
     """Intervals by the bootstrap."""
 
     confidence: float = option(
-        "confidence level of the intervals (default: 0.95)", type=fraction, default=0.95, metavar="SHARE"
+        "confidence level of the intervals (default: 0.95)", type=_fraction, default=0.95, metavar="SHARE"
     )
     resamples: int = option(
         "bootstrap resamples for the intervals (default: 1000)", type=_resample_count, default=1000, metavar="N"
@@ -259,19 +235,19 @@ class ComputingOptions:
     cluster: str | None = option(
         "run on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes on this machine "
         "(needs: pip install distributed)",
-        type=_cluster_address,
+        type=check_cluster_address,
         metavar="ADDRESS",
     )
 
 
 class CacheOptions(ComputingOptions):
-    """Where to compute features, and to cache them; `cache_limit` in bytes."""
+    """Where to compute features, and to cache them; `cache_limit` in GiB."""
 
     cache: str | None = CACHE
     no_cache: bool = switch("neither use nor keep cached features", group="cache")
-    cache_limit: int = option(
+    cache_limit: float = option(
         "maximum size of the feature cache; the least recently used features are removed first (default: 4)",
         metavar="GIB",
-        type=parse_gibibytes,
-        default=4 * 2**30,
+        type=_gibibytes,
+        default=4.0,
     )

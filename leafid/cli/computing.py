@@ -1,35 +1,52 @@
-"""What commands that compute share: the feature cache, the workers of a cluster, and the types of pictures."""
+"""What commands that compute share: reading pictures, the feature cache, and the workers of a cluster."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
-from leafid.cli.arguments import CacheOptions, ComputingOptions
+from leafid.cli.arguments import CacheOptions, ComputingOptions, UnlabelledOptions
 from leafid.cli.environment import Environment
 from leafid.cluster import on_cluster
-from leafid.errors import LeafidError
+from leafid.errors import ImageError, LeafidError, naming_large_picture
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
-from leafid.model.recogniser import TypeRecogniser
-from leafid.pictures import AcquisitionType, Picture
+from leafid.model.bundled import load_recogniser
+from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
+from leafid.pictures import AcquisitionType, Collection, Picture, read_and_warn
 from leafid.pictures.decoding import read_image
+from leafid.workers import ordered_map
+
+T = TypeVar("T")
+
+
+class MeasuringOptions(UnlabelledOptions, ComputingOptions):
+    """Pictures that are measured one by one."""
+
+
+def read_pictures(options: UnlabelledOptions) -> Collection:
+    """Read the pictures of the command line, and give them the type of ``--assume-type``."""
+    collection = read_and_warn(options.pictures, **options.as_keywords(), unlabelled=True)
+    if not options.assume_type:
+        return collection
+    type_ = AcquisitionType(options.assume_type)
+    return replace(collection, pictures=tuple(replace(picture, type=type_) for picture in collection.pictures))
 
 
 @contextmanager
-def on_workers(options: ComputingOptions, pictures: Sequence[str], folders: Sequence[str] = ()) -> Iterator[None]:
-    """Run parallel work on the cluster of ``--cluster``, or on local processes without it.
-
-    The workers must be able to read the pictures and collections of the command line, and to see the other `folders`.
-    """
+def on_workers(options: ComputingOptions, pictures: Sequence[str]) -> Iterator[None]:
+    """Run parallel work on the cluster of ``--cluster``, whose workers read the same files, or on local processes."""
     if not options.cluster:
         yield
         return
     # Only folders: there may be thousands of files.
-    paths = dict.fromkeys(path if path.is_dir() else path.parent for path in map(Path, (*pictures, *folders)))
-    with on_cluster(options.cluster, paths, options.jobs):
+    folders = dict.fromkeys(path if path.is_dir() else path.parent for path in map(Path, pictures))
+    with on_cluster(options.cluster, folders, options.jobs):
         yield
 
 
@@ -43,19 +60,55 @@ def open_loader(options: CacheOptions, environment: Environment) -> Iterator[Fea
             folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))
         cache = None
         try:
-            cache = FeatureCache(folder, options.cache_limit)
+            cache = FeatureCache(folder, round(options.cache_limit * 2**30))
             stack.callback(cache.close)
         except LeafidError as error:
             environment.warn(f"{error}; nothing is cached")
         yield FeatureLoader(cache, options.jobs, environment.progress)
 
 
-def assume_type(type_: str | None, pictures: Sequence[Picture]) -> list[Picture]:
-    """Give every picture the type of ``--assume-type``, if there is one."""
-    return [replace(picture, type=AcquisitionType(type_)) for picture in pictures] if type_ else list(pictures)
+def map_pictures(
+    function: Callable[[Picture], T],
+    pictures: Sequence[Picture],
+    options: MeasuringOptions,
+    environment: Environment,
+    what: str,
+) -> Iterator[tuple[Picture, T | None]]:
+    """Call a function of each picture, whose type is recognised if it is unknown, in workers.
+
+    Yield the pictures with the results; None stands for a picture that could not be read, which is reported.
+    """
+    task = partial(_call, function, load_recogniser(pictures, options.model))
+    recognised: Counter[AcquisitionType] = Counter()
+    n_failed = 0
+    with on_workers(options, options.pictures):
+        outcomes = ordered_map(task, pictures, options.jobs, lambda picture, problem: f"{picture.file}: {problem}")
+        for picture, outcome in zip(pictures, environment.progress(outcomes, len(pictures), what), strict=True):
+            if isinstance(outcome, str):
+                n_failed += 1
+                environment.note(f"leafid: error: {outcome}")
+                yield picture, None
+                continue
+            type_, result = outcome
+            recognised.update([] if picture.type else [type_])
+            yield replace(picture, type=type_), result
+    warn_of_mixed_types(recognised)
+    if n_failed:
+        environment.note(f"leafid: {n_failed} of {len(pictures)} pictures left out")
 
 
-def recognise_type(recognition: TypeRecogniser | None, picture: Picture) -> AcquisitionType:
-    """Recognise the type of a picture whose metadata don't say it."""
-    assert recognition is not None, "load_recogniser found no picture of unknown type"
-    return recognition.recognise(measure_type_features(read_image(picture.file, TYPE_SIDE))[None])[0][0]
+def _call(
+    function: Callable[[Picture], T], recogniser: TypeRecogniser | None, picture: Picture
+) -> tuple[AcquisitionType, T] | str:
+    """Call the function of a picture in a worker; return the type and the result, or a problem as its message."""
+    try:
+        with naming_large_picture(picture.file):
+            if picture.type is None and recogniser:
+                row = measure_type_features(read_image(picture.file, TYPE_SIDE))
+                picture = replace(picture, type=recogniser.recognise(row[None])[0][0])
+            assert picture.type is not None
+            return picture.type, function(picture)
+    except ImageError as error:
+        return str(error)
+    except LeafidError as error:
+        return f"{picture.file}: {error}"

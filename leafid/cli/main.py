@@ -4,13 +4,14 @@ import importlib
 import logging
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 
 import leafid
 from leafid.cli.arguments import Parser
 from leafid.cli.environment import Environment
-from leafid.errors import LeafidError, ProblemsError, UsageError, is_out_of_memory, suggest, to_one_line
+from leafid.errors import LeafidError, ProblemsError, UsageError, is_out_of_memory, to_one_line
 
 # A command's module has the class Options and run(options, environment) -> exit status; its docstring is the help.
 # It is imported only when the command is called.
@@ -72,26 +73,20 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
     try:
         status = _dispatch([word for word in words if word != "--debug"], environment, debug)
         environment.stdout.flush()
-    except (Exception, KeyboardInterrupt) as error:
-        if _is_interruption(error):
-            environment.note("leafid: interrupted")
-            status = EXIT_INTERRUPTED
+    except KeyboardInterrupt:
+        environment.note("leafid: interrupted")
+        status = EXIT_INTERRUPTED
+    except BrokenPipeError:
         # It is no error when the reader of the output has closed it (`leafid … | head`).
-        elif not (isinstance(error, BrokenPipeError) and environment.is_pipe_closed()):
-            status = EXIT_WRONG_USAGE if isinstance(error, UsageError) else EXIT_BAD_DATA
-            if debug:
-                environment.note("".join(traceback.format_exception(error)).rstrip("\n"))
-            for line in _format_error(error):
-                environment.note(f"leafid: error: {line}")
+        pass
+    except Exception as error:
+        status = EXIT_WRONG_USAGE if isinstance(error, UsageError) else EXIT_BAD_DATA
+        if debug:
+            environment.note("".join(traceback.format_exception(error)).rstrip("\n"))
+        for line in _format_error(error):
+            environment.note(f"leafid: error: {line}")
     environment.flush_stdout()
     return status
-
-
-def _is_interruption(error: BaseException | None) -> bool:
-    """Tell whether Ctrl-C caused an error: up to Python 3.11, the body of a class converts it."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__
-    return error is not None
 
 
 def _format_error(error: BaseException) -> list[str]:
@@ -114,23 +109,21 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         environment.note(_format_overview())
         return EXIT_WRONG_USAGE
     command, *rest = words
-    if command in {"-h", "--help", "help"}:
-        if not rest:
-            environment.print(_format_overview())
-            return 0
-        command, rest = rest[0], ["--help"]
+    if command in {"-h", "--help"}:
+        environment.print(_format_overview())
+        return 0
     if command == "--version":
         environment.print(f"leafid {leafid.__version__}")
         return 0
     if command not in COMMANDS:
-        raise UsageError(f"unknown command {command!r}{suggest(command, COMMANDS)}; see 'leafid --help'")
+        raise UsageError(f"unknown command {command!r}; see 'leafid --help'")
     module = importlib.import_module(f"leafid.cli.{COMMANDS[command]}")
     parser = make_parser(command, module)
     if {"-h", "--help"} & set(rest):
         environment.stdout.write(parser.format_help())
         return 0
     options = parser.parse(rest)
-    with _LogToStderr(environment, logging.DEBUG if debug else logging.INFO):
+    with _logging_to(environment, logging.DEBUG if debug else logging.INFO):
         return module.run(options, environment)
 
 
@@ -154,26 +147,22 @@ def _format_overview() -> str:
     )
 
 
-class _LogToStderr(logging.Handler):
-    """Writes the library's warnings and notes to stderr while a command runs; at level DEBUG also tracebacks."""
+@contextmanager
+def _logging_to(environment: Environment, level: int) -> Iterator[None]:
+    """Write the library's warnings and notes to stderr; at level DEBUG also tracebacks."""
 
-    def __init__(self, environment: Environment, level: int) -> None:
-        super().__init__(level)
-        self.environment = environment
+    def emit(record: logging.LogRecord) -> None:
+        write = environment.warn if record.levelno >= logging.WARNING else environment.note
+        write(record.getMessage())
 
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.levelno >= logging.WARNING:
-            self.environment.warn(record.getMessage())
-        else:
-            self.environment.note(record.getMessage())
-
-    def __enter__(self) -> None:
-        logger = logging.getLogger("leafid")
-        logger.addHandler(self)
-        self.previous_level = logger.level
-        logger.setLevel(self.level)
-
-    def __exit__(self, *_: object) -> None:
-        logger = logging.getLogger("leafid")
-        logger.setLevel(self.previous_level)
-        logger.removeHandler(self)
+    handler = logging.Handler()
+    handler.emit = emit  # type: ignore[method-assign]
+    logger = logging.getLogger("leafid")
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(level)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+        logger.removeHandler(handler)

@@ -1,14 +1,14 @@
 """Output files of commands: the meaning of ``-``, and a check that no input is overwritten."""
 
-import argparse
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from leafid.cli.arguments import TableOptions, check_output_folder, nonempty_word
 from leafid.cli.environment import Environment
 from leafid.errors import UsageError
-from leafid.files import check_writable, is_stream_or_device, resolve_symlink
+from leafid.files import check_writable, is_stream_or_device, open_output, resolve_symlink
 from leafid.pictures.formats import PICTURE_ENDINGS
 from leafid.scoring.tables import Table, choose_tables, render
 
@@ -27,19 +27,18 @@ def text_output_path(word: str) -> str:
     return "/dev/stdout" if word == "-" else nonempty_word(word)
 
 
-def binary_output_path(word: str) -> str:
-    """Parse the name of a binary file to write, which can't go to stdout."""
-    if word == "-":
-        raise argparse.ArgumentTypeError("expected the name of a file, found '-': it is no text for stdout")
-    return nonempty_word(word)
+@contextmanager
+def open_text(path: str | None, environment: Environment) -> Iterator[Callable[[str], object]]:
+    """Open a text file, or stdout without a path, and yield the function that writes text.
+
+    Bytes of file names that are no text are escaped. The file appears when it is complete.
+    """
+    with open_output(path) if path else nullcontext(environment.stdout) as stream:
+        yield lambda text: stream.write(text.encode(errors="backslashreplace").decode())
 
 
 def refuse_inputs(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Check before any work that the output would not overwrite an input or a picture.
-
-    A `UsageError` is raised when the output is one of the files and folders that the command reads, has the ending of a
-    picture, or is metadata or a recipe in an input folder.
-    """
+    """Raise a `UsageError` when an output is a picture, an input, or metadata or a recipe in an input folder."""
     if is_stream_or_device(output):
         return
     target = resolve_symlink(output)
@@ -55,7 +54,12 @@ def refuse_inputs(output: str | os.PathLike[str], inputs: Iterable[str | os.Path
             raise UsageError(f"--output {output}: expected a file of its own, found one that is read; name another")
 
 
+def check_output(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Check before the work that an output can be written, and overwrites no input."""
+    refuse_inputs(output, inputs)
+    check_writable(output)
+
+
 def check_output_file(folder: str, file: str, inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Check before the work that a file can be written to a folder and would not overwrite an input."""
-    refuse_inputs(check_output_folder(folder) / file, inputs)
-    check_writable(Path(folder) / file)
+    """Check before the work that a file can be written to a folder, and overwrites no input."""
+    check_output(check_output_folder(folder) / file, inputs)

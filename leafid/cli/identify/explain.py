@@ -17,12 +17,11 @@ from textwrap import fill
 
 from tabulate import tabulate
 
-from leafid.cli.arguments import ASSUME_TYPE, MODEL, ReadingOptions, option, positional
-from leafid.cli.computing import assume_type
+from leafid.cli.arguments import UnlabelledOptions, option
+from leafid.cli.computing import read_pictures
 from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import describe_picture
 from leafid.cli.outputs import check_output_file
-from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.files import write_text
@@ -31,22 +30,16 @@ from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pages.explaining import Explanation, explain
 from leafid.pages.rendering import format_share, format_trait, render_page
-from leafid.pictures import read_and_warn
 from leafid.pictures.decoding import read_image
 from leafid.scoring.tables import WIDTH
 
 FILE_NAME = "explanation.html"
-#: Maximum number of pictures on a page: each takes about 100 kB.
-MAX_ON_PAGE = 200
 
 
-class Options(ReadingOptions):
+class Options(UnlabelledOptions):
     """The options of explain."""
 
-    pictures: list[str] = positional("PICTURE", "a picture, or a folder of pictures", nargs="+")
-    model: str | None = MODEL
     output: str | None = option(f"the folder to write {FILE_NAME} to", metavar="DIR")
-    assume_type: str | None = ASSUME_TYPE
 
 
 def run(options: Options, environment: Environment) -> int:
@@ -54,53 +47,43 @@ def run(options: Options, environment: Environment) -> int:
     if options.output:
         check_output_file(options.output, FILE_NAME, options.pictures)
     model = Model.read(options.model or find_bundled_model())
-    collection = read_and_warn(options.pictures, **options.as_keywords(), unlabelled=True)
-    pictures = assume_type(options.assume_type, collection.pictures)
-    if options.output and len(pictures) > MAX_ON_PAGE:
-        raise LeafidError(f"expected at most {MAX_ON_PAGE} pictures for a page, found {len(pictures)}; name fewer")
+    collection = read_pictures(options)
+    loader = FeatureLoader(progress=environment.progress)
     explanations: list[Explanation] = []
-    is_incomplete = collection.is_incomplete
-    for number, answer in enumerate(model.predict(pictures, FeatureLoader(progress=environment.progress))):
+    for number, answer in enumerate(model.predict(collection.pictures, loader)):
         if answer.problem is not None:
-            is_incomplete = True
             continue
         explanation = explain(model, read_image(answer.picture.file, LONGEST_SIDE), answer)
         if options.output:
             explanations.append(explanation)
             continue
-        if number:
-            environment.print()
-        environment.print(f"{answer.picture.file}  ({describe_picture(answer)})")
+        environment.print(("\n" if number else "") + describe_picture(answer))
         for line in _format_explanation(explanation):
-            environment.print(line)
-    if options.output and explanations:
+            environment.print(f"  {line}".rstrip())
+    if explanations:
         write_text(f"{options.output}/{FILE_NAME}", render_page("explanations.html", explanations=explanations))
         environment.print(f"{options.output}/{FILE_NAME}")
-    return 1 if is_incomplete else 0
+    return 1 if loader.unreadable or collection.is_incomplete else 0
 
 
 def _format_explanation(explanation: Explanation) -> Iterator[str]:
-    yield from _indent(fill(f"{explanation.verdict}.", WIDTH - 2))
+    yield from _wrap(explanation.verdict)
     if explanation.traits:
-        yield from _indent(fill(f"{explanation.trait_words}.", WIDTH - 2))
+        yield from _wrap(explanation.trait_words)
     if explanation.opinions:
-        yield ""
         rows = [
             [
-                own.name,
-                own.description,
-                format_share(own.share),
+                *(own.name, own.description, format_share(own.share)),
                 ", ".join(f"{name} {format_probability(p)}" for name, p in own.ranking),
             ]
             for own in explanation.opinions
         ]
-        yield from _indent(tabulate(rows, ["expert", "looks at", "share", "its own answer"], tablefmt="plain"))
+        yield from ["", *_tabulate(rows, ["expert", "looks at", "share", "its own answer"])]
     if explanation.differences:
         first, second = (own.name for own in explanation.species[:2])
-        table = [
+        rows = [
             [
-                own.title,
-                format_trait(own.value, own.unit),
+                *(own.title, format_trait(own.value, own.unit)),
                 *(
                     f"{format_trait(range_.low, '')} to {format_trait(range_.high, own.unit)}"
                     for range_ in (own.first, own.second)
@@ -109,12 +92,14 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
             ]
             for own in explanation.differences
         ]
-        yield ""
-        headers = ["trait", "this leaf", first, second, "speaks for"]
-        yield from _indent(tabulate(table, headers, tablefmt="plain", disable_numparse=True))
+        yield from ["", *_tabulate(rows, ["trait", "this leaf", first, second, "speaks for"])]
     for note in explanation.notes:
-        yield from _indent(fill(note, WIDTH - 2))
+        yield from _wrap(note)
 
 
-def _indent(text: str) -> Iterator[str]:
-    return (f"  {line}".rstrip() for line in text.splitlines())
+def _wrap(sentence: str) -> list[str]:
+    return fill(sentence.rstrip(".") + ".", WIDTH - 2).splitlines()
+
+
+def _tabulate(rows: list[list[str]], headers: list[str]) -> list[str]:
+    return tabulate(rows, headers, tablefmt="plain", disable_numparse=True).splitlines()

@@ -16,12 +16,12 @@ from importlib import import_module
 
 import joblib
 
-from leafid.cli.arguments import JOBS, integer_type, option
+from leafid.cli.arguments import JOBS, number_type, option
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError
 from leafid.model.bundled import find_bundled_model
 
-_port = integer_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535)
+_port = number_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535, int)
 
 
 class Options:

@@ -22,7 +22,7 @@ from pathlib import Path
 from leafid.cli.arguments import SEED, CacheOptions, option, positional, switch
 from leafid.cli.computing import on_workers, open_loader
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import binary_output_path, refuse_inputs
+from leafid.cli.outputs import check_output
 from leafid.cli.training.input import (
     TrainingOptions,
     complete_pictures,
@@ -31,7 +31,6 @@ from leafid.cli.training.input import (
 )
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
-from leafid.files import check_writable
 from leafid.model.bundled import find_bundled_model
 from leafid.model.fitting.extending import check_extension, extend
 from leafid.model.model import Model
@@ -44,7 +43,7 @@ class Options(TrainingOptions, CacheOptions):
     """The options of train."""
 
     collection: str = positional("COLLECTION", "a folder of labelled pictures")
-    output: str = option("the model file to write", required=True, metavar="MODEL", type=binary_output_path)
+    output: str = option("the model file to write", required=True, metavar="MODEL")
     extend: str | None = option(
         "add the species to those of this model, or of the 'bundled' one, with the model's recipes", metavar="MODEL"
     )
@@ -62,8 +61,7 @@ def run(options: Options, environment: Environment) -> int:
     """Train; 1 when any picture could not be read or is left out."""
     # Checked before the work starts.
     inputs = [options.collection, options.recipe, options.extend]
-    refuse_inputs(options.output, [path for path in inputs if path])
-    check_writable(options.output)
+    check_output(options.output, [path for path in inputs if path])
     if options.extend and (options.recipe or options.only_type):
         raise UsageError("--extend uses the recipes of the model; leave out --recipe and --only-type")
 
