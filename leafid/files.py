@@ -165,11 +165,6 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise _make_write_error(target, error) from error
 
 
-def is_utf8(name: str) -> bool:
-    """Tell whether a file name can be written as text: Python keeps bytes that are not UTF-8 as surrogates."""
-    return name == name.encode(errors="replace").decode()
-
-
 def is_file_name(word: str) -> bool:
     """Tell whether the system can look for a file of this name, or path: it has no NUL and no lone surrogate."""
     try:

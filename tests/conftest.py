@@ -1,5 +1,4 @@
 import io
-import math
 import os
 import shutil
 from dataclasses import dataclass, replace
@@ -36,8 +35,7 @@ def cli():
     """Run a command in-process: ``cli("info", path)``."""
 
     def run(*words: object) -> Outcome:
-        # Without progress, which a slow machine would log.
-        environment = Environment(stdout=io.StringIO(), stderr=io.StringIO(), log_interval=math.inf)
+        environment = Environment(stdout=io.StringIO(), stderr=io.StringIO())
         status = main([str(word) for word in words], environment)
         return Outcome(status, environment.stdout.getvalue(), environment.stderr.getvalue())
 

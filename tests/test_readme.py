@@ -15,7 +15,6 @@ With LEAFID_UPDATE_README=1 in the environment, the output in the page is replac
 import importlib
 import importlib.util
 import io
-import math
 import os
 import re
 import shlex
@@ -90,7 +89,7 @@ def run(command: str) -> str:
     program, *words = shlex.split(command)
     assert program == "leafid", f"expected a leafid command, found {command!r}"
     shown = io.StringIO()
-    main(words, Environment(stdout=shown, stderr=shown, log_interval=math.inf))
+    main(words, Environment(stdout=shown, stderr=shown))
     return shown.getvalue()
 
 

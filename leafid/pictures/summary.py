@@ -10,7 +10,7 @@ from typing import Any
 from leafid.errors import LeafidError
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.collection import Collection, group_by_species
-from leafid.pictures.decoding import read_image, read_image_size
+from leafid.pictures.decoding import read_image
 from leafid.pictures.hashing import hash_picture_file
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.workers import recording_log
@@ -29,13 +29,13 @@ class FileCheck:
     warnings: tuple[str, ...] = ()
 
 
-def check_file(file: Path, decode: bool = True) -> FileCheck:
-    """Read a picture, or only its header without `decode`, and report what was found, without raising."""
+def check_file(file: Path) -> FileCheck:
+    """Read a picture and report what was found, without raising."""
     digest: str | None = None
     with recording_log("leafid.pictures", propagate=False) as log:
         try:
             digest = hash_picture_file(file)
-            (read_image if decode else read_image_size)(file)
+            read_image(file)
         except LeafidError as error:
             return FileCheck(file, digest, str(error))
     return FileCheck(file, digest, None, tuple(message for _, level, message in log if level >= logging.WARNING))

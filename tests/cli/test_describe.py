@@ -48,22 +48,12 @@ def test_bad_pictures_are_reported_and_the_others_measured(cli, tmp_path):
     assert lines[-1] == "leafid: 3 of 5 pictures left out"
 
 
-@pytest.mark.parametrize("output", ["-", "table.csv"])
-def test_a_name_that_no_table_can_hold(cli, tmp_path, monkeypatch, name_in_latin_1, output):
+def test_a_name_that_is_no_text_is_escaped(cli, tmp_path, monkeypatch, name_in_latin_1):
     monkeypatch.chdir(tmp_path)
     draw(tmp_path / "a.png").rename(tmp_path / name_in_latin_1)
-    draw(tmp_path / "b.png")
-    words = ("--families", "hu", "--assume-type", "scan", "--jobs", "1")
-    outcome = cli("describe", name_in_latin_1, "b.png", *words, "--output", output)
-    assert outcome.status == 1
-    assert outcome.err.splitlines() == [
-        "leafid: error: \\udce9rable.jpg: expected a name in UTF-8, as tables are; rename it",
-        "leafid: 1 of 2 pictures left out",
-    ]
-    if output == "-":
-        assert [row["picture"] for row in table(outcome.out)] == ["b.png"]
-    else:
-        assert (tmp_path / output).exists()
+    words = ("--families", "hu", "--assume-type", "scan", "--output", "table.csv")
+    assert cli("describe", name_in_latin_1, *words).status == 0
+    assert "\\udce9rable.jpg" in (tmp_path / "table.csv").read_text()
 
 
 @pytest.mark.parametrize(
@@ -71,9 +61,7 @@ def test_a_name_that_no_table_can_hold(cli, tmp_path, monkeypatch, name_in_latin
     [
         ((), 2, "expected at least one picture"),
         (("missing.jpg",), 1, "missing.jpg: no such file or folder"),
-        (("leaf.png", "--families", "hue"), 2, "unknown descriptor family 'hue'; did you mean 'hu'?"),
-        (("leaf.png", "--families", ","), 2, "expected at least one descriptor family"),
-        (("leaf.png", "--output", "table.xlsx"), 2, "ends in .csv"),
+        (("leaf.png", "--families", "hue"), 2, "unknown descriptor family 'hue'"),
         (("leaf.png", "--output", "folder.csv"), 1, "found a folder"),
         (("leaf.png", "--assume-type", "xray"), 2, "invalid choice: 'xray'"),
     ],

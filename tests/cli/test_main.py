@@ -24,7 +24,7 @@ def test_the_overview_lists_every_command(cli):
     assert found.status == 0
     for command, (_, what) in (entry for commands in GROUPS.values() for entry in commands.items()):
         assert any(line.split(maxsplit=1) == [command, what] for line in found.out.splitlines())
-    assert cli("help").out == cli("-h").out == found.out
+    assert cli("-h").out == found.out
     without = cli()
     assert without.status == 2
     assert without.err == found.out
@@ -53,10 +53,7 @@ def test_version(cli):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["trian"], "unknown command 'trian'; did you mean 'train'?; see 'leafid --help'"),
         (["zzz"], "unknown command 'zzz'; see 'leafid --help'"),
-        (["help", "zzz"], "unknown command 'zzz'"),
-        (["--zzz"], "unknown command '--zzz'"),
         (["train"], "required"),
         (["info", "x", "--nonsense"], "--nonsense"),
         (["train", "x", "--outp", "y"], "see 'leafid train --help'"),
@@ -71,13 +68,6 @@ def test_wrong_usage_is_one_line_and_status_2(cli, words, expected):
     assert found.err.count("\n") == 1
 
 
-def interrupted_class_body():
-    """What Ctrl-C becomes while a class is made, up to Python 3.11."""
-    error = RuntimeError("Error calling __set_name__ on 'Field' instance 'compute'")
-    error.__cause__ = KeyboardInterrupt()
-    return error
-
-
 @pytest.mark.parametrize(
     ("error", "status", "lines"),
     [
@@ -85,7 +75,6 @@ def interrupted_class_body():
         (ProblemsError(["one", "two"]), 1, ["leafid: error: one", "leafid: error: two"]),
         (UsageError("no"), 2, ["leafid: error: no"]),
         (KeyboardInterrupt(), 130, ["leafid: interrupted"]),
-        (interrupted_class_body(), 130, ["leafid: interrupted"]),
         (PermissionError(13, "Permission denied", "x.jpg"), 1, ["leafid: error: x.jpg: Permission denied"]),
         (OSError(28, "No space left on device"), 1, ["leafid: error: No space left on device"]),
         (MemoryError(), 1, ["leafid: error: out of memory; use fewer --jobs, or smaller files"]),

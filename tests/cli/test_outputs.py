@@ -75,8 +75,3 @@ def test_a_dash_is_stdout_for_a_run(cli, drawn, drawn_model, drawn_cache, tmp_pa
     assert cli(*words, "-").status == 0
     assert capfd.readouterr().out == Path("run.txt").read_text()
     assert [file.name for file in tmp_path.iterdir()] == ["run.txt"]
-
-
-def test_a_dash_is_no_name_of_a_model(refused, garden, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert "--output: expected the name of a file, found '-'" in refused("train", garden, "--output", "-")

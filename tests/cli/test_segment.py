@@ -52,7 +52,7 @@ def test_unreadable_pictures_are_reported_and_the_others_segmented(cli, leaf_fil
     assert [line.split()[0] for line in outcome.out.splitlines()] == ["picture", "leaf.png"]
     for name in ("empty.jpg", "text.jpg", "half.png", "narrow.png"):
         assert sum(name in line for line in outcome.err.splitlines()) == 1
-    assert "4 of 5 pictures could not be read" in outcome.err
+    assert "4 of 5 pictures left out" in outcome.err
     assert {file.name for file in (tmp_path / "cut").iterdir()} == {"leaf_mask.png", "leaf_overlay.jpg"}
 
 
@@ -81,21 +81,7 @@ def test_outputs_of_pictures_with_the_same_name_differ(cli, leaf_file, tmp_path)
     }
 
 
-def test_wrong_usage(cli, leaf_file, tmp_path):
-    assert cli("segment", leaf_file).status == 2
-    assert cli("segment", "--output", tmp_path).status == 2
-    assert cli("segment", leaf_file, "--output", tmp_path, "--assume-type", "x-ray").status == 2
-    outcome = cli("segment", tmp_path / "nowhere.jpg", "--output", tmp_path / "cut")
-    assert outcome.status == 1
-    assert "nowhere.jpg" in outcome.err
-    outcome = cli("segment", leaf_file, "--output", leaf_file)
-    assert outcome.status == 1
-    assert "expected a folder" in outcome.err
-
-
-@pytest.mark.parametrize(
-    "output", ["garden/Acer campestre", "garden", ".", "garden/cut", "garden/Acer campestre/../cut"]
-)
+@pytest.mark.parametrize("output", ["garden/Acer campestre", "garden", "garden/cut", "garden/Acer campestre/../cut"])
 def test_an_output_folder_that_the_next_call_would_read_is_refused(cli, leaf_file, tmp_path, output):
     species = tmp_path / "garden" / "Acer campestre"
     species.mkdir(parents=True)

@@ -60,18 +60,11 @@ def test_a_result_that_can_not_be_written_is_reported_once(tmp_path, lines):
     assert found == ["leafid: error: No space left on device"]
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-@pytest.mark.parametrize(("stream", "is_escaped"), [(Terminal, True), (io.StringIO, False)])
-def test_only_a_terminal_gets_control_characters_as_escapes(stream, is_escaped):
-    environment = Environment(stream(), io.StringIO())
+def test_control_characters_are_escaped():
+    environment = Environment(io.StringIO(), io.StringIO())
     environment.print("a\x1b[31m.jpg")
     environment.note("a\x1b[31m.jpg")
-    assert environment.stdout.getvalue() == ("a\\x1b[31m.jpg\n" if is_escaped else "a\x1b[31m.jpg\n")
-    assert environment.stderr.getvalue() == "a\\x1b[31m.jpg\n"
+    assert environment.stdout.getvalue() == environment.stderr.getvalue() == "a\\x1b[31m.jpg\n"
 
 
 class Gone(io.StringIO):
@@ -97,15 +90,6 @@ def test_streams_that_were_never_open(redirection, status):
     done = subprocess.run(["/bin/sh", "-c", command], cwd=Path(__file__).parents[2], capture_output=True, text=True)
     assert done.returncode == status
     assert "bug" not in done.stderr
-
-
-@pytest.mark.parametrize("redirection", [">&-", "2>&-", "<&- >&- 2>&-"])
-def test_workers_start_without_standard_streams(tmp_path, redirection):
-    """The folder's file gets no stream's number, so that nothing but results is written to it."""
-    command = f"'{sys.executable}' -m leafid segment data/sample/Test --output {tmp_path}/cut --jobs 2"
-    done = subprocess.run(["/bin/sh", "-c", f"{command} {redirection}"], cwd=Path(__file__).parents[2])
-    assert done.returncode == 0
-    assert len(list((tmp_path / "cut").glob("*_mask.png"))) == 72
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
