@@ -20,8 +20,8 @@ _Options = TypeVar("_Options")
 TYPES = tuple(map(str, AcquisitionType))
 #: Headings of the help below a command's own options, with the options that belong there.
 _HEADINGS = {
-    "sets of species": ("sets", "macro", "average", "validation", "exclude_ties", "training"),
-    "reading the input": ("layout", "metadata", "label_from", "plants_from", "part", "xml"),
+    "sets of species": ("sets", "macro", "average", "validation"),
+    "reading the input": ("layout", "metadata", "label_from", "plants_from", "part"),
     "statistics": ("intervals", "confidence", "resamples"),
     "computing": ("seed", "jobs", "cluster", "cache", "no_cache", "cache_limit"),
     "general": (),

@@ -192,12 +192,12 @@ def count_inside(n_pictures: int, k: float) -> int:
     return math.floor(n_pictures * k * (1 + 1e-12))
 
 
-def place_threshold(rising: NDArray[np.float64], n_inside: int, *, exclude_ties: bool = False) -> float:
+def place_threshold(rising: NDArray[np.float64], n_inside: int) -> float:
     """Place a threshold half way between the last of the highest scores that is in and the first that is out.
 
-    `rising` are all scores, sorted; `n_inside` are fewer. Where both are equal they are in, unless `exclude_ties`.
+    `rising` are all scores, sorted; `n_inside` are fewer. Where both are equal they are in.
     """
     highest_outside = float(rising[-n_inside - 1])
-    if n_inside == 0 or (exclude_ties and rising[-n_inside] == highest_outside):
+    if n_inside == 0:
         return math.nextafter(highest_outside, math.inf)
     return float((rising[-n_inside] + highest_outside) / 2)

@@ -15,7 +15,7 @@ from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.scoring.calibration import expected_calibration_error
 from leafid.scoring.comparison import compare_runs, make_comparison_table
-from leafid.scoring.open_world import compute_open_set_curve, make_open_world_table, score_open_world
+from leafid.scoring.open_world import compute_open_set_curve, make_open_world_table
 from leafid.scoring.plant_task import (
     ALL,
     MEAN_OF_TYPES,
@@ -26,7 +26,6 @@ from leafid.scoring.plant_task import (
 )
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.runs import Run
-from leafid.scoring.sets import make_macro_tables
 from leafid.scoring.tables import Table
 from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth
 from leafid.segmentation.overlay import draw_overlay
@@ -46,7 +45,6 @@ _TOP = 5
 _WRONG_SHOWN, _EXAMPLES_SHOWN, _EXAMPLES_TRIED = 3, 2, 8
 # Longest side of a thumbnail, in pixels.
 SIDE = 136
-_NO_INTERVAL = (float("nan"), float("nan"))
 
 
 class Gallery:
@@ -150,11 +148,8 @@ def make_report(
             has_points=True,
             has_diagonal=True,
         )
-    if trained := run_facts.count_training_pictures(pictures):
-        tables["training-pictures"] = make_macro_tables(truth, judged, (1, 5), trained)[1]
-        drawn["training-pictures"] = _plot_training_bins(tables["training-pictures"], runs)
     if n_unknown:
-        tables["open-world"] = make_open_world_table({run.name: score_open_world(run, full_truth) for run in runs})
+        tables["open-world"] = make_open_world_table(runs, full_truth)
         open_curves = {run.name: _compute_open_world_curve(run, full_truth) for run in runs}
         drawn["open-world"] = plots.draw_curves(
             open_curves, "unknown pictures accepted", "known pictures accepted and correct"
@@ -242,13 +237,6 @@ def _plot_scores(table: Table, runs: Sequence[Run]) -> str:
         for run in runs
     }
     return plots.draw_points(["mean" if name == MEAN_OF_TYPES else name for name in shown], scores, "S")
-
-
-def _plot_training_bins(table: Table, runs: Sequence[Run]) -> str:
-    rows = {run.name: [row for row in table.rows if row[0] == run.name and row[2]] for run in runs}
-    bins = [str(row[1]) for row in rows[runs[0].name]]
-    scores = {name: [(row[3], *_NO_INTERVAL) for row in own] for name, own in rows.items()}
-    return plots.draw_points(bins, scores, "mean top-1 of the species")
 
 
 def _compute_open_world_curve(run: Run, truth: GroundTruth) -> plots.Curve:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.learning.averages import average_by_group, top_k_scores
-from leafid.pictures.picture import Picture
 from leafid.scoring.plant_task import ALL, JudgedRun, select_types
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
@@ -199,8 +198,3 @@ def make_picture_table(truth: GroundTruth, answers: Mapping[str, Sequence[Sequen
             row += ranking[index][0] if ranking[index] else (None, None)
         rows.append(row)
     return Table("Pictures", columns, rows)
-
-
-def count_training_pictures(pictures: Sequence[Picture]) -> dict[str, int]:
-    """Count the training pictures of each species; empty where the collection has no training part."""
-    return dict(Counter(picture.species for picture in pictures if picture.species and picture.part == "train"))

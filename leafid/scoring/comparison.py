@@ -147,15 +147,3 @@ def make_comparison_table(
         f"wins, ties: {won or units} on which a run is better, or both are as good",
     ]
     return Table(", ".join(filter(None, ["Comparison", name, scope])), columns, rows, notes)
-
-
-def make_species_table(
-    truth: GroundTruth, runs: Sequence[JudgedRun], metric: PlantMetric, acquisition_type: str | None
-) -> Table:
-    """Tabulate each run's score on every species, averaged as S is, over one acquisition type or all pictures."""
-    names, _ = truth.encode("species")
-    columns = [score_species(truth, run.score_pictures(metric), acquisition_type).tolist() for run in runs]
-    rows: list[list[Cell]] = [
-        [name, *row] for name, row in zip(names, zip(*columns, strict=True), strict=True) if not np.isnan(row).any()
-    ]
-    return Table("Scores by species", ["species", *(run.name for run in runs)], rows)

@@ -3,21 +3,19 @@
 Each picture has a score, higher where the system takes it for a known species; pictures below a threshold are rejected.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import average_precision_score
 
 from leafid.features.non_leaves import HELD_BACK_KINDS
 from leafid.grouping import group_by
-from leafid.learning.averages import accuracy_score, macro_average
+from leafid.learning.averages import accuracy_score
 from leafid.model.validation import Judgements, OpenWorldFold
 from leafid.scoring.plant_task import ALL, TYPE_ORDER
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
-from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth, find_indices
+from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth
 
 
 def area_under_roc(known: ArrayLike, unknown: ArrayLike) -> float:
@@ -111,114 +109,39 @@ def confident_share(probabilities: ArrayLike, is_named: ArrayLike, confidence: f
     return accuracy_score((np.asarray(probabilities, np.float64) >= confidence) & np.asarray(is_named, bool))
 
 
-def average_precision_by_class(
-    labels: ArrayLike, pictures: ArrayLike, classes: ArrayLike, scores: ArrayLike, n_classes: int
-) -> NDArray[np.float64]:
-    """Compute the average precision of each class as a query for its pictures, float64 (n_classes,), NaN without any.
+def make_open_world_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
+    """Tabulate how each run tells known species from unknown ones, by acquisition type and on all pictures.
 
-    Labels, int (n,), are -1 for unknown pictures. Each prediction has a picture and a class, as indices, and a score,
-    (N,); a class is predicted once for a picture. The predictions of a class are sorted by falling score. Precision is
-    taken at each picture of the class; a picture for which the class is not predicted contributes 0. Predictions of
-    equal score enter together. The mean over the classes is the score of [1]_; unknown pictures are distractors.
-
-    References
-    ----------
-    .. [1] H. Goëau, P. Bonnet, A. Joly, "Plant identification in an open-world (LifeCLEF 2016)", CLEF 2016, section 4
-
-    Examples
-    --------
-    The unknown picture 2 is taken for class 0 with the highest score.
-
-    >>> average_precision_by_class([0, 0, -1], [0, 1, 2], [0, 0, 0], [0.8, 0.7, 0.9], 1)  # (1/2 + 2/3) / 2
-    array([0.58333333])
-    """
-    label, kind = np.asarray(labels, np.intp), np.asarray(classes, np.intp)
-    value, is_hit = np.asarray(scores, np.float64), label[np.asarray(pictures, np.intp)] == kind
-    totals = np.bincount(label[label >= 0], minlength=n_classes)
-    precisions = np.where(totals > 0, 0.0, np.nan)
-    for own in np.split(np.argsort(kind, kind="stable"), np.searchsorted(np.sort(kind), np.arange(1, n_classes))):
-        if n_hits := is_hit[own].sum():
-            found = average_precision_score(is_hit[own], value[own])
-            precisions[kind[own[0]]] = found * n_hits / totals[kind[own[0]]]
-    return precisions
-
-
-@dataclass(frozen=True, slots=True)
-class OpenWorldScores:
-    """A run's scores on some pictures of a ground truth that marks unknown ones."""
-
-    #: The acquisition type; `leafid.scoring.plant_task.ALL`.
-    name: str
-    #: `known`, `unknown`: numbers of pictures.
-    known: int
-    unknown: int
-    #: Share of the known pictures whose species is named first.
-    accuracy: float
-    #: Mean average precision without the unknown pictures, and with them as distractors.
-    closed_precision: float
-    open_precision: float
-    auroc: float
-    oscr: float
-    false_positives: float
-    #: NaN where scores are no probabilities.
-    confident: float
-
-
-def score_open_world(run: Run, truth: GroundTruth) -> list[OpenWorldScores]:
-    """Score a run by acquisition type, and on all pictures; unknown pictures are of the species `UNKNOWN_SPECIES`.
-
-    The highest score of a picture says how surely it shows a known species. A picture that the run lacks, or for which
-    the run names the unknown species first, is rejected. Types without known pictures are left out.
+    Unknown pictures are of the species `UNKNOWN_SPECIES`. The highest score of a picture says how surely it shows a
+    known species. A picture that the run lacks, or for which the run names the unknown species first, is rejected.
+    Types without known pictures are left out.
     """
     types = np.array(truth.type)
     is_known = np.array(truth.species) != UNKNOWN_SPECIES
     groups = {name: types == name for name in TYPE_ORDER if is_known[types == name].any()}
-    return [_score(name, own, run, truth) for name, own in (groups | {ALL: np.ones(len(truth), bool)}).items()]
+    rows: list[list[Cell]] = []
+    for run in runs:
+        own, picture, species = truth.locate(run)
+        is_species = np.array([name != UNKNOWN_SPECIES for name in run.species], bool)[own.species_index]
+        first = (own.rank == 1) & is_species
+        best = np.full(len(truth), -np.inf)
+        best[picture[first]] = own.score[first]
+        is_correct = np.zeros(len(truth), bool)
+        is_correct[picture[first]] = species[first] == truth.encode("species")[1][picture[first]]
+        is_probability = ((run.score >= 0) & (run.score <= 1)).all()
+        for name, is_own in (groups | {ALL: np.ones(len(truth), bool)}).items():
+            known, unknown, correct = best[is_own & is_known], best[is_own & ~is_known], is_correct[is_own & is_known]
+            confident = confident_share(unknown, np.isfinite(unknown)) if is_probability else None
+            scores = _score_known(known, correct, unknown)
+            rows.append([run.name, name, len(known), len(unknown), accuracy_score(correct), *scores, confident])
+    headings = ["run", "type", "known", "unknown", "top-1", "AUROC", "OSCR", "FPR-95", "unknown ≥ 0.9"]
+    return Table("Open world", headings, rows, ["a picture's highest score says how surely its species is known"])
 
 
-def _score(name: str, is_own: NDArray[np.bool_], run: Run, truth: GroundTruth) -> OpenWorldScores:
-    names, labels = truth.encode("species")
-    labels = np.where(np.array(names)[labels] == UNKNOWN_SPECIES, -1, labels)
-    picture = find_indices(run.pictures, truth.pictures)[run.picture_index]
-    # Species without a picture here can only be wrong.
-    species = find_indices(run.species, names)[run.species_index]
-    is_species = np.array([name != UNKNOWN_SPECIES for name in run.species], bool)[run.species_index]
-    kept = (picture >= 0) & is_own[picture]
-    first = kept & (run.rank == 1) & is_species
-    best = np.full(len(labels), -np.inf)
-    best[picture[first]] = run.score[first]
-    is_correct = np.zeros(len(labels), bool)
-    is_correct[picture[first]] = species[first] == labels[picture[first]]
-    is_known, is_unknown = is_own & (labels >= 0), is_own & (labels < 0)
-    known, unknown = best[is_known], best[is_unknown]
-    counted = kept & is_species & (species >= 0)
-    is_probability = ((run.score >= 0) & (run.score <= 1)).all()
-
-    def average_precision(predictions: NDArray[np.bool_]) -> float:
-        pictures, kinds, scores = (column[predictions] for column in (picture, species, run.score))
-        own_labels = np.where(is_own, labels, -1)
-        return macro_average(average_precision_by_class(own_labels, pictures, kinds, scores, len(names)))
-
-    return OpenWorldScores(
-        name,
-        len(known),
-        len(unknown),
-        accuracy_score(is_correct[is_known]),
-        average_precision(counted & is_known[picture]),
-        average_precision(counted),
-        area_under_roc(known, unknown),
-        open_set_classification_rate(known, is_correct[is_known], unknown),
-        false_positive_rate(known, unknown),
-        confident_share(unknown, np.isfinite(unknown)) if is_probability else float("nan"),
-    )
-
-
-def make_open_world_table(scores: Mapping[str, Sequence[OpenWorldScores]]) -> Table:
-    """Tabulate how each run tells known species from unknown ones."""
-    headings = ["known", "unknown", "top-1", "mAP", "mAP-open", "AUROC", "OSCR", "FPR-95", "unknown ≥ 0.9"]
-    rows: list[list[Cell]] = [[name, *astuple(row)] for name, found in scores.items() for row in found]
-    notes = ["mAP: without the unknown pictures; a picture's highest score says how surely its species is known"]
-    return Table("Open world", ["run", "type", *headings], rows, notes)
+def _score_known(known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike) -> list[float]:
+    """Compute AUROC, OSCR and FPR-95."""
+    oscr = open_set_classification_rate(known, is_correct, unknown)
+    return [area_under_roc(known, unknown), oscr, false_positive_rate(known, unknown)]
 
 
 def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
@@ -265,9 +188,7 @@ def _score_fold(fold: OpenWorldFold) -> list[float]:
     return [
         len(known.known),
         len(unknown.known),
-        area_under_roc(known.known, unknown.known),
-        open_set_classification_rate(known.known, fold.is_correct, unknown.known),
-        false_positive_rate(known.known, unknown.known),
+        *_score_known(known.known, fold.is_correct, unknown.known),
         1 - unknown.is_named.mean(),
         confident_share(unknown.highest, unknown.is_named),
         1 - known.is_named.mean(),

@@ -15,15 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError
-from leafid.learning.averages import (
-    accuracy_score,
-    average_score,
-    encode,
-    index_plants,
-    macro_average,
-    per_plant_score,
-    top_k_scores,
-)
+from leafid.learning.averages import encode, index_plants, top_k_scores
 from leafid.pictures.names import parse_genus
 from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.resampling import Bootstrap, WeightedScore, bootstrap_scores
@@ -36,12 +28,8 @@ GROUPS = ("species", "genus", "family", "author", "plant", "content")
 MEAN_OF_TYPES, ALL = "mean of types", "all pictures"
 #: The order of acquisition types in tables.
 TYPE_ORDER = (*map(str, AcquisitionType), UNKNOWN)
-#: The ways to average pictures; all take values, authors and plants.
-AVERAGES: dict[str, Callable[[ArrayLike, ArrayLike, ArrayLike], float]] = {
-    "S": average_score,
-    "plants": per_plant_score,
-    "pictures": lambda values, _authors, _plants: accuracy_score(values),
-}
+#: The ways to average pictures: over authors and their plants, over plants, over pictures.
+AVERAGES = ("S", "plants", "pictures")
 _NO_INTERVAL = (float("nan"), float("nan"))
 
 
@@ -83,7 +71,7 @@ class PlantMetric:
     name: str
     #: Ranks of the correct taxon, int (n,), to scores, float64 (n,) in [0, 1].
     score_pictures: Callable[[ArrayLike], NDArray[np.float64]] = top_k_scores
-    #: A key of `AVERAGES`.
+    #: One of `AVERAGES`.
     average: str = "S"
     #: One of {"species", "genus", "family"}: what has to be correct.
     level: str = "species"
@@ -93,17 +81,10 @@ class PlantMetric:
         """Its heading in tables."""
         return self.name if self.level == "species" else f"S of {self.level}"
 
-    def average_pictures(self, values: NDArray[np.float64], truth: GroundTruth, chosen: NDArray[np.intp]) -> float:
-        """Average the values of some pictures of a ground truth, float64 (m,)."""
-        return AVERAGES[self.average](values, *self._get_columns(truth, chosen))
-
     def weigh(self, truth: GroundTruth, chosen: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Apply `weigh_in_groups` to some pictures of a ground truth."""
-        return weigh_in_groups(self.average, *self._get_columns(truth, chosen))
-
-    def _get_columns(self, truth: GroundTruth, chosen: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         plants = "unit" if self.average == "plants" else "plant"
-        return truth.encode("author")[1][chosen], truth.encode(plants)[1][chosen]
+        return weigh_in_groups(self.average, truth.encode("author")[1][chosen], truth.encode(plants)[1][chosen])
 
 
 _EVERY_RUN = (
@@ -149,8 +130,6 @@ class JudgedRun:
     #: `genus_correct`, `family_correct`: bool (n,), whether the species of rank 1 is of the correct genus, family.
     genus_correct: NDArray[np.bool_]
     family_correct: NDArray[np.bool_]
-    #: As the run's.
-    repeated: int = 0
 
     @property
     def covered(self) -> NDArray[np.bool_]:
@@ -170,28 +149,25 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     The genus of a predicted species is the beginning of its name, its family is that of the genus in the ground truth:
     a predicted species need not have a picture there.
     """
-    picture = find_indices(run.pictures, truth.pictures)[run.picture_index]
-    names, correct = truth.encode("species")
-    species = find_indices(run.species, names)[run.species_index]
-    in_truth = picture >= 0
-    hits = np.flatnonzero(in_truth & (species == correct[np.where(in_truth, picture, 0)]))
+    own, picture, species = truth.locate(run)
+    is_hit = species == truth.encode("species")[1][picture]
     rank = np.zeros(len(truth), np.int32)
     # Ranks rise within a picture: written in reverse order, the best rank of a repeated species remains.
-    rank[picture[hits][::-1]] = run.rank[hits][::-1]
-    size = np.bincount(picture[in_truth], minlength=len(truth))
-    top = np.flatnonzero(in_truth & (run.rank == 1))
+    rank[picture[is_hit][::-1]] = own.rank[is_hit][::-1]
+    size = np.bincount(picture, minlength=len(truth))
+    first = np.flatnonzero(own.rank == 1)
     genera = [parse_genus(name) for name in run.species]
     families = [truth.known.family_of.get(name, UNKNOWN) for name in genera]
 
     def is_correct(taxa: Sequence[str], level: str) -> NDArray[np.bool_]:
         taxon_names, labels = truth.encode(level)
-        predicted, expected = find_indices(taxa, taxon_names)[run.species_index[top]], labels[picture[top]]
+        predicted, expected = find_indices(taxa, taxon_names)[own.species_index[first]], labels[picture[first]]
         is_known = np.array([name != UNKNOWN for name in taxon_names])[expected]
         found = np.zeros(len(truth), bool)
-        found[picture[top]] = (predicted == expected) & is_known
+        found[picture[first]] = (predicted == expected) & is_known
         return found
 
-    return JudgedRun(run.name, rank, size, is_correct(genera, "genus"), is_correct(families, "family"), run.repeated)
+    return JudgedRun(run.name, rank, size, is_correct(genera, "genus"), is_correct(families, "family"))
 
 
 @dataclass(frozen=True)
@@ -229,24 +205,32 @@ def score_run(truth: GroundTruth, run: JudgedRun, options: ScoreOptions, field: 
     types are drawn together, and `ALL`. Where there is one type, only that is scored, or `ALL` if it is unknown. Of
     pictures whose genus or family is unknown, the score of that level is NaN.
     """
-    values = [run.score_pictures(metric) for metric in options.metrics]
 
     def score(name: str, *parts: NDArray[np.intp]) -> GroupScores:
         """Score some pictures, or average the scores of several parts of them."""
         missing = sum(int((~run.covered[part]).sum()) for part in parts)
         counted = [part[run.covered[part]] if options.leave_out_missing else part for part in parts]
-        columns = [
-            [metric.average_pictures(value[own], truth, own) for own in counted]
+        units = truth.encode("unit")[1]
+        drawn = np.unique(units[np.concatenate(counted)])
+        weighted = [
+            WeightedScore(value[part], *metric.weigh(truth, part), np.searchsorted(drawn, units[part]))
             for metric, value in zip(options.metrics, values, strict=True)
+            for part in counted
         ]
-        if field in LEVEL_METRICS and name == UNKNOWN:
-            columns = [[float("nan")] if m.level == field else c for m, c in zip(options.metrics, columns, strict=True)]
-        n_plants = len(np.unique(truth.encode("unit")[1][np.concatenate(counted)]))
-        intervals = _compute_intervals(truth, options, values, counted)
-        scores = tuple(map(macro_average, columns))
-        intervals = tuple(_NO_INTERVAL if np.isnan(own) else i for own, i in zip(scores, intervals, strict=True))
-        return GroupScores(name, sum(map(len, counted)), n_plants, missing, scores, intervals)
+        table = np.array([own.compute() for own in weighted]).reshape(len(options.metrics), -1)
+        is_unknown = [field == metric.level and name == UNKNOWN for metric in options.metrics]
+        scores = tuple(np.where(is_unknown, np.nan, _average_parts(table)).tolist())
+        intervals = [_NO_INTERVAL] * len(scores)
+        samples = bootstrap_scores(weighted, len(drawn), options.bootstrap) if options.bootstrap else None
+        if options.bootstrap and samples is not None:
+            means = _average_parts(samples.reshape(*table.shape, -1))
+            intervals = [
+                _NO_INTERVAL if np.isnan(own) else options.bootstrap.compute_interval(mean)
+                for own, mean in zip(scores, means, strict=True)
+            ]
+        return GroupScores(name, sum(map(len, counted)), len(drawn), missing, scores, tuple(intervals))
 
+    values = [run.score_pictures(metric) for metric in options.metrics]
     if field != "type":
         return [score(name, indices) for name, indices in _split_by(truth, field).items()]
     types = select_types(truth)
@@ -256,34 +240,10 @@ def score_run(truth: GroundTruth, run: JudgedRun, options: ScoreOptions, field: 
     return [*found, score(MEAN_OF_TYPES, *types.values()), score(ALL, np.arange(len(truth)))]
 
 
-def _compute_intervals(
-    truth: GroundTruth,
-    options: ScoreOptions,
-    values: Sequence[NDArray[np.float64]],
-    parts: Sequence[NDArray[np.intp]],
-) -> Sequence[tuple[float, float]]:
-    """Compute the interval of each metric's mean over some parts of the pictures, whose plants are drawn together.
-
-    A part is left out of a mean where none of its plants is drawn.
-    """
-    no_intervals = [_NO_INTERVAL] * len(values)
-    parts = [part for part in parts if len(part)]
-    if not options.bootstrap or not parts:
-        return no_intervals
-    units = truth.encode("unit")[1]
-    drawn = np.unique(units[np.concatenate(parts)])
-    scores = [
-        WeightedScore(value[part], *metric.weigh(truth, part), np.searchsorted(drawn, units[part]))
-        for metric, value in zip(options.metrics, values, strict=True)
-        for part in parts
-    ]
-    samples = bootstrap_scores(scores, len(drawn), options.bootstrap)
-    if samples is None:
-        return no_intervals
-    by_metric = samples.reshape(len(values), len(parts), -1)
-    n_parts = (~np.isnan(by_metric)).sum(axis=1)
-    means = np.nansum(by_metric, axis=1) / np.where(n_parts, n_parts, np.nan)
-    return [options.bootstrap.compute_interval(own) for own in means]
+def _average_parts(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Average over the second axis; NaN, a part without pictures or of which no plant is drawn, is left out."""
+    counts = (~np.isnan(scores)).sum(axis=1)
+    return np.nansum(scores, axis=1) / np.where(counts, counts, np.nan)
 
 
 def select_types(truth: GroundTruth, acquisition_type: str | None = None) -> dict[str, NDArray[np.intp]]:
@@ -309,9 +269,10 @@ def make_score_table(
 ) -> Table:
     """Tabulate the scores of each run on each acquisition type, or each of `GROUPS`.
 
-    `intervals` says which scores are shown with them: "S", "all" or "none".
+    `intervals` says which scores are shown with them: "S", "all" or "none". Genera and families have a metric more.
     """
-    metrics = [*([LEVEL_METRICS[group]] if group in LEVEL_METRICS else []), *options.metrics]
+    level = [LEVEL_METRICS[group]] if group in LEVEL_METRICS else []
+    metrics = [*level, *(metric for metric in options.metrics if metric not in level)]
     has_interval = [intervals == "all" or intervals == metric.name == "S" for metric in metrics]
     bootstrap = options.bootstrap if any(has_interval) else None
     options = replace(options, metrics=metrics, bootstrap=bootstrap)

@@ -107,12 +107,10 @@ def collect_run_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPict
     """
     run.check_probabilities()
     run.check_order()
-    picture = find_indices(run.pictures, truth.pictures)[run.picture_index]
-    kept = picture >= 0
+    own, picture, _ = truth.locate(run)
     table = np.zeros((len(truth), len(run.species)))
     # The least difference that makes the better rank win between equal scores; what is listed wins over what isn't.
-    scores = np.maximum(run.score, _LISTED) * (1 - 1e-12 * run.rank)
-    table[picture[kept], run.species_index[kept]] = scores[kept]
+    table[picture, own.species_index] = np.maximum(own.score, _LISTED) * (1 - 1e-12 * own.rank)
     return collect_plants(table, find_indices(truth.species, run.species), truth.type, truth.author, truth.unit)
 
 

@@ -47,6 +47,10 @@ class WeightedScore:
     groups: NDArray[np.intp]
     plants: NDArray[np.intp]
 
+    def compute(self) -> float:
+        """Compute the score; NaN without pictures."""
+        return float(self.resample(np.ones((int(self.plants.max(initial=0)) + 1, 1)))[0])
+
     def resample(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score resamples in which each plant is drawn so many times, float (plants, resamples); float (resamples,).
 

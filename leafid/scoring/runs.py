@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from pathlib import PurePath
 from typing import NamedTuple
 
 import numpy as np
@@ -103,20 +101,14 @@ def make_run(name: str, pictures: Mapping[str, int], species: Mapping[str, int],
     `pictures` and `species` have the code of each name, 0, 1, …; the table, (N, 5), has codes of pictures and of
     species, ranks, scores and lines.
     """
-    columns = table.T
-    picture = _sort_codes(pictures)[columns[0].astype(np.intp)]
-    kind = _sort_codes(species)[columns[1].astype(np.intp)]
-    order = np.lexsort((columns[4], columns[2], picture))
-    rank, score, line = (column[order] for column in columns[2:])
+    # The index of each code where names are sorted.
+    positions = [np.argsort(np.argsort([*names])) for names in (pictures, species)]
+    codes, (rank, score, line) = table.T[:2].astype(np.intp), table.T[2:]
+    picture, kind = (own[code].astype(np.int32) for own, code in zip(positions, codes, strict=True))
+    order = np.lexsort((line, rank, picture))
     names = tuple(sorted(pictures)), tuple(sorted(species))
-    return Run(name, *names, picture[order], kind[order], rank.astype(np.int32), score, line.astype(np.int32))
-
-
-def _sort_codes(codes: Mapping[str, int]) -> NDArray[np.int32]:
-    """Give the new index of each code where names are sorted."""
-    new_index = np.empty(len(codes), np.int32)
-    new_index[[codes[name] for name in sorted(codes)]] = np.arange(len(codes))
-    return new_index
+    rank, line = rank[order].astype(np.int32), line[order].astype(np.int32)
+    return Run(name, *names, picture[order], kind[order], rank, score[order], line)
 
 
 @dataclass(frozen=True)
@@ -133,23 +125,16 @@ class KnownNames:
     #: The family of each known genus.
     family_of: Mapping[str, str] = field(default_factory=dict)
 
-    @cached_property
-    def by_stem(self) -> dict[str, str]:
-        """The pictures by their names without extension."""
-        return {PurePath(name).stem: name for name in sorted(self.pictures)}
 
+def write_run(file: str | os.PathLike[str], rankings: Mapping[str, Sequence[tuple[str, float]]]) -> None:
+    """Write each picture's species with their scores, the best first; the file appears only when it is complete.
 
-def write_run(
-    file: str | os.PathLike[str], predictions: Mapping[str, Sequence[tuple[str, float]]] | Iterable[Prediction]
-) -> None:
-    """Write a run file, which appears only when it is complete.
-
-    `predictions` are each picture's species with their scores, the best first, or `Prediction` records. A name that
-    this format can't hold, or a score that is not finite, raises a `LeafidError`.
+    A name that this format can't hold, or a score that is not finite, raises a `LeafidError`.
     """
     with open_output(file) as stream:
-        for prediction in _rank(predictions) if isinstance(predictions, Mapping) else predictions:
-            stream.write(format_run_line(*prediction))
+        for picture, ranking in rankings.items():
+            for rank, (species, score) in enumerate(ranking, 1):
+                stream.write(format_run_line(picture, species, rank, score))
 
 
 def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
@@ -177,9 +162,3 @@ def find_name_problem(picture: str) -> str | None:
     if picture.split() != [picture] or not picture.isprintable() or picture.startswith("<"):
         return "a run file holds names in UTF-8 without blanks, invisible characters or '<' at the beginning"
     return None if "." in picture else "expected a picture name with an extension such as '.jpg'"
-
-
-def _rank(predictions: Mapping[str, Sequence[tuple[str, float]]]) -> Iterable[Prediction]:
-    for picture, ranking in predictions.items():
-        for rank, (species, score) in enumerate(ranking, 1):
-            yield Prediction(picture, species, rank, score)

@@ -18,7 +18,7 @@ Cell = str | int | float | None
 
 #: The formats that `render` writes.
 FORMATS = ("text", "csv", "json", "markdown", "latex")
-#: Maximum length of a line of a text table; a single column may be longer.
+#: Width of a terminal: text tables avoid longer lines.
 WIDTH = 120
 
 _TABULATE = {"text": "simple", "markdown": "github", "latex": "latex_booktabs"}
@@ -47,8 +47,8 @@ class Table:
 def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     """Write tables in one of the `FORMATS`, with `digits` decimals in text, Markdown and LaTeX.
 
-    Text has lines of at most `WIDTH` characters: a wider table is set closer, or continued below. CSV has an empty line
-    between tables and no titles or notes; JSON is a list of objects with `title`, `rows` (an object each) and `notes`.
+    A text table that is wider than `WIDTH` is set closer. CSV has an empty line between tables and no titles or notes;
+    JSON is a list of objects with `title`, `rows` (an object each) and `notes`.
     Both have 15 digits of a number, all that are sure after some arithmetic, and no value for NaN.
 
     Examples
@@ -103,8 +103,6 @@ def _format_table(table: Table, form: str, digits: int) -> str:
         table = _escape_markdown(table)
     title, notes = table.title, list(table.notes)
     text = _format_cells(table, form, digits)
-    if form == "text" and _measure_width(text) > WIDTH:
-        text = _format_narrow(table, digits)
     if form == "latex":
         return "".join([f"% {line}\n" for line in [title, *notes] if line]) + text + "\n"
     if form == "markdown":
@@ -123,49 +121,18 @@ def _escape_markdown(table: Table) -> Table:
     return Table(escape(table.title), [*map(escape, table.columns)], rows, [*map(escape, table.notes)])
 
 
-def _format_cells(table: Table, form: str, digits: int, *, close: bool = False) -> str:
-    """Format headings and rows; `close` leaves no blanks after a heading that is longer than its cells."""
+def _format_cells(table: Table, form: str, digits: int) -> str:
     is_text = [any(isinstance(row[column], str) for row in table.rows) for column in range(len(table.columns))]
     rows = [[format_cell(cell, digits) for cell in row] for row in table.rows]
-    headings = list(table.columns)
-    if close:
+    # Cells are formatted before: tabulate would also take a run named 1e5 for a number.
+    alignment = ["left" if text else "right" for text in is_text] if rows else None
+    keywords = {"disable_numparse": True, "colalign": alignment}
+    text = tabulate(rows, list(table.columns), _TABULATE[form], **keywords)
+    if form == "text" and max(map(len, text.split("\n"))) > WIDTH:
         # tabulate pads headings, but not cells.
-        widths = [max(map(_measure_width, column)) for column in zip(headings, *rows, strict=True)]
-        rows = [headings, ["-" * width for width in widths], *rows]
-    return tabulate(
-        rows,
-        headers=() if close else headings,
-        tablefmt="plain" if close else _TABULATE[form],
-        # Cells are formatted before: tabulate would also take a run named 1e5 for a number.
-        disable_numparse=True,
-        colalign=["left" if text else "right" for text in is_text] if rows else None,
-    )
-
-
-def _format_narrow(table: Table, digits: int) -> str:
-    """Format a table that is too wide as text: with closer columns, continued below where that isn't enough."""
-    n_columns, n_keys = len(table.columns), 1
-    while n_keys < n_columns - 1 and all(isinstance(row[n_keys], str) for row in table.rows):
-        n_keys += 1
-
-    def format_part(start: int, end: int) -> str:
-        kept = [*range(n_keys), *range(start, end)]
-        rows = [[row[column] for column in kept] for row in table.rows]
-        return _format_cells(Table("", [table.columns[column] for column in kept], rows), "text", digits, close=True)
-
-    # A score and its interval stay together.
-    starts = [c for c in range(n_keys, n_columns) if not table.columns[c].endswith((" low", " high"))] + [n_columns]
-    blocks = []
-    while len(starts) > 1:
-        fitting = [n for n, end in enumerate(starts) if n and _measure_width(format_part(starts[0], end)) <= WIDTH]
-        n_taken = max(fitting, default=1)
-        blocks.append(format_part(starts[0], starts[n_taken]))
-        starts = starts[n_taken:]
-    return "\n\n".join(blocks)
-
-
-def _measure_width(text: str) -> int:
-    return max(map(len, text.split("\n")))
+        widths = [max(map(len, column)) for column in zip(table.columns, *rows, strict=True)]
+        text = tabulate([table.columns, ["-" * width for width in widths], *rows], (), "plain", **keywords)
+    return text
 
 
 def format_cell(cell: Cell, digits: int = 3) -> str:

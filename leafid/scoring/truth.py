@@ -6,7 +6,7 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -20,12 +20,18 @@ from leafid.pictures import read_and_warn
 from leafid.pictures.collection import XmlOmission
 from leafid.pictures.names import parse_label
 from leafid.pictures.picture import Picture, Taxon
-from leafid.scoring.runs import KnownNames
+from leafid.scoring.runs import KnownNames, Run
 from leafid.textfiles import LineProblems, read_text
 
 logger = logging.getLogger(__name__)
 
 _PICTURE_NAME = re.compile(r"\S+\.(?:jpe?g|png|tiff?|bmp|webp)", re.IGNORECASE)
+# What follows where a field is unknown for some pictures.
+_CONSEQUENCES = {
+    "type": "they count as a type of their own in the mean of types",
+    "author": "S counts them as pictures of one more author",
+    "plant": "S counts those of an author as one plant, as the official scorer does",
+}
 
 #: The entry of a column where the collection has none.
 UNKNOWN = "unknown"
@@ -61,25 +67,42 @@ class GroundTruth:
     def split_known(self) -> tuple[GroundTruth | None, int]:
         """Split off the pictures of `UNKNOWN_SPECIES`: return the others, None without any, and the number of these."""
         kept = [index for index, name in enumerate(self.species) if name != UNKNOWN_SPECIES]
-        if len(kept) == len(self):
-            return self, 0
-        columns = ("pictures", "species", "genus", "family", "type", "author", "plant", "unit", "content")
+        columns = [field.name for field in fields(self) if field.name != "known"]
         selected: dict[str, Any] = {name: tuple(getattr(self, name)[index] for index in kept) for name in columns}
         return replace(self, **selected) if kept else None, len(self) - len(kept)
 
     def encode(self, field: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
         """Encode a column, such as ``species``: its distinct entries, sorted, and the index of each picture's, intp."""
         if field not in self._encoded:
-            entries = getattr(self, field)
-            names = tuple(sorted(set(entries)))
-            position = {name: index for index, name in enumerate(names)}
-            self._encoded[field] = names, np.fromiter(map(position.__getitem__, entries), np.intp, len(entries))
+            names, index = np.unique(getattr(self, field), return_inverse=True)
+            self._encoded[field] = tuple(names.tolist()), index
         return self._encoded[field]
 
     @cached_property
     def _encoded(self) -> dict[str, tuple[tuple[str, ...], NDArray[np.intp]]]:
         """The columns encoded so far: every run uses the same."""
         return {}
+
+    def locate(self, run: Run) -> tuple[Run, NDArray[np.intp], NDArray[np.intp]]:
+        """Find a run's predictions of pictures of this ground truth.
+
+        Returns
+        -------
+        run : Run
+            These N predictions.
+        picture, species : ndarray of intp, shape (N,)
+            The index of each one's picture, and of its species among the names of ``encode("species")``, -1 for others.
+        """
+        picture = find_indices(run.pictures, self.pictures)[run.picture_index]
+        own = run.select(picture >= 0)
+        species = find_indices(run.species, self.encode("species")[0])[own.species_index]
+        return own, picture[picture >= 0], species
+
+
+def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
+    """Find each name's index among the known ones, -1 for others."""
+    index = {name: position for position, name in enumerate(known)}
+    return np.array([index.get(name, -1) for name in names], np.intp)
 
 
 def make_ground_truth(
@@ -96,26 +119,16 @@ def make_ground_truth(
         raise LeafidError(
             f"{source}: expected pictures with their species, found none; is this a test set without labels?"
         )
-    clashes = [
-        f"{source}: expected picture names that differ, found {first.file} and {second.file}; score them apart (--part)"
-        for first, second in pairwise(labelled)
-        if first.name == second.name
-    ]
-    if clashes:
-        raise ProblemsError(clashes)
+    if clashes := [(a.file, b.file) for a, b in pairwise(labelled) if a.name == b.name]:
+        found = [f"{source}: expected picture names that differ, found {a} and {b}" for a, b in clashes]
+        raise ProblemsError(f"{problem}; score them apart (--part)" for problem in found)
+    for field, consequence in _CONSEQUENCES.items():
+        _warn_of([picture for picture in labelled if not getattr(picture, field)], len(labelled), field, consequence)
     names = tuple(picture.name for picture in labelled)
     # A package has a test picture twice: with and without its label.
     unlabelled = list({picture.name: picture for picture in listed if picture.name not in set(names)}.values())
-    count = len(labelled)
-    without_type, without_author, without_plant = (
-        [picture for picture in labelled if not getattr(picture, field)] for field in ("type", "author", "plant")
-    )
-    _warn_of(without_type, count, "acquisition type", "they count as a type of their own in the mean of types")
-    _warn_of(without_author, count, "author", "S counts them as pictures of one more author")
-    _warn_of(without_plant, count, "plant", "S counts those of an author as one plant, as the official scorer does")
-    _warn_of(unlabelled, count + len(unlabelled), "species", "they are not scored")
+    _warn_of(unlabelled, len(labelled) + len(unlabelled), "species", "they are not scored")
     taxa = [picture.taxon for picture in labelled if picture.taxon is not None]
-    known = known or collect_known_names(listed)
     return GroundTruth(
         pictures=names,
         species=tuple(taxon.species for taxon in taxa),
@@ -126,16 +139,16 @@ def make_ground_truth(
         plant=tuple(picture.plant or UNKNOWN for picture in labelled),
         unit=tuple(picture.group if picture.plant else f"picture {picture.name}" for picture in labelled),
         content=tuple(str(picture.content or UNKNOWN) for picture in labelled),
-        known=replace(known, pictures=frozenset(picture.name for picture in listed)),
+        known=replace(known or collect_known_names(listed), pictures=frozenset(picture.name for picture in listed)),
     )
 
 
-def _warn_of(unknown: Sequence[Picture], n_all: int, title: str, consequence: str) -> None:
+def _warn_of(unknown: Sequence[Picture], n_all: int, field: str, consequence: str) -> None:
     # In a collection that never has the field there is only one group, so that no score depends on it.
     if 0 < len(unknown) < n_all:
         logger.warning(
             "%s: expected the %s of every picture, found none for %d of %d, this one first; %s",
-            *(unknown[0].file, title, len(unknown), n_all, consequence),
+            *(unknown[0].file, field, len(unknown), n_all, consequence),
         )
 
 
@@ -144,7 +157,7 @@ def collect_known_names(pictures: Iterable[Picture], species: Iterable[str] | No
     listed = tuple(pictures)
     taxa = [picture.taxon for picture in listed if picture.taxon and picture.species]
     identifiers: dict[str, set[str]] = {}
-    for taxon in (picture.taxon for picture in listed if picture.taxon):
+    for taxon in taxa:
         for name in (taxon.full_name, taxon.identifier):
             if name and name != taxon.species:
                 identifiers.setdefault(name, set()).add(taxon.species)
@@ -161,44 +174,35 @@ def _find_genus(taxon: Taxon) -> str | None:
     return taxon.genus or parse_label(taxon.species).genus
 
 
-def read_ground_truth(
-    path: str | os.PathLike[str],
-    *,
-    xml: str | os.PathLike[str] | None = None,
-    part: str | None = None,
-    **reading: str | None,
-) -> GroundTruth:
-    """Read a ground truth from a collection, a folder of XML, or a ``…GroundTruth.txt`` together with its XML.
+def read_ground_truth(path: str | os.PathLike[str], *, part: str | None = None, **reading: str | None) -> GroundTruth:
+    """Read a ground truth from a collection, a folder of XML, or a ``…GroundTruth.txt`` in the folder of its XML.
 
-    `xml` is the folder with the XML of a text file's pictures, by default its own. `part` selects a part of a folder
-    (see `select_scored`); a text file lists what is scored; `reading` are options of `read_collection`. Either with the
-    other kind raises a `UsageError`; nothing to score against, or a text file and XML that disagree, a `LeafidError`.
+    `part` selects a part of a collection (see `select_scored`); a text file lists what is scored, so that both together
+    raise a `UsageError`. `reading` are options of `read_collection`. A `LeafidError` is raised when there is nothing to
+    score against, or when text file and XML disagree.
     """
     source = Path(path)
     if not source.exists():
         raise LeafidError(f"{source}: no such file or folder; expected a ground truth")
-    if source.is_dir() and xml is not None:
-        raise UsageError(f"expected a …GroundTruth.txt with --xml, found the folder {source}; leave out --xml")
     if not source.is_dir() and part is not None:
         raise UsageError(f"expected a collection with --part, found the file {source}, which lists what is scored")
     listed = None if source.is_dir() else read_ground_truth_file(source)
-    folder = source if listed is None else Path(xml) if xml is not None else source.parent
+    folder = source if listed is None else source.parent
     collection = read_and_warn(folder, **reading, unlabelled=True)
-    omitted = [problem for problem in collection.problems if isinstance(problem, XmlOmission)]
+    omitted = sum(isinstance(problem, XmlOmission) for problem in collection.problems)
     if omitted and listed is None:
         raise LeafidError(
-            f"{folder}: expected a ground truth whose XML can all be used, found {len(omitted)} left out (see the "
+            f"{folder}: expected a ground truth whose XML can all be used, found {omitted} left out (see the "
             "warnings), whose pictures the means would lack; correct or remove them"
         )
-    pictures: Sequence[Picture] = collection.pictures
     species = _read_species_list(folder)
     if listed is None:
-        known = collect_known_names(pictures, species)
-        pictures = select_scored(pictures, part, source=str(source))
-    else:
-        known = collect_known_names(pictures, {*(species or ()), *listed})
-        pictures = _select_listed(pictures, listed, source, folder)
-    return make_ground_truth(pictures, known, source=str(source))
+        known = collect_known_names(collection.pictures, species)
+        return make_ground_truth(
+            select_scored(collection.pictures, part, source=str(source)), known, source=str(source)
+        )
+    known = collect_known_names(collection.pictures, {*(species or ()), *listed})
+    return make_ground_truth(_select_listed(collection.pictures, listed, source), known, source=str(source))
 
 
 def select_scored(pictures: Sequence[Picture], part: str | None = None, *, source: str) -> Sequence[Picture]:
@@ -241,31 +245,25 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
     """
     file = Path(path)
     species: dict[str, list[str]] = {}
-    n_pictures = 0
     with LineProblems(file) as problems:
         for number, line in enumerate(read_text(file).split("\n"), 1):
             words = line.split()
-            if not words:
-                continue
             first = next((i for i, word in enumerate(words) if _PICTURE_NAME.fullmatch(word)), len(words))
-            name, names = " ".join(words[:first]), words[first:]
+            names = words[first:]
             other = next((word for word in names if not _PICTURE_NAME.fullmatch(word)), None)
-            if first == 0:
+            if words and first == 0:
                 problem = f"expected a species name before the pictures, found {words[0]!r}"
                 problems.add(number, f"{problem} (a ground truth is named before the runs)")
             elif other is not None:
                 problems.add(number, f"expected a picture's file name, found {other!r}")
-            elif all(problems.check_unique(number, "every picture", word) for word in names):
-                species.setdefault(name, []).extend(names)
-                n_pictures += len(names)
-    if not n_pictures:
+            elif words and all(problems.check_unique(number, "every picture", word) for word in names):
+                species.setdefault(" ".join(words[:first]), []).extend(names)
+    if not any(species.values()):
         raise LeafidError(f"{file}: expected lines '<Genus species> <picture> …', found no picture")
     return species
 
 
-def _select_listed(
-    pictures: Iterable[Picture], listed: Mapping[str, list[str]], file: Path, folder: Path
-) -> list[Picture]:
+def _select_listed(pictures: Iterable[Picture], listed: Mapping[str, list[str]], file: Path) -> list[Picture]:
     """Select the pictures that the text file names, which must be those that the XML describes."""
     # A package has a test picture twice: with and without its label.
     by_name = {picture.name: picture for picture in pictures if picture.species}
@@ -273,8 +271,7 @@ def _select_listed(
         for species, names in listed.items():
             for name in names:
                 if name not in by_name:
-                    expected = f"expected the XML of {name!r} with its taxon in {folder}"
-                    problems.add(None, f"{expected}, found none; name its folder with --xml")
+                    problems.add(None, f"expected the XML of {name!r} with its taxon in {file.parent}, found none")
                 elif by_name[name].species != species:
                     problems.add(None, f"picture {name!r} is {species!r} here and {by_name[name].species!r} in its XML")
     return [by_name[name] for names in listed.values() for name in names]
@@ -287,9 +284,3 @@ def _read_species_list(folder: Path) -> list[str] | None:
             names = [" ".join(line.split()) for line in read_text(file).split("\n")]
             return [name for name in names if name]
     return None
-
-
-def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
-    """Find each name's index among the known ones, -1 for others."""
-    index = {name: position for position, name in enumerate(known)}
-    return np.array([index.get(name, -1) for name in names], np.intp)

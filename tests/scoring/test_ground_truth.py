@@ -9,7 +9,7 @@ from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.plant_task import judge_run
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import write_run
-from leafid.scoring.sets import make_macro_tables
+from leafid.scoring.sets import make_macro_table
 from leafid.scoring.truth import UNKNOWN, make_ground_truth, read_ground_truth, read_ground_truth_file, read_known_names
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
@@ -102,7 +102,7 @@ def test_pictures_without_type_or_author_are_reported_with_the_consequence(caplo
     known = {"type": AcquisitionType.SCAN, "author": "Ann"}
     make_ground_truth([picture("a.jpg", **known), picture("b.jpg", type=AcquisitionType.SCAN), picture("c.jpg")])
     assert [record.getMessage() for record in caplog.records] == [
-        "c.jpg: expected the acquisition type of every picture, found none for 1 of 3, this one first; they count as a "
+        "c.jpg: expected the type of every picture, found none for 1 of 3, this one first; they count as a "
         "type of their own in the mean of types",
         "b.jpg: expected the author of every picture, found none for 2 of 3, this one first; S counts them as pictures "
         "of one more author",
@@ -148,18 +148,17 @@ def test_macro_averages_are_over_identifiers_and_runs_may_use_them(plantnet):
     for labels in ({}, {"1355868": "Lactuca virosa 1355868", "7": "Acer opalus"}):
         write_run(folder / "run.txt", {name: [(labels.get(label, label), 1.0)] for name, label in pictures.items()})
         run = judge_run(read_run(folder / "run.txt", truth.known), truth)
-        (table,) = make_macro_tables(truth, [run], [1])
+        table = make_macro_table(truth, [run], [1])
         # The reference code averages by identifier: (1 + 0 + 1) / 3.
         assert table.rows == [["run.txt", pytest.approx(2 / 3)]]
     assert read_known_names(folder) == truth.known
 
 
-def test_a_name_of_several_species_is_refused_with_their_identifiers(plantnet):
+def test_a_name_of_several_species_is_refused(plantnet):
     folder, pictures = plantnet
     write_run(folder / "run.txt", {name: [("Lactuca virosa", 1.0)] for name in pictures})
     with pytest.raises(ProblemsError) as error:
         read_run(folder / "run.txt", read_ground_truth(folder).known)
     assert error.value.problems[0].endswith(
-        ":1: expected one species, found 'Lactuca virosa', the name of several; write one of Lactuca virosa 1355868, "
-        "Lactuca virosa 1432783"
+        ":1: expected a known species, found 'Lactuca virosa'; the nearest known name is 'Lactuca virosa 1432783'"
     )

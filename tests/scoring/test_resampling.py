@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.learning.averages import average_score
-from leafid.scoring.plant_task import AVERAGES, weigh_in_groups
+from leafid.learning.averages import accuracy_score, average_score, per_plant_score
+from leafid.scoring.plant_task import weigh_in_groups
 from leafid.scoring.resampling import (
     Bootstrap,
     WeightedScore,
@@ -16,6 +16,11 @@ from leafid.scoring.resampling import (
     randomisation_test,
 )
 
+AVERAGES = {
+    "S": average_score,
+    "plants": per_plant_score,
+    "pictures": lambda values, _authors, _plants: accuracy_score(values),
+}
 pictures = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 4), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=30
 )

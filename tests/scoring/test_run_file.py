@@ -64,8 +64,6 @@ def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scor
     random.Random(0).shuffle(shuffled)
     path.write_text("".join(shuffled), encoding="utf-8")
     assert list(read_run(path)) == predictions
-    write_run(path, predictions)
-    assert list(read_run(path)) == predictions
 
 
 @pytest.mark.parametrize(
@@ -74,17 +72,13 @@ def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scor
         ("\n" + GOOD, [":1: expected '<picture> <Genus species> <rank> <score>', found a blank line; remove it"]),
         ("1.jpg Quercus ilex 1 1,0\n", [":1: expected a score as a finite number, found '1,0'"]),
         ("1.jpg Quercus ilex 1 nan\n", [":1: expected a score as a finite number"]),
-        ("1.jpg Quercus ilex 0 1\n", [":1: expected a rank (1, 2, …) before the score, found '0' in"]),
-        ("1.jpg Quercus ilex 1.0 1\n", [":1: expected a rank (1, 2, …) before the score, found '1.0' in"]),
+        ("1.jpg Quercus ilex 0 1\n", [":1: expected a rank (1, 2, …) before the score, found '0'"]),
+        ("1.jpg Quercus ilex 1.0 1\n", [":1: expected a rank (1, 2, …) before the score, found '1.0'"]),
         (
             "1.jpg 1 0.5\n",
-            [":1: expected '<picture> <Genus species> <rank> <score>', without angle brackets, found '1.jpg 1"],
+            [":1: expected '<picture> <Genus species> <rank> <score>', found '1.jpg 1"],
         ),
-        ("<1.jpg Quercus ilex 1 0.5>\n", [":1: expected '<picture> <Genus species> <rank> <score>', without angle"]),
-        (
-            "2.JPG Quercus ilex 1 0.5\n",
-            [":1: expected a picture of the ground truth, found '2.JPG'; did you mean '2.jpg'?"],
-        ),
+        ("<1.jpg Quercus ilex 1 0.5>\n", [":1: expected '<picture> <Genus species> <rank> <score>', found"]),
         ("9.jpg Quercus ilex 1 0.5\n", [":1: expected a picture of the ground truth, found '9.jpg'"]),
         ("1.jpg Quercus illex 1 0.5\n", [UNKNOWN + "'Quercus illex'; the nearest known name is 'Quercus ilex'"]),
         ("1.jpg Juglans regia 1 0.5\n", [UNKNOWN + "'Juglans regia'"]),
@@ -123,17 +117,6 @@ def test_all_problems_are_found_at_once_and_in_order(file):
     with pytest.raises(ProblemsError) as error:
         read_run(path, KNOWN)
     assert len(error.value.problems) == 5
-
-
-def test_many_species_that_are_not_known_are_one_problem(file):
-    others = ("Nerium oleander", "Ficus carica", "Juglans regia", "Olea europaea")
-    lines = [f"1.jpg {name} {rank} 0.1\n" for rank, name in enumerate((*SPECIES, "Quercus ilexx", *others), 1)]
-    assert problems(file("".join(lines))) == [
-        ":6: expected a known species, found 'Quercus ilexx'; the nearest known name is 'Quercus ilex'",
-        *(f":{line}: expected a known species, found {name!r}" for line, name in zip((7, 8, 9), others, strict=False)),
-        ":10: expected species of the 5 known ones, found 4 others; 'leafid evaluate --official' counts them as wrong "
-        "answers",
-    ]
 
 
 def test_an_open_list_takes_other_species_but_no_misspelt_ones(file):
@@ -177,9 +160,3 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path, picture, species, 
     with pytest.raises(LeafidError):
         write_run(tmp_path / "run.txt", {"1.jpg": [("Quercus ilex", 1.0)], picture: [(species, score)]})
     assert list(tmp_path.iterdir()) == []
-
-
-def test_answers_above_the_species_are_one_problem_with_their_command(file):
-    assert problems(file("1.jpg Quercus * 1 0.5\n2.jpg Quercus * 1 0.5\n2107.jpg * 1 1\n")) == [
-        ":1: expected a species, found 'Quercus *'; 'leafid evaluate-hierarchy' scores higher taxa"
-    ]

@@ -17,7 +17,7 @@ from leafid.learning.thresholds import fit_average_k_thresholds
 from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import write_run
-from leafid.scoring.sets import BINS, average_by_bin, score_average_k, score_sets
+from leafid.scoring.sets import score_average_k, score_sets
 from leafid.scoring.truth import make_ground_truth
 
 quick = settings(max_examples=40, deadline=None)
@@ -75,14 +75,6 @@ def test_sets_have_the_mean_size_k_where_no_probabilities_are_tied(n, classes, k
     assert size > min(k, classes) - 1 / n - 1e-9
 
 
-def test_bins_are_those_of_table_1():
-    trained = [0, 1, 10, 11, 50, 51, 500, 501, 2000, 2001]
-    accuracy, classes = average_by_bin(np.linspace(0, 0.9, 10), trained)
-    assert classes.tolist() == [3, 2, 2, 2, 1]
-    assert accuracy == pytest.approx([0.1, 0.35, 0.55, 0.75, 0.9])
-    assert len(BINS) == 5
-
-
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 
 
@@ -130,8 +122,7 @@ def test_scores_are_those_of_the_literal_implementation(tmp_path_factory, valida
     (found,) = score_average_k(make_truth(labels), run, [k], fitted)
     expected = literal_average_k(validation, p, labels, k)
     assert (found.threshold, found.accuracy, found.macro_accuracy, found.size) == pytest.approx(expected)
-    (strict,) = score_average_k(make_truth(labels), run, [k], fitted, exclude_ties=True)
-    assert strict.fitted_size <= k <= found.fitted_size + 1 / len(validation)
+    assert k <= found.fitted_size + 1 / len(validation)
 
 
 def test_a_picture_that_the_run_lacks_has_an_empty_set_and_counts_in_the_mean_size(tmp_path):
@@ -178,9 +169,6 @@ def test_the_command_fits_thresholds_on_the_validation_run(cli, full_runs):
     assert [row["K"] for row in table] == ["1", "2"]
     assert float(table[0]["accuracy"]) + float(table[0]["error"]) == pytest.approx(1)
     assert f"{validation}: sets of 1 species have" in outcome.err
-    strict = cli("evaluate", TRUTH, run, *words, "--exclude-ties")
-    assert strict.err == ""
-    assert float(strict.out.splitlines()[-2].split(",")[3]) <= 1
 
 
 def test_the_command_warns_of_cut_lists(cli, full_runs):
@@ -192,24 +180,20 @@ def test_the_command_warns_of_cut_lists(cli, full_runs):
 
 
 def test_macro_averages_of_a_full_ranking(cli, full_runs):
-    outcome = cli("evaluate", TRUTH, full_runs[0], "--macro", "--top", "1,5", "--training", TRUTH, "--format", "json")
-    _, macro, bins = json.loads(outcome.out)
+    outcome = cli("evaluate", TRUTH, full_runs[0], "--macro", "--top", "1,5", "--format", "json")
+    _, macro = json.loads(outcome.out)
     by_species = json.loads(cli("evaluate", TRUTH, full_runs[0], "--by", "species", "--format", "json").out)[1]["rows"]
     expected = np.mean([row["top-1"] for row in by_species])
     assert macro["rows"][0]["macro top-1"] == pytest.approx(expected)
     assert macro["rows"][0]["macro top-1"] < macro["rows"][0]["macro top-5"] < 1
-    assert sum(row["species"] for row in bins["rows"]) == len(by_species)
-    assert list(bins["rows"][0]) == ["run", "training pictures", "species", "macro top-1", "macro top-5"]
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--validation", "val.txt"], "expected --average with --validation"),
-        (["--exclude-ties"], "expected --average with --exclude-ties"),
-        (["--training", str(TRUTH)], "expected --sets or --macro with --training"),
+        (["--validation", "val.txt"], "expected --validation with --average"),
         (["--average", "0"], "expected a mean size above 0, found '0'"),
-        (["--average", "1", "--validation", "a", "--validation", "b"], "once for each of 1 runs, found it 2 times"),
+        (["--average", "1", "--validation", "a", "--validation", "b"], "once for each run, found 2"),
     ],
 )
 def test_options_without_effect_are_refused(cli, words, message):

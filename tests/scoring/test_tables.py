@@ -25,15 +25,6 @@ def test_text():
     ]
 
 
-def test_a_wide_table_is_continued_below_and_keeps_a_score_with_its_interval():
-    headings = ["run", "type", *(f"metric {n}{end}" for n in range(4) for end in ("", " low", " high"))]
-    lines = render([Table("", headings, [["a.txt", "scan", *[0.5] * 12]])]).splitlines()
-    assert max(map(len, lines)) <= 120
-    first, second = (line.split("  ") for line in lines if line.startswith("run"))
-    assert ("metric 0" in first, "metric 1 high" in first, "metric 2" in second) == (True, True, True)
-    assert sum(line.split().count("0.5000") for line in lines if line.startswith("a.txt  scan")) == 12
-
-
 def test_csv_has_all_digits():
     found = list(csv.reader(io.StringIO(render([TABLE], "csv"))))
     assert found == [["run", "S", "n"], ["a_1.txt", "0.123456789", "3"], ["1e5", "", ""]]

@@ -40,12 +40,9 @@ def run(options: Options, environment: Environment) -> int:
     if len(lines := checked.find_contradictions()):
         environment.warn(
             f"{options.run}:{lines[0]}: expected a score that falls with the rank, found a higher one than of the "
-            f"rank before (in {count_noun(len(lines), 'line')}); ranks count, and --plants, --average, --reliability "
-            "refuse such a run"
+            f"rank before (in {count_noun(len(lines), 'line')}); evaluate refuses such a run where it uses scores"
         )
-    if known is not None:
-        missing = len(known.pictures - set(checked.pictures))
-        if missing:
-            environment.warn(f"{options.run}: {missing} of {len(known.pictures)} pictures are missing")
+    if known is not None and (n_missing := len(known.pictures - set(checked.pictures))):
+        environment.warn(f"{options.run}: {n_missing} of {len(known.pictures)} pictures are missing")
     environment.print(f"ok: {count_noun(len(checked.pictures), 'picture')}, {count_noun(len(checked), 'prediction')}")
     return 0

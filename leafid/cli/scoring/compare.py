@@ -6,21 +6,16 @@ by Holm's method. A picture that a run lacks counts 0.
 
 examples:
   leafid compare imageclef2011/TestXmlWithGroundTruth a.txt b.txt
-  leafid compare collection a.txt b.txt c.txt --metric top-1 --only-type photo --species
+  leafid compare collection a.txt b.txt c.txt --metric top-1 --only-type photo
 """
 
-from leafid.cli.arguments import SEED, TYPES, TableOptions, option, positive_int, switch
+from leafid.cli.arguments import SEED, TYPES, TableOptions, option, positive_int
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
-from leafid.cli.scoring.common import (
-    TruthOptions,
-    check_names_differ,
-    load_ground_truth,
-    load_judged_runs,
-)
+from leafid.cli.scoring.common import TruthOptions, load_ground_truth, load_runs
 from leafid.errors import LeafidError, UsageError
-from leafid.scoring.comparison import compare_runs, make_comparison_table, make_species_table
-from leafid.scoring.plant_task import list_plant_metrics
+from leafid.scoring.comparison import compare_runs, make_comparison_table
+from leafid.scoring.plant_task import find_plant_metric, list_plant_metrics
 
 _METRICS = tuple(metric.name for metric in list_plant_metrics((1,)))
 
@@ -30,7 +25,6 @@ class Options(TruthOptions, TableOptions):
 
     metric: str = option("what to compare (default: S)", choices=_METRICS, default="S")
     only_type: str | None = option("compare on pictures of this type (default: mean of the types)", choices=TYPES)
-    species: bool = switch("show each run's score on every species as well")
     resamples: int = option("random swaps a pair (default: 10000)", type=positive_int, default=10_000, metavar="N")
     seed: int = SEED
 
@@ -38,19 +32,16 @@ class Options(TruthOptions, TableOptions):
 def run(options: Options, environment: Environment) -> int:
     if len(options.runs) < 2:
         raise UsageError("expected at least two runs to compare; see 'leafid compare --help'")
-    check_names_differ(options.runs)
-    truth = load_ground_truth(options)
+    _, truth = load_ground_truth(options)
     type_, resamples, seed = options.only_type, options.resamples, options.seed
     if type_ and type_ not in truth.type:
         raise LeafidError(f"{options.truth}: expected pictures of type {type_}, found none")
-    runs = load_judged_runs(options.runs, truth, environment)
-    metric = next(metric for metric in list_plant_metrics() if metric.name == options.metric)
+    _, runs = load_runs(options, truth, environment)
+    metric = find_plant_metric(options.metric)
     comparisons = compare_runs(truth, runs, metric, acquisition_type=type_, resamples=resamples, seed=seed)
     scope = type_ or "mean of types"
-    tables = [
-        make_comparison_table(comparisons, metric.column, scope=scope, won="species", resamples=resamples, seed=seed)
-    ]
-    if options.species:
-        tables.append(make_species_table(truth, runs, metric, type_))
-    print_tables(tables, options, environment)
+    table = make_comparison_table(
+        comparisons, metric.column, scope=scope, won="species", resamples=resamples, seed=seed
+    )
+    print_tables([table], options, environment)
     return 0

@@ -23,11 +23,9 @@ examples:
   leafid evaluate --list
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import zip_longest
 from pathlib import Path
-from textwrap import fill
 
 from leafid.cli.arguments import (
     IntervalOptions,
@@ -40,25 +38,19 @@ from leafid.cli.arguments import (
 )
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output_file, print_tables, refuse_inputs
-from leafid.cli.scoring.common import (
-    TruthOptions,
-    check_names_differ,
-    load_ground_truth,
-    load_judged_runs,
-)
-from leafid.errors import LeafidError, UsageError
+from leafid.cli.scoring.common import TruthOptions, load_ground_truth, load_runs
+from leafid.errors import UsageError
 from leafid.files import write_text
 from leafid.grouping import count_noun, group_by
-from leafid.pictures import read_and_warn
-from leafid.scoring import calibration, open_world, plants, sets
-from leafid.scoring.calibration import collect_first_species
+from leafid.scoring.calibration import collect_first_species, make_reliability_table
 from leafid.scoring.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
-from leafid.scoring.open_world import score_open_world
+from leafid.scoring.open_world import make_open_world_table
 from leafid.scoring.plant_task import GROUPS, ScoreOptions, list_plant_metrics, make_score_table
-from leafid.scoring.plants import collect_run_plants
+from leafid.scoring.plants import collect_run_plants, make_plant_table
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import read_run
-from leafid.scoring.sets import score_average_k
+from leafid.scoring.runs import Run
+from leafid.scoring.sets import make_average_table, make_macro_table, make_set_table, score_average_k
 from leafid.scoring.tables import Table, read_metrics
 from leafid.scoring.truth import GroundTruth
 
@@ -98,12 +90,6 @@ class Options(TruthOptions, IntervalOptions, TableOptions):
         action="append",
         default=[],
     )
-    exclude_ties: bool = switch(
-        "with --average: leave out scores equal to the threshold where the sets would exceed K on average"
-    )
-    training: str | None = option(
-        "with --sets or --macro: count each species' training pictures there, for the bins", metavar="COLLECTION"
-    )
     intervals: str = option("scores to show intervals of (default: S)", choices=("S", "all", "none"), default="S")
     list: bool = switch("list every metric by the command that prints it")
 
@@ -114,37 +100,34 @@ def run(options: Options, environment: Environment) -> int:
         return 0
     if not options.runs:
         raise UsageError("expected a ground truth and at least one run; see 'leafid evaluate --help'")
-    _check_options(options)
-    check_names_differ(options.runs)
-    if options.output:
-        _check_files(options.runs, options.output)
-    full_truth = load_ground_truth(options)
-    truth, n_unknown = full_truth.split_known()
-    if truth is None:
-        raise LeafidError(f"{options.truth}: expected pictures of known species, found {n_unknown} unknown ones only")
-    if n_unknown:
-        environment.note(f"{options.truth}: {n_unknown} pictures of unknown species count in the last table only")
-    runs = load_judged_runs(options.runs, truth, environment, official=options.official)
-    style = ScoreOptions(
-        list_plant_metrics(options.top),
-        options.official,
-        Bootstrap(options.resamples, options.confidence, options.seed),
-    )
-    tables = [
-        make_score_table(truth, runs, style, by, options.intervals) for by in dict.fromkeys(["type", *options.by])
-    ]
-    training_pictures = _count_training_pictures(options.training, truth, environment)
+    if options.validation and (not options.average or len(options.validation) != len(options.runs)):
+        found = len(options.validation)
+        raise UsageError(f"expected --validation with --average, once for each run, found {found} for {options.runs}")
+    folder = _check_folder(options) if options.output else None
+    full_truth, truth = load_ground_truth(options)
+    runs, judged = load_runs(options, truth, environment, official=options.official)
+    bootstrap = Bootstrap(options.resamples, options.confidence, options.seed)
+    style = ScoreOptions(list_plant_metrics(options.top), options.official, bootstrap)
+    groups = dict.fromkeys(["type", *options.by])
+    tables = [make_score_table(truth, judged, style, group, options.intervals) for group in groups]
     if options.macro:
-        tables += sets.make_macro_tables(truth, runs, options.top, training_pictures)
+        tables.append(make_macro_table(truth, judged, options.top))
     if options.sets:
-        tables += sets.make_set_tables(truth, runs, training_pictures)
+        tables.append(make_set_table(truth, judged))
     if options.average:
-        tables.append(_make_average_table(options, truth, environment))
-    tables += _make_probability_tables(options, truth, full_truth)
+        tables.append(_make_average_table(runs, options, truth, environment))
+    if options.reliability:
+        named = {f"{run.name}, {kind}": own for run in runs for kind, own in collect_first_species(run, truth).items()}
+        tables.append(make_reliability_table(named, bootstrap, "run"))
+    if options.plants:
+        plants = {f"{run.name}, {kind}": own for run in runs for kind, own in collect_run_plants(run, truth).items()}
+        tables.append(make_plant_table(plants, "run"))
+    if n_unknown := len(full_truth) - len(truth):
+        environment.note(f"{options.truth}: {n_unknown} pictures of unknown species count in the last table only")
+        tables.append(make_open_world_table(runs, full_truth))
     print_tables(tables, options, environment)
-    if options.output:
-        folder = Path(options.output)
-        files = format_official_files(truth, runs, leave_out_missing=options.official)
+    if folder:
+        files = format_official_files(truth, judged, leave_out_missing=options.official)
         for name in files:
             refuse_inputs(folder / name, [options.truth, *options.runs, *options.validation])
         for name, text in files.items():
@@ -154,104 +137,39 @@ def run(options: Options, environment: Environment) -> int:
 
 
 def _list_metrics(form: str) -> list[Table]:
-    """Tabulate all metrics; for reading, a table for each command that prints some, with their sources below it."""
+    """Tabulate all metrics; for reading, what each is, by the command that prints it."""
     metrics = read_metrics()
     if form != "text":
         return [Table("", [*metrics[0]], [[*metric.values()] for metric in metrics])]
-    tables = []
-    widths = {"metric": 100, "column": 22, "better": 100, "range": 100, "what it is": 30}
-    for command, members in group_by(metrics, lambda metric: metric["command"]).items():
-        rows = [[fill(own[name], width) for name, width in widths.items()] for own in members]
-        sources = group_by(members, lambda metric: metric["citation"])
-        notes = [
-            fill(f"{', '.join(own['metric'] for own in found)}: {source}", 100) for source, found in sources.items()
-        ]
-        tables.append(Table(f"leafid {command}", [*widths], rows, notes))
-    return tables
+    return [
+        Table(f"leafid {command}", ["metric", "what it is"], [[own["metric"], own["what it is"]] for own in members])
+        for command, members in group_by(metrics, lambda metric: metric["command"]).items()
+    ]
 
 
-def _check_options(options: Options) -> None:
-    """Refuse options that would have no effect."""
-    if options.training and not (options.sets or options.macro):
-        raise UsageError("expected --sets or --macro with --training")
-    if options.validation and not options.average:
-        raise UsageError("expected --average with --validation")
-    if options.exclude_ties and not options.average:
-        raise UsageError("expected --average with --exclude-ties")
-    if options.validation and len(options.validation) != len(options.runs):
-        found = len(options.validation)
-        raise UsageError(f"expected --validation once for each of {len(options.runs)} runs, found it {found} times")
-
-
-def _make_probability_tables(options: Options, truth: GroundTruth, full_truth: GroundTruth) -> list[Table]:
-    """Tabulate what scores tell that are probabilities; `full_truth` has the pictures of unknown species as well."""
-    has_unknown = len(full_truth) > len(truth)
-    if not (options.reliability or options.plants or has_unknown):
-        return []
-    runs = [read_run(file, truth.known, official=options.official) for file in options.runs]
-    tables = []
-    if options.reliability:
-        named = {f"{run.name}, {kind}": own for run in runs for kind, own in collect_first_species(run, truth).items()}
-        bootstrap = Bootstrap(options.resamples, options.confidence, options.seed)
-        tables.append(calibration.make_reliability_table(named, bootstrap, "run"))
-    if options.plants:
-        own_plants = {
-            f"{run.name}, {kind}": own for run in runs for kind, own in collect_run_plants(run, truth).items()
-        }
-        tables.append(plants.make_plant_table(own_plants, "run"))
-    if has_unknown:
-        tables.append(open_world.make_open_world_table({run.name: score_open_world(run, full_truth) for run in runs}))
-    return tables
-
-
-def _make_average_table(options: Options, truth: GroundTruth, environment: Environment) -> Table:
-    found = {}
-    files = zip_longest(options.runs, options.validation)
-    for file, validation in files:
-        run = read_run(file, truth.known, official=options.official)
-        fitted = read_run(validation) if validation else None
-        rows = score_average_k(
-            truth,
-            run,
-            options.average,
-            fitted,
-            exclude_ties=options.exclude_ties,
-        )
-        for row in rows:
-            if row.cut:
-                environment.warn(
-                    f"{validation or file}: for K = {row.k:g}, {count_noun(row.cut, 'picture')} with a list that ends "
-                    "at or above the threshold, so that it may be wrong; write more species to the run"
-                )
-            if row.fitted_size > row.k * (1 + 1e-9):
-                environment.warn(
-                    f"{validation or file}: sets of {row.k:g} species have {row.fitted_size:.4g} on average, as scores "
-                    "equal the threshold; --exclude-ties leaves these out"
-                )
-        found[run.name] = rows
-    return sets.make_average_table(found, "the validation run" if options.validation else "the run itself")
-
-
-def _check_files(runs: Sequence[str], folder: str) -> None:
+def _check_folder(options: Options) -> Path:
     """Check before the work that the official scorer's files can be written under different names."""
-    for file in runs if len(runs) > 1 else ():
+    for file in options.runs if len(options.runs) > 1 else ():
         if (name := Path(file).stem) in {ALL_RUNS, MEAN_OF_RUNS}:
             raise UsageError(f"--output: expected no run called {name}, as the files about all runs are; rename {file}")
-    check_output_file(folder, SCORES, runs)
+    check_output_file(str(options.output), SCORES, options.runs)
+    return Path(str(options.output))
 
 
-def _count_training_pictures(
-    collection: str | None, truth: GroundTruth, environment: Environment
-) -> dict[str, int] | None:
-    if collection is None:
-        return None
-    pictures = read_and_warn(collection).pictures
-    trained = [picture for picture in pictures if picture.part == "train"] or pictures
-    counts = dict(Counter(picture.species for picture in trained if picture.species))
-    untrained = sorted(set(truth.species) - counts.keys())
-    if untrained:
-        environment.warn(
-            f"{collection}: expected training pictures of every species, found none of {len(untrained)} of "
-            f"{len(set(truth.species))}, {untrained[0]!r} first; these are in the bin 0-10"
-        )
-    return counts
+def _make_average_table(runs: Sequence[Run], options: Options, truth: GroundTruth, environment: Environment) -> Table:
+    found = {}
+    for run, validation in zip_longest(runs, options.validation):
+        found[run.name] = score_average_k(truth, run, options.average, read_run(validation) if validation else None)
+        name = validation or run.name
+        for row in found[run.name]:
+            if row.cut:
+                environment.warn(
+                    f"{name}: for K = {row.k:g}, {count_noun(row.cut, 'picture')} with a list that ends at or above "
+                    "the threshold, so that it may be wrong; write more species to the run"
+                )
+            if row.fitted_size > row.k * (1 + 1e-9):
+                size = f"{row.fitted_size:.4g}"
+                environment.warn(
+                    f"{name}: sets of {row.k:g} species have {size} on average, as scores equal the threshold"
+                )
+    return make_average_table(found, "the validation run" if options.validation else "the run itself")

@@ -16,17 +16,11 @@ from pathlib import Path
 from leafid.cli.arguments import JOBS, IntervalOptions, option
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output_file, refuse_inputs
-from leafid.cli.scoring.common import (
-    TruthOptions,
-    check_names_differ,
-    load_ground_truth,
-)
-from leafid.errors import LeafidError
+from leafid.cli.scoring.common import TruthOptions, load_ground_truth, load_runs
 from leafid.files import write_text
 from leafid.pages.report_page import make_report
 from leafid.pictures import Picture, read_and_warn, read_collection
 from leafid.scoring.resampling import Bootstrap
-from leafid.scoring.run_reading import read_run
 from leafid.scoring.tables import render
 
 FILE_NAME = "report.html"
@@ -43,11 +37,8 @@ class Options(TruthOptions, IntervalOptions):
 def run(options: Options, environment: Environment) -> int:
     output, inputs = Path(options.output), [options.truth, *options.runs]
     check_output_file(options.output, FILE_NAME, inputs)
-    check_names_differ(options.runs)
-    truth = load_ground_truth(options)
-    if truth.split_known()[0] is None:
-        raise LeafidError(f"{options.truth}: expected pictures of known species, found unknown ones only")
-    runs = [read_run(file, truth.known) for file in options.runs]
+    truth, known = load_ground_truth(options)
+    runs, _ = load_runs(options, known, environment)
     page, tables = make_report(
         truth,
         runs,
@@ -73,4 +64,4 @@ def _read_pictures(options: Options) -> Sequence[Picture]:
         return read_and_warn(options.pictures).pictures
     truth = Path(options.truth)
     # Without warnings: reading the ground truth has given them.
-    return read_collection(truth if truth.is_dir() else options.xml or truth.parent, **options.as_keywords()).pictures
+    return read_collection(truth if truth.is_dir() else truth.parent, **options.as_keywords()).pictures

@@ -1,0 +1,67 @@
+"""Scores plant runs that may answer with a higher taxon: ``Quercus *`` for an unidentified oak.
+
+The error is that of `leafid.learning.backing_off`: 0 for the correct species, 1 for another order.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from statistics import fmean
+
+from leafid.errors import LeafidError, ProblemsError
+from leafid.learning.averages import average_score
+from leafid.learning.backing_off import WRONG_ERROR, hierarchical_error
+from leafid.pictures.taxonomy import WILDCARD, Taxonomy
+from leafid.scoring.runs import Run
+from leafid.scoring.tables import Cell, Table
+from leafid.scoring.truth import GroundTruth
+
+
+def select_answers(run: Run, truth: GroundTruth, taxonomy: Taxonomy) -> dict[str, str]:
+    """Select each picture's answer, its line of rank 1; a `ProblemsError` has unknown pictures and answers."""
+    answers, problems = {}, []
+    for prediction, line in zip(run, run.line.tolist(), strict=True):
+        if prediction.rank != 1:
+            continue
+        answers[prediction.picture] = prediction.species
+        if prediction.picture not in truth.known.pictures:
+            problems.append((line, f"expected a picture of the collection, found {prediction.picture!r}"))
+        try:
+            taxonomy.find_path(prediction.species)
+        except LeafidError as error:
+            problems.append((line, f"{error}; name a collection that has it with --taxonomy"))
+    if problems:
+        raise ProblemsError(f"{run.name}:{line}: {problem}" for line, problem in sorted(problems))
+    return answers
+
+
+def score_answers(answers: Mapping[str, str], truth: GroundTruth, taxonomy: Taxonomy) -> list[float]:
+    """Compute the error of each picture's answer, in the order of the ground truth; a missing one is wrong."""
+    return [
+        hierarchical_error(species, answers[picture], taxonomy) if picture in answers else WRONG_ERROR
+        for picture, species in zip(truth.pictures, truth.species, strict=True)
+    ]
+
+
+def make_hierarchy_table(answers: Mapping[str, Mapping[str, str]], truth: GroundTruth, taxonomy: Taxonomy) -> Table:
+    """Tabulate the mean error of each run's answers, and how many are correct at each rank."""
+    rows: list[list[Cell]] = []
+    for name, own in answers.items():
+        errors = score_answers(own, truth, taxonomy)
+        means = fmean(errors), average_score(errors, truth.author, truth.plant)
+        rows.append([name, *means, *_count_correct(own, truth, taxonomy)])
+    columns = ["run", "error", "by plant", *reversed(taxonomy.ranks), WILDCARD]
+    notes = [f"{len(truth)} pictures, {len(taxonomy.species)} species; correct/answered at each rank"]
+    return Table("", columns, rows, notes)
+
+
+def _count_correct(answers: Mapping[str, str], truth: GroundTruth, taxonomy: Taxonomy) -> list[str]:
+    """Write how many of the answers at each rank are correct as far as they go, from the species up; last ``"*"``."""
+    answered, correct = Counter[str](), Counter[str]()
+    for picture, species in zip(truth.pictures, truth.species, strict=True):
+        if picture in answers:
+            path = taxonomy.find_path(answers[picture])
+            depth = len(path) - path.count(WILDCARD)
+            rank = taxonomy.ranks[depth - 1] if depth else WILDCARD
+            answered[rank] += 1
+            correct[rank] += path[:depth] == taxonomy.paths[species][:depth]
+    return [f"{correct[rank]}/{answered[rank]}" for rank in (*reversed(taxonomy.ranks), WILDCARD)]
