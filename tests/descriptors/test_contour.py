@@ -1,4 +1,3 @@
-import cv2
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -112,17 +111,3 @@ def test_a_shape_has_one_size_whatever_the_masks(radius):
     assert compute_contour_length(shape.contour) / shape.side == pytest.approx(2 * np.sqrt(np.pi), rel=0.025)
     assert not shape.grey[[0, -1]].any()
     assert not shape.grey[:, [0, -1]].any()
-
-
-def test_leaflets_have_points_in_proportion_to_their_length():
-    mask = disc(80, (100, 100), (300, 300)) | disc(40, (220, 220), (300, 300))
-    first, second = normalise_shape(mask).contours
-    assert len(second) / len(first) == pytest.approx(0.5, abs=1 / len(first))  # a point
-
-
-def test_the_shape_holds_what_the_contour_encloses():
-    shape = normalise_shape(disc(120))
-    drawn = np.zeros(shape.grey.shape, np.uint8)
-    cv2.fillPoly(drawn, [np.rint(shape.contour[:, ::-1] * 16).astype(np.int32)], 1, shift=4)
-    # The drawn polygon covers its rim of half a pixel: at most one pixel of the contour's length is in doubt.
-    assert np.count_nonzero((drawn > 0) != (shape.grey >= 128)) < compute_contour_length(shape.contour)

@@ -1,7 +1,6 @@
 """Which patches of a picture are selected: limits, focus and regions."""
 
 import numpy as np
-import pytest
 
 from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.local.sift import extract_dense_sift
@@ -33,14 +32,6 @@ def test_a_focus_takes_windows_as_often_as_its_gaussian_says():
         expected = np.histogram(everything.positions[:, axis], edges, weights=weights / weights.sum())[0]
         # Marks in equal distances: along a column of the picture they fall a little unevenly.
         np.testing.assert_allclose(np.histogram(found.positions[:, axis], edges)[0] / 1000, expected, atol=0.02)
-
-
-@pytest.mark.parametrize("focus", [0.0, 0.3])
-@pytest.mark.parametrize("max_patches", [0, 10])
-def test_a_region_that_keeps_no_window_leaves_none(focus, max_patches):
-    grey = picture(60, 80)
-    found = extract_dense_sift(grey, np.zeros(grey.shape, bool), Grid(focus=focus, max_patches=max_patches))
-    assert found.descriptors.shape == (0, 128)
 
 
 def test_a_focus_takes_no_window_twice():

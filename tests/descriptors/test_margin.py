@@ -108,20 +108,3 @@ def test_the_sinus_of_a_slotted_disc_is_its_slot():
     assert values["sinuses_log_0.05"] == pytest.approx(np.log(2))
     rim = 2 * 200 * (np.pi - np.arcsin(0.2))
     assert values["hull_share"] == pytest.approx(rim / (rim + 2 * (chord - 80) + 80), abs=0.03)
-
-
-def test_smoothing_is_a_circular_gaussian():
-    signal = np.random.default_rng(3).normal(size=(64, 2))
-    sigma = 0.05
-    expected = np.zeros_like(signal)
-    for index in range(64):
-        total = 0.0
-        for other in range(-256, 257):
-            weight = np.exp(-0.5 * (other / (sigma * 64)) ** 2)
-            expected[index] += weight * signal[(index + other) % 64]
-            total += weight
-        expected[index] /= total
-    # The Gaussian's own tail beyond the Nyquist frequency: exp(-2 (π · 0.05 · 32)²), far below
-    # the tolerance; gains are float32.
-    smooth = np.fft.irfft(np.fft.rfft(signal, axis=0) * _make_gains(64, (sigma,))[0, :, None], n=64, axis=0)
-    np.testing.assert_allclose(smooth, expected, atol=1e-6)

@@ -3,11 +3,8 @@ import numpy as np
 import pytest
 
 from leafid.descriptors.surface.texture import (
-    BORDER_NAMES,
     EDGE,
     INTERIOR,
-    INTERIOR_NAMES,
-    OUTLINE_NAMES,
     TexturedLeaf,
     measure_border,
     measure_interior,
@@ -44,22 +41,6 @@ def measure_part(measure, texture):
 
 def list_parts(texture):
     return [measure_part(measure, texture) for measure in (measure_interior, measure_border, measure_outline)]
-
-
-def test_a_leaf_has_three_textures():
-    texture = LeafTexture(*leaf())
-    families = (
-        (measure_interior, INTERIOR_NAMES),
-        (measure_border, BORDER_NAMES),
-        (measure_outline, OUTLINE_NAMES),
-    )
-    for part, names in families:
-        values = measure_part(part, texture)
-        assert values.dtype == np.float32
-        assert values.shape == (len(set(names)),) == (len(names),)
-        assert values.min() >= 0
-        assert values.max() <= 1 + 1e-6
-        assert values.any()
 
 
 def test_the_inside_shows_in_the_interior_and_not_in_the_outline():
@@ -103,10 +84,3 @@ def test_a_larger_picture_changes_little(factor):
     for measure, unlike in ((measure_interior, striped), (measure_border, toothed), (measure_outline, toothed)):
         difference = np.abs(measure_part(measure, original) - measure_part(measure, enlarged)).mean()
         assert difference < 0.3 * np.abs(measure_part(measure, original) - measure_part(measure, unlike)).mean()
-
-
-def test_the_position_of_the_leaf_does_not_matter():
-    image, mask = leaf()
-    moved = np.roll(image, (13, -9), (0, 1)), np.roll(mask, (13, -9), (0, 1))
-    for a, b in zip(list_parts(LeafTexture(image, mask)), list_parts(LeafTexture(*moved)), strict=True):
-        np.testing.assert_array_equal(a, b)

@@ -6,11 +6,9 @@ from functools import cache
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from leafid.descriptors.landmarks import find_landmarks
-from leafid.descriptors.traits import TRAIT_NAMES, find_closed_peaks, measure_traits
+from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import Segmentation, segment
 from leafid.segmentation.petiole import remove_petiole
@@ -192,19 +190,3 @@ def test_any_mask_gives_finite_traits(mask):
     landmarks = find_landmarks(found)
     if landmarks is not None:
         assert np.isfinite(landmarks.framed).all()
-
-
-@settings(max_examples=60)
-@given(st.integers(0, 2**32 - 1), st.floats(0.05, 2.0))
-def test_peaks_are_those_of_their_prominence(seed, floor):
-    """The peaks of a closed signal are the local maxima whose prominence, around the whole signal, is the floor."""
-    from scipy.signal import find_peaks
-
-    signal = np.random.default_rng(seed).normal(size=200).cumsum()
-    signal = (signal - np.linspace(0, signal[-1], 200)).astype(np.float32)
-    peaks, heights = find_closed_peaks(signal, floor)
-    lowest = int(np.argmin(signal))
-    opened = np.append(np.roll(signal, -lowest), signal[lowest]).astype(np.float64)
-    expected, _ = find_peaks(opened, prominence=floor)
-    assert np.array_equal(np.sort(peaks), np.sort((expected + lowest) % 200))
-    assert (heights >= floor * (1 - 1e-6)).all()

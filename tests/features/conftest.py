@@ -61,30 +61,20 @@ def _check_digests(section: str, vectors: dict[str, np.ndarray]) -> None:
     stored = json.loads(path.read_text()) if path.exists() else {"feature_version": FEATURE_VERSION, "digests": {}}
     version, golden = stored["feature_version"], stored["digests"]
     changed = [name for name in golden if name in digests and not _agree(golden[name], digests[name])]
-    listed = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
     if changed and version == FEATURE_VERSION:
         pytest.fail(
-            f"{listed}: these vectors changed, but FEATURE_VERSION is still {version}, so that caches would serve the "
-            "old ones; raise it in leafid/features/extractor.py and run "
-            "'LEAFID_UPDATE_DIGESTS=1 pytest tests/features', or undo the change",
+            f"{', '.join(changed[:5])} …: {len(changed)} vectors changed, but FEATURE_VERSION is still {version}, and "
+            "caches serve the old ones; raise it in leafid/features/extractor.py, or undo the change",
             pytrace=False,
         )
     if os.environ.get("LEAFID_UPDATE_DIGESTS") == "1":
         _write(path, digests)
-        return
-    update = "run 'LEAFID_UPDATE_DIGESTS=1 pytest tests/features'"
-    if changed:
-        pytest.fail(f"{listed}: these vectors changed with FEATURE_VERSION {FEATURE_VERSION}; {update}", pytrace=False)
-    if version != FEATURE_VERSION:
+    elif changed or version != FEATURE_VERSION or golden.keys() != digests.keys():
         pytest.fail(
-            f"FEATURE_VERSION went from {version} to {FEATURE_VERSION}, but no vector of {path.name} changed, so that "
-            f"every cache would be computed again for the same vectors; set it back, or, if other vectors did change, "
-            f"{update}",
+            f"{path.name} is of FEATURE_VERSION {version} with {len(golden)} vectors, the code has {FEATURE_VERSION} "
+            f"with {len(digests)}; run 'LEAFID_UPDATE_DIGESTS=1 pytest tests/features'",
             pytrace=False,
         )
-    if golden.keys() != digests.keys():
-        names = ", ".join(sorted(golden.keys() ^ digests.keys())[:5])
-        pytest.fail(f"{path.name} and the code name different vectors ({names} …); {update}", pytrace=False)
 
 
 def digest_vector(vector: np.ndarray) -> list[float]:

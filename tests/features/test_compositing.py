@@ -103,25 +103,6 @@ def test_photos_of_dark_and_of_light_leaves_are_equally_bright(leaf_on_white, br
     assert 170 < np.mean(lightest) < 240
 
 
-@pytest.mark.parametrize("constant", ["_SHADOW", "_SHADE"])
-def test_leaves_shade_what_is_under_them(leaf_on_white, monkeypatch, constant):
-    leaf = segment(leaf_on_white, SCAN)
-    shaded = [composite_photo(leaf_on_white, leaf, number, 300).mean() for number in BRANCHES]
-    monkeypatch.setattr(module, constant, 0)
-    unshaded = [composite_photo(leaf_on_white, leaf, number, 300).mean() for number in BRANCHES]
-    assert np.mean(shaded) < 0.99 * np.mean(unshaded)
-
-
-@pytest.mark.parametrize("constant", ["_TILT", "_GAMMA", "_LIGHT_SLOPE", "_BLURRED_SHARE"])
-def test_photos_have_perspective_uneven_light_and_are_partly_unsharp(leaf_on_white, monkeypatch, constant):
-    leaf = segment(leaf_on_white, SCAN)
-    numbers = range(1, 9)
-    before = [composite_photo(leaf_on_white, leaf, number, 400).astype(int) for number in numbers]
-    monkeypatch.setattr(module, constant, 0)
-    after = [composite_photo(leaf_on_white, leaf, number, 400).astype(int) for number in numbers]
-    assert max(np.abs(first - second).mean() for first, second in zip(before, after, strict=True)) > 0.02
-
-
 def test_most_backgrounds_have_the_colour_of_the_leaf(leaf_on_white, monkeypatch):
     """Without other leaves, the corners show the background."""
     monkeypatch.setattr(module, "_N_OTHERS", {"branch": (0, 1), "leaf": (0, 1)})

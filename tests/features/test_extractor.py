@@ -94,28 +94,6 @@ def test_without_a_leaf_the_whole_picture_counts(type_, value, shape):
     assert all(np.isfinite(vector).all() for vector in found.vectors.values())
 
 
-@pytest.mark.parametrize("symmetry", ["turns"])
-def test_symmetry_transforms_some_of_the_same_number_of_patches(symmetry, leaf):
-    views = PictureViews(leaf, segment(leaf, SCAN))
-    patches = structs.replace(SIFT, view="picture", size=160)
-    plain, turned = (
-        extract_local_features(views, structs.replace(patches, symmetry=way)) for way in ("none", symmetry)
-    )
-    assert len(plain) == len(turned)
-    same = (plain.descriptors == turned.descriptors).all(axis=1)
-    assert 0 < same.sum() < len(same)
-
-
-def test_a_view_is_made_once_for_all_experts(leaf, monkeypatch):
-    calls = []
-    crop = extractor_module.crop_leaf
-    monkeypatch.setattr(extractor_module, "crop_leaf", lambda *a, **k: calls.append(1) or crop(*a, **k))
-    views = PictureViews(leaf, segment(leaf, SCAN))
-    for patches in (SIFT, structs.replace(SIFT, modes=5), structs.replace(SIFT, descriptor="detected-sift")):
-        extract_local_features(views, patches)
-    assert len(calls) == 1
-
-
 def test_features_of_some_experts_only(leaf):
     experts = {
         "a": SIFT,

@@ -93,26 +93,13 @@ def test_numbers_are_finite(key, value):
     [
         ({}, "types: expected a value, found nothing"),
         ([], "expected a table, found []"),
-        ({"types": []}, "types: expected a list"),
-        ({"types": ["scan"]}, "experts: expected a value, found nothing"),
         ({"types": ["scan"], "experts": {}}, "experts: expected a table"),
-        ({"types": ["scan"], "experts": [LOCAL]}, "experts: expected a table"),
         ({"types": ["scan"], "experts": {"one": [LOCAL]}}, "experts.one: expected a table, found [{"),
-        ({"types": ["scan"], "experts": {"one": {}}}, "experts.one.descriptor: expected a value"),
         ({"types": ["scan"], "experts": {"a b": LOCAL}}, "experts: expected text"),
-        ({"types": ["scan"], "experts": {"a\n": LOCAL}}, "experts: expected text"),
         ({"types": ["scan"], "experts": {"one": LOCAL}, "defaults": 3}, "defaults: expected a table, found 3"),
         (
             {"types": ["scan"], "experts": {"one": LOCAL}, "defaults": {"mode": 3}},
             "experts.one: unknown key 'mode'; did you mean 'modes'?",
-        ),
-        (
-            {"types": ["scan"], "experts": {"one": LOCAL | {"clasifier": "lda"}}},
-            "experts.one: unknown key 'clasifier'; did you mean 'classifier'?",
-        ),
-        (
-            {"types": ["scan"], "experts": {"one": LOCAL}, "training_type": ["scan"]},
-            "unknown key 'training_type'; did you mean 'training_types'?",
         ),
         (
             {"types": ["scan"], "experts": {"one": LOCAL}, "zzz": 1},
@@ -122,13 +109,6 @@ def test_numbers_are_finite(key, value):
             {"types": ["scan", "photo"], "experts": {"one": LOCAL}, "training_types": ["scan"]},
             "training_types: expected photo among them, found ['scan']",
         ),
-        ({"types": "scan", "experts": {"one": LOCAL}}, "types: expected a list"),
-        ({"types": ["scan"], "experts": {"one": LOCAL}, "jittered": -1}, "jittered: expected a whole number"),
-        (
-            {"types": ["scan"], "experts": {"one": LOCAL}, "longest_side": 800.0},
-            "longest_side: expected a whole number",
-        ),
-        ({"types": ["scan"], "experts": {"one": LOCAL}, "summary": []}, "summary: expected text, found []"),
         (
             {"types": ["scan"], "experts": {"one": {"descriptor": "measures"}}},
             "experts.one: expected families for 'measures' alone",
@@ -154,10 +134,6 @@ def test_defaults_apply_to_experts_without_own_values():
     data = {"types": ["scan"], "defaults": defaults, "experts": {"first": {}, "second": {"modes": 4}}}
     expert = Expert(descriptor="dense-sift", modes=3, trust="segmentation")
     assert parse_recipe(data, "r.toml").experts == {"first": expert, "second": structs.replace(expert, modes=4)}
-
-
-def test_whole_numbers_stand_for_numbers():
-    assert isinstance(make_recipe({**LOCAL, "position": 1}).experts["one"].position, float)
 
 
 @pytest.mark.parametrize("name", list_recipes())

@@ -1,6 +1,5 @@
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,11 +37,6 @@ def test_of_plants_that_all_have_more_another_one_with_another_seed():
     drawn = [sample_by_plant(pictures, 5, seed).tolist() for seed in range(6)]
     assert all(len({pictures[index].plant for index in own}) == 1 for own in drawn)
     assert len({pictures[own[0]].plant for own in drawn}) > 1
-
-
-@pytest.mark.parametrize("limit", [1, 3])
-def test_of_a_plant_with_more_pictures_than_are_wanted_some(limit):
-    assert len(sample_by_plant(pictures_of([9]), limit, 0)) == limit
 
 
 def test_codebook_pictures_are_spread_over_species(tmp_path):

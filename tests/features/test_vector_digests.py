@@ -17,7 +17,7 @@ from leafid.descriptors.encoding import ENCODERS
 from leafid.descriptors.local import Grid
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.features.augmentation import Augmentation, augment
-from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor
+from leafid.features.extractor import FeatureExtractor
 from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
@@ -143,40 +143,3 @@ def make_table(name, shape):
     if name == "weights":
         waves /= waves.sum()
     return (0.3 * waves if name == "components" else waves).astype(np.float32)
-
-
-@pytest.mark.parametrize(
-    ("vector", "version", "message"),
-    [
-        ([1.0, 2.0], FEATURE_VERSION, None),
-        ([1.0, 2.001], FEATURE_VERSION, None),
-        ([1.0, 2.1], FEATURE_VERSION, "raise it in leafid/features/extractor.py"),
-        ([1.0, 2.0, 0.0], FEATURE_VERSION, "raise it in leafid/features/extractor.py"),
-        ([1.0, 2.1], FEATURE_VERSION - 1, "LEAFID_UPDATE_DIGESTS=1"),
-        ([1.0, 2.0], FEATURE_VERSION - 1, "no vector of section.json changed"),
-    ],
-)
-def test_vectors_and_version_must_change_together(vector, version, message, check_digests, tmp_path, monkeypatch):
-    folder = tmp_path / "tests" / "golden" / "vector_digests"
-    folder.mkdir(parents=True)
-    (folder / "section.json").write_text(f'{{"feature_version": {version}, "digests": {{"a": [2, 1.0, 2.0]}}}}')
-    monkeypatch.setitem(check_digests.__globals__, "_ROOT", tmp_path)
-    monkeypatch.delenv("LEAFID_UPDATE_DIGESTS", raising=False)
-    if message is None:
-        check_digests("section", {"a": np.array(vector)})
-    else:
-        with pytest.raises(pytest.fail.Exception, match=message):
-            check_digests("section", {"a": np.array(vector)})
-
-
-def test_an_update_is_refused_while_the_version_stays(check_digests, tmp_path, monkeypatch):
-    monkeypatch.setitem(check_digests.__globals__, "_ROOT", tmp_path)
-    monkeypatch.setenv("LEAFID_UPDATE_DIGESTS", "1")
-    (tmp_path / "tests" / "golden").mkdir(parents=True)
-    check_digests("section", {"a": np.array([1.0])})
-    written = (tmp_path / "tests" / "golden" / "vector_digests" / "section.json").read_text()
-    with pytest.raises(pytest.fail.Exception, match="raise it"):
-        check_digests("section", {"a": np.array([2.0])})
-    monkeypatch.setitem(check_digests.__globals__, "FEATURE_VERSION", FEATURE_VERSION + 1)
-    check_digests("section", {"a": np.array([2.0])})
-    assert written != (tmp_path / "tests" / "golden" / "vector_digests" / "section.json").read_text()

@@ -69,14 +69,6 @@ def test_an_empty_segmentation_gives_the_whole_picture():
     assert np.all(crop[16] == 7)
 
 
-def test_wrong_arguments():
-    mask = np.ones((20, 20), bool)
-    with pytest.raises(ValueError, match="expected size"):
-        crop_leaf(np.zeros((20, 20, 3), np.uint8), Segmentation(mask, mask, 1.0, (0, 20, 0, 20)), 4)
-    with pytest.raises(ValueError, match="expected a segmentation of shape"):
-        crop_leaf(np.zeros((20, 21, 3), np.uint8), Segmentation(mask, mask, 1.0, (0, 20, 0, 20)), 32)
-
-
 @given(st.integers(2, 30), st.integers(2, 30))
 def test_downsample2_agrees_with_its_definition(rows, cols):
     image = np.random.default_rng(rows * 31 + cols).integers(0, 256, (rows, cols), dtype=np.uint8)

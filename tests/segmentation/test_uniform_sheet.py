@@ -112,11 +112,6 @@ def test_a_soft_shadow_is_not_leaf(drawn_leaf, iou):
     assert iou(segment(shaded, SCAN_LIKE).mask, mask) > 0.93
 
 
-def test_a_grey_picture(drawn_leaf, iou):
-    image, mask = drawn_leaf(sheet=(230, 230, 230), leaf=(70, 70, 70))
-    assert iou(segment(image, SCAN).mask, mask) > TOLERANCE
-
-
 def test_leaflets_and_a_pale_rachis_stay_one_leaf():
     image = np.full((400, 300, 3), 245, np.uint8)
     true = np.zeros((400, 300), np.uint8)
