@@ -23,7 +23,7 @@ def target() -> Target:
         names = data[:1] == b"N"
         write_input(folder, "plantnet300K_species_id_2_name.json", data[1:] if names else _NAMES)
         write_input(folder, "plantnet300K_metadata.json", _METADATA if names else data)
-        for problem in read(folder).problems:
+        for problem in read(folder)[1]:
             if not problem.isprintable():
                 raise AssertionError(f"a problem is not one line: {problem!r}"[:300])
 

@@ -190,8 +190,8 @@ class ReadingOptions:
         metavar="REGEX",
     )
     plants_from: str | None = option(
-        "the plants, whose pictures no fold separates: a column of --metadata, or a regular expression for paths",
-        metavar="WHAT",
+        "find the plants, whose pictures no fold separates, in the paths of pictures",
+        metavar="REGEX",
     )
 
     def as_keywords(self) -> dict[str, Any]:

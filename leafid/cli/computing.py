@@ -31,7 +31,7 @@ class MeasuringOptions(UnlabelledOptions, ComputingOptions):
 
 def read_pictures(options: UnlabelledOptions) -> Collection:
     """Read the pictures of the command line, and give them the type of ``--assume-type``."""
-    collection = read_and_warn(options.pictures, **options.as_keywords(), unlabelled=True)
+    collection = read_and_warn(options.pictures, **options.as_keywords())
     if not options.assume_type:
         return collection
     type_ = AcquisitionType(options.assume_type)

@@ -2,7 +2,7 @@
 
 from leafid.pictures.collection import Collection, find_name_clashes
 from leafid.pictures.hashing import compute_fingerprint, hash_file, hash_picture_file
-from leafid.pictures.picture import AcquisitionType, Content, Picture, Place, Taxon
+from leafid.pictures.picture import AcquisitionType, Content, Picture, Taxon
 from leafid.pictures.reading import READERS, read_and_warn, read_collection
 from leafid.pictures.splits import split_by_plant
 
@@ -12,7 +12,6 @@ __all__ = [
     "Collection",
     "Content",
     "Picture",
-    "Place",
     "Taxon",
     "compute_fingerprint",
     "find_name_clashes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 
@@ -32,10 +32,6 @@ class Collection:
     pictures: tuple[Picture, ...]
     #: A line for each problem; those that cost pictures are `Omission`.
     problems: tuple[str, ...] = ()
-    #: Folders whose own pictures are listed or among the problems; None if those of all folders are.
-    used_folders: frozenset[Path] | None = field(default=None, repr=False, compare=False)
-    #: Where pictures are expected in this layout, in words.
-    expected: str = field(default="", repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.pictures)

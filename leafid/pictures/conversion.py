@@ -36,7 +36,7 @@ def list_pictures(sources: Any) -> list[Picture]:
     Among several, a path that can't be read remains in the list, for an answer that says why.
     """
     if isinstance(sources, (str, os.PathLike)):
-        return list(read_and_warn(sources, unlabelled=True).pictures)
+        return list(read_and_warn(sources).pictures)
     if isinstance(sources, Collection):
         return list(sources.pictures)
     if is_one_picture(sources):
@@ -51,7 +51,7 @@ def _list_item(source: Any, name: str) -> Iterable[Picture]:
         return source.pictures
     if isinstance(source, (str, os.PathLike)) and Path(source).exists():
         try:
-            return read_and_warn(source, unlabelled=True).pictures
+            return read_and_warn(source).pictures
         except LeafidError as error:
             _log.warning("%s", error)
     return [to_picture(source, name)]

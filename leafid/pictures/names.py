@@ -148,31 +148,27 @@ _DATE = re.compile(
 )
 
 
-def parse_bounded_number(text: str, limit: float) -> float:
-    """Parse a number from -limit to limit."""
-    value = parse_finite_number(text)
-    if value is None or not -limit <= value <= limit:
-        raise LeafidError(f"expected a number from {-limit:g} to {limit:g}, found {text!r}")
-    return value
+def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | None:
+    """Parse degrees; None for 0, 0, a point far out at sea that devices and databases write for unknown coordinates.
+
+    Examples
+    --------
+    >>> parse_coordinates("43.6", "3.9"), parse_coordinates("0", "0.0")
+    ((43.6, 3.9), None)
+    """
+    for word, limit in ((latitude, 90), (longitude, 180)):
+        value = parse_finite_number(word)
+        if value is None or abs(value) > limit:
+            raise LeafidError(f"expected a number from {-limit} to {limit}, found {word!r}")
+    found = float(latitude), float(longitude)
+    return found if any(found) else None
 
 
 def parse_content(text: str) -> Content | None:
-    """Parse what a picture shows, in the words of any collection; None for Pl@ntNet's ``other``."""
+    """Parse what a picture shows, in the words of any collection; None for other words."""
     word = text.strip().lower()
-    try:
-        return _CONTENTS[word]
-    except KeyError:
-        raise LeafidError(f"expected a content ({', '.join(_CONTENTS)}), found {text!r}") from None
-
-
-_CONTENTS: dict[str, Content | None] = {
-    **{content.value: content for content in Content},
-    "leafage": Content.FOLIAGE,
-    "bark": Content.STEM,
-    "habit": Content.ENTIRE,
-    "branch": Content.FOLIAGE,
-    "other": None,
-}
+    synonyms = {"leafage": "foliage", "branch": "foliage", "bark": "stem", "habit": "entire"}
+    return next((content for content in Content if content == synonyms.get(word, word)), None)
 
 
 def natural_sort_key(name: str) -> list[tuple[int, str]]:

@@ -70,16 +70,6 @@ class Taxon:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a picture was taken: degrees (WGS 84, north and east positive), altitude in metres."""
-
-    locality: str | None = None
-    latitude: float | None = None
-    longitude: float | None = None
-    altitude: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Picture:
     """An image file with its metadata; fields that the collection doesn't give are None."""
 
@@ -90,12 +80,12 @@ class Picture:
     #: Identifier of the individual plant.
     plant: str | None = None
     author: str | None = None
-    organization: str | None = None
     #: Of the picture, as in its metadata.
     licence: str | None = None
     #: ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``, ``2010``.
     date: str | None = None
-    place: Place | None = None
+    #: Latitude and longitude in degrees (WGS 84, north and east positive).
+    coordinates: tuple[float, float] | None = None
     #: Common names, in the source's order.
     vernacular_names: tuple[str, ...] = ()
     #: ``train``, ``val`` or ``test``.
@@ -114,17 +104,6 @@ class Picture:
     def species(self) -> str | None:
         """The species name, if known."""
         return self.taxon.species if self.taxon else None
-
-    @property
-    def coordinates(self) -> tuple[float, float] | None:
-        """Latitude and longitude in degrees, None if they are unknown.
-
-        Devices and databases write 0, 0, a point far out at sea, for unknown coordinates.
-        """
-        place = self.place
-        if place is None or place.latitude is None or place.longitude is None:
-            return None
-        return (place.latitude, place.longitude) if place.latitude or place.longitude else None
 
     @property
     def group(self) -> str:

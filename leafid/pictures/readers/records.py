@@ -6,186 +6,147 @@ Records come from tables, COCO files and lists (`leafid.pictures.readers.tables`
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.files import is_file_name
-from leafid.grouping import group_by
+from leafid.grouping import count_noun, group_by
 from leafid.pictures import names
-from leafid.pictures.picture import AcquisitionType, Picture, Place
+from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.readers import folders
-from leafid.pictures.readers.tables import FIELDS, Record, Records, Row
+from leafid.pictures.readers.tables import FIELDS, Record, Row, Table
 from leafid.textfiles import LineProblems
-
-
-class RecordIndex:
-    """Finds pictures by what records call them: a path below the root or the record's file, or a name that is unique.
-
-    The ending of the picture may be missing.
-    """
-
-    def __init__(self, root: Path, pictures: Sequence[Picture]) -> None:
-        self.root = root
-        self._indices: defaultdict[str, set[int]] = defaultdict(set)
-        for index, picture in enumerate(pictures):
-            path = get_relative_path(picture.file, root)
-            for key in {path, path.with_suffix(""), PurePosixPath(path.name), PurePosixPath(path.stem)}:
-                self._indices[str(key)].add(index)
-
-    def find(self, word: str, source: Path) -> int | None:
-        """Find the index of a picture; None if there is none, or several."""
-        if not is_file_name(word):
-            return None
-        path = PurePosixPath(word.replace("\\", "/").removeprefix("./"))
-        try:
-            below = get_relative_path(source.parent / path, self.root)
-        except (OSError, RuntimeError, ValueError):  # A loop of links, U+0000 or a lone surrogate names no file.
-            return None
-        for key in dict.fromkeys((str(below), str(path), path.name)):
-            if len(found := self._indices.get(key, ())) == 1:
-                return next(iter(found))
-        return None
 
 
 def get_relative_path(file: Path, root: Path) -> PurePosixPath:
     """Return the path of a file below a folder; of a file elsewhere its absolute path."""
-    for path, base in ((file, root), (file.absolute(), root.absolute()), (_resolve(file), _resolve(root))):
-        if path.is_relative_to(base):
-            return PurePosixPath(path.relative_to(base).as_posix())
+    # Path.resolve raises an error for a link to itself.
+    for convert in (os.fspath, os.path.abspath, os.path.realpath):
+        own, base = Path(convert(file)), Path(convert(root))
+        if own.is_relative_to(base):
+            return PurePosixPath(own.relative_to(base).as_posix())
     return PurePosixPath(file.absolute().as_posix())
 
 
-def _resolve(path: Path) -> Path:
-    # Path.resolve raises an error for a link to itself.
-    return Path(os.path.realpath(path))
+def apply_table(root: Path, pictures: Sequence[Picture], table: Table) -> tuple[list[Picture], list[str]]:
+    """Add what a table says to pictures; return the pictures, and lines about rows and pictures without the other.
 
-
-def apply_records(
-    root: Path, pictures: Sequence[Picture], records: Records, *, keeps_unlisted: bool = False
-) -> tuple[list[Picture], list[str]]:
-    """Add what records say to pictures; return the pictures, and lines about rows and pictures without the other.
-
-    Labels of rows replace others. Where the records have labels, pictures that they lack are left out; with
-    `keeps_unlisted`, only those in folders without any listed picture are. A `ProblemsError` is raised with all
-    values that are wrong.
+    A row names a picture by its path below the root or the table's folder, or by a name that is unique; the ending may
+    be missing. Labels of the table replace all others, and pictures in folders without any of its pictures are left
+    out. A `ProblemsError` is raised with all values that are wrong.
     """
-    index = RecordIndex(root, pictures)
-    changed = dict(enumerate(pictures))
-    listed: set[int] = set()
+    indices: defaultdict[str, set[int]] = defaultdict(set)
+    for index, picture in enumerate(pictures):
+        path = get_relative_path(picture.file, root)
+        for key in {path, path.with_suffix(""), PurePosixPath(path.name), PurePosixPath(path.stem)}:
+            indices[str(key)].add(index)
+
+    def find(word: str) -> int | None:
+        path = PurePosixPath(word.replace("\\", "/").removeprefix("./"))
+        below = get_relative_path(table.source.parent / path, root)
+        named = (indices.get(str(key), set()) for key in (below, path, path.name))
+        return next((next(iter(own)) for own in named if len(own) == 1), None)
+
+    rows: dict[int, Row] = {}
     lost: list[Row] = []
-    with LineProblems(records.source) as problems:
-        for row in records.rows:
-            position = index.find(row.file, records.source)
-            record = row.record
-            if position is None and " " in row.file and not records.has_labels:
-                # A list may have labels behind the pictures; that of a folder is preferred.
-                name, _, label = row.file.rpartition(" ")
-                position = index.find(name.strip().rstrip(","), records.source)
-                if position is not None and changed[position].taxon is None:
-                    record = {**record, "label": label}
-            if position is None:
-                lost.append(row)
-                continue
-            listed.add(position)
+    for row in table.rows:
+        found = find(row.file) if is_file_name(row.file) else None
+        if found is None and table.source.suffix.lower() == ".txt":
+            # In many lists, a number of the label stands behind each picture.
+            found = find(row.file.rpartition(" ")[0])
+        if found is None:
+            lost.append(row)
+        else:
+            rows[found] = row
+    changed: dict[int, Picture] = {}
+    with LineProblems(table.source) as problems:
+        for index, picture in enumerate(pictures):
             try:
-                changed[position] = apply_record(changed[position], record)
+                own = rows[index].record if index in rows else {}
+                changed[index] = _apply_record(replace(picture, taxon=None) if table.has_labels else picture, own)
             except LeafidError as error:
-                problems.add(row.line, f"{row.file}: {error}")
-    if not listed and records.source.stem in {"train", "val", "test"}:
-        # Some other text of this name.
-        return list(pictures), []
+                problems.add(rows[index].line, f"{rows[index].file}: {error}")
     remarks = []
     if lost:
-        place = f", line {lost[0].line}" if lost[0].line else ""
         remarks.append(
-            f"{records.source}: expected a picture below {root} for every row, found none for {len(lost)} of "
-            f"{len(records.rows)} ({lost[0].file!r}{place}, first); they are ignored"
+            f"{table.source}: expected a picture below {root} for every row, found none for {len(lost)} of "
+            f"{len(table.rows)} ({lost[0].file!r}, first); they are ignored"
         )
-    if not records.has_labels:
-        return list(changed.values()), remarks
-    kept_folders = {pictures[position].file.parent for position in listed} if keeps_unlisted else set()
-    kept = [p for position, p in changed.items() if position in listed or p.file.parent in kept_folders]
-    if len(kept) < len(changed):
-        remarks.append(f"{records.source}: {len(changed) - len(kept)} other pictures are not in it and are left out")
+    used = {picture.file.parent for index, picture in changed.items() if index in rows or not table.has_labels}
+    kept = [picture for picture in changed.values() if picture.file.parent in used]
+    if left := [picture for picture in changed.values() if picture.file.parent not in used]:
+        problem = f"{count_noun(len(left), 'picture')} in folders that it lacks are left out, {left[0].file} first"
+        remarks.append(f"{table.source}: {problem}")
     return kept, remarks
 
 
-def apply_record(picture: Picture, record: Record) -> Picture:
-    """Add the fields of a record to a picture.
-
-    A `LeafidError` is raised if a value is wrong.
-    """
+def _apply_record(picture: Picture, record: Record) -> Picture:
+    """Add the fields of a record to a picture; a `LeafidError` is raised if a value is wrong."""
     changes: dict[str, Any] = {}
     for field, word in record.items():
-        attribute, parse = _ATTRIBUTES[field]
         try:
-            changes[attribute] = parse(word)
+            if field in _ATTRIBUTES:
+                attribute, parse = _ATTRIBUTES[field]
+                changes[attribute] = parse(word)
+            elif field == "longitude" and "latitude" in record:
+                changes["coordinates"] = names.parse_coordinates(record["latitude"], word)
         except LeafidError as error:
             raise LeafidError(f"{field}: {error}") from None
-    coordinates = {name: changes.pop(name) for name in ("latitude", "longitude") if name in changes}
-    if coordinates:
-        changes["place"] = replace(picture.place or Place(), **coordinates)
     return replace(picture, **changes)
 
 
-def _parse_part(word: str) -> str:
-    part = folders.parse_part_name(word)
-    if part is None:
-        raise LeafidError(f"expected train, val or test, found {word!r}")
-    return part
+def _parse_split(word: str) -> str:
+    if part := folders.parse_part(word):
+        return part
+    raise LeafidError(f"expected train, val or test, found {word!r}")
 
 
-# The attribute of a picture, or of its place, that each of `FIELDS` tells, and the function that parses it.
+# The attribute of a picture that a field tells, and the function that parses it.
 _ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
     "label": ("taxon", names.parse_label),
     "plant": ("plant", str),
     "type": ("type", AcquisitionType.parse),
     "author": ("author", str),
     "date": ("date", names.parse_date),
-    "latitude": ("latitude", partial(names.parse_bounded_number, limit=90)),
-    "longitude": ("longitude", partial(names.parse_bounded_number, limit=180)),
-    "split": ("part", _parse_part),
+    "split": ("part", _parse_split),
 }
 
 
-def compile_pattern(option: str, pattern: str, default_field: str) -> re.Pattern[str]:
-    """Compile a pattern with groups named after `FIELDS`; without a group, the match is the value of the default field.
+def compile_pattern(field: str, pattern: str) -> re.Pattern[str]:
+    """Compile a pattern with groups named after `FIELDS`; without a group, the match is the value of the field.
 
-    A `UsageError` is raised if it is no regular expression, or has another group.
+    A `UsageError` is raised if it is no regular expression, or has other groups.
     """
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise UsageError(f"{option}: expected a regular expression, found {pattern!r}: {error}") from None
-    known = FIELDS.keys() - {"file"}
-    if unknown := compiled.groupindex.keys() - known:
-        raise UsageError(f"{option}: expected groups called {', '.join(known)}, found {', '.join(sorted(unknown))}")
-    if compiled.groups > 1 and not compiled.groupindex:
-        raise UsageError(f"{option}: expected a group (?P<{default_field}>…), found {compiled.groups} without a name")
+        raise UsageError(f"expected a regular expression for the {field}, found {pattern!r}: {error}") from None
+    if compiled.groupindex.keys() - FIELDS.keys() or compiled.groups > max(1, len(compiled.groupindex)):
+        known = ", ".join(FIELDS)
+        raise UsageError(f"expected a single group for the {field}, or groups called {known}, found {pattern!r}")
     return compiled
 
 
 def apply_pattern(
-    root: Path, pictures: Iterable[Picture], pattern: re.Pattern[str], default_field: str
+    root: Path, pictures: Sequence[Picture], pattern: re.Pattern[str], field: str
 ) -> tuple[list[Picture], list[str]]:
     """Add what a pattern finds in the paths of pictures below the root; also return a line about those without a match.
 
     A `ProblemsError` is raised with all values that are wrong.
     """
-    changed, unmatched, problems = [], [], []
+    changed: list[Picture] = []
+    unmatched: list[Picture] = []
+    problems: list[str] = []
     for picture in pictures:
         match = pattern.search(str(get_relative_path(picture.file, root)))
         if match is None:
             unmatched.append(picture)
-            changed.append(picture)
-            continue
-        record = match.groupdict() or {default_field: match[pattern.groups]}
+        record = (match.groupdict() or {field: match[pattern.groups]}) if match else {}
         try:
-            changed.append(apply_record(picture, {field: word for field, word in record.items() if word}))
+            changed.append(_apply_record(picture, {field: word for field, word in record.items() if word}))
         except LeafidError as error:
             problems.append(f"{picture.file}: {error}")
     if problems:
@@ -194,7 +155,7 @@ def apply_pattern(
         return changed, []
     return changed, [
         f"{root}: expected the pattern {pattern.pattern!r} in every path, found it in "
-        f"{len(changed) - len(unmatched)} of {len(changed)}; {unmatched[0].file} has no {default_field}"
+        f"{len(changed) - len(unmatched)} of {len(changed)}; {unmatched[0].file} has no {field}"
     ]
 
 
@@ -207,6 +168,6 @@ def name_clashing_pictures(root: Path, pictures: Sequence[Picture]) -> list[Pict
 
 def _name_by_path(root: Path, picture: Picture) -> Picture:
     path = get_relative_path(picture.file, root)
-    if len(path.parts) > 2 and folders.parse_part_name(path.parts[0]) == picture.part:
+    if len(path.parts) > 2 and folders.parse_part(path.parts[0]) == picture.part:
         path = path.relative_to(path.parts[0])
     return replace(picture, run_name=re.sub(r"\s", "_", str(path)))
