@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -82,12 +81,6 @@ def naming_large_picture(file: object) -> Iterator[None]:
         if is_out_of_memory(error):
             raise ImageError(f"{file}: out of memory; use fewer --jobs, or a smaller picture") from error
         raise
-
-
-def suggest(word: str, words: Iterable[str], otherwise: str = "") -> str:
-    """Return the end of a message about an unknown word: the most similar one of `words`, or `otherwise`."""
-    close = difflib.get_close_matches(word, words, n=1)
-    return f"; did you mean {close[0]!r}?" if close else otherwise
 
 
 def to_one_line(message: str) -> str:

@@ -1,14 +1,12 @@
-"""The one place that reads text files, among them CSV tables, JSON and XML, and that parses numbers in text."""
+"""The one place that reads text files, among them CSV tables and XML, and that parses numbers in text."""
 
 from __future__ import annotations
 
-import bisect
 import csv
 import io
-import json
 import math
 import os
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from functools import partial
 from xml.etree.ElementTree import Element, ParseError
 
@@ -75,22 +73,6 @@ def escape_formula(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
 
 
-def read_json(file: str | os.PathLike[str], decode: Callable[[str], object] | None = None) -> object:
-    """Read a JSON file; `decode` converts the text, and raises errors as ``json.loads`` does.
-
-    By default a key that an object has twice is an error. A `LeafidError` names the line where it is known.
-    """
-    text = read_text(file)
-    try:
-        return decode(text) if decode else json.loads(text, object_pairs_hook=build_object)
-    except json.JSONDecodeError as error:
-        raise LeafidError(
-            f"{file}:{error.lineno}: expected JSON, found an error at column {error.colno}: {error.msg}"
-        ) from None
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits; lists nested without end
-        raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
-
-
 def read_xml(file: str | os.PathLike[str]) -> Element:
     """Parse an untrusted XML file of at most 1 MiB and return its root element.
 
@@ -110,24 +92,10 @@ def read_xml(file: str | os.PathLike[str]) -> Element:
         line = data.count(b"\n", 0, max(data.find(b"<!DOCTYPE"), 0)) + 1
         raise LeafidError(f"{file}:{line}: expected XML without a DOCTYPE, found one; remove it") from None
     except ParseError as error:
-        line, column = error.position
-        reason = str(error).partition(": line")[0]
-        if reason == "not well-formed (invalid token)":
-            reason += ", perhaps a letter in another encoding than the declared one (UTF-8 by default)"
-        raise LeafidError(
-            f"{file}:{line}: expected well-formed XML, found an error at column {column + 1}: {reason}"
-        ) from None
+        expected = "well-formed XML in UTF-8, or in the encoding that it declares"
+        raise LeafidError(f"{file}:{error.position[0]}: expected {expected}, found an error: {error}") from None
     except (LookupError, ValueError) as error:
         raise LeafidError(f"{file}:1: expected XML in a known encoding, found another: {error}") from None
-
-
-def build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Build an object of JSON, each of whose keys has to be there once, or raise a `ValueError`."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        repeated = next(key for position, (key, _) in enumerate(pairs) if key in dict(pairs[:position]))
-        raise ValueError(f"the key {repeated!r} is twice in an object")
-    return found
 
 
 def parse_finite_number(word: str) -> float | None:
@@ -171,7 +139,8 @@ class LineProblems:
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
         self.file = file
-        self._found: list[tuple[float, int, str]] = []
+        #: Lines, infinity for the file as a whole, and messages.
+        self._found: list[tuple[float, str]] = []
         self._count = 0
         self._first_lines: dict[tuple[str, Hashable], int] = {}
 
@@ -188,26 +157,22 @@ class LineProblems:
 
     def add(self, line: int | None, problem: str) -> None:
         """Add a problem ("expected …, found …") of a line, or of the file as a whole."""
-        order = math.inf if line is None else line
         self._count += 1
-        if len(self._found) == MAX_PROBLEMS:
-            if order >= self._found[-1][0]:
-                return
-            self._found.pop()
-        place = str(self.file) if line is None else f"{self.file}:{line}"
-        bisect.insort(self._found, (order, self._count, f"{place}: {problem}"))
+        if len(self._found) < MAX_PROBLEMS:
+            place = str(self.file) if line is None else f"{self.file}:{line}"
+            self._found.append((math.inf if line is None else line, f"{place}: {problem}"))
 
-    def check_unique(self, line: int, kind: str, key: Hashable, shown: str | None = None) -> bool:
+    def check_unique(self, line: int, kind: str, key: Hashable) -> bool:
         """Check that `key` is new among the keys of its kind ("every id"); otherwise add a problem."""
         if (kind, key) not in self._first_lines:
             self._first_lines[kind, key] = line
             return True
         first = self._first_lines[kind, key]
-        self.add(line, f"expected {kind} once, found {shown or repr(key)}, as in line {first}")
+        self.add(line, f"expected {kind} once, found {key!r}, as in line {first}")
         return False
 
     def list_messages(self) -> list[str]:
         """List the first problems in the order of lines, those of the whole file last, and count the others."""
         more = self._count - len(self._found)
         count = [f"{self.file}: and {more} problem{'s' if more > 1 else ''} more"] if more else []
-        return [*(message for _, _, message in self._found), *count]
+        return [*(message for _, message in sorted(self._found, key=lambda entry: entry[0])), *count]

@@ -21,7 +21,7 @@ from leafid.descriptors.local.sift import (
 from leafid.descriptors.shape import curvature, fourier, geometry, margin, moments, triangle
 from leafid.descriptors.shape.contour import normalise_shape
 from leafid.descriptors.surface import colour, texture, veins
-from leafid.errors import LeafidError, UsageError, suggest
+from leafid.errors import LeafidError, UsageError
 from leafid.segmentation.result import Segmentation
 
 #: What families are measured on: the arguments of their functions, made from a picture and its segmentation.
@@ -95,7 +95,7 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
     if not names:
         raise UsageError(f"expected at least one descriptor family ({', '.join(FAMILIES)}), found none")
     if unknown := [name for name in names if name not in FAMILIES]:
-        raise UsageError(f"unknown descriptor family {unknown[0]!r}{suggest(str(unknown[0]), FAMILIES)}")
+        raise UsageError(f"unknown descriptor family {unknown[0]!r}; there are {', '.join(FAMILIES)}")
     if len(set(names)) < len(names):
         raise UsageError(f"expected each descriptor family once, found {', '.join(names)}")
     return [FAMILIES[name] for name in names]

@@ -145,5 +145,5 @@ def test_segment_and_measure(test_pictures):
     assert leafid.measure(image, leaf, "geometry") == leafid.measure(image, leaf, ["geometry"])
     with pytest.raises(leafid.LeafidError, match="leaf: expected that of an image of"):
         leafid.measure(image[:100], leaf, "geometry")
-    with pytest.raises(leafid.LeafidError, match="did you mean 'geometry'"):
+    with pytest.raises(leafid.LeafidError, match="unknown descriptor family"):
         leafid.measure(image, leaf, ["geometrie"])

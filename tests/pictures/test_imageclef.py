@@ -192,7 +192,7 @@ def test_invalid_optional_field_is_ignored(tmp_path, add, changes, attribute):
         (b"<Leaf/>", "expected the root element <Image>, found <Leaf>"),
         (
             "<?xml version='1.0' encoding='UTF-8'?><Image>é</Image>".encode("latin-1"),
-            "perhaps a letter in another",
+            "expected well-formed XML in UTF-8, or in the encoding",
         ),
     ],
 )

@@ -10,12 +10,13 @@ from leafid.features.recipe import load_recipe
 from leafid.pictures import read_collection
 from leafid.pictures.hashing import hash_file
 from leafid.pictures.picture import AcquisitionType
+from leafid.schema import read_json
 from leafid.scoring.truth import read_ground_truth_file
 from leafid.tasks.annotation2016.files import read_list
 from leafid.tasks.interpretation.class_distances import read_distances
 from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import read_objects
-from leafid.textfiles import read_json, read_table, read_text, read_xml
+from leafid.textfiles import read_table, read_text, read_xml
 
 DIGITS = "9" * 5000  # Python refuses to convert more than 4,300
 
@@ -46,7 +47,11 @@ def test_a_file_that_is_not_there(reader, tmp_path):
     ("reader", "content", "expected"),
     [
         (read_objects, f"mask,label,class\na.png,{DIGITS},leaf\n", ":2: expected a mask, a label from 1 up"),
-        (read_coco, f'{{"images": [{{"id": {DIGITS}}}]}}', ": expected JSON, found an error: Exceeds the limit"),
+        (
+            read_coco,
+            f'{{"images": [{{"id": {DIGITS}}}]}}',
+            ": expected JSON, found an error: Integer",
+        ),
         (recipe, f"jittered = {DIGITS}", ": expected TOML, found an error: Exceeds the limit"),
         (read_distances, ",a\n" + "x" * 200_000, ":2: expected a table as CSV, found an error: field larger"),
         (read_distances, ",a\na,1_0e-1\n", ":2: expected a class of the first line and 1 distances"),
@@ -130,10 +135,10 @@ def test_tables_and_texts(tmp_path):
     assert read_text(file).startswith("a,")
     assert list(read_table(file)) == [(2, ["a", "b\nc"]), (4, ["d"])]
     file.write_bytes(b'\xef\xbb\xbf{"a": [1,\n 2]}')
-    assert read_json(file) == {"a": [1, 2]}
+    assert read_json(file, dict) == {"a": [1, 2]}
     file.write_text('{"a": [1,\n 2,}')
-    with pytest.raises(LeafidError, match=r"table\.csv:2: expected JSON, found an error at column \d+: "):
-        read_json(file)
+    with pytest.raises(LeafidError, match=r"table\.csv:2: expected JSON, found an error: JSON is malformed"):
+        read_json(file, dict)
 
 
 @pytest.mark.parametrize("command", ["info", "predict", "train"])

@@ -6,13 +6,12 @@ References
 """
 
 import os
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
 from leafid.errors import LeafidError
-from leafid.schema import convert
-from leafid.textfiles import read_json
+from leafid.schema import read_json
 
 Id = int | str
 Name = Annotated[str, msgspec.Meta(min_length=1)]
@@ -73,12 +72,12 @@ def read_coco_content(path: str | os.PathLike[str]) -> Content:
     A `LeafidError` names the first value that isn't as expected, or the first id that two entries of a kind share, as
     ``annotations[3].bbox``.
     """
-    data: Any = read_json(path)
-    content = convert({"annotations": data} if isinstance(data, list) else data, Content, path)
-    entries: list[list[Any]] = [content.images, content.categories, content.annotations]
-    for kind, listed in zip(("images", "categories", "annotations"), entries, strict=True):
+    content: Content | list[Annotation] = read_json(path, Content | list[Annotation])  # type: ignore[arg-type]
+    if isinstance(content, list):
+        content = Content(content)
+    for kind in ("images", "categories", "annotations"):
         first: dict[Id, int] = {}
-        for index, entry in enumerate(listed):
+        for index, entry in enumerate(getattr(content, kind)):
             if entry.id is not None and first.setdefault(entry.id, index) != index:
                 found = f"found {entry.id!r}, as in {kind}[{first[entry.id]}]"
                 raise LeafidError(f"{path}: {kind}[{index}].id: expected every id of {kind} once, {found}")

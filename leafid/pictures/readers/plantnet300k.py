@@ -18,8 +18,7 @@ from leafid.errors import LeafidError
 from leafid.pictures import names
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.readers import folders
-from leafid.schema import convert
-from leafid.textfiles import read_json
+from leafid.schema import read_json
 
 LAYOUT = "plantnet300k"
 _NAMES_FILE = "species_id_2_name.json"
@@ -50,7 +49,7 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
         raise LeafidError(f"{path}: expected a file *{_NAMES_FILE} in it or up to two folders above, found none")
     metadata_file = _find_file(path, _METADATA_FILE)
     problems = [] if metadata_file else [f"{names_file}: expected *{_METADATA_FILE} beside it, found none; no plants"]
-    entries = convert(read_json(metadata_file), dict[str, _Entry], metadata_file) if metadata_file else {}
+    entries = read_json(metadata_file, dict[str, _Entry]) if metadata_file else {}
     taxa = _read_taxa(names_file)
     images = next((folder for folder in folders.list_folders(path) if folder.name.lower().startswith("images")), path)
     pictures: list[Picture] = []
@@ -83,7 +82,7 @@ def _find_file(path: Path, ending: str) -> Path | None:
 
 def _read_taxa(file: Path) -> dict[str, Taxon]:
     """Read the taxon of each identifier."""
-    full_names = convert(read_json(file), dict[str, str], file)
+    full_names = read_json(file, dict[str, str])
     parsed: dict[str, str] = {}
     for identifier, name in full_names.items():
         try:

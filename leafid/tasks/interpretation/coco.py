@@ -53,11 +53,11 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
             problems.add(None, "images: expected at least one, and every file_name once")
         seen: dict[tuple[object, ...], int] = {}
         for index, entry in enumerate(content.annotations):
-            key = (entry.image_id, entry.category_id, entry.bbox, repr(entry.segmentation))
             try:
+                item = _make_object(entry, images, classes)
+                key = (entry.image_id, entry.category_id, entry.bbox, repr(entry.segmentation))
                 if seen.setdefault(key, index) != index:
                     raise LeafidError(f"expected every object once, found that of annotations[{seen[key]}]")
-                item = _make_object(entry, images, classes)
                 objects[images[entry.image_id].file_name].append(item)
             except LeafidError as error:
                 problems.add(None, f"annotations[{index}]: {error}")

@@ -34,14 +34,15 @@ class Box(NamedTuple):
 
     def check(self, width: float | None = None, height: float | None = None) -> Box:
         """Return the box if it has an area and is inside a picture of this size, or raise a `LeafidError`."""
-        shown = f"{self.width:g}x{self.height:g}+{self.left:g}+{self.top:g}"
-        if self.width <= 0 or self.height <= 0:
-            raise LeafidError(f"expected a box of some area, found {shown}")
         right, bottom = width or math.inf, height or math.inf
-        if self.left < 0 or self.top < 0 or self.left + self.width > right or self.top + self.height > bottom:
-            size = f" of {width:g}x{height:g}" if width and height else ""
-            raise LeafidError(f"expected a box inside the picture{size}, found {shown}")
-        return self
+        if self.width <= 0 or self.height <= 0:
+            expected = "of some area"
+        elif self.left < 0 or self.top < 0 or self.left + self.width > right or self.top + self.height > bottom:
+            expected = f"inside the picture of {width:g}x{height:g}" if width and height else "inside the picture"
+        else:
+            return self
+        found = f"{self.width:g}x{self.height:g}+{self.left:g}+{self.top:g}"
+        raise LeafidError(f"expected a box {expected}, found {found}")
 
 
 def box_intersection(first: Box, second: Box) -> float:
