@@ -1,6 +1,5 @@
 """Turns what Python users hold, such as paths, bytes, arrays and Pillow images, into pictures."""
 
-import io
 import logging
 import os
 from collections.abc import Iterable
@@ -13,7 +12,7 @@ from PIL import Image, ImageOps
 
 from leafid.errors import ImageError, InputError, LeafidError
 from leafid.pictures.collection import Collection
-from leafid.pictures.decoding import read_hashed_image, read_image
+from leafid.pictures.decoding import convert_to_bgr, read_hashed_image
 from leafid.pictures.picture import Picture
 from leafid.pictures.reading import read_and_warn
 
@@ -24,9 +23,6 @@ EXPECTED = (
 )
 _ROUNDING = 1e-5
 _BYTES = (bytes, bytearray, memoryview)
-# Pillow's names of the pixel formats that a PNG file can hold, and what some others become; the rest becomes RGB.
-_PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "I;16"}
-_CONVERTED_MODES = {"La": "LA", "PA": "RGBA", "RGBa": "RGBA", "I": "I;16"}
 _log = logging.getLogger(__name__)
 
 
@@ -73,12 +69,18 @@ def to_picture(source: object, name: str) -> Picture:
     if isinstance(source, Picture):
         return source
     if isinstance(source, (str, os.PathLike)):
-        return Picture(_to_path(source, name))
-    content = _read_content(source, name)
-    if content is None:
+        path = os.fspath(source)
+        if not isinstance(path, str):
+            raise InputError(f"{name}: {EXPECTED}, found a path of bytes")
+        return Picture(Path(path))
+    if hasattr(source, "read"):
+        source = source.read()
+        if not isinstance(source, bytes):
+            raise InputError(f"{name}: expected a file opened in binary mode, found one of {type(source).__name__}")
+    if not isinstance(source, _BYTES):
         # Without compression: the fastest format that loses nothing.
-        content = cv2.imencode(".bmp", _to_array(source, name))[1].tobytes()
-    return Picture(Path(name), data=content)
+        source = cv2.imencode(".bmp", _to_array(source, name))[1].tobytes()
+    return Picture(Path(name), data=bytes(source))
 
 
 def to_image(source: object, name: str = "image") -> np.ndarray:
@@ -87,46 +89,18 @@ def to_image(source: object, name: str = "image") -> np.ndarray:
     Grey becomes BGR, and what is transparent becomes white, as in `leafid.read_image`. An `InputError`, which begins
     with the name, is raised for everything else, and an `ImageError` for a file that can't be read.
     """
-    if isinstance(source, Picture):
-        return read_hashed_image(source.file, data=source.data)[0]
-    if isinstance(source, (str, os.PathLike)):
-        return read_image(_to_path(source, name))
-    content = _read_content(source, name)
-    return _to_array(source, name) if content is None else read_hashed_image(name, data=content)[0]
-
-
-def _to_path(source: str | os.PathLike[Any], name: str) -> Path:
-    path = os.fspath(source)
-    if not isinstance(path, str):
-        raise InputError(f"{name}: {EXPECTED}, found a path of bytes")
-    return Path(path)
-
-
-def _read_content(source: object, name: str) -> bytes | None:
-    """Give the content of a file that is in memory or open, or into which a Pillow image fits; None for an array."""
-    if isinstance(source, Image.Image):
-        return None if source.mode == "F" else _encode_png(source, name)
-    if hasattr(source, "read"):
-        source = source.read()
-        if not isinstance(source, bytes):
-            raise InputError(f"{name}: expected a file opened in binary mode, found one of {type(source).__name__}")
-    return bytes(source) if isinstance(source, _BYTES) else None
-
-
-def _encode_png(picture: Image.Image, name: str) -> bytes:
-    """Write an upright picture as a file: one place then converts all pixel formats, and transparency."""
-    content = io.BytesIO()
-    try:
-        upright = ImageOps.exif_transpose(picture)
-        if upright.mode not in _PNG_MODES:
-            upright = upright.convert(_CONVERTED_MODES.get(upright.mode, "RGB"))
-        upright.save(content, "PNG", compress_level=0)
-    except Exception as error:  # A file that Pillow opened is decoded only now, and raises errors of any class.
-        raise ImageError(f"{name}: expected a whole picture, found a damaged one ({error})") from error
-    return content.getvalue()
+    if is_one_picture(source) and not isinstance(source, Image.Image) and not hasattr(source, "__array__"):
+        picture = to_picture(source, name)
+        return read_hashed_image(picture.file, data=picture.data)[0]
+    return _to_array(source, name)
 
 
 def _to_array(source: object, name: str) -> np.ndarray:
+    if isinstance(source, Image.Image) and source.mode != "F":
+        try:
+            return convert_to_bgr(ImageOps.exif_transpose(source))
+        except Exception as error:  # A file that Pillow opened is decoded only now, and raises errors of any class.
+            raise ImageError(f"{name}: expected a whole picture, found a damaged one ({error})") from error
     if not hasattr(source, "__array__") and not hasattr(source, "__array_interface__"):
         raise InputError(f"{name}: {EXPECTED}, found {type(source).__name__}")
     try:
@@ -138,12 +112,8 @@ def _to_array(source: object, name: str) -> np.ndarray:
 
 def _convert_array(array: np.ndarray, name: str) -> np.ndarray:
     found = f"found {array.dtype} of shape {array.shape}"
-    if array.ndim not in {2, 3} or (array.ndim == 3 and array.shape[2] not in {1, 3, 4}):
-        channels_first = array.ndim == 3 and array.shape[0] in {1, 3, 4}
-        hint = "; move the channels to the end, as by numpy.moveaxis(array, 0, -1)" if channels_first else ""
-        raise InputError(f"{name}: {EXPECTED}, {found}{hint}")
-    if not array.size:
-        raise InputError(f"{name}: expected an array of at least one pixel, {found}")
+    if array.ndim not in {2, 3} or (array.ndim == 3 and array.shape[2] not in {1, 3, 4}) or not array.size:
+        raise InputError(f"{name}: {EXPECTED}, {found}; numpy.moveaxis moves channels to the end")
     if array.dtype.kind == "f":
         # What was computed may be off by a rounding error; NaN is neither.
         if not ((array >= -_ROUNDING) & (array <= 1 + _ROUNDING)).all():
@@ -152,10 +122,9 @@ def _convert_array(array: np.ndarray, name: str) -> np.ndarray:
         array = np.rint(array * 255).astype(np.uint8)
     elif array.dtype != np.uint8:
         raise InputError(f"{name}: expected an array of uint8, or of float from 0 to 1, {found}")
-    array = np.ascontiguousarray(array)
     if array.ndim == 2 or array.shape[2] == 1:
         return np.repeat(array.reshape(*array.shape[:2], 1), 3, axis=2)
     if array.shape[2] == 4:
         opacity = array[:, :, 3:].astype(np.uint16)
         return ((array[:, :, :3] * opacity + 255 * (255 - opacity) + 127) // 255).astype(np.uint8)
-    return array
+    return np.ascontiguousarray(array)

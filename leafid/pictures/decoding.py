@@ -78,10 +78,10 @@ def _decode(file: str | os.PathLike[str], header: Header, data: bytes, max_side:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with open_picture(header.kind, data) as picture:
-                rgb = _convert_to_rgb(picture)
-        if rgb.shape[:2] != (header.rows, header.cols):
-            raise ValueError(f"expected {header.cols} × {header.rows} pixels, found {rgb.shape[1]} × {rgb.shape[0]}")
-        return np.ascontiguousarray(rgb[:, :, ::-1])
+                image = convert_to_bgr(picture)
+        if image.shape[:2] != (header.rows, header.cols):
+            raise ValueError(f"expected {header.cols} × {header.rows} pixels, found other ones")
+        return image
     except MemoryError:
         raise
     except Exception as error:  # As for headers, damaged files raise errors of any class.
@@ -104,17 +104,18 @@ def _decode_jpeg(file: str | os.PathLike[str], header: Header, data: bytes, max_
         return image
 
 
-def _convert_to_rgb(picture: Image.Image) -> np.ndarray:
+def convert_to_bgr(picture: Image.Image) -> np.ndarray:
+    """Convert a picture of Pillow as it is stored to BGR on white: uint8 (H, W, 3)."""
     if picture.mode.startswith("I"):
         # Pillow's conversion clips 16-bit grey values instead of scaling them, and takes 0 for black in any case.
         grey = (np.asarray(picture) >> 8).astype(np.uint8)
         if getattr(picture, "tag_v2", {}).get(_TIFF_PHOTOMETRIC) == _WHITE_IS_ZERO:
             grey = 255 - grey
         return np.repeat(grey[:, :, None], 3, axis=2)
-    if picture.mode not in {"RGBA", "LA", "PA", "RGBa", "La"} and "transparency" not in picture.info:
-        return np.asarray(picture.convert("RGB"))
-    white = Image.new("RGBA", picture.size, (255, 255, 255, 255))
-    return np.asarray(Image.alpha_composite(white, picture.convert("RGBA")).convert("RGB"))
+    if picture.mode in {"RGBA", "LA", "PA", "RGBa", "La"} or "transparency" in picture.info:
+        white = Image.new("RGBA", picture.size, (255, 255, 255, 255))
+        picture = Image.alpha_composite(white, picture.convert("RGBA"))
+    return np.ascontiguousarray(np.asarray(picture.convert("RGB"))[:, :, ::-1])
 
 
 def _apply_orientation(image: np.ndarray, orientation: int) -> np.ndarray:

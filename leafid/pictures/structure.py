@@ -1,12 +1,9 @@
 """Follows the segments, chunks and tags of a picture file before a decoder does.
 
-Finds truncated JPEG and PNG, which decoders would fill with grey, and refuses files with so many parts before the
-pixels that reading them takes minutes. Decoders report other truncated files.
+Refuses truncated JPEG and PNG, which decoders would fill with grey, and files with so many parts before the pixels that
+reading them takes minutes. Decoders report other truncated files.
 """
 
-from __future__ import annotations
-
-import os
 import re
 from typing import Literal
 
@@ -30,74 +27,70 @@ _STRIP_TAGS = {273, 279, 324, 325}
 _TIFF_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8}
 
 
-def check_structure(file: str | os.PathLike[str], kind: str, data: bytes) -> tuple[bool, int]:
-    """Refuse a file with too many parts; tell whether a JPEG or PNG is whole, and the scans of a JPEG."""
+def check_structure(kind: str, data: bytes) -> int:
+    """Refuse a truncated JPEG or PNG, and a file with too many parts; return the number of scans of a JPEG, else 1."""
     n_scans, is_whole = 1, True
-    try:
-        if kind == "JPEG":
-            # A thumbnail in the EXIF block has an end marker of its own; in the scans' data it can't occur.
-            first = _find_first_scan(data)
-            end = data.find(b"\xff\xd9", first)
-            is_whole = end >= 0
-            n_scans = data.count(b"\xff\xda", first, end)
-            _limit(n_scans, MAX_SCANS, "scans")
-        elif kind == "PNG":
-            is_whole = _has_png_end(data)
-        elif kind == "TIFF":
-            _check_tiff_directory(data)
-    except _ExcessError as error:
-        raise ImageError(f"{file}: expected a {kind} of at most {error}; save it anew") from None
-    return is_whole, n_scans
-
-
-class _ExcessError(Exception):
-    """A file has more parts than pictures have."""
+    if kind == "JPEG":
+        # A thumbnail in the EXIF block has an end marker of its own; in the scans' data it can't occur.
+        first = _find_first_scan(data)
+        end = data.find(b"\xff\xd9", first)
+        is_whole = end >= 0
+        n_scans = data.count(b"\xff\xda", first, end)
+        _limit(n_scans, MAX_SCANS, "scans")
+    elif kind == "PNG":
+        is_whole = _has_png_end(data)
+    elif kind == "TIFF":
+        _check_tiff_directory(data)
+    if not is_whole:
+        raise ImageError(f"expected a whole picture, found a truncated {kind} of {len(data)} bytes")
+    return n_scans
 
 
 def _limit(number: int, most: int, noun: str) -> None:
     if number > most:
-        raise _ExcessError(f"{most} {noun}, found {number}")
+        raise ImageError(f"expected a picture of at most {most} {noun}, found {number}; save it anew")
 
 
 def _find_first_scan(data: bytes) -> int:
     """Return the offset of the first scan's header in a JPEG, or the end of the data if there is none."""
-    position, n_fill_bytes = 2, 0
-    for number in range(MAX_SEGMENTS + 1):
-        marker = _MARKER.search(data, position)
-        n_fill_bytes += (marker.start() if marker else len(data)) - position
+    position, n_segments, n_fill_bytes = 2, 0, 0
+    while marker := _MARKER.search(data, position):
+        n_fill_bytes += marker.start() - position
         _limit(n_fill_bytes, _MAX_FILL_BYTES, "fill bytes between segments")
-        if marker is None or data[marker.end() - 1] == _END:
-            return len(data)
         _limit(marker.start(), _MAX_JPEG_BYTES, "bytes before the pixels")
-        _limit(number, MAX_SEGMENTS - 1, "segments before the pixels")
-        if data[marker.end() - 1] == _SCAN:
+        code = data[marker.end() - 1]
+        if code == _SCAN:
             return marker.start()
-        is_lone = data[marker.end() - 1] in _LONE_MARKERS
-        position = marker.end() + (0 if is_lone else int.from_bytes(data[marker.end() : marker.end() + 2], "big"))
+        if code == _END:
+            break
+        n_segments += 1
+        _limit(n_segments, MAX_SEGMENTS, "segments before the pixels")
+        length = 0 if code in _LONE_MARKERS else int.from_bytes(data[marker.end() : marker.end() + 2], "big")
+        position = marker.end() + length
     return len(data)
 
 
 def _has_png_end(data: bytes) -> bool:
     """Tell whether the chunks of a PNG follow each other up to its end mark."""
-    position, number = 8, 0
+    position, n_chunks = 8, 0
     while position + 12 <= len(data):
-        _limit(number, MAX_PARTS, "chunks")
+        _limit(n_chunks, MAX_PARTS, "chunks")
         if data[position + 4 : position + 8] == b"IEND":
             return True
         position += 12 + int.from_bytes(data[position : position + 4], "big")
-        number += 1
+        n_chunks += 1
     return False
 
 
 def _check_tiff_directory(data: bytes) -> None:
     """Limit the strips or tiles of the first directory of a TIFF, and the bytes of its tags to those of the file."""
     order: Literal["little", "big"] = "little" if data[:2] == b"II" else "big"
-    is_big = 43 in data[2:4]  # BigTIFF, with numbers of 8 bytes
+    # BigTIFF has numbers of 8 bytes.
+    word, n_bytes = (8, 8) if 43 in data[2:4] else (4, 2)
 
     def read_number(offset: int, size: int) -> int:
         return int.from_bytes(data[offset : offset + size], order)
 
-    word, n_bytes = (8, 8) if is_big else (4, 2)
     directory = read_number(word, word)
     start, step = directory + n_bytes, 4 + 2 * word
     n_entries = min(read_number(directory, n_bytes), (len(data) - start) // step + 1)
@@ -109,6 +102,5 @@ def _check_tiff_directory(data: bytes) -> None:
             _limit(count, MAX_STRIPS, "strips or tiles")
         # Tags that share their bytes would be copied one by one; those beyond the end are not read.
         size = count * _TIFF_SIZES.get(read_number(entry + 2, 2), 0)
-        if word < size <= len(data):
-            total += size
+        total += size if word < size <= len(data) else 0
     _limit(total, len(data), "bytes of tags")

@@ -86,7 +86,7 @@ def test_each_input_is_answered_in_order(model, test_pictures):
     ("wrong", "message"),
     [
         (None, r"found NoneType"),
-        (np.zeros((3, 40, 50), np.uint8), r"\(3, 40, 50\); move the channels"),
+        (np.zeros((3, 40, 50), np.uint8), r"\(3, 40, 50\); numpy.moveaxis"),
         (np.full((40, 50), 1.5), "from 0 to 1, found values from 1.5"),
         (np.zeros((40, 50), bool), "found bool"),
         (io.StringIO("text"), "binary mode"),

@@ -64,5 +64,5 @@ def test_dng_is_refused_by_its_tag(tmp_path, rgb, order, big):
     with tifffile.TiffWriter(file, byteorder=order, bigtiff=big) as writer:
         writer.write(rgb, photometric="rgb", metadata=None, extratags=[(50706, "B", 4, b"\1\4\0\0", True)])
     for read in (read_image, read_image_size):
-        with pytest.raises(ImageError, match=r"found a DNG \(raw data of a camera\); export it as JPEG"):
+        with pytest.raises(ImageError, match="of a kind that can't be read"):
             read(file)

@@ -83,7 +83,7 @@ def test_a_link_that_leads_to_itself(tmp_path, cli):
     (folder / "loop.jpg").symlink_to("loop.jpg")
     found = cli("info", folder)
     assert found.status == 0
-    assert f"missing       1 picture with metadata but no file\n  {folder}/loop.jpg\n" in found.out
+    assert f"missing       1\n  {folder}/loop.jpg\n" in found.out
     found = cli("segment", folder, "--output", tmp_path / "out")
     assert found.status == 1
     assert f"{folder}/loop.jpg: can't be read: Too many levels of symbolic links" in found.err
@@ -154,4 +154,4 @@ def test_a_file_too_large_for_a_picture_is_not_hashed(cli, drawn_model, small_re
     (tmp_path / "leaf.jpg").rename(tmp_path / "Acer campestre" / "leaf.jpg")
     found = cli(command, tmp_path, "--jobs", 1, *more)
     assert found.status == (command != "info")
-    assert "leaf.jpg: expected a picture of at most 1024 MiB, found 1048576 MiB" in found.out + found.err
+    assert "leaf.jpg: expected a picture of 1 byte to 1024 MiB, found" in found.out + found.err
