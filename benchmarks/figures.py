@@ -26,7 +26,7 @@ from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
 from leafid.segmentation import segment
-from leafid.segmentation.overlay import draw_overlay
+from leafid.segmentation.segment import draw_overlay
 
 DOCS = Path(__file__).parents[1] / "docs"
 SAMPLE = Path(__file__).parents[1] / "data" / "sample"

@@ -28,9 +28,8 @@ from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Table
 from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth
-from leafid.segmentation.overlay import draw_overlay
 from leafid.segmentation.result import shrink
-from leafid.segmentation.segment import segment
+from leafid.segmentation.segment import draw_overlay, segment
 from leafid.workers import ordered_map
 
 # Maximum number of confusions with pictures, of missing pictures that are named, of species in a confusion matrix, and

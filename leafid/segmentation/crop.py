@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from leafid.segmentation.result import Image, Mask, Segmentation, find_bounding_box, find_convex_hull
+from leafid.segmentation.result import Image, Mask, Segmentation, find_convex_hull
 
 _MOMENTS_SIZE = 64  # pixels on the shorter side of the leaf's box that its axis is estimated from
 _MARGIN = 0.05  # free part of the square on each side of the leaf
@@ -44,29 +44,28 @@ def estimate_upright_angle(segmentation: Segmentation) -> float:
 
 
 def crop_leaf(image: Image, segmentation: Segmentation, size: int, *, upright: bool = True) -> tuple[Image, Mask]:
-    """Cut the leaf out on white, upright and scaled to a square of `size` pixels (8 or more) a side.
+    """Cut the leaf out on white, upright and scaled to a square of `size` pixels a side.
 
-    Takes and returns BGR or grey pictures, with the mask of the crop. The leaf's longer side fills the square but for a
-    margin of a twentieth on each side. An empty segmentation gives the whole picture, scaled, and an empty mask. A
-    ValueError is raised when the size is out of range, or the segmentation is of another picture size.
+    Takes and returns BGR or grey pictures, with the mask of the crop; the leaf must not be empty. Its longer side fills
+    the square but for a margin of a twentieth on each side.
     """
-    if size < 8:
-        raise ValueError(f"expected size >= 8, found size={size}")
     mask = segmentation.mask
-    if mask.shape != image.shape[:2]:
-        raise ValueError(f"expected a segmentation of shape {image.shape[:2]}, found {mask.shape}")
-    row0, row1, col0, col1 = find_bounding_box(mask)
-    if not row1:
-        right, bottom = mask.shape[1] - 1, mask.shape[0] - 1
-        corners = np.array([[0, 0], [right, 0], [0, bottom], [right, bottom]])
-        return _warp(image, _fit_square(corners, 0.0, size, 0.0), size), np.zeros((size, size), bool)
+    row0, row1, col0, col1 = segmentation.box
     corners = find_convex_hull(mask[row0:row1, col0:col1].view(np.uint8))[:, 0] + (col0, row0)
-    matrix = _fit_square(corners, estimate_upright_angle(segmentation) if upright else 0.0, size, _MARGIN)
+    matrix = _fit_square(corners, estimate_upright_angle(segmentation) if upright else 0.0, size)
+    # The standard deviation, in pixels of the picture, of a blur against aliasing.
+    scale = float(np.hypot(matrix[0, 0], matrix[0, 1]))
+    sigma = 0.0 if scale >= 0.75 else 0.4 / scale
     # Only the leaf's box, and the pixels that the blur mixes into it, appear in the square.
-    reach = 2 + int(np.ceil(4 * _choose_blur(matrix)))
+    reach = 2 + int(np.ceil(4 * sigma))
     box = np.s_[max(row0 - reach, 0) : row1 + reach, max(col0 - reach, 0) : col1 + reach]
     matrix[:, 2] += matrix[:, :2] @ (box[1].start, box[0].start)
-    crop = _warp(image[box], matrix, size)
+    crop = image[box]
+    if sigma:
+        # The kernel ends at two standard deviations, beyond which weights are negligible.
+        side = 2 * max(1, round(2 * sigma)) + 1
+        crop = cv2.GaussianBlur(crop, (side, side), sigma)
+    crop = cv2.warpAffine(crop, matrix, (size, size), borderMode=cv2.BORDER_CONSTANT, borderValue=(255, 255, 255))
     if segmentation.coverage is not None:
         coverage = cv2.warpAffine(segmentation.coverage[box], matrix, (size, size))
         leaf = cv2.threshold(coverage, 127, 1, cv2.THRESH_BINARY)[1]
@@ -75,29 +74,14 @@ def crop_leaf(image: Image, segmentation: Segmentation, size: int, *, upright: b
     return cv2.copyTo(crop, leaf, np.full_like(crop, 255)), leaf.view(bool)
 
 
-def _warp(image: Image, matrix: np.ndarray, size: int) -> Image:
-    """Map a picture into the square, on white."""
-    if sigma := _choose_blur(matrix):
-        # The kernel ends at two standard deviations, beyond which weights are negligible.
-        side = 2 * max(1, round(2 * sigma)) + 1
-        image = cv2.GaussianBlur(image, (side, side), sigma)
-    return cv2.warpAffine(image, matrix, (size, size), borderMode=cv2.BORDER_CONSTANT, borderValue=(255, 255, 255))
-
-
-def _choose_blur(matrix: np.ndarray) -> float:
-    """Choose the standard deviation, in pixels of the picture, of the blur against aliasing; 0 for none."""
-    scale = float(np.hypot(matrix[0, 0], matrix[0, 1]))
-    return 0.0 if scale >= 0.75 else 0.4 / scale
-
-
-def _fit_square(corners: np.ndarray, angle: float, size: int, margin: float) -> np.ndarray:
+def _fit_square(corners: np.ndarray, angle: float, size: int) -> np.ndarray:
     """Compute the mapping of the picture's (col, row) to the square's, given the corners of the leaf's hull."""
     radians = np.radians(angle)
     cosine, sine = np.cos(radians), np.sin(radians)
     rotation = np.array([[cosine, sine], [-sine, cosine]])
     rotated = rotation @ corners.T
     low, high = rotated.min(axis=1), rotated.max(axis=1)
-    scale = (1 - 2 * margin) * size / max(float((high - low).max()) + 1, 1.0)
+    scale = (1 - 2 * _MARGIN) * size / max(float((high - low).max()) + 1, 1.0)
     matrix = np.empty((2, 3))
     matrix[:, :2] = scale * rotation
     matrix[:, 2] = (size - 1) / 2 - scale * (low + high) / 2

@@ -1,12 +1,17 @@
-"""From a picture to its leaf, by the method that suits the acquisition type."""
+"""From a picture to its leaf, by the method that suits the acquisition type, and the leaf drawn over its picture."""
 
+import cv2
 import numpy as np
 
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.natural import segment_photo
 from leafid.segmentation.petiole import remove_petiole
-from leafid.segmentation.result import Image, Segmentation, find_bounding_box
+from leafid.segmentation.result import Image, Segmentation, find_bounding_box, shrink
 from leafid.segmentation.sheet import segment_sheet
+
+BLADE_COLOUR = (0, 0, 255)  # red
+PETIOLE_COLOUR = (255, 0, 255)  # magenta
+MAX_SIDE = 1600
 
 
 def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True) -> Segmentation:
@@ -15,14 +20,26 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
     Where no leaf was found, as in an all-white scan, the mask is empty and the confidence 0. Without `petiole`, the
     petiole is not separated: the blade equals the mask. What is no image of uint8 (H, W, 3) raises a ValueError.
     """
-    if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
-        found = f"{image.dtype} {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
-        raise ValueError(f"expected an image, uint8 of shape (H, W, 3), found {found}")
-    if 0 in image.shape:
-        raise ValueError(f"expected an image of at least one pixel, found shape {image.shape}")
+    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or 0 in image.shape:
+        raise ValueError(f"expected an image, uint8 of shape (H, W, 3), found {image.dtype} {image.shape}")
     if acquisition_type is AcquisitionType.PHOTO:
         (mask, confidence), coverage = segment_photo(image), None
     else:
         mask, confidence, coverage = segment_sheet(image)
     blade = remove_petiole(mask) if petiole else mask.copy()
     return Segmentation(mask, blade, confidence, find_bounding_box(mask), coverage)
+
+
+def draw_overlay(image: Image, segmentation: Segmentation) -> Image:
+    """Outline the blade in red and the petiole in magenta, and pale the background; at most 1,600 pixels a side."""
+    canvas = shrink(image, MAX_SIDE).copy()
+    mask, blade = (
+        cv2.resize(part.view(np.uint8), canvas.shape[1::-1], interpolation=cv2.INTER_NEAREST)
+        for part in (segmentation.mask, segmentation.blade)
+    )
+    canvas[mask == 0] = (canvas[mask == 0].astype(np.uint16) + 255) // 2
+    thickness = max(1, round(max(canvas.shape[:2]) / 400))
+    for part, colour in ((blade, BLADE_COLOUR), (mask & (1 - blade), PETIOLE_COLOUR)):
+        contours, _ = cv2.findContours(part, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)
+        cv2.drawContours(canvas, contours, -1, colour, thickness)
+    return canvas

@@ -61,14 +61,6 @@ def test_background_size_and_margin(drawn_leaf):
     assert (col0 + col1) / 2 == pytest.approx(50, abs=1.5)
 
 
-def test_an_empty_segmentation_gives_the_whole_picture():
-    image = np.full((50, 100, 3), 7, np.uint8)
-    nothing = np.zeros((50, 100), bool)
-    crop, mask = crop_leaf(image, Segmentation(nothing, nothing, 0.0, (0, 0, 0, 0)), 32)
-    assert not mask.any()
-    assert np.all(crop[16] == 7)
-
-
 @given(st.integers(2, 30), st.integers(2, 30))
 def test_downsample2_agrees_with_its_definition(rows, cols):
     image = np.random.default_rng(rows * 31 + cols).integers(0, 256, (rows, cols), dtype=np.uint8)

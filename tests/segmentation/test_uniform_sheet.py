@@ -169,7 +169,6 @@ def test_sheet_distance_agrees_with_its_formula():
         np.zeros((20, 20, 3), np.float32),
         np.zeros((20, 20, 4), np.uint8),
         np.zeros((0, 20, 3), np.uint8),
-        [[0]],
     ],
 )
 def test_invalid_images_are_refused(image):
