@@ -246,7 +246,7 @@ class CacheOptions(ComputingOptions):
     cache: str | None = CACHE
     no_cache: bool = switch("neither use nor keep cached features", group="cache")
     cache_limit: float = option(
-        "maximum size of the feature cache; the least recently used features are removed first (default: 4)",
+        "maximum size of the feature cache; the oldest features are removed first (default: 4)",
         metavar="GIB",
         type=_gibibytes,
         default=4.0,

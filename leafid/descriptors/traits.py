@@ -10,7 +10,6 @@ References
 """
 
 import itertools
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import cv2
@@ -72,42 +71,41 @@ def measure_traits(segmentation: Segmentation) -> tuple[dict[str, Measure], Land
     The leaf must not be empty. Also returns the landmarks, if there are any.
     """
     landmarks = find_landmarks(segmentation)
-    sure = segmentation.confidence
     leaflets, certainty = count_leaflets(segmentation.blade)
-    traits = {"leaflets": Measure(leaflets, sure * certainty)}
+    sure = segmentation.confidence * certainty
+    traits = {"leaflets": Measure(leaflets, sure)}
     if landmarks is not None:
-        traits["petiole"] = Measure(landmarks.petiole / landmarks.length, sure)
-    if leaflets > 1:
-        return _drop_uncertain(traits), landmarks
-    sure *= certainty
-    if landmarks is None:
-        contour = trace_blade(segmentation)
-        short, long = sorted(cv2.minAreaRect(contour[:, ::-1].astype(np.float32))[1])
-        # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
-        ratio = long / max(short, 1e-6)
-        traits["length_width"] = Measure(ratio, sure * float(np.clip(ratio - 1, 0, 1)))
-        traits.update(_measure_teeth(contour, max(short, 1.0), sure, np.ones(len(contour), bool)))
-        return _drop_uncertain(traits), None
+        traits["petiole"] = Measure(landmarks.petiole / landmarks.length, segmentation.confidence)
+    if leaflets == 1:
+        traits |= _measure_blade(landmarks, sure) if landmarks else _measure_outline(trace_blade(segmentation), sure)
+    told = {name: Measure(*map(float, own)) for name, own in traits.items() if own.confidence > 0}
+    return told, landmarks
+
+
+def _measure_outline(contour: Points, sure: float) -> dict[str, Measure]:
+    """Measure a simple blade of which base and tip aren't known."""
+    short, long = sorted(cv2.minAreaRect(contour[:, ::-1].astype(np.float32))[1])
+    # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
+    ratio = long / max(short, 1e-6)
+    teeth = _measure_teeth(contour, max(short, 1.0), sure, np.ones(len(contour), bool))
+    return {"length_width": Measure(ratio, sure * float(np.clip(ratio - 1, 0, 1)))} | teeth
+
+
+def _measure_blade(landmarks: Landmarks, sure: float) -> dict[str, Measure]:
+    """Measure a simple blade."""
     framed = landmarks.framed
     length, width = np.ptp(framed, axis=0)
-    traits["length_width"] = Measure(length / max(width, 1e-6), sure)
     lobes, depth = _count_lobes(framed)
     # Sinuses between palmate lobes that are too shallow for lobes are too deep for teeth, and nothing is said of them.
-    traits["lobes"] = Measure(lobes, sure if lobes or not depth else 0)
-    if lobes:
-        traits["lobe_depth"] = Measure(depth, sure)
-    if depth:
-        return _drop_uncertain(traits), landmarks
-    is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.04)
-    traits.update(_measure_teeth(landmarks.contour, width * landmarks.length, sure, is_margin))
-    traits.update({name: Measure(value, sure) for name, value in _measure_profile(framed).items()})
-    return _drop_uncertain(traits), landmarks
-
-
-def _drop_uncertain(traits: Mapping[str, Measure]) -> dict[str, Measure]:
-    return {
-        name: Measure(float(own.value), float(own.confidence)) for name, own in traits.items() if own.confidence > 0
+    traits = {
+        "length_width": Measure(length / max(width, 1e-6), sure),
+        "lobes": Measure(lobes, sure if lobes or not depth else 0),
     }
+    if depth:
+        return traits | ({"lobe_depth": Measure(depth, sure)} if lobes else {})
+    is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.04)
+    teeth = _measure_teeth(landmarks.contour, width * landmarks.length, sure, is_margin)
+    return traits | teeth | {name: Measure(value, sure) for name, value in _measure_profile(framed).items()}
 
 
 def count_leaflets(blade: NDArray[np.bool_]) -> tuple[int, float]:
@@ -181,11 +179,20 @@ def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArra
     The points that are not `is_margin`, those around tip and base, are no teeth. Empty where it can't be told whether
     there are any.
     """
+    # SciPy's signal processing takes longer to import than a leaf to measure; few commands need it.
+    from scipy.signal import find_peaks
+
     best = (0.0, 0, 0.0, 0.0)
     signals = compute_margin_signals(contour, _TOOTH_SMOOTHINGS)
     for signal in smooth_closed(signals, tuple(sigma / 4 for sigma in _TOOTH_SMOOTHINGS)):
         floor = max(_MIN_PEAK * width, 0.3 * float(np.quantile(signal, 0.95) - np.quantile(signal, 0.05)))
-        peaks, heights = find_closed_peaks(signal, floor)
+        # The closed signal from its lowest point on; heights are those above the mean of the valleys beside a peak.
+        start = int(np.argmin(signal))
+        values = np.append(np.roll(signal, -start), signal[start]).astype(np.float64)
+        peaks, _ = find_peaks(values, prominence=floor)
+        valleys = np.minimum.reduceat(values, np.append(0, peaks))
+        heights = values[peaks] - (valleys[:-1] + valleys[1:]) / 2
+        peaks = (peaks + start) % len(signal)
         peaks, heights = peaks[is_margin[peaks]], heights[is_margin[peaks]]
         if len(peaks) < _MIN_DEEP_TEETH:
             continue
@@ -200,21 +207,6 @@ def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArra
     if height < max(_MIN_TOOTH * width, _MIN_TOOTH_PIXELS) or (number < _MIN_TEETH and height < _DEEP_TOOTH * width):
         return {}
     return {"teeth": Measure(number, sure * regularity), "tooth_depth": Measure(100 * height / width, sure)}
-
-
-def find_closed_peaks(signal: NDArray[np.float32], floor: float) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Find the peaks of a closed signal, such as one along an outline, whose prominence around it is at least `floor`.
-
-    Returns their indices, and their heights above the mean of the two valleys beside them.
-    """
-    # SciPy's signal processing takes longer to import than a leaf to measure; few commands need it.
-    from scipy.signal import find_peaks
-
-    start = int(np.argmin(signal))
-    values = np.append(np.roll(signal, -start), signal[start]).astype(np.float64)
-    peaks, _ = find_peaks(values, prominence=floor)
-    valleys = np.minimum.reduceat(values, np.append(0, peaks))
-    return (peaks + start) % len(signal), values[peaks] - (valleys[:-1] + valleys[1:]) / 2
 
 
 def _measure_profile(framed: Points) -> dict[str, float]:

@@ -28,29 +28,28 @@ _log = logging.getLogger(__name__)
 def learn_encoders(pictures: Sequence[Picture], recipe: Recipe, loader: FeatureLoader, seed: int) -> dict[str, Encoder]:
     """Learn the encoders of the experts on local patches, by the expert's name, from pictures sampled over the species.
 
-    A `LeafidError` is raised when no picture can be read, or all experts are on local patches and none finds enough.
+    An expert that finds too few features (grey pictures have no edges between hues) gets an encoder that distinguishes
+    nothing. A `LeafidError` is raised when no picture can be read, or all experts are on local patches and none finds
+    enough.
     """
-    encoders: dict[str, Encoder] = {}
-    problems: dict[str, str] = {}
-    for name, expert in recipe.experts.items():
-        if expert.is_local:
-            encoders[name], problem = _learn_encoder(pictures, expert, recipe.longest_side, loader, seed)
-            if problem:
-                problems[name] = problem
+    local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
+    learned = {
+        name: _learn_encoder(pictures, expert, recipe.longest_side, loader, seed) for name, expert in local.items()
+    }
+    problems = {name: problem for name, (_, problem) in learned.items() if problem}
     if problems and len(problems) == len(recipe.experts):
         raise LeafidError("; ".join(problems.values()))
     for name, problem in problems.items():
         _log.warning("expert %s sees nothing in these pictures: %s", name, problem)
-    return encoders
+    return {name: encoder for name, (encoder, _) in learned.items()}
 
 
 def _learn_encoder(
     pictures: Sequence[Picture], expert: Expert, longest_side: int, loader: FeatureLoader, seed: int
-) -> tuple[Encoder, str | None]:
+) -> tuple[Encoder, str]:
     """Learn an encoder from the types that the expert names; where these show too few features, from all types.
 
-    Where all types show too few (grey pictures have no edges between hues), the encoder is fitted to repeated features
-    or zeros and distinguishes nothing; the problem is returned with it.
+    Where all types show too few, it is fitted to repeated features or zeros; also returns what the problem was.
     """
     encoder = expert.make_encoder(seed)
     # An expert that names the types of its codebook shares it, and all its vectors, with other recipes.
@@ -60,13 +59,9 @@ def _learn_encoder(
     sample = partial(_sample_picture, expert, longest_side, seed)
     for candidates in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
         chosen = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
-        key = b""
-        if loader.cache:
-            settings = f"codebook 2|{FEATURE_VERSION}|{longest_side}|{expert.make_feature_key()}|{seed}"
-            contents = [f"{picture.type} {loader.hash_picture(picture)}" for picture in chosen]
-            key = hashlib.sha256("|".join([settings, str(_SAMPLED_PER_PICTURE), *contents]).encode()).digest()
-            if found := loader.cache.get([key]):
-                return encoder.set_state(_parse_state(found[key])), None
+        key = _make_key(chosen, expert, longest_side, loader, seed) if loader.cache else b""
+        if loader.cache and (cached := loader.cache.get([key])):
+            return encoder.set_state(_parse_state(cached[key])), ""
         sampled = loader.show_progress(loader.map_pictures(sample, chosen), len(chosen), "codebook")
         if readable := [own for own in sampled if own is not None]:
             features = concatenate_features(readable)
@@ -74,13 +69,21 @@ def _learn_encoder(
                 encoder.fit(features)
             except LeafidError as error:
                 problem = str(error)
-            else:
-                if loader.cache:
-                    loader.cache.put([(key, _dump_state(encoder.get_state()))])
-                return encoder, None
+                continue
+            if loader.cache:
+                loader.cache.put([(key, _dump_state(encoder.get_state()))])
+            return encoder, ""
     if features is None:
         raise LeafidError("no picture could be read to learn a codebook from")
     return encoder.fit(tile_features(features, max(expert.modes, 2))), problem
+
+
+def _make_key(
+    pictures: Sequence[Picture], expert: Expert, longest_side: int, loader: FeatureLoader, seed: int
+) -> bytes:
+    settings = f"codebook 2|{FEATURE_VERSION}|{longest_side}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
+    contents = [f"{picture.type} {loader.hash_picture(picture)}" for picture in pictures]
+    return hashlib.sha256("|".join([settings, *contents]).encode()).digest()
 
 
 def _sample_picture(expert: Expert, longest_side: int, seed: int, picture: Picture) -> LocalFeatures:

@@ -134,7 +134,9 @@ def _paste_leaf(
     coverage = cv2.extractChannel(warped, 3)
     transmission = cv2.bitwise_not(coverage)
     if shadow:
-        shade = cv2.blur(_shift(coverage, *offset), (2 * round(shadow) + 1,) * 2)
+        shift = np.column_stack([np.eye(2), offset])
+        shifted = cv2.warpAffine(coverage, shift, size, flags=cv2.INTER_NEAREST)
+        shade = cv2.blur(shifted, (2 * round(shadow) + 1,) * 2)
         transmission = cv2.multiply(transmission, cv2.convertScaleAbs(shade, alpha=-_SHADE, beta=255), scale=1 / 255)
     crop = photo[start[1] : end[1], start[0] : end[0]]
     below = cv2.multiply(crop, cv2.cvtColor(transmission, cv2.COLOR_GRAY2BGR), scale=1 / 255)
@@ -186,11 +188,3 @@ def _choose_perspective(
 
 def _rotate(angle: float) -> NDArray[np.float64]:
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-
-
-def _shift(coverage: Image, cols: int, rows: int) -> Image:
-    height, width = coverage.shape
-    shifted = np.zeros_like(coverage)
-    target = shifted[max(rows, 0) : height + min(rows, 0), max(cols, 0) : width + min(cols, 0)]
-    target[...] = coverage[max(-rows, 0) : height + min(-rows, 0), max(-cols, 0) : width + min(-cols, 0)]
-    return shifted

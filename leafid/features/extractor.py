@@ -70,7 +70,7 @@ class FeatureExtractor:
         """
         if self.augmentation:
             image, acquisition_type = augment(image, acquisition_type, self.augmentation, self.longest_side)
-        views = make_views(image, acquisition_type) if self.needs_leaf else view_whole(image)
+        views = make_views(image, acquisition_type, needs_leaf=self.needs_leaf)
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
         families = dict.fromkeys(family for expert in experts.values() for family in expert.families)
         measured = measure_families(views.image, views.segmentation, families) if families else {}
@@ -124,16 +124,13 @@ def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures
     return descriptor.compute(image, region, expert.grid)
 
 
-def make_views(image: np.ndarray, acquisition_type: AcquisitionType) -> PictureViews:
-    """Segment a picture as its type requires, for views of it."""
+def make_views(image: np.ndarray, acquisition_type: AcquisitionType, *, needs_leaf: bool = True) -> PictureViews:
+    """Make views of a picture, segmented as its type requires; where no leaf is needed, all of it counts as leaf."""
+    if not needs_leaf:
+        return PictureViews(image, _cover_whole(image, confidence=1.0))
     # In photos, a part that protrudes from a leaf is as often a neighbouring leaf as the petiole: accuracy is no higher
     # where it is separated.
     return PictureViews(image, segment(image, acquisition_type, petiole=acquisition_type is not AcquisitionType.PHOTO))
-
-
-def view_whole(image: np.ndarray) -> PictureViews:
-    """Make views of a picture without looking for the leaf: all of it counts as leaf, with a confidence of 1."""
-    return PictureViews(image, _cover_whole(image, confidence=1.0))
 
 
 def _cover_whole(image: np.ndarray, confidence: float) -> Segmentation:
@@ -145,6 +142,6 @@ def sample_features(
     image: np.ndarray, acquisition_type: AcquisitionType, expert: Expert, per_picture: int, seed: int
 ) -> LocalFeatures:
     """Sample at most `per_picture` local features of a picture, to learn an encoder from."""
-    views = view_whole(image) if expert.view == "picture" else make_views(image, acquisition_type)
+    views = make_views(image, acquisition_type, needs_leaf=expert.view != "picture")
     features = extract_local_features(views, expert)
     return features.take(np.sort(np.random.default_rng(seed).permutation(len(features))[:per_picture]))

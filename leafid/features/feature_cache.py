@@ -15,16 +15,15 @@ DEFAULT_LIMIT = 4 * 2**30
 _CHECKSUM_SIZE = 4
 # Seconds to wait for a database that another process has locked.
 _LOCK_TIMEOUT = 60.0
-# Resolution in seconds of the time at which a value was last used, a day: noting it rewrites the whole entry.
-_USAGE_RESOLUTION = 86_400
-# The index on `used` also holds the keys: beside the long values, they would be spread over as many pages.
+# The index on `written`, a time in seconds, also holds the keys: beside the long values, they would be spread over as
+# many pages.
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, used INTEGER NOT NULL);
-CREATE INDEX IF NOT EXISTS vectors_used ON vectors (used);
+CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, value BLOB NOT NULL, written INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS vectors_written ON vectors (written);
 """
 _SHRINK = """
 DELETE FROM vectors WHERE key IN (
-    SELECT key FROM (SELECT key, SUM(LENGTH(value)) OVER (ORDER BY used DESC, key DESC) AS total FROM vectors)
+    SELECT key FROM (SELECT key, SUM(LENGTH(value)) OVER (ORDER BY written DESC, key DESC) AS total FROM vectors)
     WHERE total > ?
 )
 """
@@ -42,7 +41,7 @@ class FeatureCache:
     stop the work: the first is logged, and the work continues without the cache.
 
     The folder is created if it is missing; if the cache can't be used, a `LeafidError` is raised. Beyond `limit` bytes
-    of values, the least recently used are removed.
+    of values, the oldest are removed.
     """
 
     def __init__(self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT) -> None:
@@ -63,20 +62,12 @@ class FeatureCache:
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Read the values of at most 32,000 keys; missing and damaged ones are left out."""
         found: dict[bytes, bytes] = {}
-        outdated: list[tuple[int, bytes]] = []
-        now = int(time.time())
         with self._tolerating_errors("read"):
-            rows = self._connection.execute(
-                "SELECT key, CAST(value AS BLOB), used NOT BETWEEN ? AND ? FROM vectors "
-                f"WHERE key IN ({','.join('?' * len(keys))})",
-                (now - _USAGE_RESOLUTION, now, *keys),
-            )
-            for key, stored, is_outdated in rows:
+            query = f"SELECT key, CAST(value AS BLOB) FROM vectors WHERE key IN ({','.join('?' * len(keys))})"
+            for key, stored in self._connection.execute(query, keys):
                 value = stored[_CHECKSUM_SIZE:]
                 if stored == _add_checksum(value):
                     found[key] = value
-                    outdated += [(now, key)] if is_outdated else []
-        self._execute("UPDATE vectors SET used = ? WHERE key = ?", outdated)
         return found
 
     def put(self, items: Iterable[tuple[bytes, bytes]]) -> None:
@@ -86,7 +77,7 @@ class FeatureCache:
         self._execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
 
     def shrink(self) -> int:
-        """Remove the least recently used values until the limit is met; returns their number."""
+        """Remove the oldest values until the limit is met; returns their number."""
         with self._tolerating_errors("read"):
             # The values don't exceed the pages, which are counted in no time.
             [pages] = self._connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")

@@ -114,32 +114,30 @@ def build_pyramid(grey: NDArray[np.uint8], levels: int) -> list[NDArray[np.int16
 
 
 def index_centres(is_centre: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Index the pixels of a level, bool (H, W), that are centres of rings, as `CodedLevel.count_codes` takes them."""
+    """Index the pixels of a level, bool (H, W), that are centres of rings, as `count_codes` takes them."""
     return np.flatnonzero(np.pad(is_centre, _REACH))
 
 
-class CodedLevel:
-    """One level of a pyramid, int16 (H, W), ready to be coded at any of its pixels; its edge is repeated beyond it."""
+def pad_level(level: NDArray[np.int16]) -> NDArray[np.int16]:
+    """Repeat the edge of a level, int16 (H, W), beyond it, as `count_codes` takes it."""
+    return cv2.copyMakeBorder(level, _REACH, _REACH, _REACH, _REACH, cv2.BORDER_REPLICATE)
 
-    def __init__(self, level: NDArray[np.int16]) -> None:
-        padded = cv2.copyMakeBorder(level, _REACH, _REACH, _REACH, _REACH, cv2.BORDER_REPLICATE)
-        self._stride = padded.shape[1]
-        self._values = padded.ravel()
 
-    def count_codes(self, centres: NDArray[np.intp], scale: Scale) -> NDArray[np.intp]:
-        """Count the codes around some centres, as `index_centres` gives them: int (2, 256).
+def count_codes(padded: NDArray[np.int16], centres: NDArray[np.intp], scale: Scale) -> NDArray[np.intp]:
+    """Count the codes around some centres of a level: int (2, 256).
 
-        First the codes of the sign (a neighbour is at least as bright as the centre), then of the magnitude (its
-        difference to the centre is at least the mean difference over these centres).
-        """
-        if not centres.size:
-            return np.zeros((2, 2**POINTS), np.intp)
-        steps = np.array([down * self._stride + right for down, right in scale.offsets])
-        differences = self._values.take(centres + steps[:, None]) - self._values.take(centres)
-        magnitudes = np.abs(differences)
-        # The mean is rounded up to the next integer, which an integer reaches exactly when it reaches the mean: the
-        # order of the pixels, and with it a turn of the picture, has no influence.
-        mean = -(-int(magnitudes.sum(dtype=np.int64)) // magnitudes.size)
-        planes = (differences >= 0, magnitudes >= mean)
-        codes = [np.packbits(plane, axis=0, bitorder="little")[0] for plane in planes]
-        return np.stack([np.bincount(own, minlength=2**POINTS) for own in codes])
+    First the codes of the sign (a neighbour is at least as bright as the centre), then of the magnitude (its difference
+    to the centre is at least the mean difference over these centres).
+    """
+    if not centres.size:
+        return np.zeros((2, 2**POINTS), np.intp)
+    values = padded.ravel()
+    steps = np.array([down * padded.shape[1] + right for down, right in scale.offsets])
+    differences = values.take(centres + steps[:, None]) - values.take(centres)
+    magnitudes = np.abs(differences)
+    # The mean is rounded up to the next integer, which an integer reaches exactly when it reaches the mean: the order
+    # of the pixels, and with it a turn of the picture, has no influence.
+    mean = -(-int(magnitudes.sum(dtype=np.int64)) // magnitudes.size)
+    planes = (differences >= 0, magnitudes >= mean)
+    codes = [np.packbits(plane, axis=0, bitorder="little")[0] for plane in planes]
+    return np.stack([np.bincount(own, minlength=2**POINTS) for own in codes])

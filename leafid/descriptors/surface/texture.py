@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.surface.lbp import (
-    CodedLevel,
     Scale,
     build_pyramid,
     compute_fourier_features,
+    count_codes,
     index_centres,
     make_ring_scales,
+    pad_level,
 )
 from leafid.segmentation.result import downsample2, find_bounding_box
 
@@ -107,9 +108,9 @@ class TexturedLeaf:
 
     def compute_features(self, plane: Plane, centres: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:
         """Compute the features of a plane of this size around the centres of every scale."""
-        coded = [CodedLevel(level) for level in build_pyramid(plane, self._levels)]
+        padded = [pad_level(level) for level in build_pyramid(plane, self._levels)]
         by_scale = zip(self._scales, centres, strict=True)
-        counts = [coded[scale.level].count_codes(chosen, scale) for scale, chosen in by_scale]
+        counts = [count_codes(padded[scale.level], chosen, scale) for scale, chosen in by_scale]
         return compute_fourier_features(np.stack(counts)).ravel()
 
     def _find_leaf(self) -> list[tuple[Scale, tuple[NDArray[np.intp], NDArray[np.float32]]]]:
