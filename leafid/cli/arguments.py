@@ -154,17 +154,6 @@ def check_output_folder(name: str) -> Path:
     return folder
 
 
-def check_runs_to_compare(runs: Sequence[str]) -> None:
-    """Refuse ``--compare`` with a single run, or with one given twice."""
-    if len(runs) < 2 or len(set(runs)) < len(runs):
-        raise UsageError(f"expected two or more different runs with --compare, found {', '.join(runs)}")
-
-
-def compare_switch(units: str) -> Any:
-    """Declare ``--compare``, the test whether runs differ."""
-    return switch(f"test whether every two runs differ, by paired randomisation over {units} with Holm's correction")
-
-
 ASSUME_TYPE = option(
     "take every picture for one of this type (default: the type in its metadata, else recognised)", choices=TYPES
 )

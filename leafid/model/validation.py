@@ -19,7 +19,6 @@ from leafid.model.fitting.identifiers import fit_identifiers
 from leafid.model.fitting.rejection import load_non_leaves
 from leafid.model.fitting.training_set import TrainingSet, build_training_set
 from leafid.model.identifier import Identifier
-from leafid.model.plant_fusion import DEFAULT_EXPONENT, fit_plant_exponent
 from leafid.model.sessions import share_held_out
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.protocols import Split
@@ -38,8 +37,6 @@ class FoldAnswers:
     seed: int
     fold: int
     held_out: HeldOutAnswers
-    #: Learned from the fold's training part (`leafid.model.plant_fusion`).
-    plant_exponent: float = DEFAULT_EXPONENT
     #: That of the split: how many training pictures, for example.
     setting: str = ""
 
@@ -112,8 +109,7 @@ def cross_validate(
         tested = {type_: recipe for type_, recipe in recipes.items() if queries[type_]}
         for type_, own in _fit_split(split, training, tested, loader, shared, learn_rejection=False):
             held_out = _identify(queries[type_], own.identifier, loader)
-            exponent = fit_plant_exponent(own.held_out, split.seed)
-            yield FoldAnswers(test_type or type_, split.seed, split.fold, held_out, exponent, split.setting)
+            yield FoldAnswers(test_type or type_, split.seed, split.fold, held_out, split.setting)
 
 
 def cross_validate_open_world(

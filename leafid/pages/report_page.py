@@ -4,8 +4,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Any
 
-import numpy as np
-
 from leafid.errors import ImageError
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.pages import plots, run_facts
@@ -14,8 +12,8 @@ from leafid.pages.run_facts import Confusion, find_confusions, find_rankings, fi
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.scoring.calibration import expected_calibration_error
-from leafid.scoring.comparison import compare_runs, make_comparison_table
-from leafid.scoring.open_world import compute_open_set_curve, make_open_world_table
+from leafid.scoring.comparison import make_comparison_table
+from leafid.scoring.open_world import make_open_world_table
 from leafid.scoring.plant_task import (
     ALL,
     MEAN_OF_TYPES,
@@ -27,7 +25,7 @@ from leafid.scoring.plant_task import (
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Table
-from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth
+from leafid.scoring.truth import GroundTruth
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import draw_overlay, segment
 from leafid.workers import ordered_map
@@ -127,10 +125,7 @@ def make_report(
         "scores": _plot_scores(tables["scores"], runs),
     }
     if len(runs) > 1:
-        comparisons = compare_runs(truth, judged, options.metrics[0], seed=bootstrap.seed)
-        tables["comparison"] = make_comparison_table(
-            comparisons, "S", scope="mean of types", won="species", seed=bootstrap.seed
-        )
+        tables["comparison"] = make_comparison_table(truth, judged, options.metrics[0], seed=bootstrap.seed)
     tops = {run.name: find_top_predictions(run, truth) for run in runs}
     answers = {
         name: (top.score[top.is_answered], top.correct[top.is_answered])
@@ -149,10 +144,6 @@ def make_report(
         )
     if n_unknown:
         tables["open-world"] = make_open_world_table(runs, full_truth)
-        open_curves = {run.name: _compute_open_world_curve(run, full_truth) for run in runs}
-        drawn["open-world"] = plots.draw_curves(
-            open_curves, "unknown pictures accepted", "known pictures accepted and correct"
-        )
     rankings = {run.name: find_rankings(run, truth, _TOP) for run in runs}
     tables["pictures"] = run_facts.make_picture_table(truth, rankings)
     details = []
@@ -236,10 +227,3 @@ def _plot_scores(table: Table, runs: Sequence[Run]) -> str:
         for run in runs
     }
     return plots.draw_points(["mean" if name == MEAN_OF_TYPES else name for name in shown], scores, "S")
-
-
-def _compute_open_world_curve(run: Run, truth: GroundTruth) -> plots.Curve:
-    top = find_top_predictions(run, truth)
-    is_rejected = np.array([name in (None, UNKNOWN_SPECIES) for name in top.species], bool)
-    is_known = np.array([name != UNKNOWN_SPECIES for name in truth.species], bool)
-    return compute_open_set_curve(np.where(is_rejected, np.nan, top.score), top.correct, is_known)

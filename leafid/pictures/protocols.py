@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Annotated, Literal, get_args
 
 import numpy as np
+from msgspec import Meta, Struct
 
 from leafid.errors import LeafidError
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import split_by_plant, split_by_unit
 
 #: How test pictures are chosen, and what folds keep together.
-KINDS = ("folds", "leave-one-out", "parts")
-UNITS = ("plant", "author", "place", "day")
+Kind = Literal["folds", "leave-one-out", "parts"]
+Unit = Literal["plant", "author", "place", "day"]
+UNITS: tuple[Unit, ...] = get_args(Unit)
 Shots = Literal["pictures", "plants"]
 
 
@@ -28,19 +30,19 @@ class Split:
     setting: str = ""
 
 
-@dataclass(frozen=True)
-class Protocol:
-    """How training and test pictures are chosen."""
+class Protocol(Struct, frozen=True, forbid_unknown_fields=True):
+    """How training and test pictures are chosen; a table of an experiment."""
 
-    name: str = ""
-    #: One of `KINDS`, and one of `UNITS` with the number of folds.
-    kind: str = "folds"
-    by: str = "plant"
-    folds: int = 5
+    name: str
+    kind: Kind = "folds"
+    #: What folds keep together.
+    by: Unit = "plant"
+    #: 5 by default.
+    folds: Annotated[int, Meta(ge=2)] | None = None
     #: Numbers of training pictures, or plants, of each species and type; all by default.
-    shots: tuple[int, ...] = ()
+    shots: tuple[Annotated[int, Meta(ge=1)], ...] = ()
     shots_of: Shots = "pictures"
-    test_type: str | None = None
+    test_type: AcquisitionType | None = None
 
     def make_splits(self, pictures: Sequence[Picture], seeds: Sequence[int]) -> Iterator[Split]:
         """Yield the splits of each seed; only of the first one where nothing is drawn."""
@@ -49,7 +51,7 @@ class Protocol:
         elif self.kind == "leave-one-out":
             splits = leave_one_out(pictures, seeds[0])
         else:
-            splits = make_fold_splits(pictures, self.folds, seeds, self.by)
+            splits = make_fold_splits(pictures, self.folds or 5, seeds, self.by)
         return limit_training(splits, pictures, self.shots, self.shots_of) if self.shots else splits
 
 

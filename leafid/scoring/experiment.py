@@ -25,8 +25,6 @@ from leafid.scoring.resampling import Bootstrap, WeightedScore, bootstrap_scores
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
 
-Count = Annotated[int, Meta(ge=1)]
-
 
 class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
     """A recipe by its changes to another one, or each of its experts alone and left out."""
@@ -69,23 +67,11 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
                 yield f"without {name}", replace(recipe, experts=others)
 
 
-class ProtocolEntry(Struct, frozen=True, forbid_unknown_fields=True):
-    """How training and test pictures are chosen; see `Protocol`."""
-
-    name: str
-    kind: Literal["folds", "leave-one-out", "parts"] = "folds"
-    by: Literal["plant", "author", "place", "day"] = "plant"
-    folds: Annotated[int, Meta(ge=2)] | None = None
-    shots: tuple[Count, ...] = ()
-    shots_of: Literal["pictures", "plants"] = "pictures"
-    test_type: AcquisitionType | None = None
-
-
 class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
     """What a TOML file says: the grid, in which recipes are compared with the first one."""
 
     recipes: Annotated[tuple[str | RecipeEntry, ...], Meta(min_length=1)]
-    protocols: tuple[ProtocolEntry, ...] = ()
+    protocols: tuple[Protocol, ...] = ()
     seeds: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(min_length=1)] = (0, 1, 2)
     folds: Annotated[int, Meta(ge=2)] = 5
     #: By default those of a collection.
@@ -95,8 +81,8 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
 
     def make_protocols(self) -> list[Protocol]:
         """Make the protocols; by default folds of plants."""
-        entries = self.protocols or (ProtocolEntry(f"{self.folds} folds"),)
-        return [Protocol(**msgspec.structs.asdict(entry) | {"folds": entry.folds or self.folds}) for entry in entries]
+        protocols = self.protocols or (Protocol(f"{self.folds} folds"),)
+        return [replace(own, folds=own.folds or self.folds) for own in protocols]
 
     def make_recipes(self, type_: AcquisitionType) -> dict[str, Recipe]:
         """Make the recipes of a type, by their names."""
@@ -160,8 +146,7 @@ def run_experiment(
         for recipe in experiment.make_recipes(type_).items()
     ]
     for number, (collection, type_, protocol, (name, recipe)) in enumerate(grid, 1):
-        test_type = AcquisitionType(protocol.test_type) if protocol.test_type else None
-        if test_type:
+        if protocol.test_type:
             recipe = replace(recipe, types=(type_,), training_types=(type_,))
         held_out = cross_validate(
             collections[collection],
@@ -169,7 +154,7 @@ def run_experiment(
             loader.with_step(f"{number}/{len(grid)} {name}, {type_}"),
             list(protocol.make_splits(collections[collection], experiment.seeds)),
             shared_codebooks=experiment.shared_codebooks,
-            test_type=test_type,
+            test_type=protocol.test_type,
         )
         for answers in held_out:
             setting = f"{protocol.name}, {answers.setting}" if answers.setting else protocol.name

@@ -34,19 +34,15 @@ def select_answers(run: Run, truth: GroundTruth, taxonomy: Taxonomy) -> dict[str
     return answers
 
 
-def score_answers(answers: Mapping[str, str], truth: GroundTruth, taxonomy: Taxonomy) -> list[float]:
-    """Compute the error of each picture's answer, in the order of the ground truth; a missing one is wrong."""
-    return [
-        hierarchical_error(species, answers[picture], taxonomy) if picture in answers else WRONG_ERROR
-        for picture, species in zip(truth.pictures, truth.species, strict=True)
-    ]
-
-
 def make_hierarchy_table(answers: Mapping[str, Mapping[str, str]], truth: GroundTruth, taxonomy: Taxonomy) -> Table:
     """Tabulate the mean error of each run's answers, and how many are correct at each rank."""
     rows: list[list[Cell]] = []
     for name, own in answers.items():
-        errors = score_answers(own, truth, taxonomy)
+        # A picture that the run lacks is wrong.
+        errors = [
+            hierarchical_error(species, own[picture], taxonomy) if picture in own else WRONG_ERROR
+            for picture, species in zip(truth.pictures, truth.species, strict=True)
+        ]
         means = fmean(errors), average_score(errors, truth.author, truth.plant)
         rows.append([name, *means, *_count_correct(own, truth, taxonomy)])
     columns = ["run", "error", "by plant", *reversed(taxonomy.ranks), WILDCARD]

@@ -59,22 +59,20 @@ def format_official_files(
     return files
 
 
-def format_java_double(number: float) -> str:
-    """Write a number as Java's ``Double.toString`` does.
+def format_java_double(score: float) -> str:
+    """Write a score from 0 to 1, or NaN, as Java's ``Double.toString`` does.
 
     Examples
     --------
     >>> format_java_double(0.5), format_java_double(1), format_java_double(0.00025), format_java_double(float("nan"))
     ('0.5', '1.0', '2.5E-4', 'NaN')
     """
-    value = float(number)
-    if not np.isfinite(value):
-        return "NaN" if np.isnan(value) else f"{'-' * (value < 0)}Infinity"
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return repr(value)
-    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
-    first, *rest = map(str, digits)
-    return f"{'-' * sign}{first}.{''.join(rest) or '0'}E{int(exponent) + len(rest)}"
+    if np.isnan(score):
+        return "NaN"
+    if score == 0 or score >= 1e-3:
+        return repr(float(score))
+    digits, exponent = f"{Decimal(repr(float(score))).normalize():E}".split("E")
+    return f"{digits if '.' in digits else f'{digits}.0'}E{exponent}"
 
 
 def _format_scores(truth: GroundTruth, runs: Sequence[JudgedRun], counted: Sequence[NDArray[np.bool_]]) -> str:

@@ -6,7 +6,7 @@ Each picture has a score, higher where the system takes it for a known species; 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from leafid.features.non_leaves import HELD_BACK_KINDS
 from leafid.grouping import group_by
@@ -53,29 +53,6 @@ def open_set_classification_rate(known: ArrayLike, is_correct: ArrayLike, unknow
         return float("nan")
     below = np.searchsorted(rejected, scores, "left") + np.searchsorted(rejected, scores, "right")
     return float((below * np.asarray(is_correct, bool)).mean() / (2 * len(rejected)))
-
-
-def compute_open_set_curve(
-    score: ArrayLike, correct: ArrayLike, known: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute the rates of `open_set_classification_rate` at every threshold of the score.
-
-    A picture without a score (NaN) is never accepted. The first array is the false positive rate, the second the
-    correct classification rate; both rise from 0.
-
-    Examples
-    --------
-    >>> compute_open_set_curve([0.9, 0.8, 0.1], [True, False, False], [True, False, True])
-    (array([0., 0., 1., 1.]), array([0. , 0.5, 0.5, 0.5]))
-    """
-    values, is_known = np.asarray(score, np.float64), np.asarray(known, bool)
-    order = np.argsort(-values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
-    is_end = np.append(values[order][1:] != values[order][:-1], True)[: len(order)]
-    accepted = np.stack([~is_known, is_known & np.asarray(correct, bool)])[:, order]
-    counts = np.cumsum(accepted, axis=1)[:, is_end]
-    totals = [max(np.count_nonzero(~is_known), 1), max(np.count_nonzero(is_known), 1)]
-    false_positive, correct_rate = np.column_stack([np.zeros(2), counts / np.array(totals)[:, None]])
-    return false_positive, correct_rate
 
 
 def false_positive_rate(known: ArrayLike, unknown: ArrayLike, true_positive_rate: float = 0.95) -> float:

@@ -1,10 +1,9 @@
 """Scores plants that are identified from several pictures each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from leafid.grouping import group_by
 from leafid.learning.averages import accuracy_score, average_score
@@ -30,8 +29,6 @@ class PlantPictures:
     #: The column of the species; -1 for one that has none.
     label: int
     author: str
-    #: See `leafid.model.plant_fusion`.
-    exponent: float = DEFAULT_EXPONENT
 
     @property
     def is_named_first(self) -> np.ndarray:
@@ -44,62 +41,27 @@ class PlantPictures:
         chosen = own if size is None else own[random.permutation(len(own))[:size]]
         if not chosen.any():
             return False
-        fused = fuse_pictures(chosen, [""] * len(chosen), [self.exponent] * len(chosen))
+        fused = fuse_pictures(chosen, [""] * len(chosen), [DEFAULT_EXPONENT] * len(chosen))
         return int(fused.argmax()) == self.label
 
 
-@dataclass(frozen=True)
-class PlantScores:
-    """The scores of plants that are identified from so many pictures each."""
-
-    #: None for all.
-    n_pictures: int | None
-    #: Number of plants that have as many.
-    plants: int
-    #: Share of these that a single picture names correctly.
-    single: float
-    #: Share that the pictures together name correctly, and the mean over authors of that share.
-    top1: float
-    S: float
-
-
 def score_plants(
-    plants: Sequence[PlantPictures], sizes: Sequence[int | None] = SIZES, seed: int = 0
-) -> list[PlantScores]:
-    """Score plants by samples of their pictures, and by all; a plant with fewer than a sample has is left out.
+    plants: Sequence[PlantPictures], size: int | None = None, seed: int = 0
+) -> tuple[int, float, float, float]:
+    """Score plants by samples of so many of their pictures, or by all; one with fewer than a sample has is left out.
 
-    The `seed` is that of the samples.
+    Returns the number of plants, the share of these that a single picture names correctly, the share that the pictures
+    together name correctly, and the mean over authors of that share. The `seed` is that of the samples.
     """
-    scores = []
-    for size in sizes:
-        random = np.random.default_rng(seed)
-        own = [plant for plant in plants if len(plant.probabilities) >= (size or 1)]
-        correct = [
-            np.mean([plant.is_named_by(size, random) for _ in range(_N_SAMPLES if size else 1)]) for plant in own
-        ]
-        single = accuracy_score([plant.is_named_first.mean() for plant in own])
-        mean_by_author = average_score(correct, [plant.author for plant in own], np.arange(len(own)))
-        scores.append(PlantScores(size, len(own), single, accuracy_score(correct), mean_by_author))
-    return scores
+    random = np.random.default_rng(seed)
+    own = [plant for plant in plants if len(plant.probabilities) >= (size or 1)]
+    correct = [np.mean([plant.is_named_by(size, random) for _ in range(_N_SAMPLES if size else 1)]) for plant in own]
+    single = accuracy_score([plant.is_named_first.mean() for plant in own])
+    mean_by_author = average_score(correct, [plant.author for plant in own], np.arange(len(own)))
+    return len(own), single, accuracy_score(correct), mean_by_author
 
 
-def collect_plants(
-    probabilities: np.ndarray,
-    labels: ArrayLike,
-    types: Sequence[str],
-    authors: Sequence[str],
-    plants: Sequence[str],
-    exponent: float = DEFAULT_EXPONENT,
-) -> dict[str, list[PlantPictures]]:
-    """Collect the pictures of each plant, for each acquisition type; the columns belong to the pictures."""
-    columns = np.asarray(labels, np.intp)
-    found: dict[str, list[PlantPictures]] = {kind: [] for kind in sorted(set(types))}
-    for (kind, _), own in group_by(range(len(types)), lambda index: (types[index], plants[index])).items():
-        found[kind].append(PlantPictures(probabilities[own], int(columns[own[0]]), authors[own[0]], exponent))
-    return found
-
-
-def collect_run_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures]]:
+def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures]]:
     """Collect what a run says of the pictures of each plant, by acquisition type.
 
     Scores are taken for probabilities. Pictures that the run lacks tell nothing; a plant that has no other is named
@@ -111,17 +73,23 @@ def collect_run_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPict
     table = np.zeros((len(truth), len(run.species)))
     # The least difference that makes the better rank win between equal scores; what is listed wins over what isn't.
     table[picture, own.species_index] = np.maximum(own.score, _LISTED) * (1 - 1e-12 * own.rank)
-    return collect_plants(table, find_indices(truth.species, run.species), truth.type, truth.author, truth.unit)
+    labels = find_indices(truth.species, run.species).tolist()
+    found: dict[str, list[PlantPictures]] = {kind: [] for kind in sorted(set(truth.type))}
+    plants = group_by(range(len(truth)), lambda index: (truth.type[index], truth.unit[index]))
+    for (kind, _), indices in plants.items():
+        found[kind].append(PlantPictures(table[indices], labels[indices[0]], truth.author[indices[0]]))
+    return found
 
 
-def make_plant_table(plants: Mapping[str, Sequence[PlantPictures]], first_column: str = "pictures of") -> Table:
-    """Tabulate the scores of plants that are identified from several pictures, by a name for each group of plants."""
-    rows: list[list[Cell]] = [
-        [name, "all" if row.n_pictures is None else row.n_pictures, row.plants, row.single, row.top1, row.S]
-        for name, own in plants.items()
-        for row in score_plants(own)
-        if row.plants
-    ]
+def make_plant_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
+    """Tabulate the scores of plants that are identified from several pictures, by run and acquisition type."""
+    rows: list[list[Cell]] = []
+    for run in runs:
+        for kind, plants in collect_plants(run, truth).items():
+            for size in SIZES:
+                n_plants, *scores = score_plants(plants, size)
+                if n_plants:
+                    rows.append([f"{run.name}, {kind}", size or "all", n_plants, *scores])
     notes = ["single: share of the pictures of these plants that are named correctly by themselves, averaged by plant"]
-    headings = [first_column, "pictures", "plants", "single", "top-1", "S"]
+    headings = ["run", "pictures", "plants", "single", "top-1", "S"]
     return Table("Per plant, fused from several pictures", headings, rows, notes)

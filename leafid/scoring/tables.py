@@ -36,13 +36,6 @@ class Table:
     #: What a reader has to know as well: seeds, what was left out.
     notes: Sequence[str] = ()
 
-    def __post_init__(self) -> None:
-        if len(set(self.columns)) != len(self.columns):
-            raise ValueError(f"expected headings that differ, found {list(self.columns)}")
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise ValueError(f"expected {len(self.columns)} cells a row, found {len(row)}: {row!r}")
-
 
 def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     """Write tables in one of the `FORMATS`, with `digits` decimals in text, Markdown and LaTeX.

@@ -40,25 +40,17 @@ def test_sessions(crossval, drawn, tmp_path):
     assert len(runs[0].splitlines()) == len(runs[1].splitlines())
 
 
-def test_plants_from_several_pictures(crossval):
-    words = ("--folds", 3, "--repeats", 1, "--plants", "--reliability")
+def test_reliability(crossval):
+    words = ("--folds", 3, "--repeats", 1, "--reliability")
     table = crossval(*words)
     assert table.status == 0, table.err
-    assert "Per plant, fused from several pictures" in table.out
     assert "Reliability of the probability of the first species" in table.out
-    scores, plants, reliability = (table["rows"] for table in json.loads(crossval(*words, "--format", "json").out))
+    scores, reliability = (table["rows"] for table in json.loads(crossval(*words, "--format", "json").out))
     assert [row["type"] for row in scores] == ["scan", "scan-like", "photo"]
     by_type = {row["pictures of"]: row for row in reliability}
     for row in scores:
         assert by_type[row["type"]]["pictures"] == 9
         assert by_type[row["type"]]["top-1"] == pytest.approx(row["top-1"])
-    # The drawn plants have one picture of each type.
-    assert {(row["pictures of"], row["pictures"], row["plants"]) for row in plants} >= {
-        ("scan", 1, 9),
-        ("scan", "all", 9),
-    }
-    assert all(row["single"] == row["top-1"] for row in plants)
-    assert {row["pictures"] for row in plants} == {1, "all"}
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_tables_of_rejection(crossval, five_species):
         assert row["learned"] == ("no" if row["kind"] in HELD_BACK_KINDS else "yes")
 
 
-@pytest.mark.parametrize("option", ["--plants", "--reliability"])
+@pytest.mark.parametrize("option", ["--sessions", "--reliability"])
 def test_scores_of_another_kind_are_refused(crossval, drawn, option):
     found = crossval(drawn, option)
     assert found.status == 2

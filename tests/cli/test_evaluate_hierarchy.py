@@ -1,5 +1,3 @@
-import json
-
 import cv2
 import numpy as np
 import pytest
@@ -48,21 +46,6 @@ def test_back_off_beside_species(cli, folder):
     assert float(back[1]) == pytest.approx((wrong + 0.5) / 4)
     assert species[3:] == ["1/4", "0/0", "0/0", "0/0", "0/0"]
     assert back[3:] == ["1/1", "2/2", "0/0", "0/0", "1/1"]
-
-
-def test_runs_are_compared_by_plants(cli, folder):
-    (folder / "a.txt").write_text("".join(f"{n}.jpg Quercus robur 1 0.9\n" for n in range(1, 5)))
-    (folder / "b.txt").write_text("".join(f"{n}.jpg * 1 0.9\n" for n in range(1, 5)))
-    outcome = cli("evaluate-hierarchy", "Train", "a.txt", "b.txt", "--compare", "--format", "json")
-    scores, comparison = json.loads(outcome.out)
-    (row,) = comparison["rows"]
-    assert [row["error of A"], row["error of B"]] == pytest.approx([entry["error"] for entry in scores["rows"]])
-    # The plants of the oaks are named better, that of the maple worse.
-    assert (row["A wins"], row["ties"], row["B wins"]) == (2, 0, 1)
-    for runs in (["a.txt"], ["a.txt", "a.txt"]):
-        outcome = cli("evaluate-hierarchy", "Train", *runs, "--compare")
-        assert (outcome.status, outcome.out) == (2, "")
-        assert "expected two or more different runs with --compare" in outcome.err
 
 
 def test_a_missing_picture_counts_1(cli, folder):

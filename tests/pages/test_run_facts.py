@@ -10,7 +10,6 @@ from leafid.pages.run_facts import (
     find_top_predictions,
 )
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.scoring.open_world import compute_open_set_curve, open_set_classification_rate
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import make_ground_truth
 
@@ -86,20 +85,3 @@ def test_the_confusion_matrix_counts_every_answer(run, truth):
     part = count_answers(top, truth, 2)
     assert (part.species, part.n_left_out) == (("Ilex aquifolium", "Quercus ilex"), 1)
     assert part.counts.tolist() == [[0, 2, 0], [0, 0, 0]]
-
-
-@given(st.lists(st.tuples(st.sampled_from([0.1, 0.5, 0.9, np.nan]), st.booleans(), st.booleans()), max_size=30))
-def test_the_open_set_curve_encloses_the_classification_rate(answers):
-    score, correct, known = (np.array([answer[i] for answer in answers]) for i in range(3))
-    score, correct, known = score.astype(float), correct.astype(bool), known.astype(bool)
-    false_positive, correct_rate = compute_open_set_curve(score, correct, known)
-    for rates in (false_positive, correct_rate):
-        assert rates[0] == 0
-        assert (np.diff(rates) >= 0).all()
-    if known.any() and not known.all():
-        # What is never accepted has the lowest score; the rest of the curve is level.
-        filled = np.nan_to_num(score, nan=-1)
-        area = np.trapezoid(np.append(correct_rate, correct_rate[-1]), np.append(false_positive, 1))
-        correct &= ~np.isnan(score)
-        expected = open_set_classification_rate(filled[known], correct[known], filled[~known])
-        np.testing.assert_allclose(area, expected, atol=1e-12)

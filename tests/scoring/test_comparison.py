@@ -5,7 +5,7 @@ import pytest
 
 from leafid.learning.averages import average_score
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.scoring.comparison import compare_runs, compare_values, score_species, weigh_pictures
+from leafid.scoring.comparison import make_comparison_table, score_species, weigh_pictures
 from leafid.scoring.plant_task import MEAN_OF_TYPES, ScoreOptions, judge_run, list_plant_metrics, score_run
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import read_run
@@ -39,11 +39,23 @@ def test_weights_give_the_mean_of_the_types(truth, runs, metric):
     assert weigh_pictures(truth, metric, "photo") @ values == pytest.approx(parts["photo"])
 
 
+def compare(truth, runs, **options):
+    table = make_comparison_table(truth, runs, list_plant_metrics()[0], **options)
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
 def test_a_better_run_wins(truth, runs, perfect):
-    (pair,) = compare_runs(truth, [perfect, runs[1]], list_plant_metrics()[0], resamples=999)
-    assert (pair.first_score, pair.first, pair.second) == (pytest.approx(1), "best.txt", "partial.txt")
-    assert (pair.wins + pair.ties + pair.losses, pair.losses) == (len(set(truth.species)), 0)
-    assert pair.p == pair.corrected_p < 0.01
+    (pair,) = compare(truth, [perfect, runs[1]], resamples=999)
+    assert (pair["S of A"], pair["run A"], pair["run B"]) == (pytest.approx(1), "best.txt", "partial.txt")
+    assert (pair["A wins"] + pair["ties"] + pair["B wins"], pair["B wins"]) == (len(set(truth.species)), 0)
+    assert pair["p"] == pair["p (Holm)"] < 0.01
+
+
+def test_every_two_runs_are_compared(truth, runs, perfect):
+    first, second, third = compare(truth, [perfect, perfect, runs[1]], resamples=999)
+    assert (first["A - B"], first["p"], first["ties"]) == (0, 1, len(set(truth.species)))
+    assert second == third
+    assert second["p (Holm)"] == pytest.approx(3 * second["p"])
 
 
 def test_species_scores_are_s_of_their_pictures(truth, runs):
@@ -88,22 +100,6 @@ def test_plants_are_swapped_whoever_photographed_them(tmp_path):
     for name, species in (("a.txt", "Acer opalus"), ("b.txt", "Acer campestre")):
         write_run(tmp_path / name, {picture: [(species, 1.0)] for picture in truth.pictures})
         runs.append(judge_run(read_run(tmp_path / name), truth))
-    (pair,) = compare_runs(truth, runs, list_plant_metrics()[0], resamples=20_000)
+    (pair,) = compare(truth, runs, resamples=20_000)
     # 2 of the 16 ways to swap four plants are as extreme.
-    assert pair.p == pytest.approx(0.125, abs=0.01)
-
-
-def test_values_of_any_task_are_compared_by_their_units():
-    # Unit a: 1 against 0 + 1, unit b: 2 against 0; swapped whole, the sums differ by 2 or by 2 again.
-    values, units = [[0.5, 0.5, 2.0], [0.0, 1.0, 0.0]], ["a", "a", "b"]
-    (pair,) = compare_values(["x", "y"], values, units, resamples=100)
-    assert (pair.first_score, pair.second_score, pair.p) == (3, 1, 1)
-    assert (pair.wins, pair.ties, pair.losses) == (1, 1, 0)
-    (error,) = compare_values(["x", "y"], values, units, higher_is_better=False, resamples=100)
-    assert (error.wins, error.ties, error.losses) == (0, 1, 1)
-    many = np.arange(30)
-    first, second, third = compare_values(["x", "y", "z"], [many + 1.0, many, many], many, resamples=999)
-    assert (first.p, second.p, third.p) == (0.001, 0.001, 1)
-    assert first.corrected_p == pytest.approx(0.003)
-    with pytest.raises(ValueError, match="two or more"):
-        compare_values(["x"], [many], many)
+    assert pair["p"] == pytest.approx(0.125, abs=0.01)

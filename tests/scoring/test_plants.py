@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leafid.pictures.picture import Picture, Taxon
-from leafid.scoring.plants import PlantPictures, collect_plants, collect_run_plants, score_plants
+from leafid.scoring.plants import PlantPictures, collect_plants, score_plants
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import make_ground_truth, read_ground_truth
 
@@ -15,26 +15,17 @@ MAPLE, OAK = [0.9, 0.1], [0.2, 0.8]
 
 
 def make_plant(rows, label, author="a"):
-    return PlantPictures(np.array(rows), label, author, 0.5)
+    return PlantPictures(np.array(rows), label, author)
 
 
 def test_by_hand():
     # Two of three pictures are correct, and outweigh the third; the other plant is correct by its only picture.
     plants = [make_plant([MAPLE, MAPLE, OAK], 0), make_plant([OAK], 1, "b"), make_plant([OAK, OAK], 0, "b")]
-    one, two, everything = score_plants(plants, (1, 3, None))
-    assert one.single == everything.single == pytest.approx((2 / 3 + 1 + 0) / 3)
-    assert one.top1 == pytest.approx(one.single, abs=0.1)  # of random samples
-    assert (two.plants, two.single, two.top1) == (1, pytest.approx(2 / 3), 1)
-    assert (everything.plants, everything.top1) == (3, pytest.approx(2 / 3))
-    assert pytest.approx((1 + 0.5) / 2) == everything.S
-
-
-def test_pictures_are_collected_by_plant_and_type():
-    table = np.array([MAPLE, OAK, OAK, MAPLE])
-    found = collect_plants(table, [0, 0, 1, 0], ["scan", "photo", "scan", "scan"], "wxyz", ["p", "p", "q", "p"])
-    assert list(found) == ["photo", "scan"]
-    assert found["scan"][0].probabilities.tolist() == [MAPLE, MAPLE]
-    assert [(plant.label, plant.author) for plant in found["scan"]] == [(0, "w"), (1, "y")]
+    n_plants, single, top1, _ = score_plants(plants, 1)
+    assert (n_plants, single) == (3, pytest.approx((2 / 3 + 1 + 0) / 3))
+    assert top1 == pytest.approx(single, abs=0.1)  # of random samples
+    assert score_plants(plants, 3)[:3] == (1, pytest.approx(2 / 3), 1)
+    assert score_plants(plants) == (3, pytest.approx(single), pytest.approx(2 / 3), pytest.approx((1 + 0.5) / 2))
 
 
 @pytest.fixture
@@ -77,19 +68,18 @@ def make_small_run(folder, *lines):
     ]
     (folder / "run.txt").write_text("".join(f"{line}\n" for line in lines))
     truth = make_ground_truth(pictures)
-    return collect_run_plants(read_run(folder / "run.txt", truth.known), truth)["unknown"]
+    return collect_plants(read_run(folder / "run.txt", truth.known), truth)["unknown"]
 
 
 def test_a_plant_that_the_run_lacks_is_wrong(tmp_path):
     plants = make_small_run(tmp_path, "2.jpg Acer opalus 1 .9", "2.jpg Tilia cordata 2 .1")
-    for row in score_plants(plants, (1, None)):
-        assert (row.plants, row.single, row.top1, row.S) == (2, 0, 0, 0)
+    assert score_plants(plants, 1) == score_plants(plants) == (2, 0, 0, 0)
 
 
 def test_the_better_rank_wins_between_equal_scores(tmp_path):
     lines = ["1.jpg Acer opalus 1 0.5", "1.jpg Abies alba 2 0.5", "2.jpg Tilia cordata 1 0", "2.jpg Abies alba 2 0"]
-    for row in score_plants(make_small_run(tmp_path, *lines), (1, None)):
-        assert (row.single, row.top1) == (1, 1)
+    plants = make_small_run(tmp_path, *lines)
+    assert score_plants(plants, 1) == score_plants(plants) == (2, 1, 1, 1)
 
 
 @pytest.mark.parametrize("option", [["--plants"], ["--average", "1"], ["--reliability"]])

@@ -14,7 +14,7 @@ from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.cli.scoring.common import TruthOptions, load_ground_truth, load_runs
 from leafid.errors import LeafidError, UsageError
-from leafid.scoring.comparison import compare_runs, make_comparison_table
+from leafid.scoring.comparison import make_comparison_table
 from leafid.scoring.plant_task import find_plant_metric, list_plant_metrics
 
 _METRICS = tuple(metric.name for metric in list_plant_metrics((1,)))
@@ -33,15 +33,17 @@ def run(options: Options, environment: Environment) -> int:
     if len(options.runs) < 2:
         raise UsageError("expected at least two runs to compare; see 'leafid compare --help'")
     _, truth = load_ground_truth(options)
-    type_, resamples, seed = options.only_type, options.resamples, options.seed
+    type_ = options.only_type
     if type_ and type_ not in truth.type:
         raise LeafidError(f"{options.truth}: expected pictures of type {type_}, found none")
     _, runs = load_runs(options, truth, environment)
-    metric = find_plant_metric(options.metric)
-    comparisons = compare_runs(truth, runs, metric, acquisition_type=type_, resamples=resamples, seed=seed)
-    scope = type_ or "mean of types"
     table = make_comparison_table(
-        comparisons, metric.column, scope=scope, won="species", resamples=resamples, seed=seed
+        truth,
+        runs,
+        find_plant_metric(options.metric),
+        acquisition_type=type_,
+        resamples=options.resamples,
+        seed=options.seed,
     )
     print_tables([table], options, environment)
     return 0

@@ -46,7 +46,7 @@ from leafid.scoring.calibration import collect_first_species, make_reliability_t
 from leafid.scoring.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
 from leafid.scoring.open_world import make_open_world_table
 from leafid.scoring.plant_task import GROUPS, ScoreOptions, list_plant_metrics, make_score_table
-from leafid.scoring.plants import collect_run_plants, make_plant_table
+from leafid.scoring.plants import make_plant_table
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import Run
@@ -120,8 +120,7 @@ def run(options: Options, environment: Environment) -> int:
         named = {f"{run.name}, {kind}": own for run in runs for kind, own in collect_first_species(run, truth).items()}
         tables.append(make_reliability_table(named, bootstrap, "run"))
     if options.plants:
-        plants = {f"{run.name}, {kind}": own for run in runs for kind, own in collect_run_plants(run, truth).items()}
-        tables.append(make_plant_table(plants, "run"))
+        tables.append(make_plant_table(runs, truth))
     if n_unknown := len(full_truth) - len(truth):
         environment.note(f"{options.truth}: {n_unknown} pictures of unknown species count in the last table only")
         tables.append(make_open_world_table(runs, full_truth))

@@ -12,22 +12,13 @@ examples:
   leafid evaluate-hierarchy --taxonomy imageclef2011/Train imageclef2011/TestXmlWithGroundTruth run.txt
 """
 
-from leafid.cli.arguments import (
-    PART,
-    ReadingOptions,
-    TableOptions,
-    check_runs_to_compare,
-    compare_switch,
-    option,
-    positional,
-)
+from leafid.cli.arguments import PART, ReadingOptions, TableOptions, option, positional
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.errors import LeafidError
 from leafid.pictures import read_and_warn
 from leafid.pictures.taxonomy import Taxonomy
-from leafid.scoring.comparison import compare_values, make_comparison_table
-from leafid.scoring.hierarchy import make_hierarchy_table, score_answers, select_answers
+from leafid.scoring.hierarchy import make_hierarchy_table, select_answers
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import make_ground_truth, select_scored
 
@@ -41,12 +32,9 @@ class Options(ReadingOptions, TableOptions):
         "a collection with more species for the tree (default: the truth's)", metavar="COLLECTION"
     )
     part: str | None = PART
-    compare: bool = compare_switch("plants")
 
 
 def run(options: Options, environment: Environment) -> int:
-    if options.compare:
-        check_runs_to_compare(options.runs)
     pictures = read_and_warn(options.truth, **options.as_keywords()).pictures
     truth = make_ground_truth(select_scored(pictures, options.part, source=options.truth), source=options.truth)
     more = read_and_warn(options.taxonomy).pictures if options.taxonomy else ()
@@ -60,10 +48,5 @@ def run(options: Options, environment: Environment) -> int:
         answers[path] = select_answers(read_run(path), truth, taxonomy)
         if n_missing := len(set(truth.pictures) - answers[path].keys()):
             environment.warn(f"{path}: lacks {n_missing} of {len(truth)} pictures; each counts 1")
-    tables = [make_hierarchy_table(answers, truth, taxonomy)]
-    if options.compare:
-        values = [[error / len(truth) for error in score_answers(own, truth, taxonomy)] for own in answers.values()]
-        comparisons = compare_values([*answers], values, truth.unit, higher_is_better=False)
-        tables.append(make_comparison_table(comparisons, "error"))
-    print_tables(tables, options, environment)
+    print_tables([make_hierarchy_table(answers, truth, taxonomy)], options, environment)
     return 0

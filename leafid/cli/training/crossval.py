@@ -4,8 +4,8 @@ Every picture is named by a model whose training set had no picture of its plant
 plant in the fold's training part are left out of the scores and counted. Scores are means over the seeds, which assign
 plants to other folds; ± is the standard deviation over all folds.
 
---reliability says how far the probabilities of first species agree with how often these are correct. --plants scores
-plants that are identified from several pictures, --sessions the answers of 'leafid predict --group-by session'.
+--reliability says how far the probabilities of first species agree with how often these are correct. --sessions scores
+the answers of 'leafid predict --group-by session'.
 
 --by place makes folds of whole places (plants within 5 km of each other, or joined by a chain of such plants), --by
 author and --by day folds of whole authors and days. --leave-one-out tests on each plant in turn, --parts on the test
@@ -66,7 +66,7 @@ from leafid.model.validation import (
 )
 from leafid.pictures import Picture
 from leafid.pictures.picture import AcquisitionType
-from leafid.pictures.protocols import UNITS, Protocol, Split
+from leafid.pictures.protocols import UNITS, Kind, Protocol, Split, Unit
 from leafid.scoring import crossvalidation as report
 from leafid.scoring.crossvalidation import collect_runs
 from leafid.scoring.open_world import make_open_world_tables
@@ -81,7 +81,7 @@ class Options(TrainingOptions, TableOptions, CacheOptions):
     folds: int = option("number of folds (default: 5)", metavar="N", type=positive_int, default=5)
     repeats: int = option("number of seeds (default: 3)", metavar="N", type=positive_int, default=3)
     shared_codebooks: bool = switch("learn codebooks once, without labels, from the pictures of all folds: much faster")
-    by: str = option(
+    by: Unit = option(
         "what folds keep together (default: plant; with place, plants within 5 km of each other)",
         choices=UNITS,
         default="plant",
@@ -99,7 +99,6 @@ class Options(TrainingOptions, TableOptions, CacheOptions):
     )
     output: str | None = option("write a run file of all held-out answers for each seed there", metavar="DIR")
     reliability: bool = switch("also score how reliable probabilities are")
-    plants: bool = switch("also score plants identified from several pictures")
     sessions: bool = switch("score the answers of predict --group-by session")
     open_world: bool = switch("score how unknown species and pictures without a leaf are rejected")
     seed: int = SEED
@@ -143,8 +142,7 @@ def run(options: Options, environment: Environment) -> int:
         by_type[name] = cross_validated_scores(of_type)
     if options.output:
         _write_runs(answers, Path(options.output), environment)
-    tables = [report.make_plant_table(answers)] if options.plants else []
-    tables += [report.make_reliability_table(answers)] if options.reliability else []
+    tables = [report.make_reliability_table(answers)] if options.reliability else []
     if options.format != "text":
         print_tables([report.make_score_table(by_type), *tables], options, environment)
     else:
@@ -162,13 +160,13 @@ def _check_options(options: Options) -> None:
         raise UsageError("expected --only-type with --test-type, the other type to train on")
     if options.table and options.format == "text":
         raise UsageError("expected --format with --table: text shows all tables")
-    for name in ("reliability", "plants", "sessions") if options.open_world else ():
+    for name in ("reliability", "sessions") if options.open_world else ():
         if getattr(options, name):
             raise UsageError(f"expected --open-world or --{name}, found both; see 'leafid crossval --help'")
 
 
 def _make_splits(options: Options, pictures: Sequence[Picture]) -> Iterator[Split]:
-    kind = "parts" if options.parts else "leave-one-out" if options.leave_one_out else "folds"
+    kind: Kind = "parts" if options.parts else "leave-one-out" if options.leave_one_out else "folds"
     shots = tuple(options.shots or ())
     protocol = Protocol("", kind, options.by, options.folds, shots, options.shots_of)
     return protocol.make_splits(pictures, range(options.seed, options.seed + options.repeats))
