@@ -75,25 +75,19 @@ class Answer:
             return "This file can't be read"
         if verdict == "no-leaf":
             return "No leaf: the picture probably shows none"
-        nearest, probability = self.ranking[0]
-        first = self._describe_species(nearest)
+        (first, probability), *others = [(self._describe_species(name), p) for name, p in self.ranking[:2]]
+        if verdict == "unknown" and self.backed_off and self.backed_off[0] == WILDCARD:
+            return f"Unknown: not even an order is probable enough; the most similar species is {first}"
         if verdict == "unknown":
-            if self.backed_off and self.decision == "unknown" and self.backed_off[0] == WILDCARD:
-                return f"Unknown: not even an order is probable enough; the most similar species is {first}"
             known = f"none of the {len(self.ranking)} species that the model knows"
             return f"Unknown: probably {known}; the most similar is {first}"
         first += f", {format_probability(probability)}"
         if self.backed_off and verdict in {"genus", "family", "order"}:
             higher = f"{self.name}, {format_probability(self.backed_off[1])}"
             return f"{higher}: no single species is probable enough; the most probable is {first}"
-        others = self.ranking[1:2]
-        second = [
-            f"or {self._describe_species(name)}, {format_probability(p)}" for name, p in others if p >= _WORTH_NAMING
-        ]
-        if verdict == "species":
-            return ", ".join([first, *second])
-        condition = [self.condition] if probability >= _CERTAIN else []
-        return ", ".join([f"Uncertain: perhaps {first}", *second, *condition])
+        second = [f"or {name}, {format_probability(p)}" for name, p in others if p >= _WORTH_NAMING]
+        condition = [self.condition] if self.condition and probability >= _CERTAIN else []
+        return ", ".join([first if verdict == "species" else f"Uncertain: perhaps {first}", *second, *condition])
 
     @property
     def condition(self) -> str:
@@ -102,6 +96,13 @@ class Answer:
             return ""
         is_leaf = self.verdict != "no-leaf" and self.leaf is not None and self.leaf >= _CERTAIN
         return "if it is of a known species" if is_leaf else "if it is a leaf of a known species"
+
+    @property
+    def evidence(self) -> str:
+        """How probable a leaf and a known species are, in words; "" where the model has not learned to tell."""
+        if self.leaf is None or self.known is None:
+            return ""
+        return f"leaf {format_probability(self.leaf)}, of a known species {format_probability(self.known)}"
 
     def _describe_species(self, name: str) -> str:
         names = self.common_names.get(name, ())
@@ -122,8 +123,7 @@ class Answer:
         """The species or higher taxon that the model names; None where it names none."""
         if self.verdict in {"unknown", "no-leaf", "unreadable"}:
             return None
-        named = self.ranking[0] if self.backed_off is None else self.backed_off
-        return named[0].removesuffix(WILDCARD).rstrip()
+        return (self.backed_off or self.ranking[0])[0].removesuffix(WILDCARD).rstrip()
 
     @property
     def known_leaf(self) -> float:
@@ -133,18 +133,10 @@ class Answer:
         """
         return 1.0 if self.leaf is None or self.known is None else self.leaf * self.known
 
-    @property
-    def evidence(self) -> str:
-        """How probable a leaf and a known species are, in words; "" where the model has not learned to tell."""
-        if self.leaf is None or self.known is None:
-            return ""
-        return f"leaf {format_probability(self.leaf)}, of a known species {format_probability(self.known)}"
-
     def expand(self) -> list[Answer]:
         """List the answers to the pictures: those of a plant get its ranking and verdict."""
-        shared = {name: getattr(self, name) for name in ("ranking", "known", "decision", "backed_off")} | {
-            "whole": self
-        }
+        names = ("ranking", "known", "decision", "backed_off")
+        shared = {name: getattr(self, name) for name in names} | {"whole": self}
         return [part if part.problem else replace(part, **shared) for part in self.parts] or [self]
 
     def to_dict(self, ranking: Sequence[tuple[str, float]] | None = None) -> dict[str, Any]:
@@ -178,12 +170,12 @@ def format_probability(probability: float, digits: int = 0) -> str:
     >>> [format_probability(p, 1) for p in (0.84, 0.9996, 0.0004)]
     ['84.0%', '>99.9%', '<0.1%']
     """
-    step = 10.0**-digits
+    step = 10.0 ** -(digits + 2)
     over, under = (">", "<") if digits else ("over ", "under ")
     text = f"{probability:.{digits}%}"
     if text == f"{1:.{digits}%}":
-        return f"{over}{100 - step:.{digits}f}%"
-    return f"{under}{step:.{digits}f}%" if text == f"{0:.{digits}%}" else text
+        return f"{over}{1 - step:.{digits}%}"
+    return f"{under}{step:.{digits}%}" if text == f"{0:.{digits}%}" else text
 
 
 def rank_species(probabilities: np.ndarray, species: Sequence[str]) -> list[tuple[str, float]]:

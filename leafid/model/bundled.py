@@ -16,6 +16,8 @@ from leafid.model.recogniser import TypeRecogniser, recognise_frequent_types
 from leafid.pictures.picture import AcquisitionType, Picture
 
 DEFAULT_NAME = "imageclef2011.leafid"
+# What decides how local descriptors are encoded.
+_ENCODER_KEYS = ("descriptor", "encoder", "modes", "components", "position")
 
 
 def find_bundled_model() -> Path:
@@ -39,19 +41,15 @@ def find_encoders(recipe: Recipe, pictures: Sequence[Picture], loader: FeatureLo
 def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
     """Load the encoders of a recipe from the bundled model, or raise a `LeafidError` where that has no such."""
     identifier = _read_bundled_types()[recipe.types[0]].identifier
-    bundled, source = identifier.extractor.encoders, 'codebooks = "bundled"'
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
     for name, expert in local.items():
-        if name not in bundled:
+        own = identifier.recipe.experts.get(name)
+        if own is None or any(getattr(own, key) != getattr(expert, key) for key in _ENCODER_KEYS):
             raise LeafidError(
-                f"{source}: expected an expert of the bundled model ({', '.join(bundled)}), found {name!r}"
+                f'codebooks = "bundled": expected an expert {", ".join(identifier.extractor.encoders)} with the '
+                f"{', '.join(_ENCODER_KEYS)} of the bundled model, found others of expert {name!r}"
             )
-        for key in ("descriptor", "encoder", "modes", "components", "position"):
-            expected, found = (getattr(own, key) for own in (identifier.recipe.experts[name], expert))
-            if found != expected:
-                wanted = f"{key} = {expected!r} of expert {name!r}, as in the bundled model"
-                raise LeafidError(f"{source}: expected {wanted}, found {found!r}")
-    return {name: bundled[name] for name in local}
+    return {name: identifier.extractor.encoders[name] for name in local}
 
 
 @lru_cache(maxsize=1)
@@ -60,21 +58,13 @@ def _read_bundled_types() -> Mapping[AcquisitionType, TypeModel]:
 
 
 def load_recogniser(pictures: Sequence[Picture], model: str | os.PathLike[str] | None = None) -> TypeRecogniser | None:
-    """Read the type recogniser of a model, by default the bundled one; None if the type of every picture is known.
-
-    A `LeafidError` is raised when there is no model, or it can't be read.
-    """
-    if all(picture.type for picture in pictures):
-        return None
-    return read_recogniser(model or find_bundled_model())
+    """Read the type recogniser of a model, by default the bundled one; None if the type of every picture is known."""
+    return None if all(picture.type for picture in pictures) else read_recogniser(model or find_bundled_model())
 
 
 def recognise_types(
     pictures: Sequence[Picture], loader: FeatureLoader, model: str | os.PathLike[str] | None = None
 ) -> tuple[list[Picture], dict[AcquisitionType, int]]:
-    """Give readable pictures without a type one that is frequent among them, and count what was given.
-
-    The model is that of `load_recogniser`.
-    """
+    """Give readable pictures without a type one that is frequent among them, and count what was given."""
     recogniser = load_recogniser(pictures, model)
     return recognise_frequent_types(recogniser, pictures, loader) if recogniser else (list(pictures), {})

@@ -22,10 +22,6 @@ N_LARGE_FOLDS = 3
 MIN_SPECIES_FOR_REJECTION = 3
 #: Maximum number of held-out pictures that fusion weights, thresholds and scores are learned from.
 HELD_OUT_PICTURES = 20_000
-# Maximum number of held-out probabilities (pictures times species) of all identifiers that are fitted together ...
-_HELD_OUT_PROBABILITIES = 2**25
-# ... which does not reduce the held-out pictures of one identifier below this number.
-_MIN_HELD_OUT_PICTURES = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,26 +59,27 @@ class FitPlan:
 
         The last two are empty where the identifiers don't learn to reject pictures.
         """
-        by_species: list[np.ndarray] = []
-        large: list[np.ndarray] = []
-        if self.rejection and len(self.species) >= MIN_SPECIES_FOR_REJECTION:
-            n_folds = min(N_FOLDS, len(self.species))
-            folds = np.random.default_rng(self.seed).permutation(len(self.species)) % n_folds
-            own = folds[self.labels[self.chosen]]
-            by_species = [self.chosen[own == fold] for fold in range(n_folds)]
-            large = [self.chosen[fold] for fold in split_into_folds(self.pictures, self.seed, N_LARGE_FOLDS)]
-        return [self.chosen[fold] for fold in split_into_folds(self.pictures, self.seed)], by_species, large
+        if not self.rejection or len(self.species) < MIN_SPECIES_FOR_REJECTION:
+            return self._split_by_plant(N_FOLDS), [], []
+        n_folds = min(N_FOLDS, len(self.species))
+        folds = np.random.default_rng(self.seed).permutation(len(self.species)) % n_folds
+        own = folds[self.labels[self.chosen]]
+        by_species = [self.chosen[own == fold] for fold in range(n_folds)]
+        return self._split_by_plant(N_FOLDS), by_species, self._split_by_plant(N_LARGE_FOLDS)
+
+    def _split_by_plant(self, n_folds: int) -> list[np.ndarray]:
+        n_plants = len({picture.group for picture in self.pictures})
+        folds = split_by_plant(self.pictures, min(n_folds, n_plants), self.seed) if n_plants > 1 else []
+        return [self.chosen[fold] for fold in folds]
 
     @cached_property
     def held_out(self) -> list[np.ndarray]:
         """For each type, its pictures that are scored without their fold, by their indices."""
-        limit = _HELD_OUT_PROBABILITIES // len(self.types) // len(self.species)
-        limit = min(HELD_OUT_PICTURES, max(_MIN_HELD_OUT_PICTURES, limit))
         held_out = []
         for type_ in self.types:
             own = np.flatnonzero([picture.type == type_ for picture in self.pictures])
-            sample = sample_by_plant([self.pictures[index] for index in own.tolist()], limit, self.seed)
-            held_out.append(self.chosen[own[sample]])
+            pictures = [self.pictures[index] for index in own.tolist()]
+            held_out.append(self.chosen[own[sample_by_plant(pictures, HELD_OUT_PICTURES, self.seed)]])
         return held_out
 
     @cached_property
@@ -117,9 +114,3 @@ def weigh_alone(pictures: Sequence[Picture], labels: np.ndarray, settings: Class
     # Scans and photos of one plant count as two plants: they don't resemble each other.
     plants = [f"{picture.group} {picture.type}" for picture in pictures]
     return weigh_pictures(labels, plants, settings.species_balance, settings.plant_balance)
-
-
-def split_into_folds(pictures: list[Picture], seed: int, n_folds: int = N_FOLDS) -> list[np.ndarray]:
-    """Split pictures into at most `n_folds` folds of whole plants; no folds of a single plant."""
-    n_plants = len({picture.group for picture in pictures})
-    return split_by_plant(pictures, min(n_folds, n_plants), seed) if n_plants > 1 else []
