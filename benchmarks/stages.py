@@ -13,7 +13,7 @@ from benchmarks.measure import Call
 from benchmarks.pictures import Prepared
 from leafid.descriptors import registry
 from leafid.features.codebooks import learn_encoders
-from leafid.features.extractor import FeatureExtractor, PictureViews, extract_local_features
+from leafid.features.extractor import PictureViews, extract_local_features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE, Expert, Recipe, load_recipe
 from leafid.learning.linear import LinearScorer, apply_feature_map
@@ -151,9 +151,9 @@ def make_untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType,
         n_mapped = apply_feature_map(np.zeros((1, length), np.float32), expert.feature_map).shape[1]
         coefficients = random.standard_normal((n_mapped, N_SPECIES), np.float32)
         scorers[name] = LinearScorer(expert.feature_map, coefficients, np.zeros(N_SPECIES, np.float32))
-    extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
+    codebooks = {name: own.get_state() for name, own in encoders.items()}
     species = tuple(f"Species {index:02}" for index in range(N_SPECIES))
-    return Identifier(recipe, recipe.types[0], species, extractor, scorers, np.ones(len(recipe.experts)))
+    return Identifier(recipe, recipe.types[0], species, codebooks, scorers, np.ones(len(recipe.experts)))
 
 
 def describe_patches(patches: Expert) -> str:

@@ -8,10 +8,12 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
+from functools import partial
 from itertools import repeat
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -54,7 +56,7 @@ def read_json(file: str | os.PathLike[str], kind: type[T]) -> T:
     return convert(data, kind, file)
 
 
-def convert(data: Any, kind: type[T], source: object) -> T:
+def convert(data: Any, kind: type[T], source: object, decode: Callable[[type, Any], Any] | None = None) -> T:
     """Convert plain data to a type, checking every value.
 
     Parameters
@@ -62,10 +64,12 @@ def convert(data: Any, kind: type[T], source: object) -> T:
     data
         What TOML or JSON gives.
     kind
-        A `msgspec.Struct`, or any other type that msgspec knows. Structs with ``forbid_unknown_fields=True`` refuse
+        A `msgspec.Struct`, a dataclass, or any other type that msgspec knows. Structs with ``forbid_unknown_fields=True`` refuse
         unknown keys. A ``__post_init__`` that raises `ValueError` ("expected …, found …") refuses an object.
     source
         Where the data are from, such as a file's path: the start of the message.
+    decode
+        ``decode(type, value)`` makes an object of a type that msgspec doesn't know, or raises a `ValueError`.
 
     Raises
     ------
@@ -77,22 +81,23 @@ def convert(data: Any, kind: type[T], source: object) -> T:
         json.dumps(data, ensure_ascii=False, allow_nan=False, default=str).encode()
     except (ValueError, RecursionError):
         raise LeafidError(f"{source}: expected finite numbers and text of Unicode characters, found others") from None
+    attempt = partial(msgspec.convert, dec_hook=decode, str_keys=True)
     try:
-        return msgspec.convert(data, kind)
+        return attempt(data, kind)
     except (ValueError, OverflowError) as error:
-        raise LeafidError(f"{source}: {_find_error(data, kind) or error}") from None
+        raise LeafidError(f"{source}: {_find_error(data, kind, attempt) or error}") from None
 
 
-def _find_error(value: Any, kind: Any, path: KeyPath = ()) -> str | None:
+def _find_error(value: Any, kind: Any, attempt: Callable[[Any, Any], Any], path: KeyPath = ()) -> str | None:
     """Find the innermost value that its type refuses, and describe the error; None where there is none."""
     try:
-        msgspec.convert(value, kind)
+        attempt(value, kind)
         return None
     except msgspec.ValidationError as error:
         message = str(error).partition(" - at `")[0]
     kind = _choose_alternative(kind, value)
     for key, part, own in _list_parts(value, kind):
-        if found := _find_error(part, own, (*path, key)):
+        if found := _find_error(part, own, attempt, (*path, key)):
             return found
     if error_of_key := _KEY_ERROR.fullmatch(message):
         problem, key = error_of_key.groups()
@@ -122,7 +127,11 @@ def _choose_alternative(kind: Any, value: Any) -> Any:
 
 def _get_container(kind: Any) -> type | None:
     origin = get_origin(kind) or kind
-    if origin is dict or (isinstance(origin, type) and issubclass(origin, msgspec.Struct)):
+    if (
+        origin in (dict, Mapping)
+        or is_dataclass(kind)
+        or (isinstance(origin, type) and issubclass(origin, msgspec.Struct))
+    ):
         return dict
     return list if origin in (list, tuple, set, frozenset) else None
 
@@ -133,7 +142,10 @@ def _list_parts(value: Any, kind: Any) -> Iterable[tuple[str | int, Any, Any]]:
     if isinstance(value, dict) and _get_container(kind) is dict and kind is not dict:
         if arguments:
             return [(key, part, arguments[1]) for key, part in value.items()]
-        types = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+        if is_dataclass(kind):
+            types = get_type_hints(kind, include_extras=True)
+        else:
+            types = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
         return [(key, part, types[key]) for key, part in value.items() if key in types]
     if isinstance(value, list) and _get_container(kind) is list and arguments:
         is_fixed = get_origin(kind) is tuple and arguments[-1] is not ...

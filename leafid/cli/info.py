@@ -30,9 +30,9 @@ from leafid.errors import UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.features.same_leaf import find_similar
 from leafid.files import write_text
-from leafid.model.archive import is_archive
 from leafid.model.bundled import find_bundled_model, recognise_types
 from leafid.model.model import Model
+from leafid.model.modelfile import is_model
 from leafid.pages.field_guide import describe_model, make_guide
 from leafid.pages.rendering import render_page
 from leafid.pictures import Collection, read_collection
@@ -68,7 +68,7 @@ class Options(ReadingOptions):
 def run(options: Options, environment: Environment) -> int:
     """Describe the model, or summarise the collection."""
     given = options.collection or [str(find_bundled_model())]
-    if len(given) == 1 and is_archive(given[0]):
+    if len(given) == 1 and is_model(given[0]):
         return _describe_model(Path(given[0]), options, environment)
     if options.output:
         raise UsageError(f"expected a model with --output, found {', '.join(given)}")

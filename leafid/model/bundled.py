@@ -1,7 +1,7 @@
 """The bundled model: where it is, and what training takes from it."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,8 +10,7 @@ from leafid.errors import LeafidError
 from leafid.features.codebooks import learn_encoders
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
-from leafid.model.identifier import TypeModel
-from leafid.model.modelfile import read_parts, read_recogniser
+from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser, recognise_frequent_types
 from leafid.pictures.picture import AcquisitionType, Picture
 
@@ -40,7 +39,7 @@ def find_encoders(recipe: Recipe, pictures: Sequence[Picture], loader: FeatureLo
 
 def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
     """Load the encoders of a recipe from the bundled model, or raise a `LeafidError` where that has no such."""
-    identifier = _read_bundled_types()[recipe.types[0]].identifier
+    identifier = _read_model(find_bundled_model())[recipe.types[0]].identifier
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
     for name, expert in local.items():
         own = identifier.recipe.experts.get(name)
@@ -53,13 +52,13 @@ def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
 
 
 @lru_cache(maxsize=1)
-def _read_bundled_types() -> Mapping[AcquisitionType, TypeModel]:
-    return read_parts(find_bundled_model())[0]
+def _read_model(path: Path) -> Model:
+    return Model.read(path)
 
 
 def load_recogniser(pictures: Sequence[Picture], model: str | os.PathLike[str] | None = None) -> TypeRecogniser | None:
     """Read the type recogniser of a model, by default the bundled one; None if the type of every picture is known."""
-    return None if all(picture.type for picture in pictures) else read_recogniser(model or find_bundled_model())
+    return None if all(p.type for p in pictures) else _read_model(Path(model or find_bundled_model())).recogniser
 
 
 def recognise_types(

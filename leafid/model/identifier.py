@@ -1,9 +1,12 @@
 """What a model has learned of one acquisition type: a classifier for each expert, their fusion, and thresholds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 
 from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.recipe import Recipe
@@ -20,8 +23,7 @@ from leafid.pictures.picture import AcquisitionType, Picture
 class Identifier:
     """Gives species probabilities for the features of pictures of one acquisition type.
 
-    `leafid.model.fitting.identifiers.fit_identifiers` makes one from pictures, `leafid.model.modelfile` from a
-    file.
+    `leafid.model.fitting.identifiers.fit_identifiers` makes one from pictures.
     """
 
     recipe: Recipe
@@ -29,7 +31,8 @@ class Identifier:
     type: AcquisitionType
     #: Sorted; the columns of all probabilities.
     species: tuple[str, ...]
-    extractor: FeatureExtractor
+    #: By the expert's name: what its encoder has learned (`get_state`).
+    codebooks: Mapping[str, Mapping[str, np.ndarray]]
     #: By the expert's name.
     scorers: Mapping[str, LinearScorer]
     #: float64 (n_experts,): fusion weights in the recipe's order of experts.
@@ -48,6 +51,31 @@ class Identifier:
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     #: Species that were added later: the scores and thresholds of the model are from before.
     added: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        n_species = len(self.species)
+        if self.scorers.keys() != self.recipe.experts.keys() or len(self.weights) != len(self.scorers):
+            raise ValueError(f"expected a classifier and a weight for each expert, found {', '.join(self.scorers)}")
+        for name, scorer in self.scorers.items():
+            if scorer.coefficients.shape[1:] != (n_species,) or scorer.intercepts.shape != (n_species,):
+                raise ValueError(f"expected {n_species} columns of {name!r}, found {scorer.coefficients.shape}")
+
+    @cached_property
+    def extractor(self) -> FeatureExtractor:
+        """What extracts the features of pictures for it."""
+        experts = self.recipe.experts
+        encoders = {
+            name: experts[name].make_encoder(self.seed).set_state(dict(state)) for name, state in self.codebooks.items()
+        }
+        return FeatureExtractor(experts, encoders, self.recipe.longest_side)
+
+    def list_large_arrays(self) -> Iterator[np.ndarray]:
+        """List the arrays that a model file holds in half precision."""
+        yield from (scorer.coefficients for scorer in self.scorers.values())
+        for own in self.statistics.values():
+            yield from (own.rows.components, own.rows.rest)
+            # Means of measures, which have different units, are few.
+            yield from own.preparation.means.values() if own.preparation.scale is None else ()
 
     def predict_proba(self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None) -> np.ndarray:
         """Give the probability of every species for each picture, float64 (n, n_species); rows sum to 1.
@@ -104,7 +132,7 @@ class TypeModel:
     #: `leafid.learning.held_out.held_out_scores` of the training.
     scores: Mapping[str, float]
     #: How pictures of a plant depend on each other (`leafid.model.plant_fusion`).
-    plant_exponent: float
+    plant_exponent: Annotated[float, Meta(ge=0, le=1)]
     #: For sets of species, and for backing off; None where no species had two plants to learn from.
     thresholds: Thresholds | None = None
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import numpy as np
+from msgspec import Meta
 
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
@@ -18,7 +19,7 @@ from leafid.learning.backing_off import back_off, compute_answer_probability
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer, Decision
 from leafid.model.identifier import TypeModel
-from leafid.model.modelfile import read_parts, write_parts
+from leafid.model.modelfile import read_object, write_object
 from leafid.model.plant_fusion import GROUPINGS, fuse_answers
 from leafid.model.recogniser import TypeRecogniser, recognise_missing_types, warn_of_mixed_types
 from leafid.model.sessions import share_answers
@@ -53,13 +54,17 @@ DEFAULTS = Options()
 class Model:
     """All that is needed to identify pictures; `leafid.train` makes one, and `leafid.load_model` reads one."""
 
-    types: Mapping[AcquisitionType, TypeModel]
+    types: Annotated[Mapping[AcquisitionType, TypeModel], Meta(min_length=1)]
     #: By name, in alphabetical order.
     species: Mapping[str, Species]
     #: Recognises the acquisition type of a picture.
     recogniser: TypeRecogniser
     #: Of the training pictures.
     fingerprint: str
+
+    def __post_init__(self) -> None:
+        if unknown := {name for own in self.types.values() for name in own.identifier.species} - self.species.keys():
+            raise ValueError(f"expected an entry of every species, found none of {', '.join(sorted(unknown))}")
 
     def __getitem__(self, acquisition_type: AcquisitionType | str) -> TypeModel:
         """Give what was learned of a type, or raise a `LeafidError` when the model was not trained for it."""
@@ -75,14 +80,15 @@ class Model:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Model":
         """Read a model file; a `LeafidError` says if it is damaged, something else, or of another format version."""
-        return cls(*read_parts(path))
+        return read_object(path, cls)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, which `leafid.load_model` reads; the same model gives the same bytes.
 
         The file holds coefficients in half precision, which changes probabilities in the fifth digit.
         """
-        write_parts(path, self.types, self.species, self.recogniser, self.fingerprint)
+        large = chain.from_iterable(own.identifier.list_large_arrays() for own in self.types.values())
+        write_object(path, self, large)
 
     def identify(
         self,

@@ -4,8 +4,10 @@ import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.type_features import N_TYPE_FEATURES
@@ -31,7 +33,7 @@ class TypeRecogniser:
     """Logistic regression on `measure_type_features` and their squares."""
 
     #: At least one; the columns of the scorer.
-    types: tuple[AcquisitionType, ...]
+    types: Annotated[tuple[AcquisitionType, ...], Meta(min_length=1)]
     #: None where training saw a single type, which every picture then is taken for.
     scorer: LinearScorer | None = None
     #: Share of held-out pictures that were recognised correctly; None where this could not be measured.

@@ -13,7 +13,7 @@ from leafid.features.recipe import (
     parse_recipe,
 )
 from leafid.model.bundled import find_bundled_model
-from leafid.model.modelfile import read_parts
+from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType, Picture
 
 SCAN, SHEET, PHOTO = AcquisitionType
@@ -146,7 +146,7 @@ def test_shipped_recipes_are_valid_and_survive_json(name, type_):
 
 
 def test_the_bundled_model_was_trained_with_the_default_recipe():
-    types, *_ = read_parts(find_bundled_model())
+    types = Model.read(find_bundled_model()).types
     assert {type_: own.identifier.recipe for type_, own in types.items()} == {
         type_: load_recipe("default", type_) for type_ in AcquisitionType
     }

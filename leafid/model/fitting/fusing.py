@@ -91,7 +91,7 @@ def fuse_classifiers(
         recipe,
         type_,
         plan.species,
-        plan.training_set.extractor,
+        {name: own.get_state() for name, own in plan.training_set.extractor.encoders.items()},
         scorers,
         np.array(expert_weights),
         plan.seed,
