@@ -105,7 +105,8 @@ def _find_error(value: Any, kind: Any, attempt: Callable[[Any, Any], Any], path:
             return _join((*path, key), "expected a value, found nothing")
         known = sorted(field.encode_name for field in msgspec.structs.fields(kind))
         return _join(path, f"unknown key {key!r}; expected {', '.join(known)}")
-    if message.startswith("Invalid enum value"):
+    # The name of an entry may be refused, too.
+    if message.startswith("Invalid enum value") and _get_container(kind) is None:
         choices = get_args(kind) if get_origin(kind) is Literal else [member.value for member in kind]
         return _join(path, f"expected one of {', '.join(map(str, choices))}, found {value!r:.100}")
     message = message.replace("Number out of range", "Expected `float`")
