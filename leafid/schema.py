@@ -64,8 +64,9 @@ def convert(data: Any, kind: type[T], source: object, decode: Callable[[type, An
     data
         What TOML or JSON gives.
     kind
-        A `msgspec.Struct`, a dataclass, or any other type that msgspec knows. Structs with ``forbid_unknown_fields=True`` refuse
-        unknown keys. A ``__post_init__`` that raises `ValueError` ("expected …, found …") refuses an object.
+        A `msgspec.Struct`, a dataclass, or any other type that msgspec knows. Structs with
+        ``forbid_unknown_fields=True`` refuse unknown keys. A ``__post_init__`` that raises `ValueError` ("expected …,
+        found …") refuses an object.
     source
         Where the data are from, such as a file's path: the start of the message.
     decode
