@@ -54,36 +54,19 @@ Curve = tuple[ArrayLike, ArrayLike]
 Interval = Sequence[Cell]
 
 
-def draw_curves(
-    curves: Mapping[str, Curve],
-    x: str,
-    y: str,
-    *,
-    about: str = "",
-    has_points: bool = False,
-    has_diagonal: bool = False,
-    steps: Sequence[int] = (),
-) -> str:
-    """Draw curves of a share over another, or over numbers, whose `steps` are then named; the diagonal is dashed."""
-    figure, axes = _make_figure(5.2 if steps else 4.2, 3.5)
-    if has_diagonal:
-        axes.plot([0, 1], [0, 1], "--", color=_SOFT, lw=1)
+def draw_curves(curves: Mapping[str, Curve], x: str, y: str) -> str:
+    """Draw curves of a share over another; the diagonal is dashed."""
+    figure, axes = _make_figure(4.2, 3.5)
+    axes.plot([0, 1], [0, 1], "--", color=_SOFT, lw=1)
     for index, (columns, rows) in enumerate(curves.values()):
-        style = {"marker": _MARKERS[index % len(_MARKERS)], "ms": 4} if has_points else {}
-        axes.plot(columns, rows, color=_get_colour(index), lw=1.6, **style)
-    axes.set(ylim=(-0.02, 1.03), xlabel=x, ylabel=y)
-    if steps:
-        axes.set_xscale("log")
-        axes.set_xticks(steps, map(str, steps))
-        axes.minorticks_off()
-    else:
-        axes.set_xlim(-0.02, 1.03)
+        axes.plot(columns, rows, **_get_style(index), ms=4, lw=1.6)
+    axes.set(xlim=(-0.02, 1.03), ylim=(-0.02, 1.03), xlabel=x, ylabel=y)
     axes.grid()
-    _add_legend(figure, [*curves], has_markers=has_points)
-    return _to_svg(figure, f"{about}{': ' if about else ''}{y} over {x}, of {', '.join(curves)}")
+    _add_legend(figure, [*curves])
+    return _to_svg(figure, f"{y} over {x}, of {', '.join(curves)}")
 
 
-def draw_points(names: Sequence[str], scores: Mapping[str, Sequence[Interval]], x: str, about: str = "") -> str:
+def draw_points(names: Sequence[str], scores: Mapping[str, Sequence[Interval]], x: str) -> str:
     """Draw scores with their intervals, one below the other; `scores` has one for each name, by what is compared."""
     figure, axes = _make_figure(6.2, 1.2 + (0.16 + 0.12 * len(scores)) * len(names))
     for index, values in enumerate(scores.values()):
@@ -91,12 +74,12 @@ def draw_points(names: Sequence[str], scores: Mapping[str, Sequence[Interval]], 
         rows = np.arange(len(names)) + 0.7 * ((index + 0.5) / len(scores) - 0.5)
         # A percentile interval need not contain the score, and a whisker can't be negative.
         whiskers = np.nan_to_num(np.maximum([score - low, high - score], 0))
-        axes.errorbar(score, rows, xerr=whiskers, fmt="o", ms=4.5, color=_get_colour(index), lw=1)
+        axes.errorbar(score, rows, xerr=whiskers, **_get_style(index), ls="", ms=4.5, elinewidth=1)
     axes.set_yticks(range(len(names)), map(clean_text, names))
     axes.set(ylim=(len(names) - 0.5, -0.5), xlabel=x)
     axes.grid(axis="x")
     _add_legend(figure, [*scores])
-    return _to_svg(figure, f"{about}{': ' if about else ''}{x} of {', '.join(names)}")
+    return _to_svg(figure, f"{x} of {', '.join(names)}")
 
 
 def draw_confusion_matrix(matrix: ConfusionMatrix, run: str) -> str:
@@ -127,8 +110,8 @@ def draw_confusion_matrix(matrix: ConfusionMatrix, run: str) -> str:
     return _to_svg(figure, f"Confusion matrix of {run}: correct species in rows, first answers in columns")
 
 
-def _get_colour(index: int) -> str:
-    return COLOURS[index % len(COLOURS)]
+def _get_style(index: int) -> dict[str, Any]:
+    return {"color": COLOURS[index % len(COLOURS)], "marker": _MARKERS[index % len(_MARKERS)]}
 
 
 def _make_figure(width: float, height: float) -> tuple[Figure, Any]:
@@ -137,14 +120,11 @@ def _make_figure(width: float, height: float) -> tuple[Figure, Any]:
         return figure, figure.subplots()
 
 
-def _add_legend(figure: Figure, names: Sequence[str], *, has_markers: bool = False) -> None:
+def _add_legend(figure: Figure, names: Sequence[str]) -> None:
     """Add a legend above the plot, where it covers nothing, with these names for the colours in their order."""
     if len(names) < 2:
         return
-    handles = [
-        Line2D([], [], color=_get_colour(index), lw=3, marker=_MARKERS[index % len(_MARKERS)] if has_markers else "")
-        for index in range(len(names))
-    ]
+    handles = [Line2D([], [], lw=3, **_get_style(index)) for index in range(len(names))]
     # The names are set afterwards: a label that begins with an underscore is left out.
     legend = figure.legend(handles, ["x"] * len(names), frameon=False, fontsize=9, loc="outside upper left")
     for label, text in zip(legend.get_texts(), names, strict=True):

@@ -1,40 +1,21 @@
-"""What a report says about a run besides its scores: top predictions, confusions, reliability, in tables too."""
+"""What a report says about a run besides its scores: first answers, confusions, reliability, in tables too."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.learning.averages import average_by_group, top_k_scores
-from leafid.scoring.plant_task import ALL, JudgedRun, select_types
+from leafid.scoring.plant_task import JudgedRun
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth
 
-
-@dataclass(frozen=True)
-class TopPredictions:
-    """The species of rank 1 of each picture of the ground truth, in its order."""
-
-    #: None where the run lacks the picture.
-    species: tuple[str | None, ...]
-    #: float64 (n,): its score; NaN where there is none.
-    score: NDArray[np.float64]
-    #: bool (n,).
-    correct: NDArray[np.bool_]
-
-    @property
-    def is_answered(self) -> NDArray[np.bool_]:
-        """Whether the run has the picture: bool (n,)."""
-        return ~np.isnan(self.score)
-
-    @property
-    def are_probabilities(self) -> bool:
-        """Whether all scores lie from 0 to 1, so that they can be compared with the share of correct predictions."""
-        known = self.score[self.is_answered]
-        return bool(len(known) and known.min() >= 0 and known.max() <= 1)
+#: The first answers to a picture, with their scores; none where the run lacks it.
+Ranking = list[tuple[str, float]]
 
 
 @dataclass(frozen=True)
@@ -66,19 +47,10 @@ class ConfusionMatrix:
 ReliabilityCurve = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]
 
 
-def find_top_predictions(run: Run, truth: GroundTruth) -> TopPredictions:
-    """Find the species of rank 1 for each picture of the ground truth; predictions of other pictures are ignored."""
-    firsts = [ranking[0] if ranking else (None, np.nan) for ranking in find_rankings(run, truth, 1)]
-    species = tuple(name for name, _ in firsts)
-    score = np.array([value for _, value in firsts], np.float64)
-    correct = np.array([found == label for found, label in zip(species, truth.species, strict=True)], bool)
-    return TopPredictions(species, score, correct)
-
-
-def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[list[tuple[str, float]]]:
-    """Find the first species, with their scores, for each picture of the ground truth; none where the run lacks it."""
+def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[Ranking]:
+    """Find the first answers to each picture of the ground truth, in its order."""
     position = {name: index for index, name in enumerate(truth.pictures)}
-    rankings: list[list[tuple[str, float]]] = [[] for _ in truth.pictures]
+    rankings: list[Ranking] = [[] for _ in truth.pictures]
     for row in np.flatnonzero(run.rank <= most):
         index = position.get(run.pictures[run.picture_index[row]])
         if index is not None:
@@ -86,39 +58,48 @@ def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[list[tuple[st
     return rankings
 
 
-def find_confusions(top: TopPredictions, truth: GroundTruth) -> list[Confusion]:
+def find_probabilities(
+    rankings: Sequence[Ranking], truth: GroundTruth
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]] | None:
+    """Find the scores of the first answers, float64 (n,), and whether they are correct; None if no probabilities."""
+    firsts = [(*own[0], species) for own, species in zip(rankings, truth.species, strict=True) if own]
+    score = np.array([value for _, value, _ in firsts])
+    if not len(score) or score.min() < 0 or score.max() > 1:
+        return None
+    return score, np.array([answer == species for answer, _, species in firsts])
+
+
+def find_confusions(rankings: Sequence[Ranking], truth: GroundTruth) -> list[Confusion]:
     """List which species were taken for which, sorted by number of pictures, share of the species, and name."""
-    members: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for index, (predicted, species) in enumerate(zip(top.species, truth.species, strict=True)):
-        if predicted is not None and predicted != species:
-            members[species, predicted].append(index)
+    wrong: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
+    for ranking, species, picture in zip(rankings, truth.species, truth.pictures, strict=True):
+        if ranking and ranking[0][0] != species:
+            wrong[species, ranking[0][0]].append((-ranking[0][1], picture))
     confusions = [
         Confusion(
             species,
             predicted,
-            tuple(truth.pictures[i] for i in sorted(indices, key=lambda i: -top.score[i])),
-            len(indices) / truth.species.count(species),
+            tuple(name for _, name in sorted(own, key=itemgetter(0))),
+            len(own) / truth.species.count(species),
         )
-        for (species, predicted), indices in members.items()
+        for (species, predicted), own in wrong.items()
     ]
     return sorted(confusions, key=lambda c: (-len(c.pictures), -c.share, c.species, c.predicted))
 
 
-def count_answers(top: TopPredictions, truth: GroundTruth, most: int) -> ConfusionMatrix:
+def count_answers(rankings: Sequence[Ranking], truth: GroundTruth, most: int) -> ConfusionMatrix:
     """Count the first answers of each species, or of the `most` species that are confused most often."""
-    pairs = Counter(zip(truth.species, top.species, strict=True))
+    pairs = Counter((species, own[0][0]) for own, species in zip(rankings, truth.species, strict=True) if own)
     errors: Counter[str] = Counter()
-    for (species, answer), count in pairs.items():
-        if answer != species:
-            errors[species] += count
-            if answer is not None:
-                errors[answer] += count
+    for pair, count in pairs.items():
+        if pair[0] != pair[1]:
+            errors.update(dict.fromkeys(pair, count))
     family = dict(zip(truth.species, truth.family, strict=True))
     shown = sorted(sorted(family, key=lambda name: (-errors[name], name))[:most], key=lambda name: (family[name], name))
     index = {name: position for position, name in enumerate(shown)}
     counts = np.zeros((len(shown), len(shown) + 1), np.intp)
     for (species, answer), count in pairs.items():
-        if species in index and answer is not None:
+        if species in index:
             counts[index[species], index.get(answer, len(shown))] += count
     return ConfusionMatrix(tuple(shown), tuple(family[name] for name in shown), counts, len(family) - len(shown))
 
@@ -141,19 +122,6 @@ def compute_reliability(probability: ArrayLike, correct: ArrayLike, n_bins: int 
     used = count > 0
     mean_probability, accuracy = (average_by_group(own, bins, n_bins)[used] for own in (probabilities, correct))
     return mean_probability, accuracy, count[used]
-
-
-def make_count_table(truth: GroundTruth) -> Table:
-    """Count what was scored, by acquisition type."""
-    groups = select_types(truth)
-    if len(groups) > 1:
-        groups[ALL] = np.arange(len(truth))
-    columns = {"species": truth.species, "plants": truth.unit, "authors": truth.author}
-    rows: list[list[Cell]] = [
-        [name, len(indices), *(len({column[index] for index in indices}) for column in columns.values())]
-        for name, indices in groups.items()
-    ]
-    return Table("Pictures by acquisition type", ["type", "pictures", *columns], rows)
 
 
 def make_reliability_table(curves: Mapping[str, ReliabilityCurve]) -> Table:
@@ -186,7 +154,7 @@ def make_confusion_table(run: str, confusions: Sequence[Confusion]) -> Table:
     return Table(f"Confusions of {run}", ["species", "taken for", "pictures", "share of the species"], rows)
 
 
-def make_picture_table(truth: GroundTruth, answers: Mapping[str, Sequence[Sequence[tuple[str, float]]]]) -> Table:
+def make_picture_table(truth: GroundTruth, answers: Mapping[str, Sequence[Ranking]]) -> Table:
     """Tabulate the first answer of each run, with its score, for every picture."""
     columns = ["picture", "type", "species"]
     for name in answers:

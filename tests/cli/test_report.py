@@ -94,7 +94,7 @@ def test_every_table_is_beside_the_page(cli, tmp_path, run):
     other.write_text(run.read_text().replace("Ginkgo biloba", "Ilex aquifolium"))
     page = report(cli, tmp_path, SAMPLE, run, other, "--part", "test")
     tables = {file.name for file in (tmp_path / "out" / "tables").iterdir()}
-    names = {"scores", "comparison", "reliability", "pictures", "pictures-by-type"}
+    names = {"scores", "comparison", "reliability", "pictures"}
     names |= {f"{kind}-{run}" for kind in ("species", "confusions") for run in ("run", "other")}
     assert tables == {f"{name}.{ending}" for name in names for ending in ("csv", "tex")}
     [header, row] = (tmp_path / "out" / "tables" / "comparison.csv").read_text().splitlines()

@@ -4,10 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.pages.run_facts import (
+    Confusion,
     compute_reliability,
     count_answers,
     find_confusions,
-    find_top_predictions,
+    find_probabilities,
+    find_rankings,
 )
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.run_reading import read_run
@@ -36,28 +38,24 @@ def run(tmp_path):
     return read_run(file)
 
 
-def test_top_predictions_are_in_the_order_of_the_truth(run, truth):
-    top = find_top_predictions(run, truth)
-    assert top.species == ("Acer opalus", "Quercus ilex", None, "Quercus ilex", "Quercus ilex")
-    np.testing.assert_array_equal(top.score, [0.9, 0.5, np.nan, 0.6, 0.8])
-    assert top.correct.tolist() == [True, False, False, False, False]
-    assert top.are_probabilities
+def test_rankings_are_in_the_order_of_the_truth(run, truth):
+    rankings = find_rankings(run, truth, 2)
+    assert [own[:1] for own in rankings] == [
+        [("Acer opalus", 0.9)],
+        [("Quercus ilex", 0.5)],
+        [],
+        [("Quercus ilex", 0.6)],
+        [("Quercus ilex", 0.8)],
+    ]
+    score, correct = find_probabilities(rankings, truth)
+    assert (score.tolist(), correct.tolist()) == ([0.9, 0.5, 0.6, 0.8], [True, False, False, False])
+    assert find_probabilities([[("Acer opalus", 42.0)], [], [], [], []], truth) is None
 
 
 def test_confusions_are_sorted_by_pictures_and_their_pictures_by_confidence(run, truth):
-    most, least = find_confusions(find_top_predictions(run, truth), truth)
-    assert (most.species, most.predicted, most.pictures, most.share) == (
-        "Ilex aquifolium",
-        "Quercus ilex",
-        ("5.jpg", "4.jpg"),
-        1.0,
-    )
-    assert (least.species, least.predicted, least.pictures, least.share) == (
-        "Acer opalus",
-        "Quercus ilex",
-        ("2.jpg",),
-        0.5,
-    )
+    most, least = find_confusions(find_rankings(run, truth, 1), truth)
+    assert most == Confusion("Ilex aquifolium", "Quercus ilex", ("5.jpg", "4.jpg"), 1.0)
+    assert least == Confusion("Acer opalus", "Quercus ilex", ("2.jpg",), 0.5)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60), st.integers(1, 12))
@@ -77,11 +75,11 @@ def test_reliability_by_its_definition(predictions, n_bins):
 
 
 def test_the_confusion_matrix_counts_every_answer(run, truth):
-    top = find_top_predictions(run, truth)
-    whole = count_answers(top, truth, 10)
+    rankings = find_rankings(run, truth, 1)
+    whole = count_answers(rankings, truth, 10)
     # All of one unknown family, so by name; the picture that the run lacks is nowhere.
     assert whole.species == ("Acer opalus", "Ilex aquifolium", "Quercus ilex")
     assert whole.counts.tolist() == [[1, 0, 1, 0], [0, 0, 2, 0], [0, 0, 0, 0]]
-    part = count_answers(top, truth, 2)
+    part = count_answers(rankings, truth, 2)
     assert (part.species, part.n_left_out) == (("Ilex aquifolium", "Quercus ilex"), 1)
     assert part.counts.tolist() == [[0, 2, 0], [0, 0, 0]]
