@@ -1,6 +1,6 @@
 """Explains the answer to a picture: the leaf that was found, its traits in words, and what speaks for the species."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import cv2
@@ -14,12 +14,11 @@ from leafid.learning.fusion import fuse
 from leafid.model.answer import Answer, rank_species
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
-from leafid.model.species import MIN_CONFIDENCE, Thumbnail
-from leafid.pages.species_comparison import Difference, compare_species, sort_by_similarity
-from leafid.pages.trait_words import describe_traits
+from leafid.model.species import MIN_CONFIDENCE, Species, Thumbnail, TraitRange
+from leafid.pages.trait_words import TRAITS, describe_traits
 from leafid.pictures.decoding import encode_jpeg
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation.result import Image, Mask, Segmentation, shrink
+from leafid.segmentation.result import Image, Mask, shrink
 from leafid.segmentation.segment import segment
 
 #: Number of species that are shown, and of those with pictures, and of pictures of each.
@@ -27,8 +26,11 @@ SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
 # Parts of the outline smaller than this share of the largest one aren't drawn, nor are bends of less than half a pixel.
 _PART_SHARE, _TOLERANCE = 0.02, 0.5
 
-# Number of species that an expert names.
-_NAMED = 3
+# Number of species that an expert names, of differences that are listed, and of pictures that a range must stand for.
+_NAMED, _DIFFERENCES_SHOWN, _MIN_PICTURES = 3, 6, 3
+# Distance between the medians of two species, in half widths of their ranges, above which they differ; and difference
+# of a value's distances to both, in the same unit, above which it speaks for the nearer one.
+_APART, _CLEAR = 0.5, 0.5
 _VIEWS = {"leaf": "the cut-out leaf", "upright": "the upright leaf", "picture": "the whole picture"}
 
 #: Column and row in `Explanation.image`, in pixels.
@@ -58,6 +60,21 @@ class ShownSpecies:
     vernacular: str
     probability: float
     thumbnails: tuple[Thumbnail, ...]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A trait in which the first two species of an answer differ."""
+
+    #: `title`, `unit`: as in `leafid.pages.trait_words.TRAITS`.
+    title: str
+    unit: str
+    #: Of the picture.
+    value: float
+    first: TraitRange
+    second: TraitRange
+    #: The species that the value speaks for; "" for neither.
+    favours: str
 
 
 @dataclass(frozen=True)
@@ -113,6 +130,11 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
     if is_leaf and not is_photo and leaf.blade.any():
         found, landmarks = measure_traits(leaf)
     values = {name: own.value for name, own in found.items() if own.confidence >= MIN_CONFIDENCE}
+    notes: tuple[str, ...] = ()
+    if is_leaf and is_photo:
+        notes = ("Traits are measured only in pictures of a leaf on a plain sheet.",)
+    elif is_leaf and landmarks is None:
+        notes = ("No petiole was found: tip and base can't be told apart, and what depends on them is left out.",)
     names = [name for name, _ in answer.ranking[:SPECIES_SHOWN]] if answer.has_leaf else []
     return Explanation(
         picture=answer.picture.name,
@@ -131,7 +153,7 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         opinions=_collect_opinions(model[answer.type].identifier, shown) if is_leaf else (),
         species=tuple(_show_species(model, answer, values, rank, name) for rank, name in enumerate(names)),
         differences=tuple(compare_species(model.species, names[:2], values)),
-        notes=tuple(_list_notes(model, answer, leaf, landmarks)),
+        notes=notes,
     )
 
 
@@ -157,28 +179,50 @@ def _show_species(model: Model, answer: Answer, values: dict[str, float], rank: 
     assert answer.type is not None
     pictures = []
     if rank < PICTURED_SPECIES and answer.verdict != "no-leaf":
-        pictures = sort_by_similarity(model.species[name].thumbnails, values, answer.type)[:PICTURES_SHOWN]
+        pictures = _sort_by_similarity(info.thumbnails, values, answer.type)[:PICTURES_SHOWN]
     return ShownSpecies(name, ", ".join(info.vernacular_names[:1]), answer.ranking[rank][1], tuple(pictures))
 
 
-def _list_notes(model: Model, answer: Answer, leaf: Segmentation, landmarks: Landmarks | None) -> list[str]:
-    notes = []
-    if answer.verdict == "no-leaf":
+def compare_species(
+    records: Mapping[str, Species], names: Sequence[str], values: Mapping[str, float]
+) -> list[Difference]:
+    """Compare a leaf's traits with the ranges of two species; list those in which the species differ, clearest first.
+
+    With fewer than two `names`, the list is empty.
+    """
+    if len(names) < 2:
         return []
-    if answer.type is AcquisitionType.PHOTO:
-        notes.append("Traits are measured only in pictures of a leaf on a plain sheet.")
-    elif leaf.blade.any() and landmarks is None:
-        notes.append("No petiole was found: tip and base can't be told apart, and what depends on them is left out.")
-    if note := note_missing_thumbnails(model):
-        notes.append(note)
-    return notes
+    found = []
+    for trait, (title, unit, noticeable, scale) in TRAITS.items():
+        ranges = [records[name].traits.get(trait) for name in names]
+        if trait not in values or any(own is None or own.n_pictures < _MIN_PICTURES for own in ranges):
+            continue
+        first, second = (
+            TraitRange(scale * own.low, scale * own.median, scale * own.high, own.n_pictures) for own in ranges if own
+        )
+        half_widths = [max((own.high - own.low) / 2, noticeable / 2) for own in (first, second)]
+        distance = abs(first.median - second.median)
+        separation = distance / sum(half_widths)
+        if distance < noticeable or separation < _APART:
+            continue
+        value = scale * values[trait]
+        near = [abs(value - own.median) / half for own, half in zip((first, second), half_widths, strict=True)]
+        favours = names[int(np.argmin(near))] if abs(near[0] - near[1]) > _CLEAR else ""
+        found.append((separation, Difference(title, unit, value, first, second, favours)))
+    return [own for _, own in sorted(found, key=lambda item: -item[0])[:_DIFFERENCES_SHOWN]]
 
 
-def note_missing_thumbnails(model: Model) -> str:
-    """Say that a model keeps no pictures for explanations and the field guide; empty where it does."""
-    if not any(record.thumbnails for record in model.species.values()):
-        return "The model keeps no pictures of its species: it was trained with --no-thumbnails."
-    return ""
+def _sort_by_similarity(
+    thumbnails: Sequence[Thumbnail], values: Mapping[str, float], type_: AcquisitionType
+) -> list[Thumbnail]:
+    """Sort training pictures: those of the same type first, then those whose traits are nearest to a leaf's."""
+
+    def measure_distance(own: Thumbnail) -> float:
+        shared = TRAITS.keys() & values.keys() & own.traits.keys()
+        gaps = [abs(values[name] - own.traits[name]) * TRAITS[name].scale / TRAITS[name].noticeable for name in shared]
+        return float(np.mean(gaps)) if gaps else np.inf
+
+    return sorted(thumbnails, key=lambda own: (own.type != type_, measure_distance(own)))
 
 
 def _collect_opinions(identifier: Identifier, image: Image) -> tuple[Opinion, ...]:

@@ -1,5 +1,6 @@
 """What a model knows of its species: tables, JSON, and the plates of the field guide."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,6 @@ from typing import Any
 
 from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
-from leafid.pages.explaining import note_missing_thumbnails
 from leafid.pages.trait_words import describe_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.crossvalidation import SCORE_TITLES
@@ -32,42 +32,27 @@ class Plate:
     @property
     def taken_for(self) -> list[str]:
         """The species that held-out pictures were taken for instead, most frequent first."""
-        counts: dict[str, int] = {}
+        counts: Counter[str] = Counter()
         for own in self.species.types.values():
-            for name, number in own.held_out.taken_for.items() if own.held_out else ():
-                counts[name] = counts.get(name, 0) + number
+            counts.update(own.held_out.taken_for if own.held_out else {})
         return sorted(counts, key=lambda name: (-counts[name], name))
-
-
-def make_plates(model: Model) -> list[Plate]:
-    """Make a plate of each species, in alphabetical order."""
-    return [Plate(name, own, describe_typical_traits(own)) for name, own in sorted(model.species.items())]
 
 
 def make_guide(model: Model, file: Path) -> dict[str, Any]:
     """Make the values of ``field_guide.html`` for the model that was read from a file."""
-    plates = make_plates(model)
+    plates = _make_plates(model)
+    card = file.with_suffix(".md")
+    added = sorted({name for own in model.types.values() for name in own.identifier.added})
+    note = f"Scores are those of the training, before species were added: {', '.join(added[:_LISTED])}"
+    note += f" and {len(added) - _LISTED} more." if len(added) > _LISTED else "."
     return {
         "source": file.name,
         "plates": plates,
         "types": _tabulate_types(model),
         "species": _tabulate_species(plates, list(model.types)),
-        "card": read_card(file),
-        "note": " ".join(filter(None, (note_missing_thumbnails(model), _note_added_species(model)))),
+        "card": read_text(card) if card.is_file() else None,
+        "note": note if added else "",
     }
-
-
-def describe_typical_traits(species: Species) -> dict[str, str]:
-    """Describe a species by the medians of its traits.
-
-    Leaflets that overlap can make a compound leaf look simple: where pictures disagree, it is called neither.
-    """
-    most = max((own.n_pictures for own in species.traits.values()), default=0)
-    medians = {name: own.median for name, own in species.traits.items() if own.n_pictures >= _MEASURED_SHARE * most}
-    leaflets = species.traits.get("leaflets")
-    if leaflets and leaflets.low <= 1 < leaflets.high:
-        medians.pop("leaflets", None)
-    return describe_traits(medians)
 
 
 def describe_model(model: Model, source: str) -> dict[str, Any]:
@@ -85,17 +70,26 @@ def describe_model(model: Model, source: str) -> dict[str, Any]:
             }
             for type_, own in model.types.items()
         },
-        "species": [_describe_plate(plate) for plate in make_plates(model)],
+        "species": [_describe_plate(plate) for plate in _make_plates(model)],
     }
 
 
-def _note_added_species(model: Model) -> str:
-    """Say which species were added to a trained model, in a sentence; empty where there are none."""
-    added = sorted({name for own in model.types.values() for name in own.identifier.added})
-    if not added:
-        return ""
-    more = f" and {len(added) - _LISTED} more" if len(added) > _LISTED else ""
-    return f"Scores are those of the training, before species were added: {', '.join(added[:_LISTED])}{more}."
+def _make_plates(model: Model) -> list[Plate]:
+    """Make a plate of each species, in alphabetical order."""
+    return [Plate(name, own, describe_typical_traits(own)) for name, own in sorted(model.species.items())]
+
+
+def describe_typical_traits(species: Species) -> dict[str, str]:
+    """Describe a species by the medians of its traits.
+
+    Leaflets that overlap can make a compound leaf look simple: where pictures disagree, it is called neither.
+    """
+    most = max((own.n_pictures for own in species.traits.values()), default=0)
+    medians = {name: own.median for name, own in species.traits.items() if own.n_pictures >= _MEASURED_SHARE * most}
+    leaflets = species.traits.get("leaflets")
+    if leaflets and leaflets.low <= 1 < leaflets.high:
+        medians.pop("leaflets", None)
+    return describe_traits(medians)
 
 
 def _describe_plate(plate: Plate) -> dict[str, Any]:
@@ -159,27 +153,3 @@ def _tabulate_species(plates: Sequence[Plate], types: Sequence[AcquisitionType])
         )
     columns = ["species", "common name", "family", "pictures", "plants", *map(str, types), "taken for"]
     return Table("Species, with the share of held-out pictures that are identified correctly", columns, rows)
-
-
-def tabulate_species_by_type(model: Model) -> Table:
-    """List the species of each type with all counts, for a spreadsheet."""
-    columns = ["species", "common names", "family", "order", "type", "pictures", "plants", "held-out pictures"]
-    columns += ["top-1", "top-5", "taken for", "description"]
-    rows = []
-    for plate in make_plates(model):
-        taxon = plate.species.taxon
-        names = [plate.name, "; ".join(plate.species.vernacular_names), taxon.family, taxon.order]
-        description = "; ".join(plate.traits.values())
-        for type_, own in plate.species.types.items():
-            held_out = own.held_out
-            answers: list[Any] = [None] * 4
-            if held_out:
-                answers = [held_out.n_pictures, held_out.n_first, held_out.n_five, "; ".join(held_out.taken_for)]
-            rows.append([*names, str(type_), own.n_pictures, own.n_plants, *answers, description])
-    return Table("Species", columns, rows)
-
-
-def read_card(model_file: Path) -> str | None:
-    """Read the model card that lies beside a model, `<name>.md`; None where there is none."""
-    file = model_file.with_suffix(".md")
-    return read_text(file) if file.is_file() else None

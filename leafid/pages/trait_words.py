@@ -32,27 +32,23 @@ class TraitTitle(NamedTuple):
     unit: str
     #: The smallest difference between two species that is worth mentioning.
     noticeable: float
+    #: Turns a measured value into one in the unit.
+    scale: float = 1
 
 
 #: Traits that species are compared by.
 TRAITS: Mapping[str, TraitTitle] = {
     "leaflets": TraitTitle("leaflets", "", 1.5),
     "length_width": TraitTitle("length to width", "", 0.2),
-    "widest": TraitTitle("greatest width (base 0%, tip 100%)", "%", 5),
+    "widest": TraitTitle("greatest width (base 0%, tip 100%)", "%", 5, 100),
     "lobes": TraitTitle("lobes", "", 1.5),
     "teeth": TraitTitle("teeth", "", 5),
     "tooth_depth": TraitTitle("height of the teeth, of the width", "%", 0.5),
     "apex_angle": TraitTitle("angle of the apex", "°", 8),
     "base_angle": TraitTitle("angle of the base", "°", 8),
-    "base_extension": TraitTitle("depth of the base's sinus, of the length", "%", 3),
+    "base_extension": TraitTitle("depth of the base's sinus, of the length", "%", 3, 100),
     "petiole": TraitTitle("petiole to blade", "", 0.1),
 }
-_PERCENT = {"widest", "base_extension"}
-
-
-def to_unit(name: str, value: float) -> float:
-    """Turn a measured value into one in the unit of `TRAITS`."""
-    return 100 * value if name in _PERCENT else value
 
 
 def describe_traits(values: Mapping[str, float]) -> dict[str, str]:

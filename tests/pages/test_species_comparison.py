@@ -1,5 +1,5 @@
 from leafid.model.species import Species, TraitRange
-from leafid.pages.species_comparison import compare_species
+from leafid.pages.explaining import compare_species
 from leafid.pictures.picture import AcquisitionType, Taxon
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
