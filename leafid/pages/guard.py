@@ -34,8 +34,7 @@ class Guard:
     def __init__(self, app: ASGIApp, host: str) -> None:
         self.app = app
         self._names = {"localhost", "127.0.0.1", "::1", host.lower()}
-        address = _parse_address(host)
-        self._is_local = host == "localhost" or (address is not None and address.is_loopback)
+        self._is_local = host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
         if not self._is_local:
             self._names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
 
@@ -47,37 +46,28 @@ class Guard:
                 MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-        elif scope["type"] == "http":
+        if scope["type"] == "http":
             answer = self._refuse(scope) or self.app
             await answer(scope, receive, send_guarded)
 
     def _refuse(self, scope: Scope) -> JSONResponse | None:
         headers = Headers(scope=scope)
-        hosts = headers.getlist("host")
-        if len(hosts) != 1 or not self._knows(hosts[0]):
+        host = headers.get("host", "").lower()
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            name = ""
+        if name not in self._names and (self._is_local or not _is_address(name)):
             return JSONResponse({"problem": "expected the name or address of this server as Host"}, 421)
-        origin = headers.get("origin", "")
-        is_own = origin.lower() in {"", f"{scope['scheme']}://{hosts[0]}".lower()}
+        is_own = headers.get("origin", "").lower() in {"", f"{scope['scheme']}://{host}"}
         is_own = is_own and headers.get("sec-fetch-site", "none") in {"same-origin", "none"}
         if is_own or scope["method"] in {"GET", "HEAD"}:
             return None
         return JSONResponse({"problem": "expected a request of this server's own page"}, 403)
 
-    def _knows(self, host: str) -> bool:
-        try:
-            parts = urlsplit(f"//{host}")
-            name = (parts.hostname or "").rstrip(".")
-        except ValueError:
-            return False
-        if parts.netloc != host or parts.username is not None:
-            return False
-        return name in self._names or (not self._is_local and _parse_address(name) is not None)
 
-
-def _parse_address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _is_address(name: str) -> bool:
     try:
-        return ipaddress.ip_address(name)
+        return bool(ipaddress.ip_address(name))
     except ValueError:
-        return None
+        return False

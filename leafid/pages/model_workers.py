@@ -1,7 +1,6 @@
 """Worker processes that hold the model, and what they do for requests: one that is killed or hangs costs one."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -16,16 +15,15 @@ from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fuse_answers
-from leafid.pages import field_guide
 from leafid.pages.explaining import Explanation, explain
+from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
 from leafid.pages.uploads import Upload
 from leafid.pictures.decoding import read_hashed_image
-from leafid.workers import WorkerError, WorkerPool, call_single_threaded, reporting_lost_workers
+from leafid.workers import WorkerPool, call_single_threaded, reporting_lost_workers
 
 # Time for a worker to start and to read its model, in seconds.
 _START_SECONDS = 120.0
-_ENDING = "the server ends"
 
 
 class ModelWorkers:
@@ -38,7 +36,6 @@ class ModelWorkers:
         self.model_file = model_file
         self._seconds = seconds
         self._pool = WorkerPool(n_workers)
-        self._is_closed = False
 
     def start(self) -> None:
         """Wait until the workers have read the model; raises `LeafidError` where they can't."""
@@ -56,23 +53,15 @@ class ModelWorkers:
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function in a worker; `function` and its arguments are pickled.
 
-        Raises `WorkerError` if the worker was killed or took too long, and the function's own `LeafidError`. A call
-        that is cancelled ends its worker.
+        Raises `WorkerError` if the worker was killed or took too long, and the function's own errors. A call that is
+        cancelled ends its worker.
         """
-        if self._is_closed:
-            raise WorkerError(_ENDING)
         future = self._pool.submit(_call_with_model, self.model_file, function, arguments, seconds=self._seconds)
-        try:
-            with reporting_lost_workers(self._seconds):
-                return await asyncio.wrap_future(future)
-        except (WorkerError, asyncio.CancelledError) as error:
-            if self._is_closed:
-                raise WorkerError(_ENDING) from error
-            raise
+        with reporting_lost_workers(self._seconds):
+            return await asyncio.wrap_future(future)
 
     def close(self) -> None:
-        """End the workers; calls that wait or are in progress fail."""
-        self._is_closed = True
+        """End the workers; calls that wait or are in progress are cancelled."""
         self._pool.close()
 
 
@@ -82,13 +71,7 @@ def _read_model(file: str) -> Model:
 
 
 def _call_with_model(file: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    try:
-        return call_single_threaded(lambda rest: function(_read_model(file), *rest), arguments)
-    except LeafidError:
-        raise
-    except Exception as error:
-        logging.getLogger(__name__).debug("", exc_info=error)
-        raise LeafidError(f"unexpected {type(error).__name__}: {error}; this is a bug, please report it") from None
+    return call_single_threaded(lambda rest: function(_read_model(file), *rest), arguments)
 
 
 def _warm_up(file: str) -> None:
@@ -119,10 +102,13 @@ def explain_pictures(model: Model, upload: Upload, prefix: str) -> list[str]:
 
 def make_field_guide(model: Model, file: Path) -> str:
     """Make the field guide of the model that was read from a file, as a page."""
-    return render_site_page("field_guide.html", "/guide", **field_guide.make_guide(model, file))
+    return render_site_page("field_guide.html", "/guide", **make_guide(model, file))
 
 
 def _identify(model: Model, upload: Upload) -> list[Answer]:
+    for type_ in {picture.type for picture in upload.pictures if picture.type}:
+        if type_ not in model.types:
+            raise LeafidError(f"the model knows no pictures of the type {type_}, only {', '.join(model.types)}")
     # One by one: two pictures may have the same name.
     answers = [next(model.identify(picture)) for picture in upload.pictures]
     return fuse_answers(model.types, answers, REJECTED_SHARE).expand() if upload.is_one_tree else answers

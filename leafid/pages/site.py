@@ -4,21 +4,18 @@ import asyncio
 import json
 import logging
 import socket
-import traceback
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from importlib import resources
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-import h11
 import uvicorn
 from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -30,14 +27,14 @@ from leafid.pages import field_guide, model_workers
 from leafid.pages.guard import Guard
 from leafid.pages.model_workers import ModelWorkers
 from leafid.pages.rendering import render_site_page
-from leafid.pages.uploads import Limits, discard, measure_request, read_upload
+from leafid.pages.uploads import Limits, read_upload
 from leafid.workers import WorkerError
 
 # Seconds after which a client that is refused for now may try again.
 _RETRY_AFTER = 2
 # Fewer than the files that a process may open.
 _MAX_CONNECTIONS = 800
-# Time for sending the header of a request.
+# Time for sending the header of the first request of a connection.
 _HEADER_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 
@@ -50,7 +47,6 @@ def make_app(pool: ModelWorkers, host: str = "127.0.0.1", limits: Limits | None 
             Route("/", site.show_form),
             Route("/explain", site.explain, methods=["POST"]),
             Route("/guide", site.show_field_guide),
-            Route("/api", site.show_api),
             Mount("/static", StaticFiles(packages=[("leafid.pages", "static")])),
             Route("/identify", site.identify, methods=["POST"]),
             Route("/species", site.list_species),
@@ -68,7 +64,6 @@ class _Site:
         self.pool = pool
         self.limits = limits
         self.n_requests = 0
-        self.n_bytes = 0
         self.fixed: dict[Callable[..., Any], Any] = {}
         self.answer_numbers = count(1)
 
@@ -82,10 +77,6 @@ class _Site:
 
     async def show_field_guide(self, _: Request) -> Response:
         return HTMLResponse(await self._get_fixed(model_workers.make_field_guide, Path(self.pool.model_file)))
-
-    async def show_api(self, request: Request) -> Response:
-        page = render_site_page("api.html", "/api", api=read_api_description(), address=str(request.base_url))
-        return HTMLResponse(page)
 
     def _show_answers(self, answers: list[str]) -> Response:
         return HTMLResponse(
@@ -103,26 +94,13 @@ class _Site:
 
     async def _answer(self, request: Request, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function of an upload in a worker."""
-        n_bytes = min(measure_request(request, self.limits), self.limits.request_bytes)
-        if self.n_requests >= self.limits.requests or self.n_bytes + n_bytes > self.limits.pending_bytes:
-            with suppress(TimeoutError, ClientDisconnect):
-                async with asyncio.timeout(self.limits.upload_seconds):
-                    await discard(request.stream())
+        if self.n_requests >= self.limits.requests:
             raise _refuse_for_now("too many requests at once")
         self.n_requests += 1
-        self.n_bytes += n_bytes
         try:
-            upload = await read_upload(request, self.limits)
-            types = (await self._get_fixed(field_guide.describe_model, ""))["types"]
-            if any(picture.type and picture.type not in types for picture in upload.pictures):
-                known = ", ".join(types)
-                raise HTTPException(
-                    400, f"the model knows no pictures of the type {upload.pictures[0].type}, only {known}"
-                )
-            return await self._call(function, upload, *arguments)
+            return await self._call(function, await read_upload(request, self.limits), *arguments)
         finally:
             self.n_requests -= 1
-            self.n_bytes -= n_bytes
 
     async def _get_fixed(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what a function tells of the model, which is computed once."""
@@ -136,12 +114,10 @@ class _Site:
                 return await self.pool.call(function, *arguments)
         except TimeoutError:
             raise _refuse_for_now("the answer took too long") from None
-        except asyncio.CancelledError:
-            raise _refuse_for_now("the server ends") from None
         except WorkerError as error:
             raise _refuse_for_now(str(error)) from error
         except LeafidError as error:
-            raise HTTPException(500, str(error)) from error
+            raise HTTPException(400, str(error)) from error
 
 
 def read_api_description() -> dict[str, Any]:
@@ -162,8 +138,8 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 
 async def _report_bug(request: Request, error: Exception) -> Response:
-    _log.debug("%s", "".join(traceback.format_exception(error)).rstrip("\n"))
     text = f"unexpected {type(error).__name__}: {error}; this is a bug, please report it"
+    _log.debug("", exc_info=error)
     _log.warning("%s", text)
     return _tell_problem(request, text, 500)
 
@@ -189,44 +165,16 @@ def run_server(listener: socket.socket, pool: ModelWorkers, host: str) -> None:
         server_header=False,
         timeout_graceful_shutdown=1,
     )
-    _Server(config, pool).run([listener])
+    uvicorn.Server(config).run([listener])
 
 
 class _Protocol(H11Protocol):
     """Closes connections that are open without a complete header for some seconds, so that others can come."""
 
-    _timer: asyncio.TimerHandle | None = None
-
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._limit_header()
+        self.loop.call_later(_HEADER_SECONDS, self._close_without_request)
 
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._limit_header()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        super().connection_lost(exc)
-        if self._timer:
-            self._timer.cancel()
-
-    def _limit_header(self) -> None:
-        # The clock runs from the first byte, or the connection, to the end of the header.
-        if self.conn.their_state is not h11.IDLE:
-            if self._timer:
-                self._timer.cancel()
-            self._timer = None
-        elif self._timer is None:
-            self._timer = self.loop.call_later(_HEADER_SECONDS, self.transport.close)
-
-
-class _Server(uvicorn.Server):
-    """Ends at once: what is in progress is not finished, but refused."""
-
-    def __init__(self, config: uvicorn.Config, pool: ModelWorkers) -> None:
-        super().__init__(config)
-        self._pool = pool
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._pool.close()
-        await super().shutdown(sockets)
+    def _close_without_request(self) -> None:
+        if self.cycle is None:
+            self.transport.close()

@@ -1,25 +1,21 @@
 """Reads uploaded pictures into memory, within limits."""
 
 import asyncio
-import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
-from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import Field, File, FormParser, parse_options_header
+from python_multipart.multipart import parse_options_header
+from starlette.datastructures import Headers, UploadFile
 from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from leafid.pictures.picture import AcquisitionType, Picture
 
 FIELD = "pictures"
-# Maximum number of parts of a form beside the pictures, and of characters of a name and of the header Content-Type.
-_MAX_OTHERS = 10
-_MAX_NAME = 200
-_MAX_CONTENT_TYPE = 500
-# Pictures never reach the disk.
-_FORM = {"MAX_MEMORY_FILE_SIZE": math.inf}
+# Maximum number of parts of a form beside the pictures, and of characters of a name.
+_MAX_OTHERS, _MAX_NAME = 10, 200
 
 
 @dataclass(frozen=True)
@@ -31,9 +27,8 @@ class Limits:
     request_bytes: int = 64 << 20
     #: In one request.
     pictures: int = 20
-    #: `requests`, `pending_bytes`: requests in progress, and the sizes of their bodies; those beyond get status 503.
-    requests: int = 256
-    pending_bytes: int = 512 << 20
+    #: Requests in progress; those beyond get status 503.
+    requests: int = 64
     #: `upload_seconds`, `answer_seconds`: for sending a request, and for its answer, which includes waiting for a
     #: worker.
     upload_seconds: float = 60.0
@@ -48,10 +43,9 @@ class Upload:
     is_one_tree: bool
 
 
-def measure_request(request: Request, limits: Limits) -> int:
-    """Return the number of bytes that a request declares, by default the limit."""
-    declared = request.headers.get("content-length", "")
-    return int(declared) if declared.isdecimal() else limits.request_bytes
+class _Parser(MultiPartParser):
+    # Pictures never reach the disk.
+    spool_max_size = 1 << 40
 
 
 async def read_upload(request: Request, limits: Limits) -> Upload:
@@ -62,89 +56,51 @@ async def read_upload(request: Request, limits: Limits) -> Upload:
     HTTPException
         With status 400, 408, 413 or 415.
     """
+    kind, parameters = parse_options_header(request.headers.get("content-type", ""))
+    if kind != b"multipart/form-data":
+        raise HTTPException(415, f"expected multipart/form-data with files in the field '{FIELD}'")
+    # Names and values are UTF-8, as browsers send them, whatever charset the request declares.
+    boundary = parameters.get(b"boundary", b"").decode("latin-1")
+    headers = Headers({"content-type": f'multipart/form-data; boundary="{boundary}"'})
+    stream = _limit(request, limits.request_bytes)
+    parser = _Parser(headers, stream, max_files=limits.pictures + _MAX_OTHERS, max_fields=_MAX_OTHERS)
     try:
         async with asyncio.timeout(limits.upload_seconds):
-            body = await _read_body(request, limits)
+            form = await parser.parse()
     except TimeoutError:
         raise HTTPException(408, f"expected the pictures within {limits.upload_seconds:g} seconds") from None
     except ClientDisconnect:
         raise HTTPException(400, "the connection was closed before the end of the request") from None
-    # In a thread, as it takes long for a form that is made to; other requests are answered meanwhile.
-    return await asyncio.to_thread(parse_upload, request.headers.get("content-type", ""), body, limits)
-
-
-def parse_upload(content_type: str, body: bytes, limits: Limits) -> Upload:
-    """Parse the body of a multipart request; raise `HTTPException` with status 400, 413 or 415.
-
-    Names and values are UTF-8, as browsers send them, whatever charset the request declares.
-    """
-    kind, parameters = parse_options_header(content_type[:_MAX_CONTENT_TYPE])
-    if kind != b"multipart/form-data":
-        raise HTTPException(415, f"expected multipart/form-data with files in the field '{FIELD}'")
-    files: list[File] = []
-    others: list[Field | File] = []
-
-    def add(part: Field | File) -> None:
-        # A browser sends an empty part without a name for a field that was left empty.
-        if isinstance(part, File) and _decode(part.field_name) == FIELD and (part.file_name or part.size):
-            files.append(part)
-        else:
-            others.append(part)
-        if len(files) > limits.pictures:
-            raise HTTPException(413, f"expected at most {limits.pictures} pictures")
-        if len(others) > _MAX_OTHERS:
-            raise HTTPException(413, f"expected at most {_MAX_OTHERS} fields beside the pictures")
-
-    try:
-        parser = FormParser("multipart/form-data", add, add, boundary=parameters.get(b"boundary"), config=_FORM)
-        parser.write(body)
-        parser.finalize()
-    except FormParserError as error:
-        raise HTTPException(400, f"expected a complete multipart form: {error}") from None
+    except MultiPartException as error:
+        raise HTTPException(400, f"expected a complete multipart form: {error.message}") from None
+    # A browser sends an empty file without a name for a field that was left empty.
+    files = [own for own in form.getlist(FIELD) if isinstance(own, UploadFile) and (own.filename or own.size)]
     if not files:
         raise HTTPException(400, f"expected one or several files in the field '{FIELD}', found none")
-    if any(file.size > limits.picture_bytes for file in files):
+    if len(files) > limits.pictures:
+        raise HTTPException(413, f"expected at most {limits.pictures} pictures")
+    if any((file.size or 0) > limits.picture_bytes for file in files):
         raise HTTPException(413, f"expected pictures of at most {limits.picture_bytes >> 20} MiB")
-    values = {_decode(own.field_name): _decode(own.value) for own in others if isinstance(own, Field)}
-    word = values.get("assume_type", "")
+    word = form.get("assume_type", "")
     if word not in ["", *AcquisitionType]:
         raise HTTPException(400, f"expected a type ({', '.join(AcquisitionType)}), found {word!r:.50}")
-    type_ = AcquisitionType(word) if word else None
-    for file in files:
-        file.file_object.seek(0)
-    pictures = [Picture(_make_name(file), type_, data=file.file_object.read()) for file in files]
-    return Upload(pictures, values.get("together") in {"1", "true", "on"})
+    type_ = AcquisitionType(str(word)) if word else None
+    pictures = [Picture(_make_name(file), type_, data=await file.read()) for file in files]
+    return Upload(pictures, form.get("together") in {"1", "true", "on"})
 
 
-async def discard(stream: AsyncIterator[bytes]) -> None:
-    """Read what remains of a request: a client that is still sending would not see the answer."""
-    async for _ in stream:
-        pass
-
-
-async def _read_body(request: Request, limits: Limits) -> bytes:
-    """Read the body of a request; one that is too large is read to its end, but not kept."""
-    declared = measure_request(request, limits)
-    problem = f"expected at most {limits.request_bytes >> 20} MiB in one request; send fewer pictures"
-    # A client that asks first whether to send it has sent nothing yet.
-    if declared > limits.request_bytes and "expect" in request.headers:
-        raise HTTPException(413, problem)
-    body = bytearray()
-    is_excess = declared > limits.request_bytes
+async def _limit(request: Request, most: int) -> AsyncGenerator[bytes, None]:
+    """Pass a body on; one that is too large is read to its end, as a client that still sends would see no answer."""
+    size = 0
     async for chunk in request.stream():
-        is_excess = is_excess or len(body) + len(chunk) > limits.request_bytes
-        if not is_excess:
-            body += chunk
-    if is_excess:
-        raise HTTPException(413, problem)
-    return bytes(body)
+        size += len(chunk)
+        if size <= most:
+            yield chunk
+    if size > most:
+        raise HTTPException(413, f"expected at most {most >> 20} MiB in one request; send fewer pictures")
 
 
-def _decode(text: bytes | None) -> str:
-    return (text or b"").decode("utf-8", "replace")
-
-
-def _make_name(file: File) -> Path:
+def _make_name(file: UploadFile) -> Path:
     """Return the last part of the name that the client gave; it is never opened."""
-    name = _decode(file.file_name).replace("\\", "/").rpartition("/")[2].replace("\0", "")
+    name = (file.filename or "").replace("\\", "/").rpartition("/")[2].replace("\0", "")
     return Path(name[-_MAX_NAME:] or "picture")

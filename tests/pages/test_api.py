@@ -163,6 +163,5 @@ def test_a_body_without_a_length_is_limited(make_client):
 
 def test_other_content_and_too_many_fields_are_refused(client, leaf):
     assert client.post("/identify", content=b"\xff\xd8\xff", headers={"Content-Type": "image/jpeg"}).status_code == 415
-    assert client.post("/identify", files=leaf, data={f"field {n}": "x" for n in range(20)}).status_code == 413
-    assert client.post("/identify", files=leaf, data={"field": ["x"] * 20}).status_code == 413
-    assert client.post("/identify", files=[*leaf, *[("other", leaf[0][1])] * 20]).status_code == 413
+    assert client.post("/identify", files=leaf, data={"field": ["x"] * 20}).status_code == 400
+    assert client.post("/identify", files=[*leaf, *[("other", leaf[0][1])] * 40]).status_code == 400

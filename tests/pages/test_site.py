@@ -11,7 +11,7 @@ HTML = {"Accept": "text/html,*/*"}
 INLINE = re.compile(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=|javascript:", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("path", ["/", "/guide", "/api", "/nothing"])
+@pytest.mark.parametrize("path", ["/", "/guide", "/nothing"])
 def test_pages_have_no_inline_script_or_style_and_nothing_from_elsewhere(client, path):
     page = client.get(path, headers=HTML)
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
