@@ -11,7 +11,7 @@ from pathlib import Path
 
 from leafid.cli.arguments import CACHE, switch
 from leafid.cli.environment import Environment
-from leafid.features.feature_cache import choose_cache_folder, locate_database, measure_cache, remove_cache
+from leafid.features.feature_cache import choose_cache_folder, locate_database, remove_cache
 
 
 class Options:
@@ -30,6 +30,5 @@ def run(options: Options, environment: Environment) -> int:
         remove_cache(folder)
         environment.note(f"leafid: {file} removed")
     else:
-        count, size = measure_cache(folder)
-        environment.print(f"{file}: {count} values, {size / 2**20:.1f} MiB")
+        environment.print(f"{file}: {file.stat().st_size / 2**20:.1f} MiB")
     return 0

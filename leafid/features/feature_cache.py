@@ -6,7 +6,7 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from leafid.errors import LeafidError
@@ -74,29 +74,15 @@ class FeatureCache:
         """Store several values; all of them or none."""
         now = int(time.time())
         rows = [(key, _add_checksum(value), now) for key, value in items]
-        self._execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
-
-    def shrink(self) -> int:
-        """Remove the oldest values until the limit is met; returns their number."""
-        with self._tolerating_errors("read"):
-            # The values don't exceed the pages, which are counted in no time.
-            [pages] = self._connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
-            if pages[0] > self.limit:
-                return self._execute(_SHRINK, [(self.limit,)])
-        return 0
+        with self._tolerating_errors("written"), self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
 
     def close(self) -> None:
-        """Shrink to the limit and close the database."""
-        self.shrink()
-        self._connection.close()
-
-    def _execute(self, statement: str, rows: Sequence[tuple]) -> int:
-        """Change rows, all or none of them; returns the number of changed rows."""
-        if not rows:
-            return 0
+        """Remove the oldest values beyond the limit and close the database."""
         with self._tolerating_errors("written"), self._connection:
-            return self._connection.executemany(statement, rows).rowcount
-        return 0
+            if self.file.stat().st_size > self.limit:
+                self._connection.execute(_SHRINK, (self.limit,))
+        self._connection.close()
 
     @contextmanager
     def _tolerating_errors(self, verb: str) -> Iterator[None]:
@@ -119,17 +105,6 @@ def choose_cache_folder() -> Path:
 def locate_database(folder: Path) -> Path:
     """Return the path of the database in a cache folder."""
     return folder / "features.sqlite"
-
-
-def measure_cache(folder: Path) -> tuple[int, int]:
-    """Count the values of an existing cache, and their bytes."""
-    file = locate_database(folder)
-    try:
-        with closing(sqlite3.connect(file, timeout=_LOCK_TIMEOUT)) as connection:
-            count, size = connection.execute("SELECT COUNT(*), TOTAL(LENGTH(value)) FROM vectors").fetchone()
-    except _ERRORS as error:
-        raise LeafidError(f"{file}: the feature cache can't be read: {error}; --clear removes a damaged one") from error
-    return count, int(size)
 
 
 def remove_cache(folder: Path) -> None:

@@ -14,7 +14,7 @@ def folder(tmp_path):
 def test_the_cache_file_and_its_size_are_shown(cli, folder):
     done = cli("cache", "--cache", folder)
     assert done.status == 0
-    assert done.out == f"{folder / 'features.sqlite'}: 4 values, 2.0 MiB\n"
+    assert done.out == f"{folder / 'features.sqlite'}: 2.0 MiB\n"
 
 
 @pytest.mark.parametrize("damage", [b"", b"\xff" * 2**20])
@@ -32,11 +32,3 @@ def test_a_missing_cache_is_not_created(cli, tmp_path, words):
     assert (done.status, done.err) == (0, "")
     assert done.out == f"{tmp_path / 'typo'}: no feature cache there\n"
     assert not (tmp_path / "typo").exists()
-
-
-def test_showing_a_damaged_cache_changes_nothing(cli, folder):
-    (folder / "features.sqlite").write_bytes(b"\xff" * 2**12)
-    done = cli("cache", "--cache", folder)
-    assert done.status == 1
-    assert "the feature cache can't be read: file is not a database; --clear removes a damaged one" in done.err
-    assert (folder / "features.sqlite").read_bytes() == b"\xff" * 2**12
