@@ -33,12 +33,11 @@ def parse_species_name(text: str) -> str:
     >>> parse_species_name("acer_campestre")
     'Acer campestre'
     """
-    words = _split_words(text.replace("_", " "))
-    genus = [word if word == "x" else word.capitalize() for word in _take_first_name(words)]
-    name = genus + [word.lower() for word in _take_first_name(_skip_first_name(words))]
-    if sum(word != "x" for word in name) < 2:
+    genus, epithet, _ = _split_name(text)
+    words = [word if word == "x" else word.capitalize() for word in genus.split()] + epithet.lower().split()
+    if sum(word != "x" for word in words) < 2:
         raise LeafidError(f"expected a species name of two or three words, found {text.strip()!r}")
-    return check_printable(" ".join(name))
+    return check_printable(" ".join(words))
 
 
 def parse_label(text: str) -> Taxon:
@@ -58,12 +57,11 @@ def parse_label(text: str) -> Taxon:
     >>> parse_label("Tomato leaf mold").species
     'Tomato leaf mold'
     """
-    words = _split_words(text.replace("_", " "))
-    genus, epithet = (" ".join(_take_first_name(rest)).removeprefix("x ") for rest in (words, _skip_first_name(words)))
+    genus, epithet, rest = _split_name(text)
+    genus, epithet = genus.removeprefix("x "), epithet.removeprefix("x ")
     family = _read_families().get(genus.casefold())
     is_binomial = genus[:1].isupper() and genus[1:].islower() and epithet.islower()
     is_worded = genus.isalpha() and epithet.replace("-", "").isalpha() and not re.search(r"\d", text)
-    rest = _skip_first_name(_skip_first_name(words))
     has_other_word = bool(rest) and rest[0][:1].islower() and rest[0].rstrip(".") not in _RANKS
     if is_worded and (family or is_binomial) and not has_other_word:
         species = parse_species_name(text)
@@ -97,22 +95,17 @@ def parse_genus(text: str) -> str:
     >>> parse_genus("Quercus coccifera L."), parse_genus("×Cuprocyparis Farjon")
     ('Quercus', 'x Cuprocyparis')
     """
-    return " ".join(_take_first_name(_split_words(text)))
+    return _split_name(text)[0]
 
 
-def _split_words(text: str) -> list[str]:
+def _split_name(text: str) -> tuple[str, str, list[str]]:
+    """Split a name into genus and epithet, each with the hybrid sign before it, and further words."""
     # File systems and editors differ in whether an accent is a part of its letter or a character of its own.
-    text = unicodedata.normalize("NFC", text)
-    return ["x" if word in _HYBRID_SIGNS else word for word in text.replace("×", " × ").split()]
-
-
-def _take_first_name(words: list[str]) -> list[str]:
-    """Return the first word, together with the hybrid sign before it."""
-    return words[: 2 if words[:1] == ["x"] else 1]
-
-
-def _skip_first_name(words: list[str]) -> list[str]:
-    return words[len(_take_first_name(words)) :]
+    text = unicodedata.normalize("NFC", text).replace("_", " ").replace("×", " × ")
+    words = ["x" if word in _HYBRID_SIGNS else word for word in text.split()]
+    n_genus = 2 if words[:1] == ["x"] else 1
+    n_both = n_genus + (2 if words[n_genus : n_genus + 1] == ["x"] else 1)
+    return " ".join(words[:n_genus]), " ".join(words[n_genus:n_both]), words[n_both:]
 
 
 def parse_date(text: str) -> str:
@@ -127,25 +120,20 @@ def parse_date(text: str) -> str:
     ('2010-07-06', '2010-07', '2010')
     """
     match = _DATE.fullmatch(text.strip())
-    if match is None:
-        raise LeafidError(f"expected a date like 06/07/10, 2010/07 or 2010, found {text.strip()!r}")
-    year = int(match["y"] or match["yy"])
-    if match["yy"] and len(match["yy"]) == 2:
-        year += 1900 if year >= 70 else 2000
-    month_and_day = [int(part) for part in (match["m"] or match["m2"], match["d"] or match["d2"]) if part]
+    parts = re.split("[/.-]", match[1]) if match else []
+    if len(parts) == 3 and len(parts[0]) < 3:
+        parts.reverse()
+        if len(parts[0]) == 2:
+            parts[0] = ("19" if parts[0] >= "70" else "20") + parts[0]
     try:
-        date(year, *month_and_day, *[1] * (2 - len(month_and_day)))
-    except ValueError as error:
-        raise LeafidError(f"expected a date, found {text.strip()!r}: {error}") from None
-    return "-".join([f"{year:04d}", *(f"{part:02d}" for part in month_and_day)])
+        year, month, day = (int(part) for part in (*parts, 1, 1)[:3])
+        date(year if len(parts[0]) == 4 else 0, month, day)
+    except (ValueError, IndexError):
+        raise LeafidError(f"expected a date like 06/07/10, 2010/07 or 2010, found {text.strip()!r}") from None
+    return "-".join([parts[0], *(part.zfill(2) for part in parts[1:])])
 
 
-_DATE = re.compile(
-    r"(?:(?P<d>\d{1,2})[/.-](?P<m>\d{1,2})[/.-](?P<yy>\d{4}|\d{2})"
-    r"|(?P<y>\d{4})(?:[/.-](?P<m2>\d{1,2})(?:[/.-](?P<d2>\d{1,2}))?)?)"
-    r"(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?",
-    re.ASCII,
-)
+_DATE = re.compile(r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?", re.ASCII)
 
 
 def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | None:

@@ -75,14 +75,11 @@ def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list
 def split_by_unit(pictures: Sequence[Picture], unit: str, n_folds: int, seed: int) -> list[np.ndarray]:
     """Distribute whole places, authors or days over folds, so that a model is tested at unseen places, for instance.
 
-    `unit` is ``place`` (see `label_places`), ``author`` or ``day``; authors and days of one plant share a fold. Each
-    unit, those with many plants first and equal ones in an order shuffled by the seed, goes to the fold with the fewest
-    plants so far. Returns indices as `split_by_plant` does. Fewer units than folds raise a `LeafidError`.
+    `unit` is ``place``, ``author`` or ``day``, see `label_units`. Each unit, those with many plants first and equal
+    ones in an order shuffled by the seed, goes to the fold with the fewest plants so far. Returns indices as
+    `split_by_plant` does. Fewer units than folds raise a `LeafidError`.
     """
-    if unit == "place":
-        labels = label_places(pictures)
-    else:
-        labels = _label_groups(pictures, [picture.author if unit == "author" else picture.date for picture in pictures])
+    labels = label_units(pictures, unit)
     n_labels = int(labels.max(initial=-1)) + 1
     _check_n_folds(n_folds, n_labels, f"{unit}s (plants without one count as a single one)")
     plants: list[set[str]] = [set() for _ in range(n_labels)]
@@ -100,44 +97,40 @@ def split_by_unit(pictures: Sequence[Picture], unit: str, n_folds: int, seed: in
     return [np.array(sorted(fold), dtype=np.int64) for fold in folds]
 
 
-def label_places(pictures: Sequence[Picture], within_km: float = PLACE_KM) -> np.ndarray:
-    """Label each picture with the number of its place, from 0 in the order of their first pictures: int64 (n,).
+def label_units(pictures: Sequence[Picture], unit: str, within_km: float = PLACE_KM) -> np.ndarray:
+    """Label each picture with the number of its place, author or day, in the order of first pictures: int64 (n,).
 
-    Two plants are at the same place if they are closer than `within_km`, or if a chain of such plants joins them; all
-    pictures of a plant are at one place. As a plant without coordinates may be anywhere, all of these form one place.
+    All pictures of a plant have one label, and so have authors or days that a plant joins. Two plants are at the same
+    place if they are closer than `within_km`, or if a chain of such plants joins them. As a plant without coordinates,
+    author or date may be of any unit, all of these form one.
     """
-    coordinates = [picture.coordinates for picture in pictures]
-    is_known = np.array([point is not None for point in coordinates], bool)
-    clusters = np.full(len(pictures), None)
-    if is_known.any():
-        points, inverse = np.unique([point for point in coordinates if point is not None], axis=0, return_inverse=True)
-        latitude, longitude = np.radians(points).T
-        across = np.cos(latitude)
-        on_sphere = np.stack([across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)], axis=1)
-        chord = 2 * np.sin(within_km / _EARTH_RADIUS_KM / 2)
-        pairs = KDTree(on_sphere).query_pairs(chord, output_type="ndarray")
-        graph = coo_array((np.ones(len(pairs), bool), tuple(pairs.T)), shape=(len(points), len(points)))
-        # NumPy 2.0.0 returns the inverse as a column.
-        clusters[is_known] = connected_components(graph, directed=False)[1][inverse.ravel()]
-    return _label_groups(pictures, clusters.tolist())
-
-
-def _label_groups(pictures: Sequence[Picture], values: Sequence[Hashable | None]) -> np.ndarray:
-    """Label each picture with the number of its value, from 0 in the order of their first pictures: int64 (n,).
-
-    Values that pictures of one plant have are one group. All plants without any value form one group.
-    """
-    plants = _number(picture.group for picture in pictures)
+    field = {"place": "coordinates", "author": "author", "day": "date"}[unit]
+    values = [getattr(picture, field) for picture in pictures]
+    known = list(dict.fromkeys(value for value in values if value is not None))
     is_known = np.array([value is not None for value in values], bool)
-    # Group 0 is the unknown value.
-    groups = np.zeros(len(pictures), np.int64)
-    groups[is_known] = 1 + _number(value for value in values if value is not None)
-    is_edge = is_known | ~np.isin(plants, plants[is_known])
+    plants = _number(picture.group for picture in pictures)
+    without = np.setdiff1d(plants, plants[is_known])
+    # The nodes of a graph: plants, values, and the unknown value.
     n_plants = int(plants.max(initial=-1)) + 1
-    n_nodes = n_plants + int(groups.max(initial=0)) + 1
-    edges = plants[is_edge], n_plants + groups[is_edge]
-    graph = coo_array((np.ones(is_edge.sum(), bool), edges), shape=(n_nodes, n_nodes))
+    n_nodes = n_plants + len(known) + 1
+    edges = [
+        (plants[is_known], n_plants + _number(value for value in values if value is not None)),
+        (without, np.full(len(without), n_nodes - 1)),
+    ]
+    if unit == "place" and known:
+        edges.append(tuple(n_plants + _find_near_points(known, within_km).T))
+    rows, cols = (np.concatenate(ends) for ends in zip(*edges, strict=True))
+    graph = coo_array((np.ones(len(rows), bool), (rows, cols)), shape=(n_nodes, n_nodes))
     return _number(connected_components(graph, directed=False)[1][plants].tolist())
+
+
+def _find_near_points(points: Sequence[tuple[float, float]], within_km: float) -> np.ndarray:
+    """Find the pairs of points, latitudes and longitudes in degrees, that are closer than this: indices, int (m, 2)."""
+    latitude, longitude = np.radians(points).T
+    across = np.cos(latitude)
+    on_sphere = np.stack([across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)], axis=1)
+    chord = 2 * np.sin(within_km / _EARTH_RADIUS_KM / 2)
+    return KDTree(on_sphere).query_pairs(chord, output_type="ndarray")
 
 
 def _number(values: Iterable[Hashable]) -> np.ndarray:

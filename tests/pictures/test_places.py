@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from leafid.errors import LeafidError
 from leafid.pictures.picture import Picture
-from leafid.pictures.splits import label_places, split_by_unit
+from leafid.pictures.splits import label_units, split_by_unit
 
 
 def picture(number, plant, latitude=None, longitude=None):
@@ -45,10 +45,10 @@ GARDENS = [
 
 def test_chain_of_plants_is_one_place():
     # a, b and c are joined though a and c are 9 km apart; e and f may be anywhere; a and g are each one plant.
-    assert label_places(GARDENS).tolist() == [0, 0, 0, 1, 2, 0, 2, 0, 3, 3]
-    assert label_places(GARDENS, 20).tolist() == [0, 0, 0, 0, 1, 0, 1, 0, 2, 2]
-    assert label_places(GARDENS, 1).tolist() == [0, 1, 2, 3, 4, 0, 4, 0, 5, 5]
-    assert label_places([]).tolist() == []
+    assert label_units(GARDENS, "place").tolist() == [0, 0, 0, 1, 2, 0, 2, 0, 3, 3]
+    assert label_units(GARDENS, "place", 20).tolist() == [0, 0, 0, 0, 1, 0, 1, 0, 2, 2]
+    assert label_units(GARDENS, "place", 1).tolist() == [0, 1, 2, 3, 4, 0, 4, 0, 5, 5]
+    assert label_units([], "place").tolist() == []
 
 
 @pytest.mark.parametrize("within_km", [0.5, 5, 60, 3000, 30_000])
@@ -62,18 +62,17 @@ def test_places_equal_those_from_all_distances(middle, within_km):
     near = csr_array([[literal_km(a, b) < within_km for b in points] for a in points])
     numbers: dict[int, int] = {}
     expected = [numbers.setdefault(label, len(numbers)) for label in connected_components(near)[1].tolist()]
-    found = label_places(
-        [picture(number, str(number), *point) for number, point in enumerate(points.tolist())], within_km
-    )
+    pictures = [picture(number, str(number), *point) for number, point in enumerate(points.tolist())]
+    found = label_units(pictures, "place", within_km)
     assert found.tolist() == expected
 
 
 def test_many_points_take_little_memory():
     rng = np.random.default_rng(0)
     pictures = [picture(number, str(number), *rng.uniform(-80, 80, 2).tolist()) for number in range(3000)]
-    label_places(pictures[:2])  # what is imported for it
+    label_units(pictures[:2], "place")  # what is imported for it
     tracemalloc.start()
-    label_places(pictures)
+    label_units(pictures, "place")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20e6  # a matrix of all distances: 72 MB
@@ -82,7 +81,7 @@ def test_many_points_take_little_memory():
 def test_folds_keep_places_together():
     folds = split_by_unit(GARDENS, "place", 3, 0)
     assert sorted(np.concatenate(folds).tolist()) == list(range(len(GARDENS)))
-    labels = label_places(GARDENS)
+    labels = label_units(GARDENS, "place")
     assert sum(len(set(labels[fold])) for fold in folds) == 4
     reversed_folds = split_by_unit(GARDENS[::-1], "place", 3, 0)
     names = {frozenset(GARDENS[index].name for index in fold) for fold in folds}
