@@ -77,6 +77,8 @@ class OpenWorldFold:
     unknown: Judgements
     #: By kind (`leafid.features.non_leaves`); where the segmentation finds nothing there is no judgement.
     non_leaves: Mapping[str, Judgements]
+    #: That of the split.
+    setting: str = ""
 
     @property
     def has_both(self) -> bool:
@@ -89,8 +91,8 @@ def cross_validate(
     recipes: Mapping[AcquisitionType, Recipe],
     loader: FeatureLoader,
     splits: Iterable[Split],
-    *,
     shared_codebooks: bool = False,
+    *,
     test_type: AcquisitionType | None = None,
 ) -> Iterator[FoldAnswers]:
     """Identify the test pictures of splits, labelled and of any known type, with models of their training pictures.
@@ -117,7 +119,6 @@ def cross_validate_open_world(
     recipes: Mapping[AcquisitionType, Recipe],
     loader: FeatureLoader,
     splits: Iterable[Split],
-    *,
     shared_codebooks: bool = False,
 ) -> Iterator[OpenWorldFold]:
     """Train on each split without some species, drawn at random; judge these, test pictures, and pictures without leaf.
@@ -142,7 +143,8 @@ def cross_validate_open_world(
             is_correct = np.array(own.species)[judged_known.first] == np.array(labels)
             non_leaves = group_by(load_non_leaves(own, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS), itemgetter(0))
             by_kind = {kind: _judge_features(own, [f for _, f in found]) for kind, found in non_leaves.items()}
-            yield OpenWorldFold(type_, split.seed, split.fold, judged_known, is_correct, judged_unknown, by_kind)
+            judged = (judged_known, is_correct, judged_unknown, by_kind)
+            yield OpenWorldFold(type_, split.seed, split.fold, *judged, split.setting)
 
 
 def _share_training_sets(

@@ -57,10 +57,8 @@ def test_reliability(crossval):
     ("words", "status", "expected"),
     [
         (["--folds", 1], 2, "--folds: expected at least 2, found 1"),
-        (["--folds", 0], 2, "--folds"),
         (["--repeats", "x"], 2, "--repeats"),
-        (["--test-type", "scan"], 2, "expected --only-type with --test-type"),
-        (["--leave-one-out", "--parts"], 2, "not allowed with"),
+        (["--open-world", "--sessions"], 2, "expected --open-world without --reliability, --sessions"),
         (["--folds", 100, "--only-type", "scan-like"], 1, "expected at least 100 plants for 100 folds, found 9"),
         (["--folds", 9, "--by", "place", "--only-type", "scan-like"], 1, "expected at least 9 places"),
     ],
@@ -74,24 +72,21 @@ def test_wrong_numbers(crossval, words, status, expected):
 
 
 def test_few_shots_with_run_files(crossval, cli, drawn, tmp_path):
-    words = ("--folds", 3, "--repeats", 2, "--only-type", "scan-like", "--shots", "2,1", "--shots-of", "plants")
+    words = ("--folds", 3, "--repeats", 2, "--only-type", "scan-like", "--shots", "2,1")
     found = crossval(*words, "--output", tmp_path / "runs")
     assert found.status == 0, found.err
     lines = found.out.splitlines()
-    assert [line.split("  ")[0] for line in lines[1:3]] == ["scan-like, 1 plant", "scan-like, 2 plants"]
+    assert [line.split("  ")[0] for line in lines[1:3]] == ["scan-like, 1 picture", "scan-like, 2 pictures"]
     runs = sorted(file.name for file in (tmp_path / "runs").iterdir())
-    assert runs == [f"{n}-seed-{seed}.txt" for n in ("1-plant", "2-plants") for seed in (0, 1)]
+    assert runs == [f"{n}-seed-{seed}.txt" for n in ("1-picture", "2-pictures") for seed in (0, 1)]
     first = [tmp_path / "runs" / name for name in runs[:2]]
     assert len({line.split()[0] for line in first[0].read_text().splitlines()}) == 9
     table = json.loads(crossval(*words, "--format", "json").out)[0]["rows"]
-    assert [row["type"] for row in table] == ["scan-like, 1 plant", "scan-like, 2 plants"]
+    assert [row["type"] for row in table] == ["scan-like, 1 picture", "scan-like, 2 pictures"]
     compared = cli("compare", drawn / "Train", *first, "--only-type", "scan-like")
     assert compared.status == 0, compared.err
 
 
-def test_given_parts_and_another_type(crossval):
-    words = ("--repeats", 1, "--only-type", "scan")
-    assert crossval(*words, "--parts").out.splitlines()[1].split()[-2:] == ["3", "0"]
-    found = crossval(*words, "--folds", 3, "--test-type", "scan-like", "--by", "plant")
-    assert [line.split()[0] for line in found.out.splitlines()[1:]] == ["scan-like"]
-    assert crossval("--leave-one-out", *words).err.count(": scan done") == 9
+def test_given_parts(crossval):
+    found = crossval("--repeats", 1, "--only-type", "scan", "--parts")
+    assert found.out.splitlines()[1].split()[-2:] == ["3", "0"]

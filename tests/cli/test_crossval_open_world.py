@@ -35,10 +35,3 @@ def test_tables_of_rejection(crossval, five_species):
     for row in kinds["rows"]:
         assert row["pictures"] == row["no leaf"] + row["unknown"] + row["named"]
         assert row["learned"] == ("no" if row["kind"] in HELD_BACK_KINDS else "yes")
-
-
-@pytest.mark.parametrize("option", ["--sessions", "--reliability"])
-def test_scores_of_another_kind_are_refused(crossval, drawn, option):
-    found = crossval(drawn, option)
-    assert found.status == 2
-    assert f"expected --open-world or {option}, found both" in found.err

@@ -1,6 +1,5 @@
 """``leafid train --extend``."""
 
-import hashlib
 import json
 import shutil
 
@@ -43,19 +42,12 @@ def old(train, parts, ridge_recipe, tmp_path):
     return tmp_path / "old.leafid"
 
 
-def digest(file):
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
 def test_species_are_added_and_predicted(cli, train, old, parts, tmp_path):
     found = train(parts / "new", "--extend", old, "--assume-type", "scan")
     assert found.status == 0, found.err
     assert found.err == ""
     new = tmp_path / "model.leafid"
-    assert found.out.splitlines() == [
-        f"{new}: 1 species added to 2",
-        "  scan       1 new species of 3 pictures, 3 in all",
-    ]
+    assert found.out == f"{new}: 1 species of 3 pictures added to 2\n"
     (name,) = (folder.name for folder in (parts / "new").iterdir())
     answers = cli("predict", parts / "new", "--model", new, "--assume-type", "scan", "--format", "csv")
     assert answers.out.count(name) >= 3, answers.out + answers.err
@@ -66,11 +58,10 @@ def test_species_are_added_and_predicted(cli, train, old, parts, tmp_path):
 
 
 def test_bytes_do_not_depend_on_the_number_of_processes(train, old, parts, tmp_path):
-    words = ("--extend", old, "--assume-type", "scan")
+    words = ("--extend", old, "--assume-type", "scan", "--no-thumbnails")
     assert train(parts / "new", *words, output=tmp_path / "a").status == 0
-    assert train(parts / "new", *words, "--jobs", 2, "--no-thumbnails", output=tmp_path / "b").status == 0
-    assert train(parts / "new", *words, "--jobs", 2, output=tmp_path / "c").status == 0
-    assert digest(tmp_path / "a") == digest(tmp_path / "c") != digest(tmp_path / "b")
+    assert train(parts / "new", *words, "--jobs", 2, output=tmp_path / "b").status == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     (name,) = (folder.name for folder in (parts / "new").iterdir())
     assert not Model.read(tmp_path / "b").species[name].thumbnails
 
@@ -79,7 +70,6 @@ def test_bytes_do_not_depend_on_the_number_of_processes(train, old, parts, tmp_p
     ("words", "message"),
     [
         (["--recipe", "fast"], "leave out --recipe and --only-type"),
-        (["--recipe", "default"], "leave out --recipe and --only-type"),
         (["--only-type", "scan"], "leave out --recipe and --only-type"),
         (["--extend", ""], "expected a path or a word"),
     ],

@@ -23,12 +23,7 @@ from leafid.cli.arguments import SEED, CacheOptions, option, positional, switch
 from leafid.cli.computing import on_workers, open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output
-from leafid.cli.training.input import (
-    TrainingOptions,
-    complete_pictures,
-    load_recipes,
-    read_training_pictures,
-)
+from leafid.cli.training.input import TrainingOptions, complete_pictures, load_recipes, read_training_pictures
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.model.bundled import find_bundled_model
@@ -90,7 +85,7 @@ def _train(
     # Fewer than were read if the recipes use pictures of some types only.
     n_used = sum(info.n_pictures for info in model.species.values())
     lines = [f"{options.output}: trained on {n_used} pictures", "on held-out plants:"]
-    lines += [f"  {type_:<10} {_format_scores(model[type_].scores)}" for type_ in model.types]
+    lines += [f"  {type_:<10} {_format_scores(own.scores)}" for type_, own in model.types.items()]
     if model.recogniser.accuracy is not None:
         lines.append(f"  acquisition type recognised: {model.recogniser.accuracy:.3f} of the pictures")
     return model, lines
@@ -99,20 +94,14 @@ def _train(
 def _extend(
     options: Options, pictures: list[Picture], loader: FeatureLoader, environment: Environment
 ) -> tuple[Model, list[str]]:
-    """Add species to a model; also give the lines that report it."""
+    """Add species to a model; also give the line that reports it."""
     file = find_bundled_model() if options.extend == "bundled" else Path(str(options.extend))
     old = Model.read(file)
     check_extension(old, pictures, str(file))
     pictures = complete_pictures(pictures, loader, environment, file)
     model = extend(old, pictures, loader, thumbnails=not options.no_thumbnails)
     n_added = len(model.species) - len(old.species)
-    lines = [f"{options.output}: {n_added} species added to {len(old.species)}"]
-    for type_, own in model.types.items():
-        identifier = own.identifier
-        n_new = len(identifier.species) - len(old[type_].identifier.species)
-        n_pictures = identifier.n_pictures - old[type_].identifier.n_pictures
-        lines.append(f"  {type_:<10} {n_new} new species of {n_pictures} pictures, {len(identifier.species)} in all")
-    return model, lines
+    return model, [f"{options.output}: {n_added} species of {len(pictures)} pictures added to {len(old.species)}"]
 
 
 def _format_scores(scores: Mapping[str, float]) -> str:
