@@ -94,8 +94,8 @@ def _describe_command(name: str) -> Iterator[str]:
     if examples:
         yield f"Examples:\n\n```sh\n{''.join(line.strip() + chr(10) for line in examples.splitlines())}```\n\n"
     for group in parser._action_groups:
-        actions = [action for action in group._group_actions if action.help != argparse.SUPPRESS]
-        if actions and group.title != "general":
+        actions = [action for action in group._group_actions if action.dest not in ("help", "debug")]
+        if actions:
             yield f"| {group.title} | |\n|---|---|\n"
             yield from (_describe_action(parser, action) for action in actions)
             yield "\n"

@@ -8,7 +8,7 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from leafid.cluster import check_cluster_address
 from leafid.errors import LeafidError, UsageError
@@ -16,16 +16,7 @@ from leafid.pictures import READERS, AcquisitionType
 from leafid.scoring.tables import FORMATS
 from leafid.textfiles import parse_finite_number
 
-_Options = TypeVar("_Options")
 TYPES = tuple(map(str, AcquisitionType))
-#: Headings of the help below a command's own options, with the options that belong there.
-_HEADINGS = {
-    "sets of species": ("sets", "macro", "average", "validation"),
-    "reading the input": ("layout", "metadata", "label_from", "plants_from", "part"),
-    "statistics": ("intervals", "confidence", "resamples"),
-    "computing": ("seed", "jobs", "cluster", "cache", "no_cache", "cache_limit"),
-    "general": (),
-}
 
 
 @dataclass(frozen=True)
@@ -66,19 +57,15 @@ class Parser(argparse.ArgumentParser):
         )
         self.register("type", None, nonempty_word)
         self._options = options
-        heading_of = {name: heading for heading, names in _HEADINGS.items() for name in names}
-        sections = {heading: self.add_argument_group(heading) for heading in _HEADINGS}
-        sections["general"].add_argument("-h", "--help", action="help", help="show this help message and exit")
-        sections["general"].add_argument("--debug", action="store_true", help="show the traceback of an error")
         groups: dict[str, Any] = {}
         for name, argument in _list_arguments(options):
-            section: Any = sections.get(heading_of.get(name, ""), self)
+            section: Any = self
             if argument.group:
-                if argument.group not in groups:
-                    groups[argument.group] = section.add_mutually_exclusive_group()
-                section = groups[argument.group]
+                section = groups[argument.group] = groups.get(argument.group) or self.add_mutually_exclusive_group()
             flag = f"--{name.replace('_', '-')}" if argument.is_option else name
             section.add_argument(flag, **argument.keywords)
+        self.add_argument("-h", "--help", action="help", help="show this help message and exit")
+        self.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
     def parse(self, words: Sequence[str]) -> Any:
         """Make the options of a command line; a `UsageError` says what is wrong with it."""
@@ -86,8 +73,7 @@ class Parser(argparse.ArgumentParser):
         parse = self.parse_args if "--" in words else self.parse_intermixed_args
         options = self._options()
         for action in self._actions:
-            default = action.default
-            setattr(options, action.dest, list(default) if isinstance(default, list) else default)
+            setattr(options, action.dest, action.default)
         return parse(words, options)
 
     def error(self, message: str) -> NoReturn:
@@ -95,7 +81,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}; see '{self.prog} --help'")
 
     def format_help(self) -> str:
-        """Format the help, with optional arguments under headings and not in the usage."""
+        """Format the help, without optional arguments in the usage."""
         formatter = self._get_formatter()
         shown = [action for action in self._actions if action.required or not action.option_strings]
         formatter.add_usage(None, shown, [])

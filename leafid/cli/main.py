@@ -13,51 +13,44 @@ from leafid.cli.arguments import Parser
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError, is_out_of_memory, to_one_line
 
-# A command's module has the class Options and run(options, environment) -> exit status; its docstring is the help.
-# It is imported only when the command is called.
+# What each command does, by the heading of the overview.
 GROUPS = {
     "identify": {
-        "predict": ("identify.predict", "name the species of pictures"),
-        "explain": ("identify.explain", "explain the answer to a picture: its traits, and what speaks for the species"),
-        "serve": ("identify.serve", "name the species of pictures on a web page, with a JSON API"),
-        "segment": ("identify.segment", "cut leaves out of pictures"),
-        "describe": ("identify.describe", "measure leaves: write their descriptors as a table"),
+        "predict": "name the species of pictures",
+        "explain": "explain the answer to a picture: its traits, and what speaks for the species",
+        "serve": "name the species of pictures on a web page, with a JSON API",
+        "segment": "cut leaves out of pictures",
+        "describe": "measure leaves: write their descriptors as a table",
     },
     "train": {
-        "train": ("training.train", "train a model on a collection"),
-        "crossval": ("training.crossval", "cross-validate recipes by folds of plants"),
-        "experiment": ("training.experiment", "run recipes by collections, protocols and seeds, to one table"),
+        "train": "train a model on a collection",
+        "crossval": "cross-validate recipes by folds of plants",
+        "experiment": "run recipes by collections, protocols and seeds, to one table",
     },
     "score": {
-        "evaluate": ("scoring.evaluate", "score run files"),
-        "compare": ("scoring.compare", "test whether runs differ"),
-        "report": ("scoring.report", "write an HTML report on runs, with plots and pictures"),
-        "check": ("scoring.check", "check a run file and list its problems"),
-        "evaluate-hierarchy": (
-            "scoring.evaluate_hierarchy",
-            "score plant runs that may answer with a genus, a family or an order",
-        ),
+        "evaluate": "score run files",
+        "compare": "test whether runs differ",
+        "report": "write an HTML report on runs, with plots and pictures",
+        "check": "check a run file and list its problems",
+        "evaluate-hierarchy": "score plant runs that may answer with a genus, a family or an order",
     },
     "other tasks": {
-        "evaluate-irma": ("tasks.evaluate_irma", "score IRMA codes and labels (ImageCLEF 2005 to 2009)"),
-        "evaluate-interpretation": (
-            "tasks.evaluate_interpretation",
-            "score localised and named objects by the interpretation metric",
-        ),
-        "evaluate-annotation": (
-            "tasks.evaluate_annotation",
-            "score run files of the ImageCLEF 2016 annotation task",
-        ),
-        "check-annotation": ("tasks.check_annotation", "check run files of the ImageCLEF 2016 annotation task"),
+        "evaluate-irma": "score IRMA codes and labels (ImageCLEF 2005 to 2009)",
+        "evaluate-interpretation": "score localised and named objects by the interpretation metric",
+        "evaluate-annotation": "score run files of the ImageCLEF 2016 annotation task",
+        "check-annotation": "check run files of the ImageCLEF 2016 annotation task",
     },
     "tools": {
-        "info": ("info", "show what a collection holds"),
-        "cache": ("cache", "show or clear the feature cache"),
+        "info": "show what a collection holds",
+        "cache": "show or clear the feature cache",
     },
 }
-COMMANDS = {name: module for commands in GROUPS.values() for name, (module, _) in commands.items()}
-
-
+_FOLDERS = {"identify": "identify.", "train": "training.", "score": "scoring.", "other tasks": "tasks.", "tools": ""}
+# A command's module has the class Options and run(options, environment) -> exit status; its docstring is the help.
+# It is imported only when the command is called.
+COMMANDS = {
+    name: f"{_FOLDERS[group]}{name.replace('-', '_')}" for group, commands in GROUPS.items() for name in commands
+}
 EXIT_BAD_DATA, EXIT_WRONG_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
@@ -135,7 +128,7 @@ def make_parser(command: str, module: ModuleType) -> Parser:
 def _format_overview() -> str:
     width = max(map(len, COMMANDS)) + 2
     commands = "\n".join(
-        f"{group}:\n" + "".join(f"  {name:<{width}}{summary}\n" for name, (_, summary) in members.items())
+        f"{group}:\n" + "".join(f"  {name:<{width}}{summary}\n" for name, summary in members.items())
         for group, members in GROUPS.items()
     )
     return (

@@ -8,7 +8,6 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -17,10 +16,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from leafid.pages.rendering import clean_text
-from leafid.pages.run_facts import ConfusionMatrix
 from leafid.scoring.tables import Cell
 
 # Distinguishable with any kind of colour vision (Okabe and Ito, 2008), green first.
@@ -48,22 +46,8 @@ _STYLE = {
 # A text that is rotated or has an anchor keeps them; the typeface is the page's.
 _FONT = re.compile(r"font: ([\d.]+)px [^;\"]*|font-family: [^;\"]*;? ?")
 
-#: x and y of the points of a curve.
-Curve = tuple[ArrayLike, ArrayLike]
 #: A score with the ends of its interval, which are NaN where there is none.
 Interval = Sequence[Cell]
-
-
-def draw_curves(curves: Mapping[str, Curve], x: str, y: str) -> str:
-    """Draw curves of a share over another; the diagonal is dashed."""
-    figure, axes = _make_figure(4.2, 3.5)
-    axes.plot([0, 1], [0, 1], "--", color=_SOFT, lw=1)
-    for index, (columns, rows) in enumerate(curves.values()):
-        axes.plot(columns, rows, **_get_style(index), ms=4, lw=1.6)
-    axes.set(xlim=(-0.02, 1.03), ylim=(-0.02, 1.03), xlabel=x, ylabel=y)
-    axes.grid()
-    _add_legend(figure, [*curves])
-    return _to_svg(figure, f"{y} over {x}, of {', '.join(curves)}")
 
 
 def draw_points(names: Sequence[str], scores: Mapping[str, Sequence[Interval]], x: str) -> str:
@@ -82,31 +66,20 @@ def draw_points(names: Sequence[str], scores: Mapping[str, Sequence[Interval]], 
     return _to_svg(figure, f"{x} of {', '.join(names)}")
 
 
-def draw_confusion_matrix(matrix: ConfusionMatrix, run: str) -> str:
-    """Draw what share of each species' pictures got which answer of a run, with families side by side."""
-    n_rows, n_columns = matrix.counts.shape
-    figure, axes = _make_figure(3.5 + 0.21 * n_columns, 2.2 + 0.21 * n_rows)
-    shares = matrix.counts / np.maximum(matrix.counts.sum(axis=1, keepdims=True), 1)
-    for row, column in zip(*np.nonzero(matrix.counts), strict=True):
+def draw_confusion_matrix(species: Sequence[str], counts: NDArray[np.intp], run: str) -> str:
+    """Draw how often each species got which first answer of a run, (n, n + 1); the last column is of all others."""
+    n_rows, n_columns = counts.shape
+    figure, axes = _make_figure(2.5 + 0.21 * n_columns, 2.2 + 0.21 * n_rows)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    for row, column in zip(*np.nonzero(counts), strict=True):
         colour, opacity = COLOURS[0 if row == column else 1], 0.12 + 0.45 * shares[row, column]
         axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, color=colour, alpha=opacity, lw=0))
-        axes.text(column, row, str(matrix.counts[row, column]), ha="center", va="center", fontsize=7.5)
-    names = [clean_text(name) for name in matrix.species]
-    answers = [*names, *["other"] * (n_columns - n_rows)]
-    axes.set_xticks(range(n_columns), answers, rotation=90, style="italic", fontsize=8.5)
+        axes.text(column, row, str(counts[row, column]), ha="center", va="center", fontsize=7.5)
+    names = [clean_text(name) for name in species]
+    axes.set_xticks(range(n_columns), [*names, "other"], rotation=90, style="italic", fontsize=8.5)
     axes.set_yticks(range(n_rows), names, style="italic", fontsize=8.5)
-    start = 0
-    for family, members in groupby(matrix.families):
-        end = start + len(list(members))
-        axes.text(n_columns - 0.3, (start + end - 1) / 2, family, va="center", fontsize=8.5)
-        for line in (axes.axhline, axes.axvline):
-            line(end - 0.5, color=_LINE, lw=1)
-        start = end
     axes.set(xlim=(-0.5, n_columns - 0.5), ylim=(n_rows - 0.5, -0.5), xlabel="first answer", ylabel="correct species")
-    axes.tick_params(length=0)
     axes.set_aspect("equal")
-    for spine in axes.spines.values():
-        spine.set_visible(False)
     return _to_svg(figure, f"Confusion matrix of {run}: correct species in rows, first answers in columns")
 
 

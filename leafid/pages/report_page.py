@@ -1,10 +1,11 @@
 """The HTML report: one page that needs no other file and no network."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import PurePath
 from typing import Any
 
-from leafid.errors import ImageError
+from leafid.errors import ImageError, LeafidError
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
 from leafid.pages import plots, run_facts
@@ -12,7 +13,7 @@ from leafid.pages.rendering import render_page
 from leafid.pages.run_facts import Confusion, Ranking
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.scoring.calibration import expected_calibration_error
+from leafid.scoring.calibration import collect_first_species, make_reliability_table
 from leafid.scoring.comparison import make_comparison_table
 from leafid.scoring.open_world import make_open_world_table
 from leafid.scoring.plant_task import (
@@ -64,16 +65,14 @@ def make_report(
     judged = [judge_run(run, truth) for run in runs]
     rankings = {run.name: run_facts.find_rankings(run, truth, _TOP) for run in runs}
     tables = {"scores": make_score_table(truth, judged, options)}
-    drawn = {"scores": _plot_scores(tables["scores"], runs)}
     if len(runs) > 1:
         tables["comparison"] = make_comparison_table(truth, judged, options.metrics[0], seed=bootstrap.seed)
-    found = {name: run_facts.find_probabilities(own, truth) for name, own in rankings.items()}
-    probabilities = {name: own for name, own in found.items() if own}
-    if probabilities:
-        curves = {name: run_facts.compute_reliability(*own) for name, own in probabilities.items()}
-        tables["reliability"] = run_facts.make_reliability_table(curves)
-        points = {name: curve[:2] for name, curve in curves.items()}
-        drawn["reliability"] = plots.draw_curves(points, "probability of the first answer", "share correct")
+    # Scores may be anything else, and then say nothing about reliability.
+    with suppress(LeafidError):
+        named = {
+            f"{run.name}, {type_}": own for run in runs for type_, own in collect_first_species(run, truth).items()
+        }
+        tables["reliability"] = make_reliability_table(named, bootstrap, "run")
     if n_unknown:
         tables["open-world"] = make_open_world_table(runs, full_truth)
     tables["pictures"] = run_facts.make_picture_table(truth, rankings)
@@ -91,8 +90,7 @@ def make_report(
         n_unknown=n_unknown,
         runs=list(rankings),
         tables=tables,
-        plots=drawn,
-        errors={name: expected_calibration_error(*own) for name, own in probabilities.items()},
+        scores_plot=_plot_scores(tables["scores"], runs),
         details=details,
         pictures=shown,
         images=_make_thumbnails(names, pictures, jobs),
@@ -106,13 +104,13 @@ def _describe_run(
 ) -> dict[str, Any]:
     """Describe a run for the page, with its tables."""
     confusions = run_facts.find_confusions(rankings, truth)
-    matrix = run_facts.count_answers(rankings, truth, MATRIX_SIZE)
+    names, counts = run_facts.count_answers(rankings, truth, confusions, MATRIX_SIZE)
     return {
         "name": run.name,
         "species": run_facts.make_run_species_table(run, confusions, truth),
         "confusions": run_facts.make_confusion_table(run.name, confusions),
-        "matrix": matrix,
-        "matrix_plot": plots.draw_confusion_matrix(matrix, run.name),
+        "matrix_plot": plots.draw_confusion_matrix(names, counts, run.name),
+        "n_left_out": len(set(truth.species)) - len(names),
         "shown": [_illustrate(confusion, pictures) for confusion in confusions[:CONFUSIONS_SHOWN]],
         "n_wrong": sum(len(confusion.pictures) for confusion in confusions),
         "missing": [name for name, covered in zip(truth.pictures, run.covered, strict=True) if not covered],

@@ -10,7 +10,6 @@ examples:
   curl --form pictures=@leaf.jpg http://127.0.0.1:8000/identify
 """
 
-import os
 import socket
 from importlib import import_module
 
@@ -59,8 +58,7 @@ def run(options: Options, environment: Environment) -> int:
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        return socket.create_server(address[:2], family=family)
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        reason = error.strerror or error
         raise LeafidError(f"{host}:{port}: can't listen there: {reason}; choose another --host or --port") from None
