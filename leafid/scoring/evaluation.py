@@ -85,8 +85,9 @@ def evaluate(
         raise UsageError(f"expected a group ({', '.join(('type', *GROUPS))}), found {by!r}")
     ground_truth = _to_ground_truth(truth)
     judged = [judge_run(run, ground_truth) for run in _to_runs(runs, ground_truth)]
-    options = ScoreOptions(chosen, leave_out_missing, Bootstrap() if bootstrap is True else bootstrap or None)
-    table = make_score_table(ground_truth, judged, options, by, "all" if bootstrap else "none")
+    resampling = bootstrap if isinstance(bootstrap, Bootstrap) else Bootstrap()
+    options = ScoreOptions(chosen, leave_out_missing, resampling, "all" if bootstrap else "none")
+    table = make_score_table(ground_truth, judged, options, by)
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
 

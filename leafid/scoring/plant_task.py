@@ -8,14 +8,14 @@ References
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError
-from leafid.learning.averages import encode, index_plants, top_k_scores
+from leafid.learning.averages import index_plants, top_k_scores
 from leafid.pictures.names import parse_genus
 from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.resampling import Bootstrap, WeightedScore, bootstrap_scores
@@ -52,16 +52,14 @@ def weigh_in_groups(
 
     One of `AVERAGES` is the mean over the groups of the weighted sums in each.
     """
-    if average == "S":
-        owners, unit = index_plants(authors, plants)
-        pictures_of_unit, plants_of_author = np.bincount(unit), np.bincount(owners)
-        return 1 / (plants_of_author[owners][unit] * pictures_of_unit[unit]), owners[unit]
-    plant_index = encode(plants)
-    group = np.zeros(len(plant_index), np.intp)
+    groups, units = np.asarray(authors), np.asarray(plants)
+    if average != "S":
+        groups = np.zeros(len(units), np.intp)
     if average == "pictures":
-        return np.full(len(group), 1 / max(len(group), 1)), group
-    pictures_of_plant = np.bincount(plant_index)
-    return 1 / (len(pictures_of_plant) * pictures_of_plant[plant_index]), group
+        units = np.arange(len(units))
+    owners, unit = index_plants(groups, units)
+    pictures_of_unit, units_of_group = np.bincount(unit), np.bincount(owners)
+    return 1 / (units_of_group[owners][unit] * pictures_of_unit[unit]), owners[unit]
 
 
 @dataclass(frozen=True)
@@ -177,67 +175,74 @@ class ScoreOptions:
     metrics: Sequence[PlantMetric]
     #: Leave out the pictures that the run lacks, as the official scorer does; otherwise they count 0.
     leave_out_missing: bool = False
-    #: How confidence intervals are computed; None for none.
-    bootstrap: Bootstrap | None = None
+    #: How confidence intervals are computed, and of which scores: "S", "all" or "none".
+    bootstrap: Bootstrap = field(default_factory=Bootstrap)
+    intervals: str = "S"
+
+    def has_interval(self, metric: PlantMetric) -> bool:
+        """Tell whether a score is shown with its interval."""
+        return self.intervals == "all" or self.intervals == metric.name == "S"
 
 
-@dataclass(frozen=True)
-class GroupScores:
-    """A run's scores on some pictures of the ground truth."""
-
-    #: The acquisition type or group; `MEAN_OF_TYPES`, `ALL`.
-    name: str
-    #: `pictures`, `plants`, `missing`: how many pictures count, of how many plants, and how many of the group's
-    #: pictures the run lacks.
-    pictures: int
-    plants: int
-    missing: int
-    #: One for each metric; NaN where no picture counts, or where nothing could be correct.
-    scores: tuple[float, ...]
-    #: The confidence interval of each score; NaN where there is none: not asked for, or there is a single plant.
-    intervals: tuple[tuple[float, float], ...]
-
-
-def score_run(truth: GroundTruth, run: JudgedRun, options: ScoreOptions, field: str = "type") -> list[GroupScores]:
-    """Score the pictures of each entry of one of `GROUPS`, sorted by name, or of each acquisition type.
+def make_score_table(
+    truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions, group: str = "type"
+) -> Table:
+    """Tabulate the scores of each run on each acquisition type, or each of `GROUPS`, with their numbers of pictures.
 
     The types that have pictures, in `TYPE_ORDER`, are followed by `MEAN_OF_TYPES`, for whose interval the plants of all
-    types are drawn together, and `ALL`. Where there is one type, only that is scored, or `ALL` if it is unknown. Of
-    pictures whose genus or family is unknown, the score of that level is NaN.
+    types are drawn together, and `ALL`. Where there is one type, only that is scored, or `ALL` if it is unknown. Genera
+    and families have their own S first, which is NaN for pictures whose genus or family is unknown. A score is NaN
+    where no picture counts, its interval also where there is a single plant.
     """
+    level = [LEVEL_METRICS[group]] if group in LEVEL_METRICS else []
+    options = replace(options, metrics=[*level, *(metric for metric in options.metrics if metric not in level)])
+    headings = ["run", group, "pictures", "missing", "plants"]
+    for metric in options.metrics:
+        title = metric.column
+        headings += [title, f"{title} low", f"{title} high"] if options.has_interval(metric) else [title]
+    rows: list[list[Cell]] = []
+    for run in runs:
+        for name, parts in _split_by(truth, group).items():
+            counts, scores = _score_parts(truth, run, options, parts)
+            if level and name == UNKNOWN:
+                scores[0] = [float("nan")] * len(scores[0])
+            rows.append([run.name, name, *counts, *(cell for cells in scores for cell in cells)])
+    bootstrap = options.bootstrap
+    notes = [
+        f"low, high: {100 * bootstrap.confidence:g}% interval, bootstrap over plants, {bootstrap.resamples} resamples, "
+        f"seed {bootstrap.seed}"
+    ]
+    title = f"Scores by {'acquisition type' if group == 'type' else group}"
+    return Table(title, headings, rows, notes if any(map(options.has_interval, options.metrics)) else ())
 
-    def score(name: str, *parts: NDArray[np.intp]) -> GroupScores:
-        """Score some pictures, or average the scores of several parts of them."""
-        missing = sum(int((~run.covered[part]).sum()) for part in parts)
-        counted = [part[run.covered[part]] if options.leave_out_missing else part for part in parts]
-        units = truth.encode("unit")[1]
-        drawn = np.unique(units[np.concatenate(counted)])
-        weighted = [
-            WeightedScore(value[part], *metric.weigh(truth, part), np.searchsorted(drawn, units[part]))
-            for metric, value in zip(options.metrics, values, strict=True)
-            for part in counted
-        ]
-        table = np.array([own.compute() for own in weighted]).reshape(len(options.metrics), -1)
-        is_unknown = [field == metric.level and name == UNKNOWN for metric in options.metrics]
-        scores = tuple(np.where(is_unknown, np.nan, _average_parts(table)).tolist())
-        intervals = [_NO_INTERVAL] * len(scores)
-        samples = bootstrap_scores(weighted, len(drawn), options.bootstrap) if options.bootstrap else None
-        if options.bootstrap and samples is not None:
-            means = _average_parts(samples.reshape(*table.shape, -1))
-            intervals = [
-                _NO_INTERVAL if np.isnan(own) else options.bootstrap.compute_interval(mean)
-                for own, mean in zip(scores, means, strict=True)
-            ]
-        return GroupScores(name, sum(map(len, counted)), len(drawn), missing, scores, tuple(intervals))
 
-    values = [run.score_pictures(metric) for metric in options.metrics]
-    if field != "type":
-        return [score(name, indices) for name, indices in _split_by(truth, field).items()]
-    types = select_types(truth)
-    found = [score(name, indices) for name, indices in types.items()]
-    if len(found) == 1:
-        return [replace(found[0], name=ALL) if found[0].name == UNKNOWN else found[0]]
-    return [*found, score(MEAN_OF_TYPES, *types.values()), score(ALL, np.arange(len(truth)))]
+def _score_parts(
+    truth: GroundTruth, run: JudgedRun, options: ScoreOptions, parts: Sequence[NDArray[np.intp]]
+) -> tuple[tuple[int, int, int], list[list[float]]]:
+    """Average scores over parts of the pictures.
+
+    Returns how many pictures count, how many the run lacks, and of how many plants they are; and for each metric the
+    score, with the ends of its interval if that is shown.
+    """
+    missing = sum(int((~run.covered[part]).sum()) for part in parts)
+    counted = [part[run.covered[part]] if options.leave_out_missing else part for part in parts]
+    units = truth.encode("unit")[1]
+    drawn = np.unique(units[np.concatenate(counted)])
+    plants = [np.searchsorted(drawn, units[part]) for part in counted]
+    weighted = [
+        WeightedScore(run.score_pictures(metric)[part], *metric.weigh(truth, part), own)
+        for metric in options.metrics
+        for part, own in zip(counted, plants, strict=True)
+    ]
+    shape = len(options.metrics), len(parts)
+    means = _average_parts(np.array([own.compute() for own in weighted]).reshape(shape))
+    shown = [index for index, metric in enumerate(options.metrics) if options.has_interval(metric)]
+    samples = bootstrap_scores(weighted, len(drawn), options.bootstrap) if shown else None
+    resampled = None if samples is None else _average_parts(samples.reshape(*shape, -1))
+    scores = [[mean] for mean in means.tolist()]
+    for index in shown:
+        scores[index] += _NO_INTERVAL if resampled is None else options.bootstrap.compute_interval(resampled[index])
+    return (sum(map(len, counted)), missing, len(drawn)), scores
 
 
 def _average_parts(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -247,47 +252,23 @@ def _average_parts(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def select_types(truth: GroundTruth, acquisition_type: str | None = None) -> dict[str, NDArray[np.intp]]:
-    """Select the pictures of each acquisition type, or of one, which must have pictures, in `TYPE_ORDER`."""
-    groups = _split_by(truth, "type")
-    if acquisition_type is None:
-        return {name: groups[name] for name in TYPE_ORDER if name in groups}
-    if acquisition_type not in groups:
-        raise ValueError(f"expected a type that the ground truth has ({', '.join(groups)}), found {acquisition_type!r}")
-    return {acquisition_type: groups[acquisition_type]}
+    """Select the pictures of each acquisition type in `TYPE_ORDER`, or of one, which must have pictures."""
+    types = np.array(truth.type)
+    groups = {name: np.flatnonzero(types == name) for name in TYPE_ORDER if acquisition_type in (None, name)}
+    return {name: indices for name, indices in groups.items() if len(indices)}
 
 
-def _split_by(truth: GroundTruth, field: str) -> dict[str, NDArray[np.intp]]:
-    """Split the indices of the pictures by a field, sorted by its entries."""
-    names, index = truth.encode(field)
-    order = np.argsort(index, kind="stable")
-    parts = np.split(order, np.searchsorted(index[order], np.arange(1, len(names))))
-    return dict(zip(names, parts, strict=True))
-
-
-def make_score_table(
-    truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions, group: str = "type", intervals: str = "S"
-) -> Table:
-    """Tabulate the scores of each run on each acquisition type, or each of `GROUPS`.
-
-    `intervals` says which scores are shown with them: "S", "all" or "none". Genera and families have a metric more.
-    """
-    level = [LEVEL_METRICS[group]] if group in LEVEL_METRICS else []
-    metrics = [*level, *(metric for metric in options.metrics if metric not in level)]
-    has_interval = [intervals == "all" or intervals == metric.name == "S" for metric in metrics]
-    bootstrap = options.bootstrap if any(has_interval) else None
-    options = replace(options, metrics=metrics, bootstrap=bootstrap)
-    headings = ["run", group, "pictures", "missing", "plants"]
-    for metric, is_wide in zip(metrics, has_interval, strict=True):
-        title = metric.column
-        headings += [title, f"{title} low", f"{title} high"] if is_wide else [title]
-    rows: list[list[Cell]] = []
-    for run in runs:
-        for part in score_run(truth, run, options, group):
-            rows.append([run.name, part.name, part.pictures, part.missing, part.plants])
-            for score, interval, is_wide in zip(part.scores, part.intervals, has_interval, strict=True):
-                rows[-1] += [score, *interval] if is_wide else [score]
-    notes = bootstrap and [
-        f"low, high: {100 * bootstrap.confidence:g}% interval, bootstrap over plants, {bootstrap.resamples} resamples, "
-        f"seed {bootstrap.seed}"
-    ]
-    return Table(f"Scores by {'acquisition type' if group == 'type' else group}", headings, rows, notes or ())
+def _split_by(truth: GroundTruth, group: str) -> dict[str, list[NDArray[np.intp]]]:
+    """Split the pictures into the groups of a score table: the parts over which each one's scores are averaged."""
+    if group != "type":
+        names, index = truth.encode(group)
+        order = np.argsort(index, kind="stable")
+        parts = np.split(order, np.searchsorted(index[order], np.arange(1, len(names))))
+        return {name: [part] for name, part in zip(names, parts, strict=True)}
+    types = select_types(truth)
+    if len(types) == 1:
+        return {ALL if name == UNKNOWN else name: [indices] for name, indices in types.items()}
+    return {name: [own] for name, own in types.items()} | {
+        MEAN_OF_TYPES: [*types.values()],
+        ALL: [np.arange(len(truth))],
+    }

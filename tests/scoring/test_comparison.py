@@ -6,7 +6,7 @@ import pytest
 from leafid.learning.averages import average_score
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.comparison import make_comparison_table, score_species, weigh_pictures
-from leafid.scoring.plant_task import MEAN_OF_TYPES, ScoreOptions, judge_run, list_plant_metrics, score_run
+from leafid.scoring.plant_task import MEAN_OF_TYPES, ScoreOptions, judge_run, list_plant_metrics, make_score_table
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import write_run
@@ -33,7 +33,8 @@ def perfect(truth, tmp_path):
 
 @pytest.mark.parametrize("metric", list_plant_metrics(), ids=lambda metric: metric.name)
 def test_weights_give_the_mean_of_the_types(truth, runs, metric):
-    parts = {part.name: part.scores[0] for part in score_run(truth, runs[0], ScoreOptions([metric]), "type")}
+    table = make_score_table(truth, runs[:1], ScoreOptions([metric], intervals="none"))
+    parts = {row[1]: row[-1] for row in table.rows}
     values = runs[0].score_pictures(metric)
     assert weigh_pictures(truth, metric) @ values == pytest.approx(parts[MEAN_OF_TYPES])
     assert weigh_pictures(truth, metric, "photo") @ values == pytest.approx(parts["photo"])
@@ -81,8 +82,8 @@ def test_plants_are_drawn_together_for_the_mean_of_types(tmp_path, is_shared):
     truth = make_ground_truth(pictures)
     (tmp_path / "run.txt").write_text("".join(lines))
     run = judge_run(read_run(tmp_path / "run.txt"), truth)
-    parts = score_run(truth, run, ScoreOptions(list_plant_metrics(())[:1], bootstrap=Bootstrap(20_000)), "type")
-    intervals = {part.name: part.intervals[0] for part in parts}
+    table = make_score_table(truth, [run], ScoreOptions(list_plant_metrics(())[:1], bootstrap=Bootstrap(20_000)))
+    intervals = {row[1]: row[-2:] for row in table.rows}
     # The mean of 10 draws of 0 or 1 where the types show the same plants, else about that of 30.
     expected = (0.2, 0.8) if is_shared else (1 / 3, 2 / 3)
     assert intervals[MEAN_OF_TYPES] == pytest.approx(expected, abs=0.03)

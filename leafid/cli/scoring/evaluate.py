@@ -107,9 +107,9 @@ def run(options: Options, environment: Environment) -> int:
     full_truth, truth = load_ground_truth(options)
     runs, judged = load_runs(options, truth, environment, official=options.official)
     bootstrap = Bootstrap(options.resamples, options.confidence, options.seed)
-    style = ScoreOptions(list_plant_metrics(options.top), options.official, bootstrap)
+    style = ScoreOptions(list_plant_metrics(options.top), options.official, bootstrap, options.intervals)
     groups = dict.fromkeys(["type", *options.by])
-    tables = [make_score_table(truth, judged, style, group, options.intervals) for group in groups]
+    tables = [make_score_table(truth, judged, style, group) for group in groups]
     if options.macro:
         tables.append(make_macro_table(truth, judged, options.top))
     if options.sets:
