@@ -59,11 +59,6 @@ class Judgements:
         """Whether a species is named."""
         return ~(self.is_no_leaf | self.is_unknown)
 
-    @property
-    def score(self) -> np.ndarray:
-        """The probability that there is a leaf of a known species."""
-        return self.leaf * self.known
-
 
 @dataclass(frozen=True)
 class OpenWorldFold:

@@ -18,19 +18,6 @@ from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth
 
 
-def area_under_roc(known: ArrayLike, unknown: ArrayLike) -> float:
-    """Compute the probability that a known picture, (n,), has a higher score than an unknown one, (m,); ties are half.
-
-    0.5 is chance; NaN without pictures of both kinds.
-
-    Examples
-    --------
-    >>> area_under_roc([0.9, 0.5], [0.5, 0.1])
-    0.875
-    """
-    return open_set_classification_rate(known, np.ones(len(np.asarray(known)), bool), unknown)
-
-
 def open_set_classification_rate(known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike) -> float:
     """Compute the area under the curve of the correct classification rate over the false positive rate (OSCR).
 
@@ -117,8 +104,10 @@ def make_open_world_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
 
 def _score_known(known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike) -> list[float]:
     """Compute AUROC, OSCR and FPR-95."""
+    # The area under the ROC curve is that of correct classification where every name is correct.
+    auroc = open_set_classification_rate(known, np.ones(len(np.asarray(known))), unknown)
     oscr = open_set_classification_rate(known, is_correct, unknown)
-    return [area_under_roc(known, unknown), oscr, false_positive_rate(known, unknown)]
+    return [auroc, oscr, false_positive_rate(known, unknown)]
 
 
 def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
@@ -132,54 +121,33 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
         if scores := [_score_fold(fold) for fold in of_type if fold.has_both]:
             known, unknown, *means = np.mean(scores, axis=0).tolist()
             species_rows.append([type_, round(known), round(unknown), *means])
-        for kind in dict.fromkeys(kind for fold in folds for kind in fold.non_leaves):
-            if judged := [fold.non_leaves[kind] for fold in of_type if kind in fold.non_leaves]:
-                kind_rows.append([type_, kind, "no" if kind in HELD_BACK_KINDS else "yes", *_count(judged)])
+        for kind in dict.fromkeys(kind for fold in of_type for kind in fold.non_leaves):
+            counts = np.sum([_count(fold.non_leaves[kind]) for fold in of_type if kind in fold.non_leaves], axis=0)
+            kind_rows.append([type_, kind, "no" if kind in HELD_BACK_KINDS else "yes", *counts.tolist()])
+    headings = ["known", "unknown", "AUROC", "OSCR", "FPR-95", "unknown rejected", "known rejected", "unknown ≥ 0.9"]
+    notes = ["scores are means over the folds, each with other species held out of training"]
+    counted = ["pictures", "no leaf", "unknown", "named", "named ≥ 0.9"]
     return [
-        Table(
-            "Leaves of known and of unknown species",
-            ["type", *_FOLD_SCORES],
-            species_rows,
-            [
-                "scores are means over the folds, each with other species held out of training",
-                "in all: the probability of the species times those of a leaf and of a known species",
-            ],
-        ),
+        Table("Leaves of known and of unknown species", ["type", *headings, "top-1"], species_rows, notes),
         Table(
             "Pictures without a leaf in which the segmentation found something",
-            ["type", "kind", "learned", "pictures", "no leaf", "unknown", "named", "named ≥ 0.9"],
+            ["type", "kind", "learned", *counted],
             kind_rows,
         ),
     ]
 
 
-_FOLD_SCORES = (
-    *("known", "unknown", "AUROC", "OSCR", "FPR-95", "unknown rejected", "unknown ≥ 0.9", "known rejected"),
-    *("known ≥ 0.9", "unknown ≥ 0.9 in all", "known ≥ 0.9 in all", "top-1"),
-)
-
-
 def _score_fold(fold: OpenWorldFold) -> list[float]:
-    """Compute `_FOLD_SCORES`."""
     known, unknown = fold.known, fold.unknown
     return [
-        len(known.known),
-        len(unknown.known),
-        *_score_known(known.known, fold.is_correct, unknown.known),
-        1 - unknown.is_named.mean(),
+        *(len(known.known), len(unknown.known), *_score_known(known.known, fold.is_correct, unknown.known)),
+        *(1 - unknown.is_named.mean(), 1 - known.is_named.mean()),
         confident_share(unknown.highest, unknown.is_named),
-        1 - known.is_named.mean(),
-        confident_share(known.highest, known.is_named),
-        confident_share(unknown.highest * unknown.score, unknown.is_named),
-        confident_share(known.highest * known.score, known.is_named),
         fold.is_correct.mean(),
     ]
 
 
-def _count(judged: Sequence[Judgements]) -> list[Cell]:
-    confident = [(own.is_named & (own.highest >= 0.9)).sum() for own in judged]
-    return [
-        sum(len(own.leaf) for own in judged),
-        *(int(sum(getattr(own, name).sum() for own in judged)) for name in ("is_no_leaf", "is_unknown", "is_named")),
-        int(sum(confident)),
-    ]
+def _count(judged: Judgements) -> list[int]:
+    is_confident = judged.is_named & (judged.highest >= 0.9)
+    columns = judged.is_no_leaf, judged.is_unknown, judged.is_named, is_confident
+    return [len(judged.leaf), *(int(column.sum()) for column in columns)]

@@ -152,8 +152,8 @@ def _warn_of(unknown: Sequence[Picture], n_all: int, field: str, consequence: st
         )
 
 
-def collect_known_names(pictures: Iterable[Picture], species: Iterable[str] | None = None) -> KnownNames:
-    """Collect the names that runs may use; `species` are those of a list of all that there are."""
+def collect_known_names(pictures: Iterable[Picture], species: Sequence[str] = ()) -> KnownNames:
+    """Collect the names that runs may use; `species` are all that there are, if that is known."""
     listed = tuple(pictures)
     taxa = [picture.taxon for picture in listed if picture.taxon and picture.species]
     identifiers: dict[str, set[str]] = {}
@@ -163,8 +163,8 @@ def collect_known_names(pictures: Iterable[Picture], species: Iterable[str] | No
                 identifiers.setdefault(name, set()).add(taxon.species)
     return KnownNames(
         frozenset(picture.name for picture in listed),
-        frozenset(taxon.species for taxon in taxa).union(species or ()),
-        species is not None or any(picture.part == "train" and picture.species for picture in listed),
+        frozenset(taxon.species for taxon in taxa).union(species),
+        bool(species) or any(picture.part == "train" and picture.species for picture in listed),
         {name: found.pop() for name, found in identifiers.items() if len(found) == 1},
         {genus: taxon.family for taxon in taxa if taxon.family and (genus := _find_genus(taxon))},
     )
@@ -182,27 +182,34 @@ def read_ground_truth(path: str | os.PathLike[str], *, part: str | None = None, 
     score against, or when text file and XML disagree.
     """
     source = Path(path)
-    if not source.exists():
-        raise LeafidError(f"{source}: no such file or folder; expected a ground truth")
-    if not source.is_dir() and part is not None:
+    if part is not None and source.is_file():
         raise UsageError(f"expected a collection with --part, found the file {source}, which lists what is scored")
-    listed = None if source.is_dir() else read_ground_truth_file(source)
-    folder = source if listed is None else source.parent
+    listed = read_ground_truth_file(source) if source.is_file() else {}
+    folder = source.parent if listed else source
     collection = read_and_warn(folder, **reading)
     omitted = sum(isinstance(problem, XmlOmission) for problem in collection.problems)
-    if omitted and listed is None:
+    if omitted and not listed:
         raise LeafidError(
             f"{folder}: expected a ground truth whose XML can all be used, found {omitted} left out (see the "
             "warnings), whose pictures the means would lack; correct or remove them"
         )
-    species = _read_species_list(folder)
-    if listed is None:
-        known = collect_known_names(collection.pictures, species)
-        return make_ground_truth(
-            select_scored(collection.pictures, part, source=str(source)), known, source=str(source)
-        )
-    known = collect_known_names(collection.pictures, {*(species or ()), *listed})
-    return make_ground_truth(_select_listed(collection.pictures, listed, source), known, source=str(source))
+    known = collect_known_names(collection.pictures, [*_read_species_list(folder), *listed])
+    if listed:
+        return make_ground_truth(_select_listed(collection.pictures, listed, source), known, source=str(source))
+    return make_ground_truth(select_scored(collection.pictures, part, source=str(source)), known, source=str(source))
+
+
+def read_known_names(path: str | os.PathLike[str], **reading: str | None) -> KnownNames:
+    """Read which pictures, of all parts, and which species a run may name; the pictures need not be labelled.
+
+    Path and options are those of `read_ground_truth`; a text file needs no XML, and takes no options.
+    """
+    source = Path(path)
+    if source.is_file():
+        listed = read_ground_truth_file(source)
+        names = frozenset(name for names in listed.values() for name in names)
+        return KnownNames(names, frozenset([*listed, *_read_species_list(source.parent)]))
+    return collect_known_names(read_and_warn(source, **reading).pictures, _read_species_list(source))
 
 
 def select_scored(pictures: Sequence[Picture], part: str | None = None, *, source: str) -> Sequence[Picture]:
@@ -222,19 +229,6 @@ def select_scored(pictures: Sequence[Picture], part: str | None = None, *, sourc
         count = sum(picture.species is not None for picture in selected)
         logger.info("only the %d pictures of the test part are scored; name another with --part", count)
     return selected
-
-
-def read_known_names(path: str | os.PathLike[str], **reading: str | None) -> KnownNames:
-    """Read which pictures, of all parts, and which species a run may name; the pictures need not be labelled.
-
-    Path and options are those of `read_ground_truth`; a text file needs no XML, and takes no options.
-    """
-    source = Path(path)
-    if source.is_file():
-        listed = read_ground_truth_file(source)
-        names = frozenset(name for names in listed.values() for name in names)
-        return KnownNames(names, frozenset(listed).union(_read_species_list(source.parent) or ()))
-    return collect_known_names(read_and_warn(source, **reading).pictures, _read_species_list(source))
 
 
 def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]:
@@ -277,10 +271,9 @@ def _select_listed(pictures: Iterable[Picture], listed: Mapping[str, list[str]],
     return [by_name[name] for names in listed.values() for name in names]
 
 
-def _read_species_list(folder: Path) -> list[str] | None:
-    """Read the names of a ``SpeciesIDList`` in the folder or beside it, or None where there is none."""
+def _read_species_list(folder: Path) -> list[str]:
+    """Read the names of a ``SpeciesIDList`` in the folder or beside it; there is none where it is no package."""
     for file in (folder / "SpeciesIDList", folder.resolve().parent / "SpeciesIDList"):
         if file.is_file():
-            names = [" ".join(line.split()) for line in read_text(file).split("\n")]
-            return [name for name in names if name]
-    return None
+            return [" ".join(line.split()) for line in read_text(file).split("\n") if line.strip()]
+    return []
