@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.pictures.readers.coco import Image
-from leafid.tasks.interpretation.coco import CocoFile, read_coco
+from leafid.tasks.interpretation.coco import CocoFile, Image, read_coco
 
 _TRUTH = b"""{"images": [{"id": 1, "file_name": "a.jpg", "width": 40, "height": 30}],
  "categories": [{"id": 1, "name": "leaf"}],

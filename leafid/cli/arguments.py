@@ -157,7 +157,7 @@ class ReadingOptions:
     layout: str | None = option("layout of the collection (default: detected)", choices=tuple(READERS))
     metadata: str | None = option(
         "CSV table of the pictures with the column file and any of label, plant, type, author, date, latitude, "
-        "longitude, split; or a COCO file (default: metadata.csv, labels.csv or annotations.json in the folder)",
+        "longitude, split (default: metadata.csv, labels.csv or annotations.csv in the folder)",
         metavar="FILE",
     )
     label_from: str | None = option(

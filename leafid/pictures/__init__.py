@@ -1,8 +1,8 @@
 """Pictures and their metadata, whatever layout they come in."""
 
 from leafid.pictures.collection import Collection, find_name_clashes
-from leafid.pictures.hashing import compute_fingerprint, hash_file, hash_picture_file
-from leafid.pictures.picture import AcquisitionType, Content, Picture, Taxon
+from leafid.pictures.hashing import compute_fingerprint, hash_picture_file
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.reading import READERS, read_and_warn, read_collection
 from leafid.pictures.splits import split_by_plant
 
@@ -10,12 +10,10 @@ __all__ = [
     "READERS",
     "AcquisitionType",
     "Collection",
-    "Content",
     "Picture",
     "Taxon",
     "compute_fingerprint",
     "find_name_clashes",
-    "hash_file",
     "hash_picture_file",
     "read_and_warn",
     "read_collection",

@@ -53,28 +53,21 @@ class Header:
         return (self.cols, self.rows) if self.orientation >= 5 else (self.rows, self.cols)
 
 
-def check_picture_file(file: str | os.PathLike[str]) -> None:
-    """Refuse what is not a plain file, empty, or larger than 1 GiB, without reading it."""
+def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:
+    """Read a file; refuse first what is not a plain file, empty, or larger than 1 GiB."""
     try:
         status = Path(file).stat()
+        # A named pipe or a device would block or never end.
+        if not stat.S_ISREG(status.st_mode):
+            raise ImageError(f"{file}: expected a picture file, found a folder or a device")
+        if not 0 < status.st_size <= MAX_BYTES:
+            limits = f"1 byte to {MAX_BYTES >> 20} MiB"
+            raise ImageError(f"{file}: expected a picture of {limits}, found {status.st_size} bytes")
+        return Path(file).read_bytes()
     except FileNotFoundError:
         raise ImageError(f"{file}: no such file") from None
     except (OSError, ValueError) as error:
         raise ImageError(f"{file}: can't be read: {getattr(error, 'strerror', None) or error}") from error
-    # A named pipe or a device would block or never end.
-    if not stat.S_ISREG(status.st_mode):
-        raise ImageError(f"{file}: expected a picture file, found a folder or a device")
-    if not 0 < status.st_size <= MAX_BYTES:
-        raise ImageError(f"{file}: expected a picture of 1 byte to {MAX_BYTES >> 20} MiB, found {status.st_size} bytes")
-
-
-def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:
-    """Read a file that `check_picture_file` accepts."""
-    check_picture_file(file)
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise ImageError(f"{file}: can't be read: {error.strerror or error}") from error
 
 
 def read_header(file: str | os.PathLike[str], data: bytes) -> Header:

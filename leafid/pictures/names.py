@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 
 from leafid.errors import LeafidError
-from leafid.pictures.picture import Content, Taxon
+from leafid.pictures.picture import Taxon
 from leafid.textfiles import parse_finite_number
 
 _HYBRID_SIGNS = {"x", "×", "X"}
@@ -152,11 +152,11 @@ def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | No
     return found if any(found) else None
 
 
-def parse_content(text: str) -> Content | None:
+def parse_content(text: str) -> str | None:
     """Parse what a picture shows, in the words of any collection; None for other words."""
     word = text.strip().lower()
-    synonyms = {"leafage": "foliage", "branch": "foliage", "bark": "stem", "habit": "entire"}
-    return next((content for content in Content if content == synonyms.get(word, word)), None)
+    word = {"leafage": "foliage", "branch": "foliage", "bark": "stem", "habit": "entire"}.get(word, word)
+    return word if word in {"leaf", "foliage", "dead leaf", "flower", "fruit", "stem", "entire"} else None
 
 
 def natural_sort_key(name: str) -> list[tuple[int, str]]:

@@ -42,18 +42,6 @@ _TYPE_WORDS = {
 }
 
 
-class Content(StrEnum):
-    """What a picture shows."""
-
-    LEAF = "leaf"
-    FOLIAGE = "foliage"
-    DEAD_LEAF = "dead leaf"
-    FLOWER = "flower"
-    FRUIT = "fruit"
-    STEM = "stem"
-    ENTIRE = "entire"
-
-
 @dataclass(frozen=True, slots=True)
 class Taxon:
     """A species and its higher taxa, all without author names; or a class that is no taxon, without higher taxa."""
@@ -75,7 +63,8 @@ class Picture:
 
     file: Path
     type: AcquisitionType | None = None
-    content: Content | None = None
+    #: ``leaf``, ``foliage``, ``dead leaf``, ``flower``, ``fruit``, ``stem`` or ``entire``.
+    content: str | None = None
     taxon: Taxon | None = None
     #: Identifier of the individual plant.
     plant: str | None = None

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from leafid.errors import LeafidError, ProblemsError, UsageError, list_first
-from leafid.grouping import count_noun
+from leafid.grouping import count_noun, group_by
 from leafid.pictures.collection import Collection, Omission
 from leafid.pictures.formats import PICTURE_ENDINGS
 from leafid.pictures.picture import Picture
-from leafid.pictures.readers import folders, imageclef, plantnet300k, records, species_folders, tables
+from leafid.pictures.readers import folders, imageclef, plantnet300k, species_folders, tables
 
 #: Paths that a collection is read from.
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -72,8 +72,8 @@ def read_collection(
         Detected by default.
     metadata : path-like, optional
         A CSV table with a column ``file`` and others of ``label``, ``plant``, ``type``, ``author``, ``date``,
-        ``latitude``, ``longitude``, ``split``; or a COCO file. It is found by itself where it is in the folder and
-        called ``metadata.csv``, ``labels.csv``, ``annotations.csv`` or ``annotations.json``.
+        ``latitude``, ``longitude``, ``split``. It is found by itself where it has labels, is in the folder and is
+        called ``metadata.csv``, ``labels.csv`` or ``annotations.csv``.
     label_from : str, optional
         A regular expression for the paths of pictures below the folder, with groups named after these columns; without
         a group, the match is the label.
@@ -93,7 +93,7 @@ def read_collection(
     if metadata is not None and not Path(metadata).is_file():
         raise LeafidError(f"{metadata}: no such file; expected a table of pictures")
     given = {"label": label_from, "plant": plants_from}
-    patterns = {field: records.compile_pattern(field, pattern) for field, pattern in given.items() if pattern}
+    patterns = {field: tables.compile_pattern(field, pattern) for field, pattern in given.items() if pattern}
     read = partial(_read_path, layout=layout, metadata=Path(metadata) if metadata else None, patterns=patterns)
     if isinstance(path, (str, os.PathLike)):
         return read(Path(path))
@@ -140,17 +140,17 @@ def _read_path(
         if metadata is not None:
             found = [metadata, *(file for file in found if file.suffix.lower() == ".txt")]
         for file in found if pictures else ():
-            pictures, remarks = records.apply_table(root, pictures, tables.read_pictures_table(file))
+            pictures, remarks = tables.apply_table(root, pictures, file)
             problems += remarks
         for field, pattern in patterns.items():
-            pictures, remarks = records.apply_pattern(root, pictures, pattern, field)
+            pictures, remarks = tables.apply_pattern(root, pictures, pattern, field)
             problems += remarks
     except OSError as error:
         raise LeafidError(f"{error.filename or path}: can't be read: {error.strerror or error}") from error
     if not pictures:
         expected = f"pictures in the layout {layout}" if layout else "pictures, or folders of pictures"
         raise ProblemsError([f"{path}: expected {expected}, found none that can be used", *problems])
-    return Collection(path, name, tuple(records.name_clashing_pictures(root, pictures)), tuple(problems))
+    return Collection(path, name, tuple(_name_clashing_pictures(root, pictures)), tuple(problems))
 
 
 def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
@@ -183,3 +183,16 @@ def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collect
         tuple(by_file.values()),
         (*(problem for collection in collections for problem in collection.problems), *problems),
     )
+
+
+def _name_clashing_pictures(root: Path, pictures: Sequence[Picture]) -> Iterator[Picture]:
+    """Name pictures by their paths below their part in each part in which file names are repeated."""
+    by_part = group_by(pictures, lambda picture: picture.part)
+    clashing = {part for part, own in by_part.items() if len({picture.file.name for picture in own}) < len(own)}
+    for picture in pictures:
+        if picture.part in clashing:
+            path = tables.get_relative_path(picture.file, root)
+            if len(path.parts) > 2 and folders.parse_part(path.parts[0]) == picture.part:
+                path = path.relative_to(path.parts[0])
+            picture = replace(picture, run_name=re.sub(r"\s", "_", str(path)))
+        yield picture

@@ -1,18 +1,9 @@
-import hashlib
 from dataclasses import replace
 
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.pictures import compute_fingerprint, hash_file, read_collection
-
-
-def test_hash_file(tmp_path):
-    file = tmp_path / "x"
-    file.write_bytes(b"leaf" * 100_000)
-    assert hash_file(file) == hashlib.sha256(b"leaf" * 100_000).hexdigest()
-    with pytest.raises(LeafidError, match="none: no such file"):
-        hash_file(tmp_path / "none")
+from leafid.pictures import compute_fingerprint, read_collection
 
 
 def test_fingerprint(tmp_path, add):

@@ -1,7 +1,7 @@
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.pictures import AcquisitionType, Content, Taxon, read_collection
+from leafid.pictures import AcquisitionType, Taxon, read_collection
 
 XML_2012 = """<?xml version="1.0" encoding="UTF-8"?>
 <Image>
@@ -48,7 +48,7 @@ def test_2011(tmp_path, add):
     (picture,) = read_collection(tmp_path).pictures
     assert picture.file == tmp_path / "Train" / "1.jpg"
     assert picture.type is AcquisitionType.SCAN
-    assert picture.content is Content.LEAF
+    assert picture.content == "leaf"
     assert picture.taxon == Taxon("Celtis australis", "Celtis", "Cannabaceae", "Rosales")
     assert (picture.plant, picture.author) == ("113", "Doe Jane")
     assert picture.date == "2010-07-06"
@@ -65,7 +65,7 @@ def test_2012(tmp_path, draw, class_id):
     collection = read_collection(tmp_path)
     (picture,) = collection.pictures
     assert picture.taxon == Taxon("Quercus coccifera", "Quercus", "Fagaceae", "Fagales")
-    assert picture.content is Content.FOLIAGE
+    assert picture.content == "foliage"
     assert picture.vernacular_names == ("Kermes oak", "Chêne kermès")
     assert picture.coordinates == (43.6, 3.9)
     assert picture.part is None
@@ -78,7 +78,7 @@ def test_2013(tmp_path, draw):
     draw(tmp_path / "train" / "13.jpg")
     (picture,) = read_collection(tmp_path).pictures
     assert picture.taxon == Taxon("Acer campestre", "Acer", "Sapindaceae", None)
-    assert (picture.type, picture.content) == (AcquisitionType.PHOTO, Content.FLOWER)
+    assert (picture.type, picture.content) == (AcquisitionType.PHOTO, "flower")
     assert (picture.plant, picture.date, picture.part) == ("77", "2012-05-20", "train")
     assert picture.coordinates == (43.6, 3.9)
 

@@ -9,7 +9,6 @@ from leafid.errors import LeafidError, UsageError
 from leafid.pictures import (
     READERS,
     AcquisitionType,
-    Content,
     Picture,
     find_name_clashes,
     read_and_warn,
@@ -38,8 +37,8 @@ def test_plantnet300k(tmp_path, draw):
     collection = read_collection(plantnet(tmp_path, draw))
     assert collection.layout == "plantnet300k"
     assert [(p.name, p.part, p.species, p.plant, p.author, p.content) for p in collection.pictures] == [
-        ("aa.jpg", "train", "Lactuca virosa", "55", "Jane", Content.LEAF),
-        ("bb.jpg", "val", "Lactuca virosa", "55", "Jane", Content.ENTIRE),
+        ("aa.jpg", "train", "Lactuca virosa", "55", "Jane", "leaf"),
+        ("bb.jpg", "val", "Lactuca virosa", "55", "Jane", "entire"),
         ("dd.jpg", "test", "Platanus x hispanica", None, None, None),
         ("cc.jpg", "test", "Lactuca virosa", "56", "Jane", None),
     ]

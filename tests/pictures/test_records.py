@@ -1,6 +1,5 @@
 """What tables, lists of parts, COCO files and patterns say about pictures."""
 
-import json
 import shutil
 
 import pytest
@@ -96,26 +95,6 @@ def test_lists_of_parts(tmp_path, draw):
         ("Species1", "test"),
         ("two words", "train"),
     ]
-
-
-def test_coco_file(flat):
-    content = {
-        "images": [{"id": 1, "file_name": "maple_2.jpg"}, {"id": 2, "file_name": "sub/oak_7.jpg"}],
-        "annotations": [{"image_id": 1, "category_id": 5}, {"image_id": 2, "category_id": 6}],
-        "categories": [{"id": 5, "name": "Acer campestre"}, {"id": 6, "name": "n01234567"}],
-    }
-    (flat / "annotations.json").write_text(json.dumps(content))
-    collection = read_collection(flat)
-    expected = {"maple_1a.jpg": None, "maple_2.jpg": "Acer campestre", "oak_1.jpg": None, "oak_7.jpg": "n01234567"}
-    assert labels(collection) == expected
-    content["annotations"].append({"image_id": 1, "category_id": 6})
-    (flat / "annotations.json").write_text(json.dumps(content))
-    with pytest.raises(LeafidError, match="expected one category for every picture"):
-        read_collection(flat)
-    del content["annotations"][0]["image_id"]
-    (flat / "annotations.json").write_text(json.dumps(content))
-    with pytest.raises(LeafidError, match=r"annotations\[0\]\.image_id: expected .* found nothing"):
-        read_collection(flat)
 
 
 def test_labels_and_plants_by_patterns(flat):

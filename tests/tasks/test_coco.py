@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from leafid.errors import LeafidError
-from leafid.pictures.readers.coco import Image, Runs
-from leafid.tasks.interpretation.coco import read_coco, read_segmentation
+from leafid.tasks.interpretation.coco import Image, Runs, read_coco, read_segmentation
 from leafid.tasks.interpretation.regions import Box, BoxedObject
 
 TRUTH = {

@@ -1,13 +1,18 @@
-"""Reads tables, COCO files and lists of pictures: the text of some `FIELDS` for each picture."""
+"""Adds to pictures what tables, lists of parts and patterns of paths say: labels, plants, types, parts."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
 
-from leafid.errors import LeafidError
+from leafid.errors import LeafidError, UsageError
+from leafid.files import is_file_name
+from leafid.grouping import count_noun
+from leafid.pictures import names
+from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.readers import folders
-from leafid.pictures.readers.coco import Id, read_coco_content
 from leafid.textfiles import LineProblems, read_table, read_text
 
 #: Columns of a table, and groups of a pattern; each with other words for it.
@@ -23,47 +28,22 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "split": ("part", "subset", "fold_name"),
 }
 _FIELD_OF = {word: field for field, words in FIELDS.items() for word in (field, *words)}
-_TABLE_NAMES = {"metadata.csv", "labels.csv", "annotations.csv", "annotations.json"}
-
-Record = dict[str, str]
+_TABLE_NAMES = {"metadata.csv", "labels.csv", "annotations.csv"}
 
 
-@dataclass(frozen=True)
-class Row:
-    """A record with the picture that it names and its line in the file, None where lines mean nothing."""
+class Row(NamedTuple):
+    """What a line of a table, or of a list, says about the picture that it names."""
 
     file: str
-    record: Record
-    line: int | None = None
-
-
-@dataclass(frozen=True)
-class Table:
-    """The rows of a file, and whether it has labels."""
-
-    source: Path
-    rows: Sequence[Row]
-    has_labels: bool
+    record: dict[str, str]
+    line: int
 
 
 def find_tables(folder: Path) -> list[Path]:
     """Find the files that describe a folder's pictures: a table with labels by its name, and lists of its parts."""
-    named = [file for file in folders.list_files(folder, {".csv", ".json"}) if file.name.lower() in _TABLE_NAMES]
-    tables = [file for file in named if file.suffix.lower() == ".json" or {"file", "label"} <= set(_read_heading(file))]
+    named = [file for file in folders.list_files(folder, {".csv"}) if file.name.lower() in _TABLE_NAMES]
+    tables = [file for file in named if {"file", "label"} <= set(_read_heading(file))]
     return tables[:1] + [file for file in folders.list_files(folder, {".txt"}) if folders.parse_part(file.stem)]
-
-
-def read_pictures_table(file: Path) -> Table:
-    """Read a CSV table, a COCO file, or a list of the pictures of a part (``train.txt``).
-
-    A `LeafidError` is raised if the file is none of these.
-    """
-    if file.suffix.lower() == ".json":
-        return Table(file, list(_read_coco(file)), has_labels=True)
-    if part := folders.parse_part(file.stem) if file.suffix.lower() == ".txt" else None:
-        lines = enumerate(read_text(file).splitlines(), 1)
-        return Table(file, [Row(line.strip(), {"split": part}, n) for n, line in lines if line.strip()], False)
-    return _read_csv(file)
 
 
 def _read_heading(file: Path) -> list[str | None]:
@@ -73,7 +53,11 @@ def _read_heading(file: Path) -> list[str | None]:
     return [None if field in fields[:column] else field for column, field in enumerate(fields)]
 
 
-def _read_csv(file: Path) -> Table:
+def read_rows(file: Path) -> list[Row]:
+    """Read a CSV table, or a list of the pictures of a part (``train.txt``), a `LeafidError` if it is neither."""
+    if part := folders.parse_part(file.stem) if file.suffix.lower() == ".txt" else None:
+        lines = enumerate(read_text(file).splitlines(), 1)
+        return [Row(line.strip(), {"split": part}, number) for number, line in lines if line.strip()]
     fields = _read_heading(file)
     if "file" not in fields:
         raise LeafidError(f"{file}:1: expected a heading with the column 'file' ({', '.join(FIELDS['file'])})")
@@ -87,21 +71,136 @@ def _read_csv(file: Path) -> Table:
                 problems.add(line, "expected the name of a picture, found an empty cell")
             elif problems.check_unique(line, "every picture", record["file"]):
                 found.append(Row(record.pop("file"), record, line))
-    return Table(file, found, "label" in fields)
+    return found
 
 
-def _read_coco(file: Path) -> Iterator[Row]:
-    """Read the pictures of a COCO file; a picture has the category of its annotations."""
-    content = read_coco_content(file)
-    category_names = {category.id: category.name for category in content.categories}
-    labels: defaultdict[Id, set[str]] = defaultdict(set)
-    for index, annotation in enumerate(content.annotations):
-        if annotation.category_id not in category_names:
-            found = f"found {annotation.category_id!r}"
-            raise LeafidError(f"{file}: annotations[{index}].category_id: expected the id of a category, {found}")
-        labels[annotation.image_id].add(category_names[annotation.category_id])
-    for image in content.images:
-        own = labels[image.id]
-        if len(own) > 1:
-            raise LeafidError(f"{file}: expected one category for every picture, found several for {image.file_name!r}")
-        yield Row(image.file_name, {"label": min(own)} if own else {})
+def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[list[Picture], list[str]]:
+    """Add what a table says to pictures; return the pictures, and lines about rows and pictures without the other.
+
+    A row names a picture by its path below the root or the table's folder, or by a name that is unique; the ending may
+    be missing. Labels of the table replace all others, and pictures in folders without any of its pictures are left
+    out. A `ProblemsError` is raised with all values that are wrong.
+    """
+    indices: dict[str, int | None] = {}
+    for index, picture in enumerate(pictures):
+        path = get_relative_path(picture.file, root)
+        for key in {str(path), str(path.with_suffix("")), path.name, path.stem}:
+            indices[key] = None if key in indices else index
+
+    def find(word: str) -> int | None:
+        path = PurePosixPath(word.replace("\\", "/").removeprefix("./"))
+        keys = str(get_relative_path(source.parent / path, root)), str(path), path.name
+        return next((index for key in keys if (index := indices.get(key)) is not None), None)
+
+    lost: list[str] = []
+    rows: dict[int, Row] = {}
+    for row in (listed := read_rows(source)):
+        found = find(row.file) if is_file_name(row.file) else None
+        if found is None and source.suffix.lower() == ".txt":
+            # In many lists, a number of the label stands behind each picture.
+            found = find(row.file.rpartition(" ")[0])
+        if found is None:
+            lost.append(row.file)
+        else:
+            rows[found] = row
+    has_labels = any("label" in row.record for row in listed)
+    changed: list[Picture] = []
+    with LineProblems(source) as problems:
+        for index, picture in enumerate(pictures):
+            row = rows.get(index, Row("", {}, 0))
+            try:
+                changed.append(_apply_record(replace(picture, taxon=None) if has_labels else picture, row.record))
+            except LeafidError as error:
+                problems.add(row.line, f"{row.file}: {error}")
+    remarks = []
+    if lost:
+        remarks.append(
+            f"{source}: expected a picture below {root} for every row, found none for {len(lost)} of {len(listed)} "
+            f"({lost[0]!r}, first); they are ignored"
+        )
+    used = {pictures[index].file.parent for index in (rows if has_labels else range(len(pictures)))}
+    if left := [picture for picture in pictures if picture.file.parent not in used]:
+        problem = f"{count_noun(len(left), 'picture')} in folders that it lacks are left out, {left[0].file} first"
+        remarks.append(f"{source}: {problem}")
+    return [picture for picture in changed if picture.file.parent in used], remarks
+
+
+def get_relative_path(file: Path, root: Path) -> PurePosixPath:
+    """Return the path of a file below a folder; of a file elsewhere its absolute path."""
+    # Path.resolve raises an error for a link to itself.
+    for convert in (os.fspath, os.path.abspath, os.path.realpath):
+        own, base = Path(convert(file)), Path(convert(root))
+        if own.is_relative_to(base):
+            return PurePosixPath(own.relative_to(base).as_posix())
+    return PurePosixPath(file.absolute().as_posix())
+
+
+def _apply_record(picture: Picture, record: dict[str, str]) -> Picture:
+    """Add the fields of a record to a picture; a `LeafidError` is raised if a value is wrong."""
+    changes: dict[str, Any] = {}
+    for field, word in record.items():
+        try:
+            if field in _ATTRIBUTES:
+                attribute, parse = _ATTRIBUTES[field]
+                changes[attribute] = parse(word)
+            elif field == "longitude" and "latitude" in record:
+                changes["coordinates"] = names.parse_coordinates(record["latitude"], word)
+        except LeafidError as error:
+            raise LeafidError(f"{field}: {error}") from None
+    return replace(picture, **changes)
+
+
+def _parse_split(word: str) -> str:
+    if part := folders.parse_part(word):
+        return part
+    raise LeafidError(f"expected train, val or test, found {word!r}")
+
+
+# The attribute of a picture that a field tells, and the function that parses it.
+_ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
+    "label": ("taxon", names.parse_label),
+    "plant": ("plant", str),
+    "type": ("type", AcquisitionType.parse),
+    "author": ("author", str),
+    "date": ("date", names.parse_date),
+    "split": ("part", _parse_split),
+}
+
+
+def compile_pattern(field: str, pattern: str) -> re.Pattern[str]:
+    """Compile a pattern with groups named after `FIELDS`; without a group, the match is the value of the field.
+
+    A `UsageError` is raised if it is no regular expression, or has other groups.
+    """
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"expected a regular expression for the {field}, found {pattern!r}: {error}") from None
+    if compiled.groupindex.keys() - FIELDS.keys() or compiled.groups > max(1, len(compiled.groupindex)):
+        known = ", ".join(FIELDS)
+        raise UsageError(f"expected a single group for the {field}, or groups called {known}, found {pattern!r}")
+    return compiled
+
+
+def apply_pattern(
+    root: Path, pictures: Sequence[Picture], pattern: re.Pattern[str], field: str
+) -> tuple[list[Picture], list[str]]:
+    """Add what a pattern finds in the paths of pictures below the root; also return a line about those without a match.
+
+    A `LeafidError` is raised with the first value that is wrong.
+    """
+    changed: list[Picture] = []
+    unmatched: list[Path] = []
+    for picture in pictures:
+        match = pattern.search(str(get_relative_path(picture.file, root)))
+        if match is None:
+            unmatched.append(picture.file)
+        record = (match.groupdict() or {field: match[pattern.groups]}) if match else {}
+        try:
+            changed.append(_apply_record(picture, {field: word for field, word in record.items() if word}))
+        except LeafidError as error:
+            raise LeafidError(f"{picture.file}: {error}") from None
+    if not unmatched:
+        return changed, []
+    found = f"found it in {len(pictures) - len(unmatched)} of {len(pictures)}; {unmatched[0]} has no {field}"
+    return changed, [f"{root}: expected the pattern {pattern.pattern!r} in every path, {found}"]

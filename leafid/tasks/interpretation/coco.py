@@ -1,14 +1,21 @@
-"""Reads objects from files in the COCO format."""
+"""Reads objects from files in the COCO format.
+
+References
+----------
+.. [1] T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014; https://cocodataset.org/#format-data
+"""
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+import msgspec
 import numpy as np
 from skimage.draw import polygon
 
 from leafid.errors import LeafidError
-from leafid.pictures.readers.coco import Annotation, Id, Image, Runs, read_coco_content
+from leafid.schema import read_json
 from leafid.segmentation.result import find_bounding_box
 from leafid.tasks.interpretation.regions import Box, BoxedObject, Region
 from leafid.textfiles import LineProblems
@@ -17,6 +24,59 @@ from leafid.textfiles import LineProblems
 MAX_PIXELS = 100_000_000
 # Each character of a compressed count has five bits; no count of pixels needs more than these.
 _MAX_CHARACTERS = 7
+
+
+Id = int | str
+Name = Annotated[str, msgspec.Meta(min_length=1)]
+Side = Annotated[int, msgspec.Meta(gt=0)]
+
+
+class Image(msgspec.Struct):
+    """A picture, with its size in pixels if that is known."""
+
+    id: Id
+    file_name: Name
+    width: Side | None = None
+    height: Side | None = None
+
+    def __post_init__(self) -> None:
+        if not self.file_name.isprintable():
+            raise ValueError(f"expected a file_name without invisible characters, found {self.file_name!r}")
+
+
+class Category(msgspec.Struct):
+    """A class of objects."""
+
+    id: Id
+    name: Name
+
+
+class Runs(msgspec.Struct):
+    """A mask of `size` (height, width) as lengths of runs, column by column, alternately outside and inside."""
+
+    size: tuple[int, int]
+    #: A list, or the compressed text of the COCO API.
+    counts: list[Annotated[int, msgspec.Meta(ge=0)]] | str
+
+
+class Annotation(msgspec.Struct):
+    """An object: its box [left, top, width, height], and its pixels as polygons [x1, y1, x2, y2, …] or runs."""
+
+    image_id: Id
+    category_id: Id
+    id: Id | None = None
+    bbox: tuple[float, float, float, float] | None = None
+    segmentation: list[list[float]] | Runs | None = None
+    score: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
+    iscrowd: int = 0
+
+
+class Content(msgspec.Struct):
+    """A ground truth, or a result, which may be a plain list of annotations."""
+
+    annotations: list[Annotation]
+    images: list[Image] = []
+    categories: list[Category] = []
 
 
 @dataclass(frozen=True)
@@ -37,7 +97,7 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
     expected: an unknown picture or class, an object that is there twice, a box outside the picture, a bad segmentation,
     or a crowd, which the metrics have no place for.
     """
-    content = read_coco_content(path)
+    content = _read_content(path)
     images = {image.id: image for image in content.images}
     classes = {category.id: category.name for category in content.categories}
     with LineProblems(path) as problems:
@@ -62,6 +122,24 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
             except LeafidError as error:
                 problems.add(None, f"annotations[{index}]: {error}")
     return CocoFile(objects, images, classes)
+
+
+def _read_content(path: str | os.PathLike[str]) -> Content:
+    """Read a COCO file.
+
+    A `LeafidError` names the first value that isn't as expected, or the first id that two entries of a kind share, as
+    ``annotations[3].bbox``.
+    """
+    content: Content | list[Annotation] = read_json(path, Content | list[Annotation])  # type: ignore[arg-type]
+    if isinstance(content, list):
+        content = Content(content)
+    for kind in ("images", "categories", "annotations"):
+        first: dict[Id, int] = {}
+        for index, entry in enumerate(getattr(content, kind)):
+            if entry.id is not None and first.setdefault(entry.id, index) != index:
+                found = f"found {entry.id!r}, as in {kind}[{first[entry.id]}]"
+                raise LeafidError(f"{path}: {kind}[{index}].id: expected every id of {kind} once, {found}")
+    return content
 
 
 def _make_object(entry: Annotation, images: dict[Id, Image], classes: dict[Id, str]) -> BoxedObject:
