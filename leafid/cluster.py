@@ -3,20 +3,16 @@
 Through the futures of Dask: joblib's backend for it waits forever if a picture kills every worker that tries it.
 """
 
-from __future__ import annotations
-
 import importlib
 import logging
-import os
 import platform
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache, lru_cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import joblib
@@ -31,6 +27,8 @@ _PACKAGES = ("numpy", "scipy", "opencv-python", "scikit-image", "scikit-learn")
 _ADDRESS = re.compile(r"(?:tcp|tls)://[^\s/]+:\d+|local(?::[1-9]\d{0,3})?")
 # Threads of one worker would change each other's working folder and number of threads.
 _call_lock = threading.Lock()
+
+Versions = tuple[tuple[str, str], ...]
 
 
 def check_cluster_address(word: str) -> str:
@@ -47,31 +45,30 @@ def check_cluster_address(word: str) -> str:
 
 
 @contextmanager
-def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs: int = -1) -> Iterator[None]:
-    """Let every call of `leafid.workers.ordered_map` inside the ``with`` block use a Dask cluster.
+def on_cluster(address: str | None, jobs: int = -1) -> Iterator[None]:
+    """Let every call of `leafid.workers.ordered_map` inside the ``with`` block use a Dask cluster, or none without one.
 
-    `paths` are files and folders that every worker must see under the same path as this process, and `jobs` is the
-    number of worker processes of a ``local`` cluster, -1 for one per core. A `LeafidError` is raised if Dask is not
-    installed, the scheduler can't be reached in time, or no worker joins in time.
+    The workers must see the same files under the same paths as this process. `jobs` is the number of worker processes
+    of ``local``, -1 for one per core. A `LeafidError` is raised if there is no Dask, or no worker in time.
     """
-    check_cluster_address(address)
+    if address is None:
+        yield
+        return
     try:
         distributed = importlib.import_module("distributed")
     except ImportError as error:
         raise LeafidError(f"--cluster needs Dask ({error}); install it: pip install distributed") from None
     # leafid reports lost connections itself, in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    requirements = (tuple(str(Path(path).absolute()) for path in paths), collect_versions())
-    with _connect(distributed, address, jobs) as client:
+    versions = collect_versions()
+    with ExitStack() as stack:
+        client = stack.enter_context(_connect(distributed, check_cluster_address(address), jobs, stack))
         # As the result of a task it is computed again where the worker that holds it is lost; scattered data are not.
         send = lru_cache(maxsize=8)(lambda call: client.submit(bytes, call))
 
         def submit(function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
             folder, call, item = arguments
-            future: Future[Any] = client.submit(
-                _call_on_worker, requirements, function, folder, send(call), item, pure=False
-            )
-            return future
+            return client.submit(_call_on_worker, versions, function, folder, send(call), item, pure=False)
 
         try:
             with use_cluster(submit, sum(client.nthreads().values())):
@@ -80,60 +77,41 @@ def on_cluster(address: str, paths: Iterable[str | os.PathLike[str]] = (), jobs:
             raise LeafidError(f"{address}: the scheduler is gone; start it, and the command, again") from error
 
 
-@contextmanager
-def _connect(distributed: Any, address: str, jobs: int) -> Iterator[Any]:
+def _connect(distributed: Any, address: str, jobs: int, stack: ExitStack) -> Any:
+    """Return a client that has a worker; the stack closes a local cluster."""
     if address.startswith("local"):
         n_workers = int(address.partition(":")[2] or joblib.effective_n_jobs(jobs))
-        with (
-            distributed.LocalCluster(
-                n_workers=n_workers,
-                threads_per_worker=1,
-                memory_limit=0,
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-            ) as cluster,
-            distributed.Client(cluster, set_as_default=False) as client,
-        ):
-            yield client
-        return
+        options = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
+        cluster = distributed.LocalCluster(n_workers=n_workers, silence_logs=logging.CRITICAL, **options)
+        return distributed.Client(stack.enter_context(cluster), set_as_default=False)
     try:
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except Exception as error:  # of a server that is none of Dask's, or without certificates: any class
-        details = "" if isinstance(error, OSError) else f" ({error})"
-        raise LeafidError(f"{address}: no Dask scheduler answers{details}; start one: dask scheduler") from None
-    with client:
-        try:
-            client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
-        except TimeoutError:
-            raise LeafidError(
-                f"{address}: the scheduler has no worker, and got none within {FIRST_WORKER_SECONDS} s; "
-                f"start some: dask worker {address} --nthreads 1"
-            ) from None
-        yield client
+    except Exception:  # of a server that is none of Dask's, or without certificates: any class
+        raise LeafidError(f"{address}: no Dask scheduler answers; start one: dask scheduler") from None
+    try:
+        client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
+    except TimeoutError:
+        client.close()
+        raise LeafidError(f"{address}: expected a worker, found none; start some: dask worker {address}") from None
+    return client
 
 
 @cache
-def collect_versions() -> tuple[tuple[str, str], ...]:
+def collect_versions() -> Versions:
     """Collect the versions of leafid, of Python and of the packages that decide results."""
     packages = ((name, version(name)) for name in _PACKAGES)
     return ("leafid", leafid.__version__), ("Python", platform.python_version()), *packages
 
 
-@cache
-def check_worker(paths: tuple[str, ...], versions: tuple[tuple[str, str], ...]) -> None:
-    """Refuse to work on a machine that would give different results, or lacks files."""
-    pairs = zip(collect_versions(), versions, strict=True)
-    if differences := [f"{name} {own} instead of {wanted}" for (name, own), (_, wanted) in pairs if own != wanted]:
-        raise LeafidError(
-            f"the worker on {platform.node()} has {', '.join(differences)}; install the same on all machines"
-        )
-    if missing := [path for path in paths if not Path(path).exists()]:
-        raise LeafidError(
-            f"the worker on {platform.node()} can't see {missing[0]}; share it with all machines under the same path"
-        )
+def check_versions(wanted: Versions) -> None:
+    """Refuse to work on a machine that would give different results."""
+    for (name, own), (_, other) in zip(collect_versions(), wanted, strict=True):
+        if own != other:
+            found = f"{name} {own} instead of {other}"
+            raise LeafidError(f"the worker on {platform.node()} has {found}; install the same on all machines")
 
 
-def _call_on_worker(requirements: tuple[Any, Any], function: Callable[..., Any], *arguments: Any) -> Any:
+def _call_on_worker(versions: Versions, function: Callable[..., Any], *arguments: Any) -> Any:
     with _call_lock:
-        check_worker(*requirements)
+        check_versions(versions)
         return function(*arguments)

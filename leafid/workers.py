@@ -1,7 +1,5 @@
 """Maps a function over many items, in order: in this process, in worker processes, or on the workers of a cluster."""
 
-from __future__ import annotations
-
 import atexit
 import logging
 import multiprocessing
@@ -69,8 +67,7 @@ def ordered_map(
     The result of an item whose worker is killed, or takes longer than `ITEM_SECONDS`, is ``make_failure(item,
     reason)``; without `make_failure` there is no such limit, and a killed worker raises a `WorkerError`.
     """
-    cluster = _cluster.get()
-    if cluster is not None:
+    if cluster := _cluster.get():
         return _map_ahead(*cluster, function, items, make_failure)
     n_workers = joblib.effective_n_jobs(jobs)
     if n_workers > 1:
@@ -106,7 +103,7 @@ def _map_ahead(
                 return
             item, future = pending[0]
             try:
-                with reporting_lost_workers(seconds):
+                with reporting_lost_workers():
                     result, log = future.result()
             except WorkerError as error:
                 if make_failure is None:
@@ -135,18 +132,15 @@ def use_cluster(submit: Submit, n_workers: int) -> Iterator[None]:
 
 
 @contextmanager
-def reporting_lost_workers(seconds: float | None) -> Iterator[None]:
+def reporting_lost_workers() -> Iterator[None]:
     """Convert the errors of pebble and of Dask into a `WorkerError`; errors of the work pass unchanged."""
     try:
         yield
     except TimeoutError as error:
-        raise WorkerError(f"a worker process took more than {seconds} s and was ended") from error
-    except ProcessExpired as error:
-        reason = signal.Signals(-error.exitcode).name if error.exitcode < 0 else f"status {error.exitcode}"
-        raise WorkerError(f"a worker process was killed ({reason}), maybe out of memory; use fewer --jobs") from error
-    except BrokenProcessPool as error:
+        raise WorkerError("a worker process took too long and was ended") from error
+    except (ProcessExpired, BrokenProcessPool) as error:
         raise WorkerError(
-            "the worker processes ended: use fewer --jobs; a script needs the line if __name__ == '__main__':"
+            "a worker process ended, maybe out of memory: use fewer --jobs; a script needs if __name__ == '__main__':"
         ) from error
     except Exception as error:
         # Of Dask, which may not be installed.
@@ -175,11 +169,16 @@ class WorkerPool:
             except RuntimeError:  # a worker was killed while none had work, which ends a pool of pebble
                 self.close()
         # A forked process would inherit locks that threads of this one hold.
-        self._pool = ProcessPool(
-            self.n_workers, initializer=_start_worker, context=multiprocessing.get_context("spawn")
-        )
-        with _deferring_interrupts():
+        context = multiprocessing.get_context("spawn")
+        self._pool = ProcessPool(self.n_workers, initializer=_start_worker, context=context)
+        # Workers inherit that Ctrl-C is blocked, so that none that has just started prints a traceback. The tracker of
+        # resources would lift it when it starts.
+        resource_tracker.ensure_running()
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
             return self._pool.schedule(function, arguments, timeout=seconds)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
     def close(self) -> None:
         """End the workers; calls that wait or are in progress are cancelled."""
@@ -187,18 +186,6 @@ class WorkerPool:
             self._pool.stop()
             self._pool.join()
             self._pool = None
-
-
-@contextmanager
-def _deferring_interrupts() -> Iterator[None]:
-    """Block Ctrl-C, which comes afterwards: a worker that has just started would get it too, and print a traceback."""
-    # Workers inherit the mask; the tracker would lift it when it starts.
-    resource_tracker.ensure_running()
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 @cache
@@ -248,10 +235,7 @@ def _call_pickled(folder: Path, call: bytes, item: bytes) -> tuple[Any, Log]:
         return call_single_threaded(_unpickle(call), pickle.loads(item)), log
 
 
-@lru_cache(maxsize=4)
-def _unpickle(call: bytes) -> Callable[[Any], Any]:
-    function: Callable[[Any], Any] = pickle.loads(call)
-    return function
+_unpickle = lru_cache(maxsize=4)(pickle.loads)
 
 
 def call_single_threaded(function: Callable[[Item], Result], item: Item) -> Result:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
@@ -39,18 +38,6 @@ def read_pictures(options: UnlabelledOptions) -> Collection:
 
 
 @contextmanager
-def on_workers(options: ComputingOptions, pictures: Sequence[str]) -> Iterator[None]:
-    """Run parallel work on the cluster of ``--cluster``, whose workers read the same files, or on local processes."""
-    if not options.cluster:
-        yield
-        return
-    # Only folders: there may be thousands of files.
-    folders = dict.fromkeys(path if path.is_dir() else path.parent for path in map(Path, pictures))
-    with on_cluster(options.cluster, folders, options.jobs):
-        yield
-
-
-@contextmanager
 def open_loader(options: CacheOptions, environment: Environment) -> Iterator[FeatureLoader]:
     """Open the feature cache and yield the loader that uses it."""
     with ExitStack() as stack:
@@ -81,7 +68,7 @@ def map_pictures(
     task = partial(_call, function, load_recogniser(pictures, options.model))
     recognised: Counter[AcquisitionType] = Counter()
     n_failed = 0
-    with on_workers(options, options.pictures):
+    with on_cluster(options.cluster, options.jobs):
         outcomes = ordered_map(task, pictures, options.jobs, lambda picture, problem: f"{picture.file}: {problem}")
         for picture, outcome in zip(pictures, environment.progress(outcomes, len(pictures), what), strict=True):
             if isinstance(outcome, str):

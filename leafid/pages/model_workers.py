@@ -44,7 +44,7 @@ class ModelWorkers:
         ]
         try:
             for call in calls:
-                with reporting_lost_workers(_START_SECONDS):
+                with reporting_lost_workers():
                     call.result()
         except BaseException:
             self.close()
@@ -57,7 +57,7 @@ class ModelWorkers:
         cancelled ends its worker.
         """
         future = self._pool.submit(_call_with_model, self.model_file, function, arguments, seconds=self._seconds)
-        with reporting_lost_workers(self._seconds):
+        with reporting_lost_workers():
             return await asyncio.wrap_future(future)
 
     def close(self) -> None:

@@ -32,10 +32,11 @@ examples:
 from collections.abc import Sequence
 
 from leafid.cli.arguments import CacheOptions, UnlabelledOptions, number_type, option, positive_int, switch
-from leafid.cli.computing import on_workers, open_loader, read_pictures
+from leafid.cli.computing import open_loader, read_pictures
 from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import FORMATS, Selector, make_format
 from leafid.cli.outputs import check_output, open_text, text_output_path
+from leafid.cluster import on_cluster
 from leafid.errors import ProblemsError, UsageError
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.learning.thresholds import SetRule, select_set
@@ -107,7 +108,7 @@ def run(options: Options, environment: Environment) -> int:
     )
     n_answered, n_empty, separator = 0, 0, own_format.head
     with (
-        on_workers(options, options.pictures),
+        on_cluster(options.cluster, options.jobs),
         open_loader(options, environment) as loader,
         open_text(options.output, environment) as write,
     ):

@@ -38,10 +38,11 @@ from leafid.cli.arguments import (
     positive_ints,
     switch,
 )
-from leafid.cli.computing import on_workers, open_loader
+from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.cli.training.input import TrainingOptions, complete_pictures, load_recipes, read_training_pictures
+from leafid.cluster import on_cluster
 from leafid.errors import LeafidError, UsageError
 from leafid.grouping import group_by
 from leafid.model.validation import (
@@ -94,7 +95,7 @@ def run(options: Options, environment: Environment) -> int:
     protocol = Protocol("", kind, options.by, options.folds, tuple(options.shots or ()))
     answers: list[FoldAnswers] = []
     open_world: list[OpenWorldFold] = []
-    with on_workers(options, [options.collection]), open_loader(options, environment) as loader:
+    with on_cluster(options.cluster, options.jobs), open_loader(options, environment) as loader:
         pictures, _ = read_training_pictures(options.collection, options, all_parts=options.parts)
         pictures = complete_pictures(pictures, loader, environment)
         splits = protocol.make_splits(pictures, range(options.seed, options.seed + options.repeats))
