@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from leafid.descriptors.encoding import Encoder
-from leafid.descriptors.local import LocalFeatures, concatenate_features, tile_features
+from leafid.descriptors.local import LocalFeatures, concatenate_features
 from leafid.errors import LeafidError
 from leafid.features.extractor import FEATURE_VERSION, sample_features
 from leafid.features.loader import FeatureLoader, get_type
@@ -75,7 +75,10 @@ def _learn_encoder(
             return encoder, ""
     if features is None:
         raise LeafidError("no picture could be read to learn a codebook from")
-    return encoder.fit(tile_features(features, max(expert.modes, 2))), problem
+    number = max(expert.modes, 2)
+    if not len(features):
+        return encoder.fit(LocalFeatures.zeros(number, features.descriptors.shape[1])), problem
+    return encoder.fit(features.take(np.resize(np.arange(len(features)), number))), problem
 
 
 def _make_key(

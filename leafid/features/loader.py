@@ -125,7 +125,7 @@ class FeatureLoader:
 
     def load_type_features(self, pictures: Sequence[Picture]) -> list[np.ndarray | None]:
         """Load the features of `measure_type_features`; None for a picture that can't be read."""
-        return self.load_measures(pictures, "type|2", TYPE_SIDE, _measure_type_features)
+        return self.load_measures(pictures, "type|2", TYPE_SIDE, measure_type_features)
 
     def load_measures(
         self,
@@ -244,13 +244,10 @@ def _call_guarded(function: Callable[[Any], Any], guarded: tuple[Picture, Any]) 
     except UsageError:
         raise
     except Exception as error:
-        if isinstance(error, LeafidError):
-            message = str(error)
-        else:
-            message = (
-                f"{picture.file}: unexpected {type(error).__name__}: {' '.join(str(error).split())}; "
-                "this is a bug, please report it with --debug's output"
-            )
+        message = str(error)
+        if not isinstance(error, LeafidError):
+            found = f"unexpected {type(error).__name__}: {' '.join(message.split())}"
+            message = f"{picture.file}: {found}; this is a bug, please report it with --debug's output"
         return _Problem(message, "".join(traceback.format_exception(error)).rstrip("\n"))
 
 
@@ -263,10 +260,6 @@ def _extract_features(extractor: FeatureExtractor, image: np.ndarray, picture: P
     """Extract vectors, each behind the confidence of the segmentation."""
     features = extractor.extract(image, get_type(picture), names)
     return {name: np.append(features.confidence, features.vectors[name]) for name in names}
-
-
-def _measure_type_features(image: np.ndarray, picture: Picture) -> np.ndarray:
-    return measure_type_features(image)
 
 
 def _compute_measures(

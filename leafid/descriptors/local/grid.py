@@ -49,13 +49,6 @@ def concatenate_features(parts: Sequence[LocalFeatures]) -> LocalFeatures:
     return LocalFeatures(*map(np.concatenate, arrays))
 
 
-def tile_features(features: LocalFeatures, number: int) -> LocalFeatures:
-    """Repeat local features until there are `number`; where there are none, return features that are all 0."""
-    if len(features):
-        return features.take(np.resize(np.arange(len(features)), number))
-    return LocalFeatures.zeros(number, features.descriptors.shape[1])
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
     """Selection of patches, by the keys of the same names in a recipe (`leafid.features.recipe.Expert`).
