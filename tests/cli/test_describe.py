@@ -75,13 +75,3 @@ def test_wrong_usage(cli, tmp_path, monkeypatch, words, status, message):
     assert message in outcome.err
     assert "Traceback" not in outcome.err
     assert outcome.out == ""
-
-
-def test_nothing_half_written_where_the_folder_is_read_only(cli, tmp_path):
-    picture = draw(tmp_path / "leaf.png")
-    blocked = tmp_path / "file"
-    blocked.touch()
-    outcome = cli("describe", picture, "--families", "hu", "--jobs", "1", "--output", blocked / "table.csv")
-    assert outcome.status == 1
-    assert "can't be written" in outcome.err
-    assert blocked.read_bytes() == b""

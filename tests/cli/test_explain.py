@@ -1,5 +1,3 @@
-import shutil
-
 import pytest
 
 from tests.pages.written_pages import check_page
@@ -34,15 +32,6 @@ def test_page(cli, pictures, drawn_model, tmp_path):
     assert page.text.count(", of a known species") == len(pictures)
 
 
-def test_a_name_that_is_no_utf_8_costs_nothing(cli, pictures, drawn_model, tmp_path, name_in_latin_1):
-    odd = tmp_path / name_in_latin_1
-    shutil.copy(pictures[0], odd)
-    assert cli("explain", odd, pictures[1], "--model", drawn_model, "--output", tmp_path / "out").status == 0
-    headings = check_page(tmp_path / "out" / "explanation.html").headings[2]
-    assert {"\ufffdrable.jpg", pictures[1].name} <= set(headings)
-    assert "rable.jpg" in cli("explain", odd, "--model", drawn_model).out
-
-
 def test_a_picture_that_can_not_be_read_costs_only_itself(cli, pictures, drawn_model, tmp_path):
     bad = tmp_path / "bad.jpg"
     bad.write_text("no picture")
@@ -53,14 +42,3 @@ def test_a_picture_that_can_not_be_read_costs_only_itself(cli, pictures, drawn_m
     alone = cli("explain", bad, "--model", drawn_model, "--output", tmp_path / "out")
     assert (alone.status, alone.out) == (1, "")
     assert not (tmp_path / "out").exists()
-
-
-def test_wrong_input(cli, pictures, drawn_model, tmp_path):
-    taken = tmp_path / "taken"
-    taken.touch()
-    found = cli("explain", pictures[0], "--model", drawn_model, "--output", taken)
-    assert found.status == 1
-    assert "expected a folder to write to" in found.err
-    assert cli("explain", tmp_path / "nothing.jpg", "--model", drawn_model).status == 1
-    assert cli("explain", pictures[0], "--model", pictures[0]).status == 1
-    assert cli("explain").status == 2

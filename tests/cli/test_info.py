@@ -71,20 +71,6 @@ def test_json(cli, collection):
     assert len(found["problems"]) == 1
 
 
-def test_nothing_there(cli, tmp_path):
-    outcome = cli("info", tmp_path / "none")
-    assert (outcome.status, outcome.out) == (1, "")
-    assert outcome.err == f"leafid: error: {tmp_path / 'none'}: no such file or folder\n"
-    outcome = cli("info", tmp_path)
-    assert outcome.status == 1
-    assert "expected pictures" in outcome.err
-
-
-def test_wrong_usage(cli, tmp_path):
-    assert cli("info", tmp_path, "--output", tmp_path / "guide").status == 2
-    assert cli("info", tmp_path, "--layout", "other").status == 2
-
-
 def test_folders_that_are_left_out_are_problems(cli, collection, make_picture):
     make_picture(collection / "more", 8, "opalus", plant="8")
     lines = cli("info", collection, "--jobs", 1).out.splitlines()

@@ -48,15 +48,6 @@ def test_the_model_that_is_read_is_no_output(refused, garden, drawn_model, tmp_p
         assert "found one that is read" in refused("predict", garden, "--model", model, "--output", output)
 
 
-def test_what_is_read_by_name_is_no_output(refused, garden, tmp_path):
-    leaf = shutil.copy(garden / "Olea europaea" / "a.jpg", tmp_path / "leaf.csv")
-    assert "found one that is read" in refused("predict", leaf, "--output", leaf)
-    assert "found one that is read" in refused("describe", leaf, "--output", leaf)
-    recipe = garden / "recipe.toml"
-    words = ["train", garden / "Olea europaea", "--recipe", recipe, "--output", recipe]
-    assert "found one that is read" in refused(*words)
-
-
 def test_metadata_of_a_collection_are_no_output(refused, garden):
     assert "found one that is read" in refused("predict", garden, "--output", garden / "Olea europaea" / "a.xml")
 

@@ -43,35 +43,30 @@ def test_together(predict, files, drawn_model):
     assert [part.to_dict() for part in answer.parts] == single
 
 
-def test_a_run_by_plant_and_by_folder(cli, predict, files, drawn, tmp_path):
-    pictures = read_collection(drawn).pictures
-    plants = {picture.name: picture.group for picture in pictures}
-    for number, file in enumerate(sorted((drawn / "Train").glob("*.*"))):
-        folder = tmp_path / "collection" / f"{number % 2}"
+def test_a_run_by_plant_and_by_folder(predict, drawn, tmp_path):
+    plants = {picture.name: picture.group for picture in read_collection(drawn).pictures}
+    trees = tmp_path / "trees"
+    for number, file in enumerate(sorted((drawn / "Test").glob("*.jpg"))):
+        folder = trees / f"{number % 2}"
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, folder)
-    run = tmp_path / "run.txt"
-    rankings = defaultdict(lambda: defaultdict(list))
-    for key, words in {
-        "plant": [drawn / "Train", "--group-by", "plant"],
-        "folder": [tmp_path / "folders", "--group-by", "folder"],
-    }.items():
-        if key == "folder":
-            for number, file in enumerate(sorted((drawn / "Test").glob("*.jpg"))):
-                (tmp_path / "folders" / f"tree {number % 2}").mkdir(parents=True, exist_ok=True)
-                shutil.copy(file, tmp_path / "folders" / f"tree {number % 2}")
-        assert predict(*words, "--output", run).status == 0
-        for line in run.open():
+    for words, find_group in (
+        ((drawn / "Train", "--group-by", "plant"), plants.get),
+        (
+            (tmp_path / "folders", "--group-by", "folder"),
+            lambda name: (tmp_path / "folders" / "tree 0" / name).exists(),
+        ),
+    ):
+        assert predict(*words, "--output", tmp_path / "run.txt").status == 0
+        rankings = defaultdict(str)
+        for line in (tmp_path / "run.txt").open():
             name, ranking = line.split(" ", 1)
-            rankings[key][name].append(ranking)
-        assert predict(*words, "--output", tmp_path / "two", "--jobs", 2).status == 0
-        assert (tmp_path / "two").read_bytes() == run.read_bytes()
-    by_plant = defaultdict(set)
-    for name, ranking in rankings["plant"].items():
-        by_plant[plants[name]].add("".join(ranking))
-    assert {len(found) for found in by_plant.values()} == {1}
-    assert len(set(map(str, rankings["folder"].values()))) == 2
-    assert len(rankings["folder"]) == 9
+            rankings[name] += ranking
+        by_group = defaultdict(set)
+        for name, ranking in rankings.items():
+            by_group[find_group(name)].add(ranking)
+        assert {len(found) for found in by_group.values()} == {1}
+        assert 1 < len(by_group) < len(rankings)
 
 
 def test_a_run_by_session(predict, drawn, drawn_model, tmp_path):

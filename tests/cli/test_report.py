@@ -113,15 +113,3 @@ def test_unknown_species_have_a_section_of_their_own(cli, tmp_path, run):
     page = report(cli, tmp_path, truth, run, "--pictures", SAMPLE)
     assert "66 pictures, and 6 of unknown species" in page.words
     assert "OSCR" in (tmp_path / "out" / "tables" / "open-world.csv").read_text()
-
-
-def test_wrong_usage(cli, tmp_path, run):
-    assert cli("report", SAMPLE, run).status == 2
-    (tmp_path / "file").write_text("")
-    outcome = cli("report", SAMPLE, run, "--output", tmp_path / "file")
-    assert outcome.status == 1
-    assert "expected a folder to write to, found a file" in outcome.err
-    twin = tmp_path / "other" / run.name
-    twin.parent.mkdir()
-    twin.write_bytes(run.read_bytes())
-    assert cli("report", SAMPLE, run, twin, "--output", tmp_path / "out").status == 2

@@ -56,16 +56,6 @@ def test_unreadable_pictures_are_reported_and_the_others_segmented(cli, leaf_fil
     assert {file.name for file in (tmp_path / "cut").iterdir()} == {"leaf_mask.png", "leaf_overlay.jpg"}
 
 
-def test_jobs_do_not_change_the_bytes(cli, leaf_file, tmp_path):
-    grey = cv2.imread(str(leaf_file), cv2.IMREAD_GRAYSCALE)
-    cv2.imwrite(str(leaf_file.parent / "grey.png"), grey)
-    one = cli("segment", leaf_file.parent, "--output", tmp_path / "one", "--jobs", 1)
-    two = cli("segment", leaf_file.parent, "--output", tmp_path / "two", "--jobs", 2)
-    assert one == two
-    for file in (tmp_path / "one").iterdir():
-        assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes()
-
-
 def test_outputs_of_pictures_with_the_same_name_differ(cli, leaf_file, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / "pictures" / folder).mkdir()

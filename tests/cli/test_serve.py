@@ -4,7 +4,6 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
@@ -74,20 +73,6 @@ def test_half_sent_headers_keep_nobody_out(start):
             time.sleep(0.2)
         half.settimeout(30)
         assert half.recv(1) == b""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc")
-def test_workers_end_with_a_killed_server(start):
-    process, _ = start()
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    assert children
-    process.kill()
-    process.wait()
-    end = time.monotonic() + 60
-    while any(Path(f"/proc/{pid}").exists() for pid in children):
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_a_port_in_use(cli, drawn_model):

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from leafid.cli.environment import Environment
-from leafid.cli.main import main
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
@@ -34,18 +33,10 @@ def without_reader():
     os.close(writer)
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["info", "--help"], ["evaluate", "--list"]])
+@pytest.mark.parametrize("words", [["--help"], ["evaluate", "--list"]])
 def test_a_closed_pipe_is_no_error(without_reader, words):
     done = leafid(*words, stdout=without_reader)
     assert (done.returncode, done.stderr) == (0, "")
-
-
-@needs_full
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["info", "--help"]])
-def test_help_that_can_not_be_written_is_an_error(words):
-    with Path("/dev/full").open("w") as full:
-        done = leafid(*words, stdout=full)
-    assert (done.returncode, done.stderr) == (1, "leafid: error: No space left on device\n")
 
 
 @needs_full
@@ -67,24 +58,11 @@ def test_control_characters_are_escaped():
     assert environment.stdout.getvalue() == environment.stderr.getvalue() == "a\\x1b[31m.jpg\n"
 
 
-class Gone(io.StringIO):
-    def write(self, _):
-        raise BrokenPipeError(32, "Broken pipe")
+def test_a_closed_stderr_does_not_change_the_status(without_reader):
+    assert leafid("zzz", "--debug", stderr=without_reader).returncode == 2
 
 
-def test_a_closed_stderr_does_not_stop_the_work(tmp_path):
-    environment = Environment(io.StringIO(), Gone())
-    assert main(["evaluate", str(TRUTH), str(PARTIAL), "--output", str(tmp_path / "out")], environment) == 0
-    assert len(list((tmp_path / "out").iterdir())) > 3
-    assert environment.stdout.getvalue().startswith("Scores")
-
-
-@pytest.mark.parametrize("words", [["zzz"], ["zzz", "--debug"], []])
-def test_a_closed_stderr_does_not_change_the_status(without_reader, words):
-    assert leafid(*words, stderr=without_reader).returncode == 2
-
-
-@pytest.mark.parametrize(("redirection", "status"), [("--help >&-", 0), ("zzz 2>&-", 2), ("zzz >&- 2>&-", 2)])
+@pytest.mark.parametrize(("redirection", "status"), [("--help >&-", 0), ("zzz >&- 2>&-", 2)])
 def test_streams_that_were_never_open(redirection, status):
     command = f"'{sys.executable}' -m leafid {redirection}"
     done = subprocess.run(["/bin/sh", "-c", command], cwd=Path(__file__).parents[2], capture_output=True, text=True)
@@ -92,9 +70,8 @@ def test_streams_that_were_never_open(redirection, status):
     assert "bug" not in done.stderr
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_letters_missing_in_the_encoding_are_escaped(encoding):
-    done = leafid("--help", variables={"PYTHONIOENCODING": encoding})
+def test_letters_missing_in_the_encoding_are_escaped():
+    done = leafid("--help", variables={"PYTHONIOENCODING": "ascii"})
     assert (done.returncode, done.stderr) == (0, "")
     assert "COMMAND \\u2026" in done.stdout
 

@@ -8,12 +8,9 @@ import anyio
 import httpx
 import pytest
 
-import leafid
 from leafid.pages import field_guide
-from leafid.pages.model_workers import ModelWorkers
 from leafid.pages.site import make_app
 from leafid.pages.uploads import Limits
-from leafid.workers import WorkerError
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="stops processes by signals")
 
@@ -64,17 +61,6 @@ def test_a_killed_worker_costs_one_request(client, pool, leaf, monkeypatch):
     assert client.post("/identify", files=leaf).status_code == 200
 
 
-def test_a_worker_that_hangs_is_replaced(drawn_model, leaf, monkeypatch):
-    pool = ModelWorkers(str(drawn_model), seconds=1)
-    try:
-        pool.start()
-        with pytest.raises(WorkerError, match="took too long"):
-            anyio.run(pool.call, hang)
-        assert anyio.run(pool.call, get_process)
-    finally:
-        pool.close()
-
-
 def test_a_slow_upload_is_ended(pool):
     async def send_slowly():
         yield b"--x\r\n"
@@ -84,9 +70,3 @@ def test_a_slow_upload_is_ended(pool):
     app = make_app(pool, limits=Limits(upload_seconds=0.2))
     found = anyio.run(lambda: post(app, content=send_slowly(), headers=headers))
     assert (found.status_code, set(found.json())) == (408, {"problem"})
-
-
-def test_a_file_that_is_no_model_is_reported_at_the_start(tmp_path):
-    (tmp_path / "no.leafid").write_bytes(b"x")
-    with pytest.raises(leafid.LeafidError, match=r"no\.leafid"):
-        ModelWorkers(str(tmp_path / "no.leafid")).start()

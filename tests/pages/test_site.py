@@ -19,13 +19,6 @@ def test_pages_have_no_inline_script_or_style_and_nothing_from_elsewhere(client,
     assert not re.search(r'(?:src|href)="(?!/|#|data:)', page.text)
 
 
-def test_static_files(client):
-    for name, kind in {"style.css": "text/css", "site.css": "text/css", "site.js": "text/javascript"}.items():
-        assert client.get(f"/static/{name}").headers["Content-Type"].startswith(kind)
-    for path in ("../site.py", "%2e%2e/site.py", "..%2fsite.py", "nothing", ""):
-        assert client.get(f"/static/{path}").status_code == 404
-
-
 def test_the_form_is_answered_without_its_script(client, leaf):
     page = client.post("/explain", files=[*leaf, ("pictures", ("no.jpg", b"text"))], headers=HTML)
     assert page.status_code == 200
