@@ -52,10 +52,7 @@ def test_a_run_by_plant_and_by_folder(predict, drawn, tmp_path):
         shutil.copy(file, folder)
     for words, find_group in (
         ((drawn / "Train", "--group-by", "plant"), plants.get),
-        (
-            (tmp_path / "folders", "--group-by", "folder"),
-            lambda name: (tmp_path / "folders" / "tree 0" / name).exists(),
-        ),
+        ((trees, "--group-by", "folder"), lambda name: (trees / "0" / name).exists()),
     ):
         assert predict(*words, "--output", tmp_path / "run.txt").status == 0
         rankings = defaultdict(str)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 
 import anyio
 import httpx
@@ -42,14 +41,6 @@ def test_each_of_60_requests_at_once_is_answered_or_refused(pool, leaf):
 
 def kill(_model, _source):
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def hang(_model, *_):
-    time.sleep(600)
-
-
-def get_process(_model):
-    return os.getpid()
 
 
 def test_a_killed_worker_costs_one_request(client, pool, leaf, monkeypatch):
