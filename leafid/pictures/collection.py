@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from pathlib import Path
 
 from leafid.grouping import group_by
@@ -39,13 +38,12 @@ class Collection:
     @property
     def species(self) -> tuple[str, ...]:
         """The species names, sorted."""
-        return tuple(sorted({picture.species for picture in self.pictures if picture.species is not None}))
+        return tuple(group_by_species(self.pictures))
 
     @property
     def types(self) -> tuple[AcquisitionType, ...]:
         """The acquisition types that occur, in the order scan, scan-like, photo."""
-        present = {picture.type for picture in self.pictures}
-        return tuple(type_ for type_ in AcquisitionType if type_ in present)
+        return tuple(type_ for type_ in AcquisitionType if any(picture.type == type_ for picture in self.pictures))
 
     @property
     def is_incomplete(self) -> bool:
@@ -54,33 +52,25 @@ class Collection:
 
     def select_type(self, type_: AcquisitionType | str | None) -> Collection:
         """Keep the pictures of one acquisition type; None selects those of unknown type."""
-        return self._with_pictures(picture for picture in self.pictures if picture.type == type_)
+        return replace(self, pictures=tuple(picture for picture in self.pictures if picture.type == type_))
 
     def part(self, part: str | None) -> Collection:
         """Keep the pictures of one part: ``train``, ``val``, ``test``, or None."""
-        return self._with_pictures(picture for picture in self.pictures if picture.part == part)
+        return replace(self, pictures=tuple(picture for picture in self.pictures if picture.part == part))
 
     def select_labelled(self) -> Collection:
         """Keep the pictures of known species."""
-        return self._with_pictures(picture for picture in self.pictures if picture.species is not None)
+        return replace(self, pictures=tuple(picture for picture in self.pictures if picture.species is not None))
 
     def find_missing(self) -> tuple[Picture, ...]:
         """Return the pictures with metadata but no file."""
         return tuple(picture for picture in self.pictures if not picture.file.is_file())
 
-    def _with_pictures(self, pictures: Iterable[Picture]) -> Collection:
-        return replace(self, pictures=tuple(pictures))
 
-
-def find_name_clashes(
-    pictures: Iterable[Picture], get_name: Callable[[Picture], str] = attrgetter("name")
-) -> dict[str, tuple[Picture, ...]]:
-    """Return the names that several pictures share, which makes lines of a run file ambiguous.
-
-    Names are in the order of their first picture. By default, they are the file names.
-    """
-    by_name = group_by(pictures, get_name)
-    return {name: tuple(clashing) for name, clashing in by_name.items() if len(clashing) > 1}
+def find_name_clashes(pictures: Iterable[Picture]) -> dict[str, list[Picture]]:
+    """Return the names that several pictures share, which makes lines of a run file ambiguous."""
+    by_name = group_by(pictures, lambda picture: picture.name)
+    return {name: clashing for name, clashing in by_name.items() if len(clashing) > 1}
 
 
 def group_by_species(pictures: Iterable[Picture]) -> dict[str, list[Picture]]:

@@ -5,7 +5,6 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,11 +81,8 @@ def read_collection(
 
     Raises
     ------
-    UsageError
-        If the layout is unknown, or an expression is none.
     LeafidError
-        If nothing exists, no layout fits, a value in the metadata is wrong, or no picture can be used, for all of the
-        paths.
+        If the layout or an expression is none, a value in the metadata is wrong, or none of the paths has a picture.
     """
     if layout is not None and layout not in READERS:
         raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")
@@ -94,27 +90,34 @@ def read_collection(
         raise LeafidError(f"{metadata}: no such file; expected a table of pictures")
     given = {"label": label_from, "plant": plants_from}
     patterns = {field: tables.compile_pattern(field, pattern) for field, pattern in given.items() if pattern}
-    read = partial(_read_path, layout=layout, metadata=Path(metadata) if metadata else None, patterns=patterns)
-    if isinstance(path, (str, os.PathLike)):
-        return read(Path(path))
-    if len(path) == 1:
-        return read(Path(path[0]))
+    paths = [path] if isinstance(path, (str, os.PathLike)) else path
     collections: list[Collection] = []
     problems: list[str] = []
-    for item in map(Path, path):
-        if not item.exists() and item.suffix.lower() in PICTURE_ENDINGS:
-            collections.append(Collection(item, PLAIN_PICTURES, (Picture(item),)))
-            continue
+    for item in map(Path, paths):
         try:
-            collections.append(read(item))
+            if len(paths) > 1 and not item.exists() and item.suffix.lower() in PICTURE_ENDINGS:
+                collections.append(Collection(item, PLAIN_PICTURES, (Picture(item),)))
+            else:
+                collections.append(_read_path(item, layout, Path(metadata) if metadata else None, patterns))
         except LeafidError as error:
+            if len(paths) == 1:
+                raise
             first, *others = error.problems if isinstance(error, ProblemsError) else [str(error)]
             problems += [Omission(f"{first}; it is left out"), *others]
-    if collections:
-        return _join(collections, problems)
-    if problems:
+    if not paths:
+        raise UsageError("expected at least one picture or collection, found none")
+    if not collections:
         raise ProblemsError(problems)
-    raise UsageError("expected at least one picture or collection, found none")
+    if len(collections) == 1:
+        return replace(collections[0], problems=(*collections[0].problems, *problems))
+    layouts = {collection.layout for collection in collections}
+    by_file = {picture.file: picture for collection in collections for picture in collection.pictures}
+    return Collection(
+        Path(os.path.commonpath([collection.root.absolute() for collection in collections])),
+        layouts.pop() if len(layouts) == 1 else "several",
+        tuple(by_file.values()),
+        (*(problem for collection in collections for problem in collection.problems), *problems),
+    )
 
 
 def read_and_warn(path: Paths, layout: str | None = None, **options: Any) -> Collection:
@@ -170,19 +173,6 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
         found = f"{count_noun(len(left), 'file')} left out ({left[0]} first)"
         line = f"{root}: {found}: no pictures, or outside of the layout"
         yield Omission(line) if any(file.suffix.lower() in PICTURE_ENDINGS for file in left) else line
-
-
-def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collection:
-    if len(collections) == 1:
-        return replace(collections[0], problems=(*collections[0].problems, *problems))
-    layouts = {collection.layout for collection in collections}
-    by_file = {picture.file: picture for collection in collections for picture in collection.pictures}
-    return Collection(
-        Path(os.path.commonpath([str(collection.root.absolute()) for collection in collections])),
-        layouts.pop() if len(layouts) == 1 else "several",
-        tuple(by_file.values()),
-        (*(problem for collection in collections for problem in collection.problems), *problems),
-    )
 
 
 def _name_clashing_pictures(root: Path, pictures: Sequence[Picture]) -> Iterator[Picture]:

@@ -64,15 +64,11 @@ def summarise(collection: Collection, checks: Sequence[FileCheck]) -> dict[str, 
     }
 
 
-def count_pictures(pictures: Iterable[Picture]) -> dict[str, int]:
+def count_pictures(pictures: Sequence[Picture]) -> dict[str, int]:
     """Count pictures, and the species, plants and authors among them; unknown ones don't count."""
-    pictures = tuple(pictures)
-    return {
-        "pictures": len(pictures),
-        "species": len({picture.species for picture in pictures} - {None}),
-        "plants": len({picture.plant for picture in pictures} - {None}),
-        "authors": len({picture.author for picture in pictures} - {None}),
-    }
+    fields = {"species": "species", "plants": "plant", "authors": "author"}
+    counts = {noun: len({getattr(picture, field) for picture in pictures} - {None}) for noun, field in fields.items()}
+    return {"pictures": len(pictures), **counts}
 
 
 def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
@@ -94,23 +90,17 @@ def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
 
 def find_risks(pictures: Sequence[Picture], duplicates: Sequence[Sequence[Picture]]) -> Iterator[str]:
     """Find what would spoil an experiment on a collection; yield a line for each with what to do."""
-    plants = group_by((p for p in pictures if p.species and p.plant is not None), lambda picture: str(picture.plant))
-    for field, noun, remedy in (
-        ("species", "species", "correct or remove them"),
-        ("part", "parts", "remove them from the training part"),
-        ("group", "plants", "make the pictures of each one plant (--metadata, --plants-from)"),
-    ):
-        if found := [group for group in duplicates if _differ(group, field)]:
-            names = f"{found[0][0].name} and {found[0][1].name}"
-            yield f"{count_noun(len(found), 'duplicate')} of different {noun}, {names} first: {remedy}"
-        if mixed := [plant for plant, own in plants.items() if _differ(own, field)]:
-            yield f"{count_noun(len(mixed), 'plant')} of several {noun}, {mixed[0]!r} first: number plants anew"
+    plants = group_by((p for p in pictures if p.species and p.plant is not None), lambda picture: picture.plant)
+    for noun, groups in (("duplicate", duplicates), ("plant", list(plants.values()))):
+        for field, nouns in (("species", "species"), ("part", "parts"), ("group", "plants")):
+            if found := [own for own in groups if len({getattr(picture, field) for picture in own}) > 1]:
+                names = f"{found[0][0].name} and {found[0][1].name}"
+                yield (
+                    f"{count_noun(len(found), noun)} of several {nouns}, {names} first: correct the metadata, or "
+                    "remove pictures"
+                )
     if not plants and any(picture.species for picture in pictures):
         yield (
             "the plants are unknown: where several pictures show one, held-out scores are too high; say --plants-from, "
             "or look for pictures of one leaf with --similar"
         )
-
-
-def _differ(pictures: Iterable[Picture], field: str) -> bool:
-    return len({getattr(picture, field) for picture in pictures}) > 1

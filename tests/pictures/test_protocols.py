@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.pictures import AcquisitionType, Picture, Taxon
-from leafid.pictures.protocols import UNITS, leave_one_out, limit_training, make_fold_splits, split_by_part
+from leafid.pictures.protocols import UNITS, Protocol
 
 TYPES = list(AcquisitionType)
+LEAVE_ONE_OUT = Protocol("", "leave-one-out")
 
 
 @st.composite
@@ -35,7 +36,7 @@ def collections(draw):
 def test_folds_cover_everything_once_and_separate_units(pictures, unit):
     splits = []
     with suppress(LeafidError):  # fewer than two units
-        splits = list(make_fold_splits(pictures, 2, (0, 1), unit))
+        splits = list(Protocol("", by=unit, folds=2).make_splits(pictures, (0, 1)))
     if not splits:
         return
     for seed in (0, 1):
@@ -50,7 +51,7 @@ def test_folds_cover_everything_once_and_separate_units(pictures, unit):
 
 @given(collections())
 def test_leave_one_out_tests_each_plant_by_itself(pictures):
-    splits = list(leave_one_out(pictures))
+    splits = list(LEAVE_ONE_OUT.make_splits(pictures, (0, 1)))
     assert len(splits) == len({picture.plant for picture in pictures})
     for split in splits:
         (plant,) = {pictures[i].plant for i in split.test}
@@ -59,7 +60,7 @@ def test_leave_one_out_tests_each_plant_by_itself(pictures):
 
 @given(collections(), st.sampled_from(["pictures", "plants"]))
 def test_shots_are_limited_and_nested(pictures, of):
-    splits = list(limit_training(leave_one_out(pictures), pictures, (1, 3), of))
+    splits = list(Protocol("", "leave-one-out", shots=(1, 3), shots_of=of).make_splits(pictures, (0,)))
     for few, more in zip(splits[::2], splits[1::2], strict=True):
         assert set(few.training) <= set(more.training)
         assert (few.setting, more.setting) == (f"1 {of[:-1]}", f"3 {of}")
@@ -70,14 +71,14 @@ def test_shots_are_limited_and_nested(pictures, of):
                 units.setdefault((picture.species, picture.type), set()).add(picture.plant if of == "plants" else index)
             assert all(len(found) <= limit for found in units.values())
     # Whatever is missing is missing because a species had no more.
-    whole = next(limit_training(leave_one_out(pictures), pictures, (100,), of))
-    assert whole.training.tolist() == next(leave_one_out(pictures)).training.tolist()
+    whole = next(Protocol("", "leave-one-out", shots=(100,), shots_of=of).make_splits(pictures, (0,)))
+    assert whole.training.tolist() == next(LEAVE_ONE_OUT.make_splits(pictures, (0,))).training.tolist()
 
 
 def test_given_parts():
     pictures = [Picture(Path(f"{n}.jpg"), part=part) for n, part in enumerate(["test", "train", "val", "train"])]
-    first, second = split_by_part(pictures, (4, 5))
+    first, second = Protocol("", "parts").make_splits(pictures, (4, 5))
     assert (first.seed, second.seed) == (4, 5)
     assert (first.training.tolist(), first.test.tolist()) == ([1, 3], [0])
     with pytest.raises(LeafidError, match="found 2 and 0; tell parts by folders"):
-        list(split_by_part(pictures[1:], (0,)))
+        list(Protocol("", "parts").make_splits(pictures[1:], (0,)))

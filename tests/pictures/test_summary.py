@@ -35,11 +35,11 @@ def test_risks_of_an_experiment():
     pictures = [first, second, third]
     assert list(find_risks(pictures[:2], [])) == []
     assert [line.split(":")[0] for line in find_risks(pictures, [[second, third]])] == [
-        "1 duplicate of different species, 2.jpg and 3.jpg first",
-        "1 plant of several species, 'p1' first",
-        "1 duplicate of different parts, 2.jpg and 3.jpg first",
-        "1 plant of several parts, 'p1' first",
-        "1 duplicate of different plants, 2.jpg and 3.jpg first",
+        "1 duplicate of several species, 2.jpg and 3.jpg first",
+        "1 duplicate of several parts, 2.jpg and 3.jpg first",
+        "1 duplicate of several plants, 2.jpg and 3.jpg first",
+        "1 plant of several species, 1.jpg and 3.jpg first",
+        "1 plant of several parts, 1.jpg and 3.jpg first",
     ]
     assert list(find_risks([], [])) == []
     assert [line.split(":")[0] for line in find_risks([PICTURES[3]], [])] == ["the plants are unknown"]
