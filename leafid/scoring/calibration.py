@@ -39,16 +39,13 @@ def expected_calibration_error(
     mass = np.ones(len(np.asarray(confidence))) if weights is None else np.asarray(weights, np.float64)
     if not mass.sum():
         return float("nan")
-    gaps = mass * (np.asarray(confidence, np.float64) - np.asarray(is_correct, np.float64))
-    return float(np.abs(np.bincount(_assign_bins(confidence, n_bins, mass), gaps)).sum() / mass.sum())
-
-
-def _assign_bins(confidence: ArrayLike, n_bins: int, mass: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Assign each picture to a bin; those of equal confidence share one, so that their order makes no difference."""
+    # Pictures of equal confidence share a bin, so that their order makes no difference.
     _, level = np.unique(np.asarray(confidence, np.float64), return_inverse=True)
     level_mass = np.bincount(level, mass)
     middle = (np.cumsum(level_mass) - level_mass / 2) / mass.sum()
-    return np.minimum((middle * n_bins).astype(np.intp), n_bins - 1)[level]
+    bins = np.minimum((middle * n_bins).astype(np.intp), n_bins - 1)[level]
+    gaps = mass * (np.asarray(confidence, np.float64) - np.asarray(is_correct, np.float64))
+    return float(np.abs(np.bincount(bins, gaps)).sum() / mass.sum())
 
 
 @dataclass(frozen=True)

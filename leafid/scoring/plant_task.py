@@ -100,15 +100,13 @@ def list_plant_metrics(tops: Sequence[int] = (1, 5)) -> list[PlantMetric]:
 
 
 def find_plant_metric(name: str) -> PlantMetric:
-    """Find a metric by its name, or by its heading in tables; an unknown one raises a `LeafidError`."""
+    """Find a metric by its name; an unknown one raises a `LeafidError`."""
     if re.fullmatch("top-[1-9][0-9]{0,8}", name):
         return _make_top_k(int(name.removeprefix("top-")))
-    known = (*_EVERY_RUN, *LEVEL_METRICS.values())
-    for metric in known:
-        if name in (metric.name, metric.column):
-            return metric
-    names = ", ".join(metric.name for metric in known)
-    raise LeafidError(f"expected a metric of the plant task ({names}, top-K), found {name!r}")
+    known = {metric.name: metric for metric in (*_EVERY_RUN, *LEVEL_METRICS.values())}
+    if name not in known:
+        raise LeafidError(f"expected a metric of the plant task ({', '.join(known)}, top-K), found {name!r}")
+    return known[name]
 
 
 def _make_top_k(k: int) -> PlantMetric:

@@ -69,14 +69,11 @@ class Run:
             place, score = f"{self.name}:{self.line[is_wrong][0]}", self.score[is_wrong][0]
             raise LeafidError(f"{place}: expected a probability from 0 to 1 as score, found {score:g}")
 
-    def find_contradictions(self) -> NDArray[np.int32]:
-        """Find the lines whose score is above that of the rank before, int32 (m,): higher scores are more confident."""
-        is_same = self.picture_index[1:] == self.picture_index[:-1]
-        return np.sort(self.line[1:][is_same & (self.score[1:] > self.score[:-1])])
-
     def check_order(self) -> None:
-        """Raise a `LeafidError` where scores contradict ranks."""
-        if len(lines := self.find_contradictions()):
+        """Raise a `LeafidError` where scores contradict ranks: higher ones are more confident."""
+        is_same = self.picture_index[1:] == self.picture_index[:-1]
+        lines = np.sort(self.line[1:][is_same & (self.score[1:] > self.score[:-1])])
+        if len(lines):
             raise LeafidError(
                 f"{self.name}:{lines[0]}: expected a score that falls with the rank, found a higher one than of the "
                 f"rank before (in {len(lines)} of {len(self)} lines); write scores that are higher for better ranks"

@@ -1,7 +1,6 @@
-"""Tables, written as text, CSV, JSON, Markdown or LaTeX; and the list of all metrics."""
+"""Tables, written as text, CSV, JSON or LaTeX; and the list of all metrics."""
 
 import csv
-import html
 import io
 import json
 import math
@@ -17,11 +16,11 @@ from leafid.textfiles import escape_formula
 Cell = str | int | float | None
 
 #: The formats that `render` writes.
-FORMATS = ("text", "csv", "json", "markdown", "latex")
+FORMATS = ("text", "csv", "json", "latex")
 #: Width of a terminal: text tables avoid longer lines.
 WIDTH = 120
 
-_TABULATE = {"text": "simple", "markdown": "github", "latex": "latex_booktabs"}
+_TABULATE = {"text": "simple", "latex": "latex_booktabs"}
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,11 @@ class Table:
 
 
 def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
-    """Write tables in one of the `FORMATS`, with `digits` decimals in text, Markdown and LaTeX.
+    """Write tables in one of the `FORMATS`, with `digits` decimals in text and LaTeX.
 
     A text table that is wider than `WIDTH` is set closer. CSV has an empty line between tables and no titles or notes;
-    JSON is a list of objects with `title`, `rows` (an object each) and `notes`.
-    Both have 15 digits of a number, all that are sure after some arithmetic, and no value for NaN.
+    JSON is a list of objects with `title`, `rows` (an object each) and `notes`. Both have 15 digits of a number, all
+    that are sure after some arithmetic, and no value for NaN.
 
     Examples
     --------
@@ -54,7 +53,15 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     if form == "csv":
         return "\n".join(format_csv([table.columns, *table.rows]) for table in tables)
     if form == "json":
-        return json.dumps([_to_object(table) for table in tables], ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        found = [
+            {
+                "title": table.title,
+                "rows": [dict(zip(table.columns, map(_clean_number, row), strict=True)) for row in table.rows],
+                "notes": list(table.notes),
+            }
+            for table in tables
+        ]
+        return json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     if form not in _TABULATE:
         raise ValueError(f"expected a table format ({', '.join(FORMATS)}), found {form!r}")
     return "\n".join(_format_table(table, form, digits) for table in tables)
@@ -79,11 +86,6 @@ def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
     return stream.getvalue()
 
 
-def _to_object(table: Table) -> dict[str, object]:
-    rows = [dict(zip(table.columns, map(_clean_number, row), strict=True)) for row in table.rows]
-    return {"title": table.title, "rows": rows, "notes": list(table.notes)}
-
-
 def _clean_number(cell: Cell) -> Cell:
     """Drop NaN, and the digits of a float that are rounding errors."""
     if not isinstance(cell, float):
@@ -92,26 +94,10 @@ def _clean_number(cell: Cell) -> Cell:
 
 
 def _format_table(table: Table, form: str, digits: int) -> str:
-    if form == "markdown":
-        table = _escape_markdown(table)
-    title, notes = table.title, list(table.notes)
     text = _format_cells(table, form, digits)
     if form == "latex":
-        return "".join([f"% {line}\n" for line in [title, *notes] if line]) + text + "\n"
-    if form == "markdown":
-        title = f"**{title}**\n" if title else ""
-        text = f"{text}\n" if notes else text
-    return "\n".join([part for part in (title, text) if part] + notes) + "\n"
-
-
-def _escape_markdown(table: Table) -> Table:
-    """Escape what Markdown would take for HTML or for the end of a cell."""
-
-    def escape(text: str) -> str:
-        return html.escape(text, quote=False).replace("|", r"\|")
-
-    rows = [[escape(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows]
-    return Table(escape(table.title), [*map(escape, table.columns)], rows, [*map(escape, table.notes)])
+        return "".join(f"% {line}\n" for line in (table.title, *table.notes) if line) + text + "\n"
+    return "\n".join([*filter(None, [table.title]), text, *table.notes]) + "\n"
 
 
 def _format_cells(table: Table, form: str, digits: int) -> str:

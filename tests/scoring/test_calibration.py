@@ -44,14 +44,6 @@ def test_weights_are_repetitions(answers, times):
     assert found == pytest.approx(compute_slowly(repeated, 1)) if repeated else np.isnan(found)
 
 
-def test_calibrated_and_overconfident_answers():
-    random = np.random.default_rng(1)
-    confidence = random.random(20_000)
-    is_correct = random.random(20_000) < confidence
-    assert expected_calibration_error(confidence, is_correct) < 0.015
-    assert expected_calibration_error(confidence, is_correct & (random.random(20_000) < 0.5)) > 0.2
-
-
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 
 

@@ -1,7 +1,5 @@
 """Every name that a command accepts is one that the next command can read."""
 
-import shutil
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -53,23 +51,3 @@ def test_a_species_name_is_refused_or_read_back(tmp_path_factory, name):
     write_run(file, {"1.jpg": [(species, 1.0)]})
     run, problems = examine_run(file)
     assert (run.species, problems) == ((species,), [])
-
-
-@pytest.fixture
-def odd_pictures(tmp_path, drawn):
-    """Three pictures of names that no run file can hold, and a good one."""
-    folder = tmp_path / "Acer campestre"
-    folder.mkdir()
-    good, *others = sorted((drawn / "Test").glob("*.jpg"))
-    shutil.copy(good, folder / "good.jpg")
-    for file, name in zip(others, ["\xa0a.jpg", "<b>.jpg", "a\u202eb.jpg"], strict=False):
-        shutil.copy(file, folder / name)
-    return folder
-
-
-def test_pictures_of_odd_names_are_refused_before_the_work(cli, odd_pictures, drawn_model, drawn_cache, tmp_path):
-    run = tmp_path / "run.txt"
-    words = ["predict", odd_pictures, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output", run]
-    found = cli(*words)
-    assert (found.status, run.exists()) == (1, False)
-    assert found.err.count("; rename the file") == 3

@@ -191,9 +191,9 @@ def test_macro_averages_of_a_full_ranking(cli, full_runs):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--validation", "val.txt"], "expected --validation with --average"),
+        (["--validation", "val.txt"], "expected --average and --validation"),
         (["--average", "0"], "expected a mean size above 0, found '0'"),
-        (["--average", "1", "--validation", "a", "--validation", "b"], "once for each run, found 2"),
+        (["--average", "1", "--validation", "a", "--validation", "b"], "once for each run, found 2 runs for 1"),
     ],
 )
 def test_options_without_effect_are_refused(cli, words, message):

@@ -45,17 +45,3 @@ def test_a_csv_holds_one_table():
 def test_csv_holds_no_formulas(name):
     table = Table("", ["run", name], [[name, -1.5]])
     assert [*csv.reader(render([table], "csv").splitlines())] == [["run", f"'{name}"], [f"'{name}", "-1.5"]]
-
-
-def test_markdown():
-    lines = render([TABLE], "markdown").splitlines()
-    assert lines[0] == "**Scores**"
-    assert lines[2].startswith("| run")
-    assert lines[-2:] == ["", "seed 0, 5 % left out"]
-
-
-def test_markdown_holds_no_html():
-    script = "<script>alert(1)</script> | &amp;"
-    text = render([Table(script, ["run", script], [[script, 1]], [script])], "markdown")
-    assert "<" not in text
-    assert text.count(r"&lt;script&gt;alert(1)&lt;/script&gt; \| &amp;amp;") == 4

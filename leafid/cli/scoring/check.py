@@ -12,7 +12,7 @@ examples:
 
 from leafid.cli.arguments import ReadingOptions, option, positional
 from leafid.cli.environment import Environment
-from leafid.errors import UsageError, to_one_line
+from leafid.errors import LeafidError, UsageError, to_one_line
 from leafid.grouping import count_noun
 from leafid.scoring.run_reading import examine_run
 from leafid.scoring.truth import read_known_names
@@ -37,11 +37,10 @@ def run(options: Options, environment: Environment) -> int:
         environment.print(to_one_line(problem))
     if problems:
         return 1
-    if len(lines := checked.find_contradictions()):
-        environment.warn(
-            f"{options.run}:{lines[0]}: expected a score that falls with the rank, found a higher one than of the "
-            f"rank before (in {count_noun(len(lines), 'line')}); evaluate refuses such a run where it uses scores"
-        )
+    try:
+        checked.check_order()
+    except LeafidError as error:
+        environment.warn(f"{error}; evaluate refuses such a run where it uses scores")
     if known is not None and (n_missing := len(known.pictures - set(checked.pictures))):
         environment.warn(f"{options.run}: {n_missing} of {len(known.pictures)} pictures are missing")
     environment.print(f"ok: {count_noun(len(checked.pictures), 'picture')}, {count_noun(len(checked), 'prediction')}")
