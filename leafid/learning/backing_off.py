@@ -71,42 +71,28 @@ def hierarchical_error(correct: str, answer: str, taxonomy: Taxonomy) -> float:
     return path_error(taxonomy.paths[correct], taxonomy.find_path(answer), taxonomy.count_branches(correct))
 
 
-def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) -> list[str]:
+def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) -> list[tuple[str, float]]:
     """Name every picture at the finest rank that is likely enough: ``Quercus robur``, ``Fagales *`` or ``*``.
 
     Probabilities are float (n, C), rows summing to 1, columns as in ``taxonomy.species``. The threshold is the minimum
-    posterior of a taxon, summed over its species: 0 always names a species, anything above 1 always answers ``*``.
+    posterior of a taxon, summed over its species: 0 always names a species, anything above 1 always answers ``*``. With
+    each name comes its posterior.
 
     Examples
     --------
     >>> from leafid.pictures.picture import Taxon
     >>> tree = Taxonomy([Taxon("Quercus robur"), Taxon("Quercus ilex"), Taxon("Acer campestre")])
-    >>> back_off(np.array([[0.4, 0.4, 0.2], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]), tree, 0.7)
-    ['Quercus *', 'Quercus ilex', '*']
+    >>> back_off(np.array([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125], [0.25, 0.25, 0.5]]), tree, 0.625)
+    [('Quercus *', 0.75), ('Quercus ilex', 0.75), ('*', 1.0)]
     """
     if not threshold >= 0:
         raise LeafidError(f"expected a back-off threshold of 0 or more, found {threshold}")
-    answers, masses = _find_best_taxa(_check_posteriors(probabilities, taxonomy), taxonomy)
+    answers, masses = _find_best_taxa(probabilities, taxonomy)
     is_likely = masses >= threshold
-    # For each picture the finest rank that reaches the threshold; one past the last where none does.
-    depth = np.where(is_likely.any(axis=0), is_likely.argmax(axis=0), len(masses))
-    return [answers[d][row] if d < len(answers) else WILDCARD for row, d in enumerate(depth)]
-
-
-def compute_answer_probability(answer: str, probabilities: np.ndarray, taxonomy: Taxonomy) -> float:
-    """Sum the posteriors, float (C,), of the species that an answer stands for.
-
-    Examples
-    --------
-    >>> from leafid.pictures.picture import Taxon
-    >>> tree = Taxonomy([Taxon("Quercus robur"), Taxon("Quercus ilex"), Taxon("Acer campestre")])
-    >>> compute_answer_probability("Quercus *", np.array([0.5, 0.25, 0.25]), tree)
-    0.75
-    """
-    path = taxonomy.find_path(answer)
-    named = path[: len(path) - path.count(WILDCARD)]
-    is_inside = [taxonomy.paths[species][: len(named)] == named for species in taxonomy.species]
-    return min(1.0, float(np.asarray(probabilities)[is_inside].sum()))
+    # "*" stands for all species, where no taxon reaches the threshold.
+    is_likely[-1] = True
+    depths = is_likely.argmax(axis=0).tolist()
+    return [(answers[depth][row], float(masses[depth, row])) for row, depth in enumerate(depths)]
 
 
 def fit_back_off_threshold(
@@ -119,17 +105,10 @@ def fit_back_off_threshold(
 
     Takes posteriors, float (n, C), the correct species, and sample weights, float (n,), equal by default. The mean
     error is a step function of the threshold with at most n steps for each rank. Every step is tried, so the choice is
-    exact; of equally good thresholds the smallest wins. A `LeafidError` is raised when there is no picture, or lengths,
-    probabilities or species don't fit.
+    exact; of equally good thresholds the smallest wins.
     """
-    posteriors = _check_posteriors(probabilities, taxonomy)
-    n_pictures = len(posteriors)
-    if len(correct) != n_pictures or n_pictures == 0:
-        raise LeafidError(f"expected a species for each of {n_pictures} (one or more) rows, found {len(correct)}")
-    share = np.ones(n_pictures) if weights is None else np.asarray(weights, float)
-    if share.shape != (n_pictures,) or not np.isfinite(share).all() or (share < 0).any() or share.sum() == 0:
-        raise LeafidError(f"expected a weight of 0 or more for each of {n_pictures} rows, found {share!r}")
-    answers, masses = _find_best_taxa(posteriors, taxonomy)
+    share = np.ones(len(correct)) if weights is None else weights
+    answers, masses = _find_best_taxa(probabilities, taxonomy)
 
     @cache
     def compute_error(species: str, answer: str) -> float:
@@ -137,27 +116,20 @@ def fit_back_off_threshold(
 
     # errors[d] belongs to answers at depth d (0: species); the last row belongs to "*".
     errors = np.array([[compute_error(c, a) for c, a in zip(correct, row, strict=True)] for row in answers])
-    errors = np.vstack([errors, np.full(n_pictures, DONT_KNOW_ERROR)]) * (share / share.sum())
+    errors = errors * (share / share.sum())
     # At a threshold just above a mass, its rank gives way to the next coarser one.
-    steps, step_of_mass = np.unique(np.round(masses, 12), return_inverse=True)
+    steps, step_of_mass = np.unique(np.round(masses[:-1], 12), return_inverse=True)
     change = np.bincount(step_of_mass.ravel(), weights=np.diff(errors, axis=0).ravel(), minlength=len(steps))
     mean = errors[0].sum() + np.concatenate([[0.0], np.cumsum(change)])
     # The tolerance keeps the last bit from deciding between equal means.
     best = int(np.flatnonzero(mean <= mean.min() + 1e-12)[0])
-    return _place_threshold(steps, best), float(mean[best])
-
-
-def _place_threshold(steps: np.ndarray, index: int) -> float:
-    """Place the threshold half way between the steps beside the interval of that index."""
-    if index == 0:
-        return 0.0
-    if index == len(steps):
-        return float(np.nextafter(1.0, 2.0))
-    return float((steps[index - 1] + steps[index]) / 2)
+    if best in (0, len(steps)):
+        return (float(np.nextafter(1.0, 2.0)) if best else 0.0), float(mean[best])
+    return float((steps[best - 1] + steps[best]) / 2), float(mean[best])
 
 
 def _find_best_taxa(posteriors: np.ndarray, taxonomy: Taxonomy) -> tuple[list[list[str]], np.ndarray]:
-    """Find the likeliest taxon of each rank, from the species up: answers, and their masses (ranks, n)."""
+    """Find the likeliest taxon of each rank, from the species up to "*": answers, and their masses (ranks + 1, n)."""
     answers, masses = [], []
     for rank in reversed(taxonomy.ranks):
         names, taxon_of_species = taxonomy.list_taxa(rank)
@@ -165,16 +137,7 @@ def _find_best_taxa(posteriors: np.ndarray, taxonomy: Taxonomy) -> tuple[list[li
         suffix = "" if rank == "species" else f" {WILDCARD}"
         answers.append([names[winner] + suffix for winner in mass.argmax(axis=1)])
         masses.append(mass.max(axis=1))
+    answers.append([WILDCARD] * len(posteriors))
+    masses.append(posteriors.sum(axis=1))
     # A coarser taxon is at least as likely by definition; rounding must not make it less likely.
     return answers, np.maximum.accumulate(np.minimum(np.array(masses), 1.0), axis=0)
-
-
-def _check_posteriors(probabilities: np.ndarray, taxonomy: Taxonomy) -> np.ndarray:
-    values = np.asarray(probabilities, float)
-    if values.ndim != 2 or values.shape[1] != len(taxonomy.species):
-        raise LeafidError(f"expected probabilities of shape (n, {len(taxonomy.species)}), found {values.shape}")
-    is_valid = (np.isfinite(values) & (values >= 0)).all(axis=1) & np.isclose(values.sum(axis=1), 1, atol=1e-3)
-    if not is_valid.all():
-        row = int(np.flatnonzero(~is_valid)[0])
-        raise LeafidError(f"expected probabilities from 0 that sum to 1, found row {row}: {values[row]}")
-    return values

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.errors import LeafidError
 from leafid.features.recipe import ClassifierSettings
 from leafid.learning.linear import encode_one_vs_rest, fit_linear
 from leafid.learning.ridge import WeightedRows
 from leafid.learning.rows import TrainingRows
 from leafid.learning.softmax import fit_softmax
 
-#: Maximum size in bytes of the rows of classifiers other than ridge; scikit-learn holds copies of them besides.
-MAX_BYTES_IN_MEMORY = 2**32
 # Penalty of the softmax regression.
 _SOFTMAX_REGULARISATION = 0.01
 # Number of values up to which sums over all rows are cheap enough to be repeated for the weights of each fold.
@@ -108,11 +105,8 @@ def _fit(rows: WeightedRows, labels: np.ndarray, settings: ClassifierSettings) -
     if settings.classifier == "ridge":
         fits = [rows.fit_ridge(encode_one_vs_rest(targets).astype(np.float64), settings.regularisation)]
     else:
-        fits = [
-            fit_linear(
-                settings.classifier, rows.read_centred(rows.indices), targets, settings.regularisation, rows.weights
-            )
-        ]
+        centred = rows.read_centred(rows.indices)
+        fits = [fit_linear(settings.classifier, centred, targets, settings.regularisation, rows.weights)]
     if settings.softmax_components:
         # They leave out what varies between pictures rather than between species.
         components, strengths = rows.find_components(settings.softmax_components)
@@ -120,13 +114,3 @@ def _fit(rows: WeightedRows, labels: np.ndarray, settings: ClassifierSettings) -
         own = fit_softmax(projections, strengths, targets, rows.weights, _SOFTMAX_REGULARISATION)
         fits.append((components @ own[0], own[1]))
     return fits
-
-
-def check_memory(name: str, settings: ClassifierSettings, n_rows: int, n_columns: int) -> None:
-    """Refuse a classifier whose rows would exceed `MAX_BYTES_IN_MEMORY`; ridge regression has no limit of rows."""
-    size = 4 * n_rows * n_columns * (3 if settings.feature_map == "chi2" else 1)
-    if settings.classifier != "ridge" and size > MAX_BYTES_IN_MEMORY:
-        raise LeafidError(
-            f"expert {name!r}: {settings.classifier} needs all of its {n_rows} rows in memory, {size / 2**30:.1f} GiB; "
-            f'at most {MAX_BYTES_IN_MEMORY / 2**30:g} GiB are allowed; use classifier = "ridge" for so many pictures'
-        )

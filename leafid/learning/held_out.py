@@ -38,9 +38,9 @@ class HeldOutAnswers:
 
     @property
     def labels(self) -> np.ndarray:
-        """The column of each picture's species, intp (n,); `species` has it at least after `select_known`."""
+        """The column of each picture's species, intp (n,); -1 for one that `species` lacks."""
         columns = {name: column for column, name in enumerate(self.species)}
-        return np.array([columns[str(picture.species)] for picture in self.pictures], np.intp)
+        return np.array([columns.get(str(picture.species), -1) for picture in self.pictures], np.intp)
 
 
 def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
@@ -72,7 +72,5 @@ def rank_labels(answers: HeldOutAnswers) -> np.ndarray:
 
     Equally likely species rank in the order of the columns.
     """
-    columns = {name: column for column, name in enumerate(answers.species)}
-    labels = np.array([columns.get(str(picture.species), -1) for picture in answers.pictures], np.intp)
-    is_own = np.argsort(-answers.probabilities, axis=1, kind="stable") == labels[:, None]
+    is_own = np.argsort(-answers.probabilities, axis=1, kind="stable") == answers.labels[:, None]
     return np.where(is_own.any(axis=1), is_own.argmax(axis=1) + 1, 0)

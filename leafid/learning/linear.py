@@ -5,18 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
 Array = np.ndarray
 # Interval between the two samples of the spectrum of the χ² kernel.
 _CHI2_SAMPLE_INTERVAL = 0.5
-
-
-class _FittedModel(Protocol):
-    coef_: Array
-    intercept_: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +121,7 @@ def _fit_nearest_mean(rows: Array, labels: Array, weights: Array) -> tuple[Array
     return (scale * means.T).astype(np.float32), (-scale / 2 * np.square(means).sum(axis=1)).astype(np.float32)
 
 
-def _fit_model(kind: str, rows: Array, labels: Array, weights: Array, regularisation: float) -> _FittedModel:
+def _fit_model(kind: str, rows: Array, labels: Array, weights: Array, regularisation: float) -> Any:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.svm import LinearSVC

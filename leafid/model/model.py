@@ -15,7 +15,7 @@ from msgspec import Meta
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.grouping import group_by
-from leafid.learning.backing_off import back_off, compute_answer_probability
+from leafid.learning.backing_off import back_off
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer, Decision
 from leafid.model.identifier import TypeModel
@@ -250,14 +250,10 @@ class Model:
         taxonomy = Taxonomy(self.species[name].taxon for name in sorted(by_species))
         probabilities = np.array([by_species[name] for name in taxonomy.species])
         # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
-        name = back_off(probabilities[None], taxonomy, threshold)[0] if answer.has_leaf else WILDCARD
-        n_named = sum(part != WILDCARD for part in taxonomy.find_path(name))
+        [named] = back_off(probabilities[None], taxonomy, threshold if answer.has_leaf else np.inf)
+        n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
         rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
-        return replace(
-            answer,
-            decision=rank if answer.decision == "species" else answer.decision,
-            backed_off=(name, compute_answer_probability(name, probabilities, taxonomy)),
-        )
+        return replace(answer, decision=rank if answer.decision == "species" else answer.decision, backed_off=named)
 
 
 def _split_into_batches(pictures: Sequence[Picture], grouping: str | None) -> Iterator[list[list[Picture]]]:

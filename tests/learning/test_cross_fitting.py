@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from leafid.errors import LeafidError
 from leafid.features.recipe import ClassifierSettings
 from leafid.learning import cross_fitting as module
-from leafid.learning.cross_fitting import check_memory, cross_fit
+from leafid.learning.cross_fitting import cross_fit
 from leafid.learning.rows import make_rows
 
 SETTINGS = ClassifierSettings()
@@ -122,12 +121,3 @@ def test_one_plant_leaves_nothing_to_hold_out(d):
     scorer, scores = learned(vectors, labels, [])
     assert np.isneginf(scores).all()
     assert np.isfinite(scorer.scores(vectors)).all()
-
-
-def test_what_would_not_fit_into_memory_is_refused(monkeypatch):
-    svm = structs.replace(SETTINGS, classifier="linear-svm", feature_map="chi2")
-    check_memory("words", svm, 1_000, 1_000)
-    check_memory("words", structs.replace(svm, classifier="ridge"), 10**9, 10**6)
-    monkeypatch.setattr(module, "MAX_BYTES_IN_MEMORY", 2**20)
-    with pytest.raises(LeafidError, match=r"expert 'words': linear-svm needs all of its 1000 rows in memory, 0.0 GiB"):
-        check_memory("words", svm, 1_000, 100)

@@ -52,7 +52,7 @@ def test_no_other_back_off_threshold_is_better(sureness, seed):
     plants = [picture.plant for picture in held_out.pictures]
 
     def by_plant(threshold):
-        answers = back_off(held_out.probabilities, tree, threshold)
+        answers = [name for name, _ in back_off(held_out.probabilities, tree, threshold)]
         errors = [hierarchical_error(SPECIES[column], said, tree) for column, said in zip(right, answers, strict=True)]
         return np.mean([np.mean([e for e, p in zip(errors, plants, strict=True) if p == one]) for one in set(plants)])
 

@@ -14,7 +14,6 @@ from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
 from leafid.grouping import group_by
-from leafid.learning.cross_fitting import check_memory
 from leafid.learning.rows import TrainingRows, make_array, make_rows
 from leafid.model.bundled import find_encoders
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -112,8 +111,6 @@ def build_training_set(
                     confidence.append(features.confidence)
                 for name, vector in features.vectors.items():
                     if name not in vectors:
-                        # At the first picture, not after the work on all of them.
-                        check_memory(name, recipe.experts[name], n_rows, len(vector))
                         vectors[name] = make_array(n_rows, len(vector), np.float16, loader.folder)
                     vectors[name][len(rows)] = vector
                 rows.append((positions[index], number, weights[index]))
