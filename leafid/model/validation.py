@@ -3,22 +3,24 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.grouping import group_by
 from leafid.learning.held_out import FIGURES, HeldOutAnswers, held_out_scores
+from leafid.learning.rejection import REJECTED_SHARE
+from leafid.model.answer import Answer
 from leafid.model.fitting.fusing import FittedIdentifier
 from leafid.model.fitting.identifiers import fit_identifiers
 from leafid.model.fitting.rejection import load_non_leaves
 from leafid.model.fitting.training_set import TrainingSet, build_training_set
-from leafid.model.identifier import Identifier
+from leafid.model.identifier import Identifier, TypeModel
+from leafid.model.plant_fusion import DEFAULT_EXPONENT
 from leafid.model.sessions import share_held_out
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.protocols import Split
@@ -42,43 +44,19 @@ class FoldAnswers:
 
 
 @dataclass(frozen=True)
-class Judgements:
-    """What an identifier says of some pictures; every array has an item for each."""
-
-    #: Probabilities that there is a leaf, and that a leaf is of a known species.
-    leaf: np.ndarray
-    known: np.ndarray
-    #: The probability of the first species, and which it is.
-    highest: np.ndarray
-    first: np.ndarray
-    is_no_leaf: np.ndarray
-    is_unknown: np.ndarray
-
-    @property
-    def is_named(self) -> np.ndarray:
-        """Whether a species is named."""
-        return ~(self.is_no_leaf | self.is_unknown)
-
-
-@dataclass(frozen=True)
 class OpenWorldFold:
-    """Judgements on one fold's test pictures of one type."""
+    """Answers to one fold's test pictures of one type."""
 
     type: AcquisitionType
     seed: int
     fold: int
-    known: Judgements
-    is_correct: np.ndarray
-    unknown: Judgements
-    #: By kind (`leafid.features.non_leaves`); where the segmentation finds nothing there is no judgement.
-    non_leaves: Mapping[str, Judgements]
     #: That of the split.
-    setting: str = ""
-
-    @property
-    def has_both(self) -> bool:
-        """Whether there are leaves both of known and of unknown species."""
-        return bool(len(self.known.known) and len(self.unknown.known))
+    setting: str
+    #: Answers to leaves of known and of unknown species.
+    known: list[Answer]
+    unknown: list[Answer]
+    #: By kind (`leafid.features.non_leaves`); where the segmentation finds nothing there is no answer.
+    non_leaves: Mapping[str, list[Answer]]
 
 
 def cross_validate(
@@ -132,14 +110,16 @@ def cross_validate_open_world(
         for type_, (own, _) in _fit_split(split, training, recipes, loader, shared, learn_rejection=True):
             if own.rejection is None:
                 continue
-            known = [picture for picture in test if picture.species in own.species and picture.type == type_]
-            judged_known, labels = _judge(own, known, loader)
-            judged_unknown, _ = _judge(own, [picture for picture in unknown if picture.type == type_], loader)
-            is_correct = np.array(own.species)[judged_known.first] == np.array(labels)
-            non_leaves = group_by(load_non_leaves(own, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS), itemgetter(0))
-            by_kind = {kind: _judge_features(own, [f for _, f in found]) for kind, found in non_leaves.items()}
-            judged = (judged_known, is_correct, judged_unknown, by_kind)
-            yield OpenWorldFold(type_, split.seed, split.fold, *judged, split.setting)
+            model = TypeModel(own, {}, DEFAULT_EXPONENT)
+            known = [picture for picture in test if picture.species in own.species]
+            non_leaves: dict[str, list[Answer]] = {}
+            for kind, features in load_non_leaves(own, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS):
+                answer = model.answer(Picture(Path(kind)), features, REJECTED_SHARE, {})
+                non_leaves.setdefault(kind, []).append(answer)
+            judged, others = (
+                _answer([p for p in queries if p.type == type_], model, loader) for queries in (known, unknown)
+            )
+            yield OpenWorldFold(type_, split.seed, split.fold, split.setting, judged, others, non_leaves)
 
 
 def _share_training_sets(
@@ -184,26 +164,10 @@ def _identify(queries: Sequence[Picture], identifier: Identifier, loader: Featur
     return HeldOutAnswers(pictures, np.concatenate(probabilities), identifier.species, is_known)
 
 
-def _judge(
-    identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader
-) -> tuple[Judgements, list[str | None]]:
-    """Judge the pictures that can be read, and give their species."""
-    found = [
-        (features, picture.species)
-        for picture, features in zip(pictures, loader.load(pictures, identifier.extractor), strict=True)
-        if features is not None
-    ]
-    return _judge_features(identifier, [features for features, _ in found]), [species for _, species in found]
-
-
-def _judge_features(identifier: Identifier, features: Sequence[Features]) -> Judgements:
-    """Judge pictures with an identifier that has a `rejection`, by their features."""
-    assessed = identifier.assess(features)
-    if identifier.rejection is None or assessed is None:
-        return Judgements(*np.zeros((3, 0)), *np.zeros((1, 0), int), *np.zeros((2, 0), bool))
-    probabilities = identifier.predict_proba(features)
-    is_rejected = identifier.rejection.reject(*assessed)
-    return Judgements(*assessed, probabilities.max(axis=1), probabilities.argmax(axis=1), *is_rejected)
+def _answer(queries: Sequence[Picture], model: TypeModel, loader: FeatureLoader) -> list[Answer]:
+    """Answer the pictures that can be read."""
+    found = zip(queries, loader.load(queries, model.identifier.extractor), strict=True)
+    return [model.answer(picture, own, REJECTED_SHARE, {}) for picture, own in found if own is not None]
 
 
 def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:

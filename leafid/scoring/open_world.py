@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from leafid.features.non_leaves import HELD_BACK_KINDS
 from leafid.grouping import group_by
 from leafid.learning.averages import accuracy_score
-from leafid.model.validation import Judgements, OpenWorldFold
+from leafid.model.answer import Answer
+from leafid.model.validation import OpenWorldFold
 from leafid.scoring.plant_task import ALL, TYPE_ORDER
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
@@ -118,12 +119,12 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
     species_rows: list[list[Cell]] = []
     kind_rows: list[list[Cell]] = []
     for type_, of_type in group_by(folds, lambda fold: str(fold.type)).items():
-        if scores := [_score_fold(fold) for fold in of_type if fold.has_both]:
+        if scores := [_score_fold(fold) for fold in of_type if fold.known and fold.unknown]:
             known, unknown, *means = np.mean(scores, axis=0).tolist()
             species_rows.append([type_, round(known), round(unknown), *means])
         for kind in dict.fromkeys(kind for fold in of_type for kind in fold.non_leaves):
-            counts = np.sum([_count(fold.non_leaves[kind]) for fold in of_type if kind in fold.non_leaves], axis=0)
-            kind_rows.append([type_, kind, "no" if kind in HELD_BACK_KINDS else "yes", *counts.tolist()])
+            answers = [answer for fold in of_type for answer in fold.non_leaves.get(kind, ())]
+            kind_rows.append([type_, kind, "no" if kind in HELD_BACK_KINDS else "yes", *_count(answers)])
     headings = ["known", "unknown", "AUROC", "OSCR", "FPR-95", "unknown rejected", "known rejected", "unknown ≥ 0.9"]
     notes = ["scores are means over the folds, each with other species held out of training"]
     counted = ["pictures", "no leaf", "unknown", "named", "named ≥ 0.9"]
@@ -138,16 +139,18 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
 
 
 def _score_fold(fold: OpenWorldFold) -> list[float]:
-    known, unknown = fold.known, fold.unknown
+    known, unknown = (np.array([answer.known for answer in own], float) for own in (fold.known, fold.unknown))
+    is_named, is_unknown_named = ([answer.name is not None for answer in own] for own in (fold.known, fold.unknown))
+    is_correct = [answer.ranking[0][0] == answer.picture.species for answer in fold.known]
     return [
-        *(len(known.known), len(unknown.known), *_score_known(known.known, fold.is_correct, unknown.known)),
-        *(1 - unknown.is_named.mean(), 1 - known.is_named.mean()),
-        confident_share(unknown.highest, unknown.is_named),
-        fold.is_correct.mean(),
+        *(len(known), len(unknown), *_score_known(known, is_correct, unknown)),
+        *(1 - accuracy_score(is_unknown_named), 1 - accuracy_score(is_named)),
+        confident_share([answer.ranking[0][1] for answer in fold.unknown], is_unknown_named),
+        accuracy_score(is_correct),
     ]
 
 
-def _count(judged: Judgements) -> list[int]:
-    is_confident = judged.is_named & (judged.highest >= 0.9)
-    columns = judged.is_no_leaf, judged.is_unknown, judged.is_named, is_confident
-    return [len(judged.leaf), *(int(column.sum()) for column in columns)]
+def _count(answers: Sequence[Answer]) -> list[int]:
+    decisions = [answer.decision for answer in answers]
+    confident = [own for own in answers if own.decision == "species" and own.ranking[0][1] >= 0.9]
+    return [len(answers), *(decisions.count(name) for name in ("no-leaf", "unknown", "species")), len(confident)]
