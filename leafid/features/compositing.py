@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import Image, Segmentation, downsample2
+from leafid.segmentation.result import Image, Segmentation, downsample2, find_bounding_box
 
 
 class _LeafRanges(NamedTuple):
@@ -77,7 +77,7 @@ def composite_photo(image: Image, leaf: Segmentation, number: int, longest_side:
 
 def _cut_out(image: Image, leaf: Segmentation) -> list[Image]:
     """Cut the leaf out on black, with the mask as fourth channel; an image pyramid."""
-    row0, row1, col0, col1 = leaf.box
+    row0, row1, col0, col1 = find_bounding_box(leaf.mask)
     mask = leaf.mask[row0:row1, col0:col1].astype(np.uint8) * np.uint8(255)
     crop = cv2.merge([image[row0:row1, col0:col1], mask])
     pyramid = [cv2.bitwise_and(crop, cv2.cvtColor(mask, cv2.COLOR_GRAY2BGRA))]

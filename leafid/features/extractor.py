@@ -135,7 +135,7 @@ def make_views(image: np.ndarray, acquisition_type: AcquisitionType, *, needs_le
 
 def _cover_whole(image: np.ndarray, confidence: float) -> Segmentation:
     whole = np.ones(image.shape[:2], bool)
-    return Segmentation(whole, whole, confidence, (0, image.shape[0], 0, image.shape[1]))
+    return Segmentation(whole, whole, confidence)
 
 
 def sample_features(

@@ -24,8 +24,6 @@ class Segmentation:
     blade: Mask
     #: That the mask is one leaf, cut out well; from 0 (no leaf found) to 1.
     confidence: float
-    #: ``(row0, row1, col0, col1)`` of the mask, ends exclusive; all 0 for an empty mask.
-    box: tuple[int, int, int, int]
     #: Position of the edge between the pixels, (H, W), for a small picture on a sheet: above 127 inside the mask, 255
     #: well inside, 0 well outside. The mask of an enlarged picture is where the enlarged coverage exceeds 127.
     coverage: NDArray[np.uint8] | None = None
@@ -34,11 +32,6 @@ class Segmentation:
     def petiole(self) -> Mask:
         """The mask without the blade."""
         return self.mask & ~self.blade
-
-    @property
-    def share(self) -> float:
-        """Share of the picture that the mask covers, from 0 to 1."""
-        return float(np.count_nonzero(self.mask)) / self.mask.size
 
 
 def find_bounding_box(mask: Mask) -> tuple[int, int, int, int]:

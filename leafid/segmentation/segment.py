@@ -6,7 +6,7 @@ import numpy as np
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.natural import segment_photo
 from leafid.segmentation.petiole import remove_petiole
-from leafid.segmentation.result import Image, Segmentation, find_bounding_box, shrink
+from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.segmentation.sheet import segment_sheet
 
 BLADE_COLOUR = (0, 0, 255)  # red
@@ -27,7 +27,7 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
     else:
         mask, confidence, coverage = segment_sheet(image)
     blade = remove_petiole(mask) if petiole else mask.copy()
-    return Segmentation(mask, blade, confidence, find_bounding_box(mask), coverage)
+    return Segmentation(mask, blade, confidence, coverage)
 
 
 def draw_overlay(image: Image, segmentation: Segmentation) -> Image:

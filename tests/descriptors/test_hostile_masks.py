@@ -10,7 +10,6 @@ from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.descriptors.shape.contour import MAX_POINTS, normalise_shape
 from leafid.descriptors.shape.curvature import measure_disc_shares
 from leafid.segmentation import Segmentation, crop_leaf
-from leafid.segmentation.result import find_bounding_box
 
 # OpenCV maps at most so many rows in one call.
 MAX_ROWS = 32_767
@@ -62,7 +61,7 @@ MASKS = {
 def leaf(request):
     mask = MASKS[request.param]()
     image = np.where(mask[..., None], (60, 120, 80), (240, 240, 240)).astype(np.uint8)
-    return image, Segmentation(mask, mask, 1.0, find_bounding_box(mask))
+    return image, Segmentation(mask, mask, 1.0)
 
 
 def test_every_family_measures_it(leaf):

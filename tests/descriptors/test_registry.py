@@ -16,7 +16,7 @@ def leaf():
     image = np.full((*mask.shape, 3), 245, np.uint8)
     noise = np.random.default_rng(0).normal(0, 12, image.shape)
     image[mask > 0] = np.clip(noise + np.array([50, 120, 70]), 0, 255).astype(np.uint8)[mask > 0]
-    return image, Segmentation(mask > 0, blade, 1.0, (20, 250, 40, 161))
+    return image, Segmentation(mask > 0, blade, 1.0)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_a_family_alone_measures_the_same(name, leaf, measured):
 
 def test_the_petiole_shows_only_where_it_belongs(leaf, measured):
     image, segmentation = leaf
-    bare = Segmentation(segmentation.blade, segmentation.blade, 1.0, segmentation.box)
+    bare = Segmentation(segmentation.blade, segmentation.blade, 1.0)
     without = measure_families(image, bare, ["geometry", "geometry_whole"])
     np.testing.assert_array_equal(without["geometry"], measured["geometry"])
     assert not np.array_equal(without["geometry_whole"], measured["geometry_whole"])
@@ -68,4 +68,4 @@ def test_unknown_and_repeated_families_are_named():
 def test_a_picture_without_a_leaf_is_an_error():
     nothing = np.zeros((50, 50), bool)
     with pytest.raises(LeafidError, match="no leaf was found"):
-        measure_families(np.zeros((50, 50, 3), np.uint8), Segmentation(nothing, nothing, 0.0, (0, 0, 0, 0)), ["hu"])
+        measure_families(np.zeros((50, 50, 3), np.uint8), Segmentation(nothing, nothing, 0.0), ["hu"])

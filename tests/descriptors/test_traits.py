@@ -12,7 +12,6 @@ from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import Segmentation, segment
 from leafid.segmentation.petiole import remove_petiole
-from leafid.segmentation.result import find_bounding_box
 from tests.drawing.leaves import Form, draw_leaf
 
 UNLOBED = {
@@ -162,7 +161,7 @@ def test_without_a_petiole_tip_and_base_are_not_told_apart(leaf_on_white):
 
 
 def make_leaf(mask):
-    return Segmentation(mask, remove_petiole(mask), 1.0, find_bounding_box(mask))
+    return Segmentation(mask, remove_petiole(mask), 1.0)
 
 
 def _cross():

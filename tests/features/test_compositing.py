@@ -9,14 +9,14 @@ from leafid.features import compositing as module
 from leafid.features.compositing import composite_photo
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
-from leafid.segmentation.result import Segmentation, find_bounding_box
+from leafid.segmentation.result import Segmentation
 
 SCAN = AcquisitionType.SCAN
 BRANCHES, LEAVES = (1, 3, 5, 7), (2, 4, 6, 8)
 
 
 def make_segmentation(mask):
-    return Segmentation(mask, mask, 1.0, find_bounding_box(mask))
+    return Segmentation(mask, mask, 1.0)
 
 
 @given(

@@ -42,9 +42,9 @@ def test_without_a_petiole_the_long_tail_is_the_tip():
     for row in range(20, 80):
         half = (row - 20) // 3
         mask[row, 50 - half : 51 + half] = True
-    assert abs(estimate_upright_angle(Segmentation(mask, mask, 1.0, find_bounding_box(mask)))) < 1
+    assert abs(estimate_upright_angle(Segmentation(mask, mask, 1.0))) < 1
     upside_down = np.ascontiguousarray(mask[::-1])
-    turned = estimate_upright_angle(Segmentation(upside_down, upside_down, 1.0, find_bounding_box(upside_down)))
+    turned = estimate_upright_angle(Segmentation(upside_down, upside_down, 1.0))
     assert abs(abs(turned) - 180) < 1
 
 

@@ -100,4 +100,4 @@ def _cut(picture: Picture, crop: bool) -> tuple[float, float, dict[str, bytes]]:
         name: cv2.imencode(Path(name).suffix, content, jpeg if name.endswith("jpg") else [])[1].tobytes()
         for name, content in images.items()
     }
-    return found.share, found.confidence, files
+    return found.mask.mean(), found.confidence, files
