@@ -67,9 +67,9 @@ def score_average_k(
     `LeafidError` is raised when that run names too few species for a mean size, or scores contradict ranks.
     """
     # Pictures outside the ground truth don't count; those that the run lacks have no species above any threshold.
-    fitted = validation or truth.locate(run)[0]
-    n_pictures = len(validation.pictures) if validation else len(truth)
-    lists = [validation, run] if validation else [run]
+    fitted, n_pictures, lists = truth.locate(run)[0], len(truth), [run]
+    if validation is not None:
+        fitted, n_pictures, lists = validation, len(validation.pictures), [validation, run]
     for own in lists:
         own.check_order()
     rising = np.sort(fitted.score)

@@ -163,7 +163,7 @@ def test_the_list_of_metrics_names_the_command(cli):
     outcome = cli("evaluate", "--list")
     assert outcome.status == 0
     assert {metric["metric"] for metric in read_metrics()} <= set(outcome.out.split())
-    assert "leafid evaluate --sets\n" in outcome.out
+    assert "  evaluate --sets  " in outcome.out
     listed = rows(cli("evaluate", "--list", "--format", "csv"))
     (share,) = [row for row in listed if row["metric"] == "empty-set-share"]
     assert (share["column"], share["command"]) == ("empty sets", "evaluate --sets")

@@ -41,7 +41,7 @@ from leafid.cli.outputs import check_output_file, print_tables, refuse_inputs
 from leafid.cli.scoring.common import TruthOptions, load_ground_truth, load_runs
 from leafid.errors import UsageError
 from leafid.files import write_text
-from leafid.grouping import count_noun, group_by
+from leafid.grouping import count_noun
 from leafid.scoring.calibration import collect_first_species, make_reliability_table
 from leafid.scoring.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
 from leafid.scoring.open_world import make_open_world_table
@@ -96,7 +96,7 @@ class Options(TruthOptions, IntervalOptions, TableOptions):
 
 def run(options: Options, environment: Environment) -> int:
     if options.list:
-        print_tables(_list_metrics(options.format), options, environment)
+        print_tables([_list_metrics(options.format)], options, environment)
         return 0
     if not options.runs:
         raise UsageError("expected a ground truth and at least one run; see 'leafid evaluate --help'")
@@ -135,15 +135,11 @@ def run(options: Options, environment: Environment) -> int:
     return 0
 
 
-def _list_metrics(form: str) -> list[Table]:
-    """Tabulate all metrics; for reading, what each is, by the command that prints it."""
+def _list_metrics(form: str) -> Table:
+    """Tabulate all metrics; for reading, what each is and which command prints it."""
     metrics = read_metrics()
-    if form != "text":
-        return [Table("", [*metrics[0]], [[*metric.values()] for metric in metrics])]
-    return [
-        Table(f"leafid {command}", ["metric", "what it is"], [[own["metric"], own["what it is"]] for own in members])
-        for command, members in group_by(metrics, lambda metric: metric["command"]).items()
-    ]
+    columns = ["metric", "command", "what it is"] if form == "text" else [*metrics[0]]
+    return Table("", columns, [[metric[name] for name in columns] for metric in metrics])
 
 
 def _check_folder(options: Options) -> Path:
