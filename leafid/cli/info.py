@@ -25,7 +25,7 @@ from tabulate import tabulate
 
 from leafid.cli.arguments import JOBS, ReadingOptions, option, positional
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output, check_output_file, text_output_path
+from leafid.cli.outputs import check_output, check_output_file
 from leafid.errors import UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.features.same_leaf import find_similar
@@ -60,7 +60,6 @@ class Options(ReadingOptions):
         "look for pictures of one leaf, scanned twice or resized, among those of each label, and write a table "
         "for --metadata in which they are of one plant",
         metavar="TABLE",
-        type=text_output_path,
     )
     jobs: int = JOBS
 

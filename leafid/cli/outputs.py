@@ -1,30 +1,22 @@
-"""Output files of commands: the meaning of ``-``, and a check that no input is overwritten."""
+"""Output of commands: tables, text, and checks that no input is overwritten."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from leafid.cli.arguments import TableOptions, check_output_folder, nonempty_word
+from leafid.cli.arguments import TableOptions, check_output_folder
 from leafid.cli.environment import Environment
 from leafid.errors import UsageError
-from leafid.files import check_writable, is_stream_or_device, open_output, resolve_symlink
+from leafid.files import check_writable, open_output, resolve_symlink
 from leafid.pictures.formats import PICTURE_ENDINGS
 from leafid.scoring.tables import Table, choose_tables, render
-
-# Endings of metadata and recipes, which no command overwrites inside an input folder. Other files may be old results.
-_INPUT_ENDINGS = frozenset({".xml", ".json", ".toml"})
 
 
 def print_tables(tables: Sequence[Table], options: TableOptions, environment: Environment, digits: int = 4) -> None:
     """Print tables, or the one of ``--table``, in the format of ``--format``."""
     chosen = choose_tables(tables, options.format, options.table)
     environment.stdout.write(render(chosen, options.format, digits))
-
-
-def text_output_path(word: str) -> str:
-    """Parse the name of a text file to write; ``-`` is stdout."""
-    return "/dev/stdout" if word == "-" else nonempty_word(word)
 
 
 @contextmanager
@@ -38,20 +30,13 @@ def open_text(path: str | None, environment: Environment) -> Iterator[Callable[[
 
 
 def refuse_inputs(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Raise a `UsageError` when an output is a picture, an input, or metadata or a recipe in an input folder."""
-    if is_stream_or_device(output):
-        return
+    """Raise a `UsageError` when an output has the name of a picture, or is an input."""
     target = resolve_symlink(output)
-    ending = target.suffix.lower()
     # `leafid predict --output garden/*.jpg` would overwrite its first picture.
-    if ending in PICTURE_ENDINGS:
-        raise UsageError(f"--output {output}: expected a name without the ending of a picture, found {ending}")
-    if not target.is_file():
-        return
-    for path in map(Path, inputs):
-        is_inside = ending in _INPUT_ENDINGS and path.is_dir() and path.resolve() in target.resolve().parents
-        if is_inside or (path.exists() and path.samefile(target)):
-            raise UsageError(f"--output {output}: expected a file of its own, found one that is read; name another")
+    if target.suffix.lower() in PICTURE_ENDINGS:
+        raise UsageError(f"--output {output}: expected a name without the ending of a picture, found {target.suffix}")
+    if target.is_file() and any(Path(path).exists() and target.samefile(path) for path in inputs):
+        raise UsageError(f"--output {output}: expected a file of its own, found one that is read; name another")
 
 
 def check_output(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:

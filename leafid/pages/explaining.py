@@ -81,10 +81,7 @@ class Difference:
 class Explanation:
     """An answer to look at."""
 
-    #: The file's name.
-    picture: str
-    #: The acquisition type.
-    type: str
+    answer: Answer
     #: The picture as JPEG, `width` × `height` pixels.
     image: bytes = field(repr=False)
     width: int
@@ -95,10 +92,6 @@ class Explanation:
     #: None where they can't be told.
     tip: Point | None
     base: Point | None
-    #: `Answer.verdict_text`, `Answer.evidence`, `Answer.condition`.
-    verdict: str
-    evidence: str
-    condition: str
     #: Botanical words with the number, such as "apex acute, acuminate, 62°", of those that are measured well enough.
     traits: Mapping[str, str]
     #: The most influential expert first.
@@ -137,8 +130,7 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         notes = ("No petiole was found: tip and base can't be told apart, and what depends on them is left out.",)
     names = [name for name, _ in answer.ranking[:SPECIES_SHOWN]] if answer.has_leaf else []
     return Explanation(
-        picture=answer.picture.name,
-        type=str(answer.type),
+        answer=answer,
         image=encode_jpeg(shown),
         width=shown.shape[1],
         height=shown.shape[0],
@@ -146,9 +138,6 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         petioles=_trace_polygons(leaf.petiole) if landmarks else (),
         tip=_to_point(landmarks.tip) if landmarks else None,
         base=_to_point(landmarks.base) if landmarks else None,
-        verdict=answer.verdict_text,
-        evidence=answer.evidence,
-        condition=answer.condition,
         traits=describe_traits(values),
         opinions=_collect_opinions(model[answer.type].identifier, shown) if is_leaf else (),
         species=tuple(_show_species(model, answer, values, rank, name) for rank, name in enumerate(names)),

@@ -20,6 +20,7 @@ _PARALLEL = 1 / 3
 _LINEAR = 10.0
 _CORDATE, _LOBATE = 0.03, 0.25
 _EMARGINATE = 0.05
+_PETIOLATE = 0.05
 # Bulges of an end's margin, in widths: 0 is straight. A base bulges by the petiole's width more than an apex.
 _CONCAVE, _STRAIGHT, _ROUND = -0.015, 0.05, 0.15
 _BASE_EXTRA = 0.08
@@ -56,13 +57,28 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
 
     `values` are those of `leafid.descriptors.traits.measure_traits` that are measured well enough.
     """
-    described = {name: describe(values) for name, describe in _DESCRIPTIONS.items() if name in values}
-    return {name: words for name, words in described.items() if words}
-
-
-def _describe_leaflets(values: Mapping[str, float]) -> str:
-    number = round(values["leaflets"])
-    return "simple leaf" if number <= 1 else f"compound leaf of about {number} leaflets"
+    described = {}
+    if "leaflets" in values:
+        number = round(values["leaflets"])
+        described["leaflets"] = "simple leaf" if number <= 1 else f"compound leaf of about {number} leaflets"
+    if "length_width" in values:
+        described["length_width"] = _describe_proportions(values)
+    if number := round(values.get("lobes", 0)):
+        arrangement = "palmately" if values.get("lobe_depth", 0) < 0 else "pinnately"
+        described["lobes"] = f"{arrangement} lobed, about {number} lobes"
+    if "teeth" in values:
+        number = round(values["teeth"])
+        described["teeth"] = "margin entire"
+        if number:
+            height = values["tooth_depth"]
+            described["teeth"] = f"margin toothed, about {number} teeth, {height:.1f}% of the width high"
+    if "apex_angle" in values:
+        described["apex_angle"] = _describe_apex(values)
+    if "base_angle" in values:
+        described["base_angle"] = _describe_base(values)
+    if values.get("petiole", 0) >= _PETIOLATE:
+        described["petiole"] = f"petiole {values['petiole']:.1f} of the blade"
+    return described
 
 
 def _describe_proportions(values: Mapping[str, float]) -> str:
@@ -82,20 +98,6 @@ def _name_form(values: Mapping[str, float]) -> str:
     if values["parallel"] >= _PARALLEL:
         return "oblong"
     return "ovate" if values["widest"] < _OVATE else "obovate" if values["widest"] > _OBOVATE else "elliptic"
-
-
-def _describe_lobes(values: Mapping[str, float]) -> str:
-    number = round(values["lobes"])
-    if not number:
-        return ""
-    return f"{'palmately' if values.get('lobe_depth', 0) < 0 else 'pinnately'} lobed, about {number} lobes"
-
-
-def _describe_teeth(values: Mapping[str, float]) -> str:
-    number = round(values["teeth"])
-    if not number:
-        return "margin entire"
-    return f"margin toothed, about {number} teeth, {values['tooth_depth']:.1f}% of the width high"
 
 
 def _describe_apex(values: Mapping[str, float]) -> str:
@@ -121,18 +123,3 @@ def _describe_end(angle: float, bulge: float, concave: str) -> str:
     if bulge < _STRAIGHT:
         return f"{width}, straight"
     return "rounded" if bulge >= _ROUND and angle >= 90 else f"{width}, convex"
-
-
-def _describe_petiole(values: Mapping[str, float]) -> str:
-    return f"petiole {values['petiole']:.1f} of the blade" if values["petiole"] >= 0.05 else ""
-
-
-_DESCRIPTIONS = {
-    "leaflets": _describe_leaflets,
-    "length_width": _describe_proportions,
-    "lobes": _describe_lobes,
-    "teeth": _describe_teeth,
-    "apex_angle": _describe_apex,
-    "base_angle": _describe_base,
-    "petiole": _describe_petiole,
-}

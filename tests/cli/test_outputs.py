@@ -48,21 +48,8 @@ def test_the_model_that_is_read_is_no_output(refused, garden, drawn_model, tmp_p
         assert "found one that is read" in refused("predict", garden, "--model", model, "--output", output)
 
 
-def test_metadata_of_a_collection_are_no_output(refused, garden):
-    assert "found one that is read" in refused("predict", garden, "--output", garden / "Olea europaea" / "a.xml")
-
-
 def test_runs_are_no_output(refused, tmp_path):
     golden = Path(__file__).parents[1] / "golden" / "plant_task"
     for command, name in (("report", "report.html"), ("evaluate", "OfficialScores.csv")):
         run = shutil.copy(golden / "runs" / "good.txt", tmp_path / name)
         assert "found one that is read" in refused(command, golden / "truth", run, "--output", tmp_path)
-
-
-def test_a_dash_is_stdout_for_a_run(cli, drawn, drawn_model, drawn_cache, tmp_path, capfd, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    words = ["predict", drawn, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1, "--output"]
-    assert cli(*words, "run.txt").status == 0
-    assert cli(*words, "-").status == 0
-    assert capfd.readouterr().out == Path("run.txt").read_text()
-    assert [file.name for file in tmp_path.iterdir()] == ["run.txt"]

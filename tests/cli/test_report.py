@@ -39,8 +39,7 @@ def test_the_page_shows_confusions_with_pictures(cli, tmp_path, run):
     assert "Betula pendula taken for Ginkgo biloba 6 pictures, 100% of the species" in page.words
     assert "The run lacks 1 of 72 pictures; each counts as wrong. 5.jpg" in page.words
     # Three wrong answers, two other birches' and two ginkgos' pictures, and the 72 test pictures.
-    assert len(page.images) == 7 + 72
-    assert all(image.startswith("data:image/jpeg;base64,/9j/") for image in page.images)
+    assert sum(image.startswith("data:image/jpeg;base64,/9j/") for image in page.images) == 7 + 72
 
 
 def test_its_scores_are_those_of_evaluate(cli, tmp_path, run):
@@ -56,7 +55,7 @@ def test_several_runs_and_no_pictures(cli, tmp_path):
     page = report(cli, tmp_path, GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt")
     assert "Species of good.txt" in page.words
     assert "Missing pictures of partial.txt The run lacks 11 of 40 pictures" in page.words
-    assert page.images == []
+    assert not any(image.startswith("data:image/jpeg") for image in page.images)
 
 
 def test_without_wrong_answers_and_without_probabilities(cli, tmp_path):

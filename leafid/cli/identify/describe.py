@@ -21,7 +21,7 @@ import numpy as np
 from leafid.cli.arguments import option, positional, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures, read_pictures
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output, open_text, text_output_path
+from leafid.cli.outputs import check_output, open_text
 from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
 from leafid.errors import UsageError
 from leafid.pictures import Picture
@@ -43,7 +43,7 @@ class Options(MeasuringOptions):
         type=lambda words: [word.strip() for word in words.split(",")],
     )
     list: bool = switch("list the descriptor families and exit")
-    output: str | None = option("write a CSV table instead of printing", metavar="FILE", type=text_output_path)
+    output: str | None = option("write a CSV table instead of printing", metavar="FILE")
 
 
 def run(options: Options, environment: Environment) -> int:

@@ -67,7 +67,7 @@ def run(options: Options, environment: Environment) -> int:
 
 
 def _format_explanation(explanation: Explanation) -> Iterator[str]:
-    yield from _wrap(explanation.verdict)
+    yield from _wrap(explanation.answer.verdict_text)
     if explanation.traits:
         yield from _wrap(explanation.trait_words)
     if explanation.opinions:

@@ -1,13 +1,10 @@
 """Name the species of pictures.
 
 For each picture, predict gives a verdict, how probable a leaf is, and a leaf of a species that the model knows, and how
-probable each species is if there is one. If a collection has a test part, only that part is named. A picture that can't
-be read is reported and skipped. --reject-at sets how many leaves of known species may be called 'unknown' or 'no leaf'.
+probable each species is if there is one. If a collection has a test part, only that part is named.
 
---format text is for the screen. json and csv (a row for each species of the ranking) have everything, also for pictures
-that can't be read. run is the run file of the ImageCLEF plant task, with every picture; --open-world multiplies its
-probabilities by those of a leaf and of a known species, so that scores of pictures can be compared. --output appears
-when it is complete.
+--format text is for the screen; json and csv have everything, also for pictures that can't be read. run is the run file
+of the ImageCLEF plant task, with every picture. --output appears when it is complete.
 
 --together makes one answer from all pictures, which show one plant, in any mix of types; --group-by makes one for each
 plant of a collection, or for each folder. --group-by session keeps an answer for each picture, which is supported by
@@ -15,8 +12,7 @@ the other pictures that its author took on the same day at the same place: they 
 
 --set reports a set of species for each picture: the K likeliest (top-K), K on average (average-K), or as many as are
 needed to include the correct one with probability P (coverage-P); it may be empty. --back-off reports one name: a
-species or, where none is probable enough, a genus, family or order ('Quercus *'), or '*'. Both use thresholds learned
-from held-out plants.
+species or, where none is probable enough, a genus, family or order ('Quercus *'), or '*'.
 
 examples:
   leafid predict my-leaf.jpg
@@ -25,7 +21,6 @@ examples:
   leafid predict --together front.jpg back.jpg twig.jpg
   leafid predict holiday --format json --output holiday.json
   leafid predict imageclef2011 --set average-5 --output sets.txt
-  leafid predict imageclef2011 --back-off --output backed-off.txt
   leafid predict plants --model plants.leafid --output run.txt --cluster tcp://head-node:8786
 """
 
@@ -35,7 +30,7 @@ from leafid.cli.arguments import CacheOptions, UnlabelledOptions, number_type, o
 from leafid.cli.computing import open_loader, read_pictures
 from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import FORMATS, Selector, make_format
-from leafid.cli.outputs import check_output, open_text, text_output_path
+from leafid.cli.outputs import check_output, open_text
 from leafid.cluster import on_cluster
 from leafid.errors import ProblemsError, UsageError
 from leafid.learning.rejection import REJECTED_SHARE
@@ -51,9 +46,7 @@ from leafid.scoring.runs import find_name_problem
 class Options(UnlabelledOptions, CacheOptions):
     """The options of predict."""
 
-    output: str | None = option(
-        "write a file instead of printing (-: to stdout)", metavar="FILE", type=text_output_path
-    )
+    output: str | None = option("write a file instead of printing", metavar="FILE")
     format: str = option("format of the answers (default: text, or with --output run)", choices=FORMATS)
     together: bool = switch("all pictures show one plant: one answer", group="plants")
     group_by: str | None = option(
