@@ -48,17 +48,20 @@ def read_hashed_image(
         raise ValueError(f"max_side: expected at least 1, found {max_side}")
     data = read_picture_bytes(file) if data is None else data
     header = read_header(file, data)
-    longest = max(header.rows, header.cols)
     try:
-        image = _decode(file, header, data, max_side)
-        if max_side is not None and longest > max_side:
-            # Computed from the stored size and rounded up as reduced decoding does: mostly nothing is left to do.
-            rows, cols = (-(-side * max_side // longest) for side in (header.rows, header.cols))
-            if image.shape[:2] != (rows, cols):
-                image = cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA)
-        return _apply_orientation(image, header.orientation), hashlib.sha256(data).hexdigest()
+        image = _decode_jpeg(file, header, data, max_side) if header.kind == "JPEG" else _decode(header, data)
     except MemoryError as error:
         raise ImageError(f"{file}: can't be decoded: it needs more memory than there is; shrink it") from error
+    except Exception as error:  # As for headers, damaged files raise errors of any class.
+        found = f"a damaged {header.kind} ({str(error).strip()})"
+        raise ImageError(f"{file}: expected a whole picture, found {found}") from error
+    longest = max(header.rows, header.cols)
+    if max_side is not None and longest > max_side:
+        # Computed from the stored size and rounded up as reduced decoding does: mostly nothing is left to do.
+        rows, cols = (-(-side * max_side // longest) for side in (header.rows, header.cols))
+        if image.shape[:2] != (rows, cols):
+            image = cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA)
+    return _apply_orientation(image, header.orientation), hashlib.sha256(data).hexdigest()
 
 
 def read_image_size(file: str | os.PathLike[str]) -> tuple[int, int]:
@@ -71,22 +74,14 @@ def encode_jpeg(image: np.ndarray, quality: int = 80) -> bytes:
     return cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1].tobytes()
 
 
-def _decode(file: str | os.PathLike[str], header: Header, data: bytes, max_side: int | None) -> np.ndarray:
-    try:
-        if header.kind == "JPEG":
-            return _decode_jpeg(file, header, data, max_side)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with open_picture(header.kind, data) as picture:
-                image = convert_to_bgr(picture)
-        if image.shape[:2] != (header.rows, header.cols):
-            raise ValueError(f"expected {header.cols} × {header.rows} pixels, found other ones")
-        return image
-    except MemoryError:
-        raise
-    except Exception as error:  # As for headers, damaged files raise errors of any class.
-        reason = str(error).strip()
-        raise ImageError(f"{file}: expected a whole picture, found a damaged {header.kind} ({reason})") from error
+def _decode(header: Header, data: bytes) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with open_picture(header.kind, data) as picture:
+            image = convert_to_bgr(picture)
+    if image.shape[:2] != (header.rows, header.cols):
+        raise ValueError(f"expected {header.cols} × {header.rows} pixels, found other ones")
+    return image
 
 
 def _decode_jpeg(file: str | os.PathLike[str], header: Header, data: bytes, max_side: int | None) -> np.ndarray:

@@ -159,18 +159,17 @@ def parse_content(text: str) -> str | None:
     return word if word in {"leaf", "foliage", "dead leaf", "flower", "fruit", "stem", "entire"} else None
 
 
-def natural_sort_key(name: str) -> list[tuple[int, str]]:
-    """Return a sort key that places ``9.jpg`` before ``10.jpg``.
+def natural_sort_key(name: str) -> list[tuple[bool, int, str]]:
+    """Return a sort key that places ``9.jpg`` before ``10.jpg``, and numbers before other text.
 
     Examples
     --------
     >>> sorted(["10.jpg", "9.jpg", "a.jpg"], key=natural_sort_key)
     ['9.jpg', '10.jpg', 'a.jpg']
     """
-    parts = [(int(part), "") if part.isdecimal() else (_AFTER_NUMBERS, part) for part in _DIGITS.split(name) if part]
+    parts = [part for part in _DIGITS.split(name) if part]
     # The name itself comes last, so that 01.jpg and 1.jpg have a fixed order.
-    return [*parts, (-1, name)]
+    return [*((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts), (False, -1, name)]
 
 
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
-_AFTER_NUMBERS = 1 << 62

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
@@ -36,7 +35,15 @@ class Taxonomy:
         if len(self.paths) != len(listed):
             repeated = Counter(self.species).most_common(1)[0][0]
             raise LeafidError(f"expected every species once in the taxonomy, found {repeated!r} twice")
-        self._path_of_taxon = self._index_taxa()
+        self._children: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+        self._path_of_taxon: dict[str, tuple[str, ...]] = {"": ()}
+        for path in self.paths.values():
+            for depth, name in enumerate(path):
+                self._children[path[:depth]].add(name)
+                found, expected = path[: depth + 1], self._path_of_taxon.setdefault(name, path[: depth + 1])
+                if found != expected:
+                    places = f"{' > '.join(expected)} and {' > '.join(found)}"
+                    raise LeafidError(f"expected one place for {name!r} in the taxonomy, found {places}")
 
     @classmethod
     def from_pictures(cls, pictures: Iterable[Picture]) -> Taxonomy:
@@ -51,10 +58,8 @@ class Taxonomy:
         """
         if answer in self.paths:
             return self.paths[answer]
-        taxon = answer.removesuffix(WILDCARD).rstrip() if answer.endswith(WILDCARD) else None
-        if taxon == "":
-            return (WILDCARD,) * len(self.ranks)
-        if taxon is None or taxon in self.paths or taxon not in self._path_of_taxon:
+        taxon = answer.removesuffix(WILDCARD).rstrip()
+        if not answer.endswith(WILDCARD) or taxon in self.paths or taxon not in self._path_of_taxon:
             raise LeafidError(f"expected a species of the taxonomy, or a higher taxon and '*', found {answer!r}")
         known = self._path_of_taxon[taxon]
         return known + (WILDCARD,) * (len(self.ranks) - len(known))
@@ -74,23 +79,3 @@ class Taxonomy:
         """Compute the share of ranks at which two species differ, float (C, C)."""
         taxa = np.stack([self.list_taxa(rank)[1] for rank in self.ranks])
         return (taxa[:, :, None] != taxa[:, None, :]).mean(axis=0)
-
-    @cached_property
-    def _children(self) -> dict[tuple[str, ...], set[str]]:
-        children: dict[tuple[str, ...], set[str]] = defaultdict(set)
-        for path in self.paths.values():
-            for depth, name in enumerate(path):
-                children[path[:depth]].add(name)
-        return children
-
-    def _index_taxa(self) -> dict[str, tuple[str, ...]]:
-        index: dict[str, tuple[str, ...]] = {}
-        for path in self.paths.values():
-            for depth, name in enumerate(path, start=1):
-                found = index.setdefault(name, path[:depth])
-                if found != path[:depth]:
-                    raise LeafidError(
-                        f"expected one place for {name!r} in the taxonomy, "
-                        f"found {' > '.join(found)} and {' > '.join(path[:depth])}"
-                    )
-        return index

@@ -20,7 +20,7 @@ TAXA = [
     Taxon("Platanus x hispanica", "Platanus", "Platanaceae", "Proteales"),
 ]
 TREE = Taxonomy(TAXA)
-ANSWERS = [*TREE.species, *(f"{name} *" for name in TREE._path_of_taxon if name not in TREE.species), "*"]
+ANSWERS = [*TREE.species, *sorted({f"{name} *" for t in TAXA for name in (t.order, t.family, t.genus)}), "*"]
 
 
 def literal_error(correct: str, answer: str) -> float:
