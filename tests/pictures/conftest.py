@@ -12,7 +12,6 @@ XML_2011: Fields = {
     "FileName": "1.jpg",
     "Date": "06/07/10",
     "Type": "Scan",
-    "Organization": "Inra",
     "Author": "Doe Jane",
     "IndividualPlantId": "113",
     "Order": "Rosales",
@@ -20,38 +19,10 @@ XML_2011: Fields = {
     "Species": "australis",
     "Genus": "Celtis",
     "VernacularNames": "European Nettle Tree",
-    "Locality": "France - Herault",
     "Content": "Leaf",
     "Longitude": "3.25",
     "Latitude": "43.5",
-    "Altitude": "0.0",
 }
-NESTED = {
-    "Taxon": ("Regnum", "Order", "Family", "Species", "Genus"),
-    "GPSLocality": ("Longitude", "Latitude", "Altitude"),
-}
-
-
-def xml_2011(**changes: str | None) -> str:
-    fields = {**XML_2011, **changes}
-    inner = {tag for tags in NESTED.values() for tag in tags}
-
-    def element(tag: str) -> str:
-        return f"  <{tag}>{fields[tag]}</{tag}>\n" if fields.get(tag) is not None else ""
-
-    outer = "".join(element(tag) for tag in fields if tag not in inner)
-    nested = "".join(
-        f"  <{parent}>\n{''.join(map(element, tags))}  </{parent}>\n"
-        for parent, tags in NESTED.items()
-        if any(fields.get(tag) is not None for tag in tags)
-    )
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<Image>\n{outer}{nested}</Image>\n'
-
-
-@pytest.fixture
-def xml() -> Callable[..., str]:
-    """The text of an XML file of 2011, with some fields changed; None leaves one out."""
-    return xml_2011
 
 
 @pytest.fixture
@@ -73,7 +44,9 @@ def add(draw) -> Callable[..., Path]:
     def write(folder: Path, number: int, picture: bool = True, **changes: str | None) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{number}.xml"
-        file.write_text(xml_2011(**{"FileName": f"{number}.jpg", **changes}), encoding="utf-8")
+        fields = {**XML_2011, "FileName": f"{number}.jpg", **changes}
+        elements = "".join(f"<{tag}>{text}</{tag}>\n" for tag, text in fields.items() if text is not None)
+        file.write_text(f"<Image>\n{elements}</Image>\n", encoding="utf-8")
         if picture:
             draw(folder / f"{number}.jpg", number)
         return file

@@ -1,11 +1,8 @@
 import math
-from fractions import Fraction
 
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
 from leafid.pictures.decoding import read_image, read_image_size
@@ -97,12 +94,3 @@ def test_max_side_is_exact(tmp_path, rgb, kind, max_side):
         expected = cv2.resize(read_image(file), image.shape[1::-1], interpolation=cv2.INTER_AREA)
         # Reduced JPEG decoding averages in frequency space: close to the average over areas, but not it.
         assert np.abs(image.astype(int) - expected).mean() < (2 if kind == "jpg" else 1e-9)
-
-
-@settings(max_examples=30, deadline=None)
-@given(rows=st.integers(16, 300), cols=st.integers(16, 300), max_side=st.integers(1, 320))
-def test_size_is_the_proportion_rounded_up(tmp_path_factory, rows, cols, max_side):
-    file = tmp_path_factory.mktemp("sizes") / "leaf.jpg"
-    cv2.imwrite(str(file), np.full((rows, cols, 3), 90, np.uint8))
-    scale = min(Fraction(1), Fraction(max_side, max(rows, cols)))
-    assert read_image(file, max_side).shape[:2] == (math.ceil(rows * scale), math.ceil(cols * scale))

@@ -3,7 +3,6 @@ import struct
 import time
 import zlib
 
-import cv2
 import pytest
 from PIL import Image
 
@@ -87,16 +86,6 @@ def png_header(rows: int, cols: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + header + png_chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + png_chunk(b"IEND", b"")
 
 
-def test_chunks_larger_than_a_png_are_refused_before_decoding(tmp_path, monkeypatch):
-    monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("libpng would allocate 4 GB"))
-    file = tmp_path / "leaf.png"
-    content = png_header(30, 30)
-    start = content.index(b"IDAT") - 4
-    file.write_bytes(content[:start] + b"\xff" * 4 + content[start + 4 :])
-    with pytest.raises(ImageError, match="truncated PNG"):
-        read_image(file)
-
-
 def jpeg_segments(data, *segments):
     """Put segments before those of a JPEG."""
     parts = [b"\xff\xe1" + struct.pack(">H", len(segment) + 2) + segment for segment in segments]
@@ -136,8 +125,7 @@ def test_headers_that_take_minutes_are_refused_in_seconds(tmp_path, rgb, case, r
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(30_000, 30_000), (10_000, MAX_PIXELS // 10_000 + 1), (2**31 - 1, 20)])
-def test_huge_pictures_are_refused_before_decoding(tmp_path, monkeypatch, rows, cols):
-    monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("was decoded"))
+def test_huge_pictures_are_refused_before_decoding(tmp_path, rows, cols):
     file = tmp_path / "huge.png"
     file.write_bytes(png_header(rows, cols))
     for read in (read_image, read_image_size):

@@ -10,7 +10,6 @@ from leafid.pictures import read_collection
 def touch(tmp_path):
     def write(*names):
         for name in names:
-            (tmp_path / name).parent.mkdir(exist_ok=True)
             (tmp_path / name).write_bytes(b"not a picture")
 
     return write
@@ -18,7 +17,7 @@ def touch(tmp_path):
 
 def test_other_files_are_counted(tmp_path, draw, touch):
     draw(tmp_path / "1.jpg")
-    touch("notes.txt", "deep/film.mov", ".hidden", "IMG_2.dng")
+    touch("notes.txt", "film.mov", ".hidden", "IMG_2.dng")
     collection = read_collection(tmp_path)
     (problem,) = collection.problems
     assert problem.startswith(f"{tmp_path}: 2 files left out ({tmp_path / 'IMG_2.dng'} first)")

@@ -4,7 +4,7 @@ import random
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.pictures import names
+from leafid.pictures import AcquisitionType, names
 
 
 def test_examples():
@@ -77,3 +77,9 @@ def test_natural_order():
     expected = ["1.jpg", "2.jpg", "10.jpg", "10a.jpg", "a2.jpg", "a10.jpg", "a.jpg"]
     shuffled = random.Random(0).sample(expected, len(expected))
     assert sorted(shuffled, key=names.natural_sort_key) == expected
+
+
+def test_type_words():
+    words = ["Scan", "pseudoscan", "photograph", "SheetAsBackground", "NaturalBackground", " SCAN-LIKE "]
+    found = [AcquisitionType.parse(word).value for word in words]
+    assert found == ["scan", "scan-like", "photo", "scan-like", "photo", "scan-like"]

@@ -55,13 +55,10 @@ def test_heif_of_more_pixels_than_allowed_is_refused_before_decoding(tmp_path, r
             read_image(file)
 
 
-@pytest.mark.parametrize("big", [False, True])
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_dng_is_refused_by_its_tag(tmp_path, rgb, order, big):
-    if big and order == ">":
-        pytest.skip("Pillow can't read it")
+def test_dng_is_refused_by_its_tag(tmp_path, rgb, order):
     file = tmp_path / "leaf.dng"
-    with tifffile.TiffWriter(file, byteorder=order, bigtiff=big) as writer:
+    with tifffile.TiffWriter(file, byteorder=order) as writer:
         writer.write(rgb, photometric="rgb", metadata=None, extratags=[(50706, "B", 4, b"\1\4\0\0", True)])
     for read in (read_image, read_image_size):
         with pytest.raises(ImageError, match="of a kind that can't be read"):

@@ -1,5 +1,4 @@
 import math
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +6,6 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from leafid.errors import LeafidError
 from leafid.pictures.picture import Picture
 from leafid.pictures.splits import label_units, split_by_unit
 
@@ -67,17 +65,6 @@ def test_places_equal_those_from_all_distances(middle, within_km):
     assert found.tolist() == expected
 
 
-def test_many_points_take_little_memory():
-    rng = np.random.default_rng(0)
-    pictures = [picture(number, str(number), *rng.uniform(-80, 80, 2).tolist()) for number in range(3000)]
-    label_units(pictures[:2], "place")  # what is imported for it
-    tracemalloc.start()
-    label_units(pictures, "place")
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 20e6  # a matrix of all distances: 72 MB
-
-
 def test_folds_keep_places_together():
     folds = split_by_unit(GARDENS, "place", 3, 0)
     assert sorted(np.concatenate(folds).tolist()) == list(range(len(GARDENS)))
@@ -86,10 +73,3 @@ def test_folds_keep_places_together():
     reversed_folds = split_by_unit(GARDENS[::-1], "place", 3, 0)
     names = {frozenset(GARDENS[index].name for index in fold) for fold in folds}
     assert {frozenset(GARDENS[::-1][index].name for index in fold) for fold in reversed_folds} == names
-
-
-def test_too_few_places():
-    with pytest.raises(LeafidError, match=r"expected at least 5 places .* for 5 folds, found 4"):
-        split_by_unit(GARDENS, "place", 5, 0)
-    with pytest.raises(ValueError, match="n_folds"):
-        split_by_unit(GARDENS, "place", 1, 0)

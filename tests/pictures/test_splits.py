@@ -1,4 +1,4 @@
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
-from leafid.pictures import Picture, Taxon, read_collection, split_by_plant
+from leafid.pictures import Picture, Taxon, split_by_plant
+from leafid.pictures.splits import split_by_unit
 
 
 def make(sizes: list[list[int]]) -> list[Picture]:
@@ -66,19 +67,7 @@ def test_plant_with_two_species_stays_together():
 def test_too_few_plants():
     with pytest.raises(LeafidError, match="at least 5 plants for 5 folds, found 4"):
         split_by_plant(make([[9], [9, 9, 9]]), 5, 0)
+    with pytest.raises(LeafidError, match=r"expected at least 5 places .* for 5 folds, found 1"):
+        split_by_unit(make([[9]]), "place", 5, 0)
     with pytest.raises(ValueError, match="n_folds"):
         split_by_plant(make([[9, 9]]), 1, 0)
-
-
-@pytest.mark.slow
-def test_real_folds_are_even(real_data):
-    pictures = read_collection(real_data / "imageclef2011").pictures
-    folds = split_by_plant(pictures, 5, 0)
-    # A plant has up to 24 pictures of a type, so that folds can't be cut evenly to less than about that.
-    assert max(abs(len(fold) - len(pictures) / 5) for fold in folds) < 48
-    tests = [Counter(pictures[i].species for i in fold) for fold in folds]
-    plants = defaultdict(set)
-    for picture in pictures:
-        plants[picture.species].add(picture.plant)
-    for species, own in plants.items():
-        assert sum(species in fold for fold in tests) == min(5, len(own))
