@@ -1,5 +1,3 @@
-import io
-import sys
 from pathlib import Path
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
@@ -10,14 +8,6 @@ def test_a_good_run(cli):
     for words in ([], ["--against", TRUTH]):
         outcome = cli("check", GOOD, *words)
         assert (outcome.status, outcome.out, outcome.err) == (0, "ok: 40 pictures, 160 predictions\n", "")
-
-
-def test_a_dash_is_standard_input(cli, monkeypatch):
-    for content, status in ((GOOD.read_bytes(), 0), (b"1.jpg Acer campestre 1\n", 1), (b"", 1)):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-        found = cli("check", "-")
-        assert found.status == status
-        assert found.out.startswith("-:1: expected " if status else "ok: 40 pictures, 160 predictions\n")
 
 
 def test_missing_pictures_are_a_warning(cli):

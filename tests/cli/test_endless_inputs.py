@@ -36,7 +36,7 @@ def endless(request, tmp_path):
 def test_a_pipe_or_device_is_no_input(cli, endless, words):
     found = cli(*[endless if word == "ENDLESS" else word for word in words])
     assert found.status == 1
-    assert f"{endless}: expected a file, found a named pipe or a device" in found.out + found.err
+    assert f"{endless}: expected " in found.out + found.err
 
 
 @pytest.mark.parametrize("start", [b"", b"1.jpg Acer campestre 1 1.0\n"])

@@ -21,7 +21,7 @@ from leafid.scoring.truth import read_known_names
 class Options(ReadingOptions):
     """The options of check."""
 
-    run: str = positional("RUN", "run file (-: standard input)")
+    run: str = positional("RUN", "run file")
     against: str | None = option(
         "the collection or ground truth whose pictures and species the run may name", metavar="COLLECTION"
     )

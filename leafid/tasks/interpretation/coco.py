@@ -24,31 +24,24 @@ from leafid.textfiles import LineProblems
 MAX_PIXELS = 100_000_000
 # Each character of a compressed count has five bits; no count of pixels needs more than these.
 _MAX_CHARACTERS = 7
-
-
 Id = int | str
-Name = Annotated[str, msgspec.Meta(min_length=1)]
-Side = Annotated[int, msgspec.Meta(gt=0)]
+_Side = Annotated[int, msgspec.Meta(gt=0)]
 
 
 class Image(msgspec.Struct):
     """A picture, with its size in pixels if that is known."""
 
     id: Id
-    file_name: Name
-    width: Side | None = None
-    height: Side | None = None
-
-    def __post_init__(self) -> None:
-        if not self.file_name.isprintable():
-            raise ValueError(f"expected a file_name without invisible characters, found {self.file_name!r}")
+    file_name: str
+    width: _Side | None = None
+    height: _Side | None = None
 
 
 class Category(msgspec.Struct):
     """A class of objects."""
 
     id: Id
-    name: Name
+    name: str
 
 
 class Runs(msgspec.Struct):
@@ -64,14 +57,13 @@ class Annotation(msgspec.Struct):
 
     image_id: Id
     category_id: Id
-    id: Id | None = None
     bbox: tuple[float, float, float, float] | None = None
     segmentation: list[list[float]] | Runs | None = None
     score: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
     iscrowd: int = 0
 
 
-class Content(msgspec.Struct):
+class _Content(msgspec.Struct):
     """A ground truth, or a result, which may be a plain list of annotations."""
 
     annotations: list[Annotation]
@@ -97,21 +89,25 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
     expected: an unknown picture or class, an object that is there twice, a box outside the picture, a bad segmentation,
     or a crowd, which the metrics have no place for.
     """
-    content = _read_content(path)
+    content: _Content | list[Annotation] = read_json(path, _Content | list[Annotation])  # type: ignore[arg-type]
+    if isinstance(content, list):
+        content = _Content(content)
     images = {image.id: image for image in content.images}
     classes = {category.id: category.name for category in content.categories}
+    if len(images) < len(content.images) or len(classes) < len(content.categories):
+        raise LeafidError(f"{path}: expected every id of images and of categories once, found one twice")
+    if truth is not None:
+        file_names = {id_: image.file_name for id_, image in truth.images.items()}
+        if any(file_names.get(id_) != image.file_name for id_, image in images.items()):
+            raise LeafidError(f"{path}: images: expected images of the ground truth, found others")
+        if not classes.items() <= truth.classes.items():
+            raise LeafidError(f"{path}: categories: expected those of the ground truth, found others")
+        images, classes = truth.images, truth.classes
+    objects: dict[str, list[BoxedObject]] = {image.file_name: [] for image in images.values()}
+    if not images or len(objects) < len(images):
+        raise LeafidError(f"{path}: images: expected at least one, and every file_name once")
+    seen: dict[tuple[object, ...], int] = {}
     with LineProblems(path) as problems:
-        if truth is not None:
-            known = {image.id: image.file_name for image in truth.images.values()}
-            if any(known.get(image.id) != image.file_name for image in content.images):
-                problems.add(None, "images: expected images of the ground truth, found others")
-            if any(truth.classes.get(category.id) != category.name for category in content.categories):
-                problems.add(None, "categories: expected those of the ground truth, found others")
-            images, classes = truth.images, truth.classes
-        objects: dict[str, list[BoxedObject]] = {image.file_name: [] for image in images.values()}
-        if not images or len(objects) < len(images):
-            problems.add(None, "images: expected at least one, and every file_name once")
-        seen: dict[tuple[object, ...], int] = {}
         for index, entry in enumerate(content.annotations):
             try:
                 item = _make_object(entry, images, classes)
@@ -122,24 +118,6 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
             except LeafidError as error:
                 problems.add(None, f"annotations[{index}]: {error}")
     return CocoFile(objects, images, classes)
-
-
-def _read_content(path: str | os.PathLike[str]) -> Content:
-    """Read a COCO file.
-
-    A `LeafidError` names the first value that isn't as expected, or the first id that two entries of a kind share, as
-    ``annotations[3].bbox``.
-    """
-    content: Content | list[Annotation] = read_json(path, Content | list[Annotation])  # type: ignore[arg-type]
-    if isinstance(content, list):
-        content = Content(content)
-    for kind in ("images", "categories", "annotations"):
-        first: dict[Id, int] = {}
-        for index, entry in enumerate(getattr(content, kind)):
-            if entry.id is not None and first.setdefault(entry.id, index) != index:
-                found = f"found {entry.id!r}, as in {kind}[{first[entry.id]}]"
-                raise LeafidError(f"{path}: {kind}[{index}].id: expected every id of {kind} once, {found}")
-    return content
 
 
 def _make_object(entry: Annotation, images: dict[Id, Image], classes: dict[Id, str]) -> BoxedObject:
