@@ -22,7 +22,7 @@ from leafid.model import training
 from leafid.model.bundled import find_bundled_model, recognise_types
 from leafid.model.fitting import extending
 from leafid.model.model import Model
-from leafid.model.recogniser import TypeRecogniser, recognise_frequent_types
+from leafid.model.recogniser import TypeRecogniser
 from leafid.pictures.collection import Collection
 from leafid.pictures.conversion import to_image
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -130,10 +130,7 @@ def _read_training_pictures(
         raise InputError(f"collection: expected {expected}, found {collection!r:.60}")
     assumed = None if assume_type is None else AcquisitionType.parse(assume_type)
     pictures = select_training_pictures(pictures, assumed)
-    typed, _ = (
-        recognise_frequent_types(recogniser, pictures, loader) if recogniser else recognise_types(pictures, loader)
-    )
-    return typed
+    return recognise_types(pictures, loader, recogniser)[0]
 
 
 def segment(image: Any, acquisition_type: AcquisitionType | str) -> Segmentation:

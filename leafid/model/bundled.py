@@ -62,8 +62,11 @@ def load_recogniser(pictures: Sequence[Picture], model: str | os.PathLike[str] |
 
 
 def recognise_types(
-    pictures: Sequence[Picture], loader: FeatureLoader, model: str | os.PathLike[str] | None = None
+    pictures: Sequence[Picture], loader: FeatureLoader, recogniser: TypeRecogniser | None = None
 ) -> tuple[list[Picture], dict[AcquisitionType, int]]:
-    """Give readable pictures without a type one that is frequent among them, and count what was given."""
-    recogniser = load_recogniser(pictures, model)
-    return recognise_frequent_types(recogniser, pictures, loader) if recogniser else (list(pictures), {})
+    """Give readable pictures without a type one that is frequent among them, and count what was given.
+
+    The recogniser is that of the bundled model by default.
+    """
+    used = recogniser or load_recogniser(pictures)
+    return recognise_frequent_types(used, pictures, loader) if used else (list(pictures), {})

@@ -162,12 +162,7 @@ class Model:
     def predict(
         self, pictures: Sequence[Picture], loader: FeatureLoader, options: Options = DEFAULTS
     ) -> Iterator[Answer]:
-        """Identify pictures; yield the answers in the order of the pictures, or of the groups with `Options.group_by`.
-
-        The model recognises the type of pictures whose type is unknown. Pictures that can't be read are noted in the
-        loader's `unreadable`. A `LeafidError` is raised when the model was not trained for a picture's type, or can't
-        back off.
-        """
+        """Identify pictures; yield answers in the order of the pictures, or of the groups with `Options.group_by`."""
         return chain.from_iterable(self.predict_batches(pictures, loader, options))
 
     def predict_batches(
@@ -176,7 +171,12 @@ class Model:
         loader: FeatureLoader,
         options: Options = DEFAULTS,
     ) -> Iterator[list[Answer]]:
-        """Identify pictures in batches as `predict` does; memory doesn't grow with their number."""
+        """Identify pictures as `predict` does in batches, so that memory doesn't grow with their number.
+
+        The model recognises the type of pictures whose type is unknown. Pictures that can't be read are noted in the
+        loader's `unreadable`. A `LeafidError` is raised when the model was not trained for a picture's type, or can't
+        back off.
+        """
         for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
             self[type_]  # raises before any work is done
         recognised: Counter[AcquisitionType] = Counter()

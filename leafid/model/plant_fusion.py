@@ -52,11 +52,16 @@ def fuse_answers(types: TypeModels, answers: Sequence[Answer], reject_at: float)
     # A species that a type's classifier doesn't know is as likely there as any.
     rows = [dict.fromkeys(species, 1 / len(answer.ranking)) | dict(answer.ranking) for answer in readable]
     table = np.array([[row[name] for name in species] for row in rows])
-    evident = [1.0 if answer.leaf is None else answer.leaf for answer in readable]
-    share = np.array([0.0 if own.verdict == "no-leaf" else leaf for own, leaf in zip(readable, evident, strict=True)])
-    exponents = [types[answer.picture.type].plant_exponent for answer in readable if answer.picture.type]
+    share = np.array([0.0 if own.verdict == "no-leaf" else 1.0 if own.leaf is None else own.leaf for own in readable])
+    own_types = [types[answer.picture.type] for answer in readable if answer.picture.type]
+    exponents = [own.plant_exponent for own in own_types]
     fused = fuse_pictures(table, [str(answer.type) for answer in readable], exponents, share)
-    leaf, known, decision = _judge(types, readable, share, reject_at)
+    rejections = [own.identifier.rejection for own in own_types]
+    thresholds = [own.find_threshold(reject_at) for own in rejections if own]
+    leaf = known = None
+    decision: Decision = "species" if share.any() else "no-leaf"
+    if len(thresholds) == len(readable):
+        leaf, known, decision = _judge(readable, thresholds, share)
     return replace(
         readable[int(share.argmax())],
         # Probabilities that are rounded down twice may lose a digit.
@@ -69,24 +74,14 @@ def fuse_answers(types: TypeModels, answers: Sequence[Answer], reject_at: float)
     )
 
 
-def _judge(
-    types: TypeModels, answers: Sequence[Answer], share: np.ndarray, reject_at: float
-) -> tuple[float | None, float | None, Decision]:
+def _judge(answers: Sequence[Answer], thresholds: Sequence[float], share: np.ndarray) -> tuple[float, float, Decision]:
     """Give `Answer.leaf`, `Answer.known` and `Answer.decision` of a plant."""
-    judged = [
-        (answer.leaf, answer.known, rejection.find_threshold(reject_at))
-        for answer in answers
-        if answer.picture.type and (rejection := types[answer.picture.type].identifier.rejection)
-    ]
-    if len(judged) < len(answers):
-        return None, None, "species" if share.any() else "no-leaf"
-    leaf, known, threshold = np.array(judged, np.float64).T
     weights = share if share.any() else np.ones(len(answers))
-    odds = np.clip(known, _ODDS_FLOOR, 1 - _ODDS_FLOOR)
-    fused = float(1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights))))
-    best = float(leaf.max())
-    decision: Decision = "species" if best * fused >= np.average(threshold, weights=weights) else "unknown"
-    return round(best, 9), round(fused, 9), decision if share.any() else "no-leaf"
+    odds = np.clip(np.array([answer.known for answer in answers], float), _ODDS_FLOOR, 1 - _ODDS_FLOOR)
+    known = float(1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights))))
+    leaf = max(float(answer.leaf or 0) for answer in answers)
+    is_known = leaf * known >= np.average(thresholds, weights=weights)
+    return round(leaf, 9), round(known, 9), "no-leaf" if not share.any() else "species" if is_known else "unknown"
 
 
 def fuse_pictures(

@@ -1,6 +1,5 @@
 """The input of train and crossval: labelled pictures and recipes."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,6 +8,7 @@ from leafid.cli.environment import Environment
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, choose_types_to_train, load_recipe
 from leafid.model.bundled import recognise_types
+from leafid.model.recogniser import TypeRecogniser
 from leafid.pictures import Picture, read_and_warn
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import select_training_pictures
@@ -52,20 +52,20 @@ def complete_pictures(
     pictures: Sequence[Picture],
     loader: FeatureLoader,
     environment: Environment,
-    model: str | os.PathLike[str] | None = None,
+    recogniser: TypeRecogniser | None = None,
 ) -> list[Picture]:
     """Recognise unknown acquisition types, and say so; warn that unknown plants make held-out scores too high.
 
-    A model that is extended recognises the types, by default the bundled one.
+    A model that is extended has a recogniser, and no held-out scores.
     """
     n_unknown = sum(picture.plant is None for picture in pictures)
-    if n_unknown and model is None:
+    if n_unknown and recogniser is None:
         environment.warn(
             f"the plants of {n_unknown} of {len(pictures)} pictures are unknown: where several show one plant, "
             "held-out scores are too high (top-1 0.993 instead of 0.85 for scans of ImageCLEF 2011); "
             "say --plants-from, or look for pictures of one leaf with 'leafid info --similar'"
         )
-    typed, counts = recognise_types(pictures, loader, model)
+    typed, counts = recognise_types(pictures, loader, recogniser)
     if any(picture.type is None for picture in pictures):
         found = ", ".join(f"{type_} {count}" for type_, count in counts.items())
         environment.note(f"acquisition types recognised: {found or 'none'}")

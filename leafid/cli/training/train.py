@@ -99,7 +99,7 @@ def _extend(
     file = find_bundled_model() if options.extend == "bundled" else Path(str(options.extend))
     old = Model.read(file)
     check_extension(old, pictures, str(file))
-    pictures = complete_pictures(pictures, loader, environment, file)
+    pictures = complete_pictures(pictures, loader, environment, old.recogniser)
     model = extend(old, pictures, loader, thumbnails=not options.no_thumbnails)
     n_added = len(model.species) - len(old.species)
     return model, [f"{options.output}: {n_added} species of {len(pictures)} pictures added to {len(old.species)}"]

@@ -2,11 +2,8 @@
 
 Every expert's ridge regression learns the new pictures by recursive least squares (`RidgeUpdate`): the new species get
 columns, and the old ones learn that the new pictures are not theirs. Where a softmax regression was added to the ridge
-regression, the sum is changed like a ridge regression, with targets on its scale.
-
-What else a model knows stays as it is learned from the old species: codebooks, weights of the fusion, thresholds, plant
-exponents, the recogniser of types, and scores on held-out plants. So does rejection, but for its operating point, which
-is lowered where it would reject the new pictures. Records, names and taxa are added.
+regression, the sum is changed like a ridge regression, with targets on its scale. All else stays, but for the operating
+point of rejection, which is lowered where it would reject the new pictures.
 """
 
 import hashlib
@@ -23,7 +20,7 @@ from leafid.features.recipe import group_by_training
 from leafid.learning.linear import LinearScorer
 from leafid.learning.row_statistics import ExpertStatistics, RidgeUpdate
 from leafid.model.fitting.plan import weigh_alone
-from leafid.model.fitting.training_set import TrainingSet, build_training_set
+from leafid.model.fitting.training_set import build_training_set
 from leafid.model.identifier import Identifier
 from leafid.model.model import Model
 from leafid.model.species import Species, describe_species
@@ -79,8 +76,8 @@ def _extend_group(
 ) -> dict[AcquisitionType, Identifier]:
     """Extend identifiers that were trained together."""
     first = next(iter(identifiers.values()))
-    recipe, extractor = first.recipe, first.extractor
-    training_set = build_training_set(pictures, recipe, loader, extractor=extractor)
+    recipe = first.recipe
+    training_set = build_training_set(pictures, recipe, loader, extractor=first.extractor)
     if not training_set.pictures:
         return dict(identifiers)
     pictures = training_set.pictures
@@ -112,21 +109,17 @@ def _extend_group(
             n_plants=own.n_plants + n_plants,
             added=tuple(sorted({*own.added, *names})),
         )
-        extended[type_] = _lower_operating_point(identifier, training_set)
+        of_type = [picture for picture in pictures if picture.type is type_]
+        extended[type_] = _lower_operating_point(identifier, loader.load(of_type, identifier.extractor))
     return extended
 
 
-def _lower_operating_point(identifier: Identifier, training_set: TrainingSet) -> Identifier:
+def _lower_operating_point(identifier: Identifier, features: Sequence[Features | None]) -> Identifier:
     """Lower the quantiles of `Identifier.rejection` to those of the new pictures of its type, where these are lower.
 
     The regression that recognises leaves has seen no leaf of the new species, and may take them for something else.
     """
-    chosen = [picture.type is identifier.type for picture in training_set.pictures] & (training_set.confidence > 0)
-    # The first rows are those of the pictures without augmentation.
-    rows = {name: array[np.flatnonzero(chosen)] for name, array in training_set.vectors.items()}
-    confidence = training_set.confidence[chosen].tolist()
-    features = [Features({name: own[index] for name, own in rows.items()}, c) for index, c in enumerate(confidence)]
-    assessed = identifier.assess(features)
+    assessed = identifier.assess([own for own in features if own and own.confidence > 0])
     if identifier.rejection is None or assessed is None:
         return identifier
     old = identifier.rejection.quantiles
