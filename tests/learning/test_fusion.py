@@ -2,10 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import approx_fprime
 from scipy.special import log_softmax, softmax
 
-from leafid.learning import fusion
 from leafid.learning.fusion import fit_fusion_weights, fuse
 
 
@@ -42,15 +40,6 @@ def test_what_can_not_be_stays_at_zero(weight, trust):
     assert probabilities[0, 1] == 0
     assert probabilities[1].tolist() == [0, 1, 0]
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-
-
-def test_where_nothing_can_be_all_are_equal():
-    scores = np.array([[-np.inf, -np.inf], [0.0, -np.inf]])
-    assert fuse([scores], [np.ones(2)], np.ones(1)).tolist() == [[0.5, 0.5], [1, 0]]
-
-
-def test_no_picture_gives_no_row():
-    assert fuse([np.empty((0, 3))], [np.empty(0)], np.ones(1)).shape == (0, 3)
 
 
 @pytest.mark.parametrize("temperature", [0.2, 1.0, 3.0])
@@ -95,40 +84,6 @@ def test_importance_counts_as_repetition():
     literal = fit_fusion_weights([scores[repeated]], [np.ones(len(repeated))], labels[repeated], np.ones(len(repeated)))
     # The light pull to 0 is in units of the scores' spread, which repetition changes.
     np.testing.assert_allclose(direct, literal, rtol=1e-4)
-
-
-def test_the_slope_is_that_of_the_loss(monkeypatch):
-    """Catches the loss handed to the optimiser and compares its slope with finite differences."""
-    import scipy.optimize
-
-    losses = []
-    minimise = scipy.optimize.minimize
-
-    def spy(loss, start, **options):
-        losses.append(loss)
-        return minimise(loss, start, **options)
-
-    monkeypatch.setattr(scipy.optimize, "minimize", spy)
-    scores, labels = simulated(50)
-    other = scores + np.random.default_rng(1).normal(size=scores.shape)
-    other[np.arange(50), (labels + 1) % 5] = -np.inf
-    trust = [np.linspace(0, 1, 50), np.ones(50)]
-    fit_fusion_weights([scores, other], trust, labels, np.linspace(1, 2, 50))
-    for point in ([1.0, 1.0], [0.3, 2.0]):
-        numeric = approx_fprime(np.array(point), lambda x: losses[0](x)[0], 1e-6)
-        np.testing.assert_allclose(losses[0](np.array(point))[1], numeric, atol=1e-5)
-    value = losses[0](np.array([0.0, 0.0]))[0]
-    # Without weight all that can be is equally likely: 4 species, one being impossible.
-    assert value == pytest.approx(np.log(4))
-
-
-def test_without_a_picture_every_expert_counts_the_same():
-    assert fusion.fit_fusion_weights(
-        [np.empty((0, 3))] * 2, [np.empty(0)] * 2, np.empty(0, int), np.empty(0)
-    ).tolist() == [
-        1,
-        1,
-    ]
 
 
 @pytest.mark.parametrize("mute", ["scores", "trust"])

@@ -1,10 +1,18 @@
 import numpy as np
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.kernel_approximation import AdditiveChi2Sampler
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import NearestCentroid
 
-from leafid.learning.linear import LinearScorer, apply_feature_map, fit_linear, sum_scorers, weigh_pictures
+from leafid.learning.linear import (
+    LinearScorer,
+    apply_chi2_map,
+    apply_feature_map,
+    fit_linear,
+    sum_scorers,
+    weigh_pictures,
+)
 from leafid.learning.rows import make_rows
 
 KINDS = ["ridge", "linear-svm", "lda", "logistic", "nearest-mean"]
@@ -108,15 +116,16 @@ def test_balance_moves_the_priors_of_lda():
         assert intercepts[1] == pytest.approx(wanted.intercept_[0], abs=1e-6)  # float32
 
 
+def test_the_chi2_map_is_that_of_scikit_learn_to_the_bit():
+    features = np.random.default_rng(6).random((50, 70)) * (np.random.default_rng(7).random((50, 70)) > 0.3)
+    expected = AdditiveChi2Sampler(sample_steps=2, sample_interval=0.5).fit_transform(features)
+    np.testing.assert_array_equal(apply_chi2_map(features), expected.astype(np.float32))
+
+
 def test_the_chi2_map_takes_what_is_below_zero_for_zero():
     vectors = np.array([[-1.0, 0.5]], np.float32)
     np.testing.assert_array_equal(apply_feature_map(vectors, "chi2"), apply_feature_map(np.maximum(vectors, 0), "chi2"))
     assert apply_feature_map(vectors, "none") is vectors
-
-
-def test_half_precision_coefficients_score():
-    scorer = LinearScorer("none", np.eye(2, dtype=np.float16), np.zeros(2, np.float32))
-    assert scorer.scores(np.ones((3, 2), np.float32)).dtype == np.float32
 
 
 def test_weights_of_pictures_by_hand():

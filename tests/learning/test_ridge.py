@@ -64,17 +64,6 @@ def test_components_are_those_of_the_weighted_covariance(d):
     np.testing.assert_allclose(((weighted @ components) ** 2).sum(axis=0), strengths, rtol=1e-4)
 
 
-def test_what_rows_of_weight_0_are_does_not_count():
-    vectors, domains, weights, _ = draw(40, 70, 0)
-    changed = np.where(weights[:, None] > 0, vectors, vectors + 5)
-    found = []
-    for own in (vectors, changed):
-        rows = WeightedRows(make_rows(own, domains=domains), weights)
-        targets = np.where(EVERY(len(rows.indices)) % 2, 1.0, -1.0)[:, None]
-        found.append(rows.multiply(rows.fit_ridge(targets, 0.1)[0]))
-    np.testing.assert_allclose(*found, atol=1e-3)
-
-
 def test_sums_of_other_weights_are_changed_where_few_differ(monkeypatch):
     vectors, domains, weights, _ = draw(90, 5, 0)
     rows = make_rows(vectors, domains=domains)
@@ -97,20 +86,6 @@ def test_batches_hardly_count(monkeypatch):
             found.append(coefficients)
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], atol=1e-4)
-
-
-def test_constant_columns_get_no_coefficient():
-    vectors, _, weights, _ = draw(40, 6, 0)
-    vectors[:, 2] = 1000.25
-    rows = WeightedRows(make_rows(vectors, standardise=True), weights)
-    coefficients, _ = rows.fit_ridge(np.where(rows.indices[:, None] % 2, 1.0, -1.0), 0.1)
-    assert not coefficients[2].any()
-
-
-def test_equal_rows_say_how_frequent_species_are():
-    rows = WeightedRows(make_rows(np.ones((4, 3)), standardise=True), np.ones(4))
-    coefficients, intercepts = rows.fit_ridge(np.array([[1.0, -1.0]] * 3 + [[-1.0, 1.0]]), 1)
-    np.testing.assert_allclose(rows.multiply(coefficients) + intercepts, [[0.5, -0.5]] * 4)
 
 
 @pytest.mark.parametrize("d", [4, 40])

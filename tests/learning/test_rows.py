@@ -65,12 +65,6 @@ def test_wide_rows_keep_lengths_and_angles_in_fewer_columns():
     assert make_rows(vectors[:, :5]).compress()[1] is None
 
 
-def test_equal_rows_span_nothing():
-    compressed, combinations = make_rows(np.ones((4, 9))).compress()
-    assert np.abs(compressed.values).max() < 1e-9
-    assert np.isfinite(combinations).all()
-
-
 def test_large_arrays_are_in_a_file_without_a_name(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MAX_BYTES_IN_MEMORY", 100)
     small, large = (make_array(n_rows, 4, np.float32, tmp_path) for n_rows in (5, 50))

@@ -57,12 +57,6 @@ def test_leading_eigenvectors_of_a_large_matrix_hold_nearly_all_that_can_be_held
     assert 0.999 * best.sum() < held.sum() < 1.0001 * best.sum()
 
 
-def test_a_matrix_without_any_direction():
-    vectors, values = find_leading_eigenvectors(np.zeros((4, 4)), 2)
-    assert vectors.shape == (4, 1)
-    np.testing.assert_array_equal(values, [0])
-
-
 @pytest.mark.parametrize("regularisation", [0.05, 3.0])
 @pytest.mark.parametrize("numbers", [2**22, 40])
 def test_it_is_logistic_regression_however_it_is_batched(monkeypatch, converged, regularisation, numbers):
@@ -83,13 +77,6 @@ def test_it_is_iterated_until_nearly_nothing_changes():
     wanted = LogisticRegression(C=20, tol=1e-10, max_iter=10_000).fit(rows, labels, sample_weight=weights)
     found = softmax(rows @ coefficients + intercepts, axis=1)
     assert np.abs(found - wanted.predict_proba(rows)).max() < 0.01
-
-
-def test_units_only_change_the_way(converged):
-    rows, labels, weights = drawn(50, 5, 3)
-    found = [fit_softmax(rows, strengths, labels, weights, 1.0) for strengths in (np.ones(5), np.geomspace(1, 1e4, 5))]
-    # The float32 loss no longer falls so near to the optimum: L-BFGS stops with gradients of 4e-4.
-    np.testing.assert_allclose(found[0][0], found[1][0], atol=2e-3)
 
 
 def test_few_directions_leave_out_what_is_weak():

@@ -108,16 +108,6 @@ def test_added_species_are_rejected_no_more_than_allowed(old_model, new_pictures
     assert (np.diff(found.rejection.quantiles) >= 0).all()
 
 
-def test_columns_follow_the_alphabet(old_model, new_pictures, ridge_loader, by_species):
-    # A species that sorts before the old ones moves their columns.
-    early = [replace(picture, taxon=Taxon("Aaa aaa", "Aaa")) for picture in new_pictures]
-    model = extend(old_model, early, ridge_loader)
-    assert model[SCAN].identifier.species == ("Aaa aaa", *list(by_species)[:2])
-    late = extend(old_model, new_pictures, ridge_loader)
-    moved = probabilities(model, new_pictures, ridge_loader)
-    np.testing.assert_allclose(moved[:, [1, 2, 0]], probabilities(late, new_pictures, ridge_loader), atol=1e-6)
-
-
 def test_the_file_keeps_statistics_once_and_extends_like_the_model(
     old_model, extended_model, new_pictures, ridge_loader, tmp_path
 ):

@@ -45,11 +45,6 @@ def test_by_hand():
     assert found["per_plant"] == pytest.approx((0.5 + 1 + 0) / 3)
 
 
-def test_species_that_a_fold_lacks_are_counted_apart():
-    found = held_out_scores([answers(("Quercus ilex", "1", "A", [0.5, 0.3, 0.2], False))])
-    assert found == {"pictures": 0, "unseen": 1}
-
-
 def fold(seed, number, held_out):
     return FoldAnswers(AcquisitionType.SCAN, seed, number, held_out)
 

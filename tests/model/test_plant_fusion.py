@@ -34,14 +34,6 @@ def test_against_the_formula(table, data):
     assert fuse_pictures(table, types, exponents, leaf) == pytest.approx(fuse_slowly(table, types, exponents, leaf))
 
 
-@given(posteriors, st.floats(0, 1))
-def test_the_same_picture_several_times(table, exponent):
-    first = fuse_pictures(table[:1], ["scan"], [exponent])
-    assert first == pytest.approx(table[0])
-    repeated = fuse_pictures(np.repeat(table[:1], 4, axis=0), ["scan"] * 4, [1.0] * 4)
-    assert repeated == pytest.approx(table[0])
-
-
 def make_answers(n_plants, n_pictures, copies, seed):
     """Pictures of plants, each a noisy view of its species; with `copies`, the pictures of a plant are the same."""
     random = np.random.default_rng(seed)

@@ -1,19 +1,8 @@
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
 from leafid.features.type_features import N_TYPE_FEATURES, measure_type_features
 from leafid.model.recogniser import fit_type_recogniser
 from leafid.pictures.picture import AcquisitionType
-
-
-@given(st.integers(16, 200), st.integers(16, 200), st.integers(0, 1000))
-def test_features_of_any_picture(rows, cols, seed):
-    image = np.random.default_rng(seed).integers(0, 256, (rows, cols, 3), dtype=np.uint8)
-    found = measure_type_features(image)
-    assert found.shape == (N_TYPE_FEATURES,)
-    assert found.dtype == np.float32
-    assert np.isfinite(found).all()
 
 
 def test_tells_bright_from_dark_and_middle_from_both():

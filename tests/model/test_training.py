@@ -1,14 +1,11 @@
-from dataclasses import replace
-
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.model.recogniser import train_recogniser
 from leafid.model.training import train
 from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType
 
-SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
+SHEET = AcquisitionType.SCAN_LIKE
 
 
 def test_an_identifier_for_every_recipe(trained, training, recipes):
@@ -35,11 +32,3 @@ def test_a_model_trained_and_saved_from_python_is_the_one_that_the_command_write
 def test_nothing_to_train_on(recipes, loader):
     with pytest.raises(LeafidError, match="no picture could be read to learn a codebook from"):
         train([], {SHEET: recipes[SHEET]}, loader)
-
-
-def test_where_types_can_not_be_told(training, loader):
-    scans = [picture for picture in training if picture.type == SCAN]
-    found = train_recogniser(scans, loader, 0)
-    assert (found.types, found.scorer, found.accuracy) == ((SCAN,), None, None)
-    lone = [replace(picture, plant="1") for picture in training[:3]]
-    assert train_recogniser(lone, loader, 0).accuracy is None
