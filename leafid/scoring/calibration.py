@@ -57,17 +57,6 @@ class FirstSpecies:
     plants: Sequence[str]
 
 
-def bootstrap_calibration_error(answers: FirstSpecies, bootstrap: Bootstrap) -> NDArray[np.float64]:
-    """Compute the error of resamples in which the plants are drawn with replacement; float64 (resamples,)."""
-    names, plant = np.unique(np.asarray(answers.plants), return_inverse=True)
-    if not len(names):
-        return np.empty(0)
-    shares = np.full(len(names), 1 / len(names))
-    times = np.random.default_rng(bootstrap.seed).multinomial(len(names), shares, bootstrap.resamples)
-    columns = answers.confidence, answers.is_correct
-    return np.array([expected_calibration_error(*columns, weights=own[plant]) for own in times])
-
-
 def collect_first_species(run: Run, truth: GroundTruth) -> dict[str, FirstSpecies]:
     """Collect the first species of each picture that a run names, by acquisition type.
 
@@ -93,12 +82,16 @@ def make_reliability_table(
     """Tabulate how reliable the probabilities of first species are, by a name for each group of pictures."""
     rows: list[list[Cell]] = []
     for name, own in named.items():
-        error = expected_calibration_error(own.confidence, own.is_correct)
-        samples = bootstrap_calibration_error(own, bootstrap)
-        interval = bootstrap.compute_interval(samples) if len(samples) else (None, None)
-        counts = len(own.plants), len(set(own.plants))
+        columns = own.confidence, own.is_correct
+        names, plant = np.unique(own.plants, return_inverse=True)
+        interval: tuple[float | None, float | None] = (None, None)
+        if len(names):
+            random, shares = np.random.default_rng(bootstrap.seed), np.full(len(names), 1 / len(names))
+            times = random.multinomial(len(names), shares, bootstrap.resamples)
+            errors = [expected_calibration_error(*columns, weights=drawn[plant]) for drawn in times]
+            interval = bootstrap.compute_interval(errors)
         means = accuracy_score(own.is_correct), accuracy_score(own.confidence)
-        rows.append([name, *counts, *means, error, *interval])
+        rows.append([name, len(plant), len(names), *means, expected_calibration_error(*columns), *interval])
     headings = ["pictures", "plants", "top-1", "confidence", "ECE", "ECE low", "ECE high"]
     notes = [
         f"ECE: {N_BINS} bins of equal mass; low, high: {100 * bootstrap.confidence:g}% interval, bootstrap over "

@@ -18,6 +18,9 @@ from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth
 
+# The probability above which an unknown picture that gets a name counts as named with confidence.
+_CONFIDENT = 0.9
+
 
 def open_set_classification_rate(known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike) -> float:
     """Compute the area under the curve of the correct classification rate over the false positive rate (OSCR).
@@ -61,19 +64,6 @@ def false_positive_rate(known: ArrayLike, unknown: ArrayLike, true_positive_rate
     return accuracy_score(rejected >= scores[n_accepted - 1])
 
 
-def confident_share(probabilities: ArrayLike, is_named: ArrayLike, confidence: float = 0.9) -> float:
-    """Compute the share of unknown pictures, (n,), that get the name of a species with at least this probability.
-
-    `is_named`, bool (n,), says which are not rejected.
-
-    Examples
-    --------
-    >>> confident_share([0.95, 0.99, 0.3, 0.1], [True, False, True, True])
-    0.25
-    """
-    return accuracy_score((np.asarray(probabilities, np.float64) >= confidence) & np.asarray(is_named, bool))
-
-
 def make_open_world_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
     """Tabulate how each run tells known species from unknown ones, by acquisition type and on all pictures.
 
@@ -96,7 +86,7 @@ def make_open_world_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
         is_probability = ((run.score >= 0) & (run.score <= 1)).all()
         for name, is_own in (groups | {ALL: np.ones(len(truth), bool)}).items():
             known, unknown, correct = best[is_own & is_known], best[is_own & ~is_known], is_correct[is_own & is_known]
-            confident = confident_share(unknown, np.isfinite(unknown)) if is_probability else None
+            confident = accuracy_score(unknown >= _CONFIDENT) if is_probability else None
             scores = _score_known(known, correct, unknown)
             rows.append([run.name, name, len(known), len(unknown), accuracy_score(correct), *scores, confident])
     headings = ["run", "type", "known", "unknown", "top-1", "AUROC", "OSCR", "FPR-95", "unknown ≥ 0.9"]
@@ -145,12 +135,16 @@ def _score_fold(fold: OpenWorldFold) -> list[float]:
     return [
         *(len(known), len(unknown), *_score_known(known, is_correct, unknown)),
         *(1 - accuracy_score(is_unknown_named), 1 - accuracy_score(is_named)),
-        confident_share([answer.ranking[0][1] for answer in fold.unknown], is_unknown_named),
+        accuracy_score([answer.name is not None and _is_confident(answer) for answer in fold.unknown]),
         accuracy_score(is_correct),
     ]
 
 
 def _count(answers: Sequence[Answer]) -> list[int]:
     decisions = [answer.decision for answer in answers]
-    confident = [own for own in answers if own.decision == "species" and own.ranking[0][1] >= 0.9]
-    return [len(answers), *(decisions.count(name) for name in ("no-leaf", "unknown", "species")), len(confident)]
+    n_confident = sum(answer.decision == "species" and _is_confident(answer) for answer in answers)
+    return [len(answers), *(decisions.count(name) for name in ("no-leaf", "unknown", "species")), n_confident]
+
+
+def _is_confident(answer: Answer) -> bool:
+    return answer.ranking[0][1] >= _CONFIDENT
