@@ -9,6 +9,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import is_dataclass
 from functools import partial
 from itertools import repeat
@@ -43,12 +44,9 @@ def read_json(file: str | os.PathLike[str], kind: type[T]) -> T:
     """Read a JSON file as an object of a type; a `LeafidError` says what is wrong, as that of `convert`."""
     text = read_text(file)
     try:
-        return msgspec.json.decode(text, type=kind)
-    except msgspec.ValidationError as error:
-        try:
-            data = msgspec.json.decode(text)
-        except msgspec.ValidationError:  # a number of thousands of digits
-            raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
+        with suppress(msgspec.ValidationError):
+            return msgspec.json.decode(text, type=kind)
+        data = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
         place = re.search(r"byte (\d+)", str(error))
         line = text.encode().count(b"\n", 0, int(place[1]) if place else None) + 1

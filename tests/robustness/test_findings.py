@@ -137,9 +137,14 @@ def test_tables_and_texts(tmp_path):
     assert list(read_table(file)) == [(2, ["a", "b\nc"]), (4, ["d"])]
     file.write_bytes(b'\xef\xbb\xbf{"a": [1,\n 2]}')
     assert read_json(file, dict) == {"a": [1, 2]}
-    file.write_text('{"a": [1,\n 2,}')
-    with pytest.raises(LeafidError, match=r"table\.csv:2: expected JSON, found an error: JSON is malformed"):
-        read_json(file, dict)
+    # A value of another type before the end of what is JSON makes no difference.
+    for kind in (dict, dict[str, str], list):
+        file.write_text('{"a": [1,\n 2,}')
+        with pytest.raises(LeafidError, match=r"table\.csv:2: expected JSON, found an error: JSON is malformed"):
+            read_json(file, kind)
+    file.write_text('{"a": ' + "[" * 100_000)
+    with pytest.raises(LeafidError, match=r"table\.csv:1: expected JSON, found an error: "):
+        read_json(file, dict[str, str])
 
 
 @pytest.mark.parametrize("command", ["info", "predict", "train"])
