@@ -28,10 +28,6 @@ def parse_species_name(text: str) -> str:
     'Quercus coccifera'
     >>> parse_species_name("Platanus ×hispanica Mill. ex Münchh.")
     'Platanus x hispanica'
-    >>> parse_species_name("×Cuprocyparis leylandii (A.B.Jacks. & Dallim.) Farjon")
-    'x Cuprocyparis leylandii'
-    >>> parse_species_name("acer_campestre")
-    'Acer campestre'
     """
     genus, epithet, _ = _split_name(text)
     words = [word if word == "x" else word.capitalize() for word in genus.split()] + epithet.lower().split()
@@ -88,13 +84,7 @@ def check_printable(name: str) -> str:
 
 
 def parse_genus(text: str) -> str:
-    """Return the genus at the start of a name.
-
-    Examples
-    --------
-    >>> parse_genus("Quercus coccifera L."), parse_genus("×Cuprocyparis Farjon")
-    ('Quercus', 'x Cuprocyparis')
-    """
+    """Return the genus at the start of a name, with the hybrid sign before it."""
     return _split_name(text)[0]
 
 
@@ -137,13 +127,7 @@ _DATE = re.compile(r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}(?::\d{2}
 
 
 def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | None:
-    """Parse degrees; None for 0, 0, a point far out at sea that devices and databases write for unknown coordinates.
-
-    Examples
-    --------
-    >>> parse_coordinates("43.6", "3.9"), parse_coordinates("0", "0.0")
-    ((43.6, 3.9), None)
-    """
+    """Parse degrees; None for 0, 0, a point far out at sea that devices and databases write for unknown coordinates."""
     for word, limit in ((latitude, 90), (longitude, 180)):
         value = parse_finite_number(word)
         if value is None or abs(value) > limit:
@@ -160,13 +144,7 @@ def parse_content(text: str) -> str | None:
 
 
 def natural_sort_key(name: str) -> list[tuple[bool, int, str]]:
-    """Return a sort key that places ``9.jpg`` before ``10.jpg``, and numbers before other text.
-
-    Examples
-    --------
-    >>> sorted(["10.jpg", "9.jpg", "a.jpg"], key=natural_sort_key)
-    ['9.jpg', '10.jpg', 'a.jpg']
-    """
+    """Return a sort key that places ``9.jpg`` before ``10.jpg``, and numbers before other text."""
     parts = [part for part in _DIGITS.split(name) if part]
     # The name itself comes last, so that 01.jpg and 1.jpg have a fixed order.
     return [*((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts), (False, -1, name)]

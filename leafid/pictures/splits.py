@@ -33,9 +33,8 @@ def select_training_pictures(
     chosen = [picture for picture in own if picture.species is not None]
     if not chosen:
         raise LeafidError(
-            f"{source}: expected labelled pictures, found {len(pictures)} without a label; put those of a species, or "
-            "of any class, directly into a folder named after it and name the folder above, or say --label-from or "
-            "--metadata (in Python: label_from, metadata)"
+            f"{source}: expected labelled pictures, found {len(pictures)} without a label; put them into folders named "
+            "after their labels, or use --label-from or --metadata"
         )
     if unlabelled := [picture.file for picture in own if picture.species is None and picture.part != "test"]:
         message = "%s: %d of %d pictures have no label and are left out, %s first"

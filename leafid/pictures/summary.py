@@ -3,42 +3,34 @@
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from leafid.errors import LeafidError
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.collection import Collection, group_by_species
-from leafid.pictures.decoding import read_image
-from leafid.pictures.hashing import hash_picture_file
+from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.workers import recording_log
 
 
-@dataclass(frozen=True)
-class FileCheck:
-    """What was found in a picture file."""
+class FileCheck(NamedTuple):
+    """What was found in a picture file: its SHA-256, why it can't be read, and damage of one that can."""
 
     file: Path
-    #: SHA-256 of the content; None if the file can't be opened.
     digest: str | None = None
-    #: Why the picture can't be read.
     error: str | None = None
-    #: Damage of a picture that can be read.
     warnings: tuple[str, ...] = ()
 
 
 def check_file(file: Path) -> FileCheck:
-    """Read a picture and report what was found, without raising."""
-    digest: str | None = None
+    """Decode a picture and report what was found, without raising."""
     with recording_log("leafid.pictures", propagate=False) as log:
         try:
-            digest = hash_picture_file(file)
-            read_image(file)
+            digest = read_hashed_image(file)[1]
         except LeafidError as error:
-            return FileCheck(file, digest, str(error))
-    return FileCheck(file, digest, None, tuple(message for _, level, message in log if level >= logging.WARNING))
+            return FileCheck(file, error=str(error))
+    return FileCheck(file, digest, warnings=tuple(text for _, level, text in log if level >= logging.WARNING))
 
 
 def summarise(collection: Collection, checks: Sequence[FileCheck]) -> dict[str, Any]:

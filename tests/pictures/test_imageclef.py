@@ -111,7 +111,7 @@ def test_pictures_without_xml_have_no_label(tmp_path, add, draw):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"FileName": None}, "FileName: expected the name of the picture file, found nothing"),
+        ({"FileName": None}, "FileName: expected a plain file name, found ''"),
         ({"FileName": "../../etc/passwd"}, "FileName: expected a plain file name, found '../../etc/passwd'"),
         ({"FileName": "1.jpg"}, "FileName: expected another one than in 1.xml, found 1.jpg"),
         ({"Type": "drawing"}, "Type: expected an acquisition type"),

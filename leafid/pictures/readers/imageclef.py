@@ -87,8 +87,6 @@ def read_picture(xml: Path, folder: Path | None = None, part: str | None = None)
     """
     fields = _read_fields(xml)
     try:
-        if "FileName" not in fields:
-            raise LeafidError("FileName: expected the name of the picture file, found nothing")
         file = _parse(partial(safe_join, folder or xml.parent), fields, "FileName")
         type_ = _parse(AcquisitionType.parse, fields, "Type") if "Type" in fields else None
         taxon = _parse_taxon(fields)
@@ -137,7 +135,7 @@ def _read_fields(xml: Path) -> dict[str, str]:
 def _parse(parse: Callable[..., Value], fields: dict[str, str], *tags: str) -> Value:
     """Parse the texts of fields, and prefix an error with their names."""
     try:
-        return parse(*(fields[tag] for tag in tags))
+        return parse(*(fields.get(tag, "") for tag in tags))
     except LeafidError as error:
         raise LeafidError(f"{', '.join(tags)}: {error}") from None
 

@@ -83,12 +83,10 @@ def _find_file(path: Path, ending: str) -> Path | None:
 def _read_taxa(file: Path) -> dict[str, Taxon]:
     """Read the taxon of each identifier."""
     full_names = read_json(file, dict[str, str])
-    parsed: dict[str, str] = {}
-    for identifier, name in full_names.items():
-        try:
-            parsed[identifier] = names.parse_species_name(name)
-        except LeafidError as error:
-            raise LeafidError(f"{file}: {identifier}: {error}") from None
+    try:
+        parsed = {identifier: names.parse_species_name(name) for identifier, name in full_names.items()}
+    except LeafidError as error:
+        raise LeafidError(f"{file}: {error}") from None
     count = Counter(parsed.values())
     return {
         identifier: Taxon(
