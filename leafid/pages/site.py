@@ -1,6 +1,7 @@
 """The routes of ``leafid serve``, as a Starlette application, and the server that runs it until a signal ends it."""
 
 import asyncio
+import ipaddress
 import json
 import logging
 import socket
@@ -9,22 +10,24 @@ from importlib import resources
 from itertools import count
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import uvicorn
 from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 import leafid
 from leafid.errors import LeafidError
 from leafid.pages import field_guide, model_workers
-from leafid.pages.guard import Guard
 from leafid.pages.model_workers import ModelWorkers
 from leafid.pages.rendering import render_site_page
 from leafid.pages.uploads import Limits, read_upload
@@ -37,6 +40,20 @@ _MAX_CONNECTIONS = 800
 # Time for sending the header of the first request of a connection.
 _HEADER_SECONDS = 5.0
 _log = logging.getLogger(__name__)
+# No inline script or style, nothing from elsewhere; the answer's pictures are in the page itself.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
 
 
 def make_app(pool: ModelWorkers, host: str = "127.0.0.1", limits: Limits | None = None) -> Starlette:
@@ -52,9 +69,51 @@ def make_app(pool: ModelWorkers, host: str = "127.0.0.1", limits: Limits | None 
             Route("/species", site.list_species),
             Route("/openapi.json", site.describe_api),
         ],
-        middleware=[Middleware(Guard, host=host)],
+        middleware=[Middleware(_Guard, host=host)],
         exception_handlers={HTTPException: _refuse, Exception: _report_bug},
     )
+
+
+class _Guard(BaseHTTPMiddleware):
+    """Checks Host on every request and Origin on those that send something.
+
+    A page elsewhere could let its own name point to this machine (DNS rebinding), and then read the answers: the name
+    in Host gives it away. Addresses can't be redirected so. `host` is the address or name that the server listens at.
+    """
+
+    def __init__(self, app: ASGIApp, host: str) -> None:
+        super().__init__(app)
+        self._names = {"localhost", "127.0.0.1", "::1", host.lower()}
+        self._is_local = host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+        if not self._is_local:
+            self._names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
+
+    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        """Answer a request, with the headers that restrict what a page can do."""
+        response = self._refuse(request) or await call_next(request)
+        response.headers.update(_HEADERS)
+        return response
+
+    def _refuse(self, request: Request) -> Response | None:
+        host = request.headers.get("host", "").lower()
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            name = ""
+        if name not in self._names and (self._is_local or not _is_address(name)):
+            return JSONResponse({"problem": "expected the name or address of this server as Host"}, 421)
+        is_own = request.headers.get("origin", "").lower() in {"", f"{request.scope['scheme']}://{host}"}
+        is_own = is_own and request.headers.get("sec-fetch-site", "none") in {"same-origin", "none"}
+        if is_own or request.method in {"GET", "HEAD"}:
+            return None
+        return JSONResponse({"problem": "expected a request of this server's own page"}, 403)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        return bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False
 
 
 class _Site:

@@ -71,13 +71,6 @@ def test_json(cli, collection):
     assert len(found["problems"]) == 1
 
 
-def test_folders_that_are_left_out_are_problems(cli, collection, make_picture):
-    make_picture(collection / "more", 8, "opalus", plant="8")
-    lines = cli("info", collection, "--jobs", 1).out.splitlines()
-    assert "problems      2" in lines
-    assert any("1 file left out" in line for line in lines)
-
-
 def test_similar_pictures_become_one_plant(cli, drawn, tmp_path):
     collection = tmp_path / "leaves"
     for part, name in (("Species 1", "1"), ("Species2", "2")):
@@ -95,6 +88,3 @@ def test_similar_pictures_become_one_plant(cli, drawn, tmp_path):
         "Species2/2.jpg,Species2,2.jpg",
         "Species2/again.jpg,Species2,2.jpg",
     ]
-    without = cli("info", collection, "--metadata", table, "--jobs", 1)
-    assert "duplicates count as different plants" not in without.out
-    assert "\nunknown " in without.out

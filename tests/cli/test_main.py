@@ -124,12 +124,3 @@ def test_every_command_takes_options_anywhere(cli, command):
     found = cli(command, "x", "--nonsense", "y")
     assert found.status == 2
     assert found.err.startswith("leafid: error: ")
-
-
-@pytest.mark.parametrize("command", ["predict", "train", "crossval"])
-def test_a_store_and_none_contradict_each_other(cli, tmp_path, command):
-    output = [] if command == "crossval" else ["--output", tmp_path / "output"]
-    found = cli(command, tmp_path, *output, "--cache", tmp_path / "store", "--no-cache")
-    assert found.status == 2
-    assert "argument --no-cache: not allowed with argument --cache" in found.err
-    assert list(tmp_path.iterdir()) == []

@@ -8,12 +8,10 @@ import pytest
 
 @pytest.fixture
 def garden(drawn, tmp_path):
-    """A folder of a species with a picture, beside the picture's metadata."""
+    """A folder of a species with a picture."""
     folder = tmp_path / "garden"
     (folder / "Olea europaea").mkdir(parents=True)
     shutil.copy(next((drawn / "Test").glob("*.jpg")), folder / "Olea europaea" / "a.jpg")
-    (folder / "Olea europaea" / "a.xml").write_text("<Image/>")
-    (folder / "recipe.toml").write_text("")
     return folder
 
 

@@ -1,6 +1,5 @@
 import re
 import shutil
-import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
@@ -56,20 +55,6 @@ def test_several_runs_and_no_pictures(cli, tmp_path):
     assert "Species of good.txt" in page.words
     assert "Missing pictures of partial.txt The run lacks 11 of 40 pictures" in page.words
     assert not any(image.startswith("data:image/jpeg") for image in page.images)
-
-
-def test_without_wrong_answers_and_without_probabilities(cli, tmp_path):
-    truth = GOLDEN / "truth"
-    lines = []
-    for file in sorted(truth.glob("*.xml")):
-        root = ElementTree.parse(file).getroot()
-        species = f"{root.findtext('.//Genus').strip()} {root.findtext('.//Species').strip()}"
-        lines.append(f"{file.stem}.jpg {species} 1 42")
-    (tmp_path / "right.txt").write_text("\n".join(lines) + "\n")
-    page = report(cli, tmp_path, truth, tmp_path / "right.txt")
-    assert "No first answer is wrong." in page.words
-    assert "None: the run answers every picture." in page.words
-    assert "Reliability" not in page.html
 
 
 NAME = r"\input{x} $\frac{$ & % # _ <b>木</b> $$ --> \udce9"
