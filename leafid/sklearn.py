@@ -1,8 +1,7 @@
 """leafid as scikit-learn estimators: `LeafDescriptor`, a transformer, and `LeafClassifier`, a classifier.
 
-Both take pictures where scikit-learn's own estimators take rows of numbers: a sequence of paths, of images in memory
-(uint8 (H, W, 3), BGR), or of whatever else `leafid.Model.identify` takes for a picture. They work in ``Pipeline``,
-``cross_val_score`` and ``GridSearchCV``.
+Both take a sequence of pictures, each as `leafid.Model.identify` takes it, in place of a matrix. They work in
+``Pipeline``, ``cross_val_score`` and ``GridSearchCV``.
 """
 
 from __future__ import annotations

@@ -22,8 +22,6 @@ MAX_BYTES = 1 << 28
 #: Maximum size of an XML file.
 MAX_XML_BYTES = 1 << 20
 
-_FORMULA_STARTS = ("=", "+", "@", "\t", "\r")
-
 
 def read_text(file: str | os.PathLike[str]) -> str:
     """Read an untrusted UTF-8 file, without its byte order mark and with its line ends as they are.
@@ -66,11 +64,6 @@ def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
         yield from ((reader.line_num, cells) for cells in reader if cells)
     except csv.Error as error:
         raise LeafidError(f"{file}:{reader.line_num}: expected a table as CSV, found an error: {error}") from None
-
-
-def escape_formula(cell: object) -> object:
-    """Prefix text that a spreadsheet would take for a formula with an apostrophe, for CSV cells."""
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
 
 
 def read_xml(file: str | os.PathLike[str]) -> Element:
@@ -160,7 +153,7 @@ class LineProblems:
         self._count += 1
         if len(self._found) < MAX_PROBLEMS:
             place = str(self.file) if line is None else f"{self.file}:{line}"
-            self._found.append((math.inf if line is None else line, f"{place}: {problem}"))
+            self._found.append((line or math.inf, f"{place}: {problem}"))
 
     def check_unique(self, line: int, kind: str, key: Hashable) -> bool:
         """Check that `key` is new among the keys of its kind ("every id"); otherwise add a problem."""
@@ -173,6 +166,6 @@ class LineProblems:
 
     def list_messages(self) -> list[str]:
         """List the first problems in the order of lines, those of the whole file last, and count the others."""
-        more = self._count - len(self._found)
-        count = [f"{self.file}: and {more} problem{'s' if more > 1 else ''} more"] if more else []
-        return [*(message for _, message in sorted(self._found, key=lambda entry: entry[0])), *count]
+        ordered = [message for _, message in sorted(self._found, key=lambda entry: entry[0])]
+        more = self._count - len(ordered)
+        return [*ordered, f"{self.file}: and {more} problem{'s' if more > 1 else ''} more"] if more else ordered

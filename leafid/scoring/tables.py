@@ -11,7 +11,6 @@ from importlib import resources
 from tabulate import tabulate
 
 from leafid.errors import UsageError, escape_unprintable
-from leafid.textfiles import escape_formula
 
 Cell = str | int | float | None
 
@@ -82,8 +81,12 @@ def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
     """Write rows as CSV; cells that a spreadsheet would take for a formula are escaped, NaN is empty."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerows([escape_formula(_clean_number(cell)) for cell in row] for row in rows)
+    writer.writerows([_escape_formula(_clean_number(cell)) for cell in row] for row in rows)
     return stream.getvalue()
+
+
+def _escape_formula(cell: Cell) -> Cell:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "@", "\t", "\r")) else cell
 
 
 def _clean_number(cell: Cell) -> Cell:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from leafid.errors import LeafidError
 from leafid.tasks.interpretation.regions import Box
-from leafid.textfiles import LineProblems, parse_finite_number, read_lines, read_text
+from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_lines, read_text
 
 #: Maximum numbers of concepts per picture, boxes per concept and pictures per document.
 MAX_CONCEPTS = MAX_BOXES = MAX_ILLUSTRATIONS = 100
@@ -148,10 +148,11 @@ def _parse_concepts(text: str) -> tuple[Concept, ...]:
     concepts = []
     for name, listed in zip(words[::2], words[1::2], strict=True):
         boxes = listed.split(",")
-        _check_number(boxes, MAX_BOXES, "boxes of a concept", f" of {name!r}")
+        if len(boxes) > MAX_BOXES:
+            raise LeafidError(f"expected at most {MAX_BOXES} boxes of a concept, found {len(boxes)} of {name!r}")
         concepts.append(Concept(name, tuple(map(_parse_box, boxes))))
-    _check_number(concepts, MAX_CONCEPTS, "concepts")
-    return _check_unique(concepts, words[::2])
+    _check_names_differ(words[::2], MAX_CONCEPTS, "concepts")
+    return tuple(concepts)
 
 
 def _parse_box(text: str) -> ScoredBox:
@@ -170,20 +171,20 @@ def _parse_caption(text: str) -> str:
 
 
 def _parse_selection(text: str) -> tuple[int, ...]:
-    words = text.split(",") if text.strip() else []
-    for word in words:
-        if not re.fullmatch(r"\s*\d{1,9}\s*", word, re.ASCII):
-            raise LeafidError(f"expected ids of boxes as whole numbers from 0 up, found {word!r}")
-    boxes = [int(word) for word in words]
-    return _check_unique(boxes, boxes)
+    words = [word.strip() for word in text.split(",")] if text.strip() else []
+    boxes = [parse_whole_number(word) for word in words]
+    if None in boxes:
+        raise LeafidError(f"expected ids of boxes as whole numbers from 0 up, found {words[boxes.index(None)]!r}")
+    _check_names_differ(words, len(words), "boxes")
+    return tuple(map(int, words))
 
 
 def _parse_illustrations(text: str) -> tuple[str, ...]:
     pictures = [word.strip() for word in text.split(",")]
     if any(len(word.split()) != 1 for word in pictures):
         raise LeafidError(f"expected ids of pictures, the best first, separated by commas, found {text!r}")
-    _check_number(pictures, MAX_ILLUSTRATIONS, "pictures")
-    return _check_unique(pictures, pictures)
+    _check_names_differ(pictures, MAX_ILLUSTRATIONS, "pictures")
+    return tuple(pictures)
 
 
 def _parse_place(text: str) -> Place:
@@ -205,16 +206,9 @@ _PARSERS: dict[Subtask, Callable[[str], Result]] = {
 }
 
 
-def _check_number(items: Sequence[object], maximum: int, kinds: str, where: str = "") -> None:
-    if len(items) > maximum:
-        raise LeafidError(f"expected at most {maximum} {kinds}, found {len(items)}{where}")
-
-
-def _check_unique(items: Sequence[Any], names: Sequence[object]) -> tuple[Any, ...]:
-    if len(set(names)) < len(names):
-        repeated = next(name for position, name in enumerate(names) if name in names[:position])
-        raise LeafidError(f"expected every name once in a line, found {str(repeated)!r} again")
-    return tuple(items)
+def _check_names_differ(names: Sequence[str], maximum: int, kinds: str) -> None:
+    if len(names) > maximum or len(set(names)) < len(names):
+        raise LeafidError(f"expected at most {maximum} {kinds}, each once, found {', '.join(names)}")
 
 
 def _parse_number(word: str, expected: str) -> float:
