@@ -1,17 +1,13 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from leafid.errors import LeafidError, UsageError
-from leafid.pictures import (
-    READERS,
-    AcquisitionType,
-    Picture,
-    read_collection,
-)
+from leafid.errors import LeafidError, ProblemsError, UsageError
+from leafid.pictures import READERS, AcquisitionType, Picture, compute_fingerprint, read_collection
 
 
 def plantnet(root, draw):
@@ -147,3 +143,72 @@ def test_a_folder_thousands_of_levels_deep(tmp_path, draw, deep_folder):
     assert "can't be read: it is more than 100 folders deep; its pictures are left out" in problem
     with pytest.raises(LeafidError, match="more than 100 folders deep"):
         read_collection(deep_folder)
+
+
+@pytest.fixture
+def touch(tmp_path):
+    def write(*names):
+        for name in names:
+            (tmp_path / name).write_bytes(b"not a picture")
+
+    return write
+
+
+def test_other_files_are_counted(tmp_path, draw, touch):
+    draw(tmp_path / "1.jpg")
+    touch("notes.txt", "film.mov", ".hidden", "IMG_2.dng")
+    collection = read_collection(tmp_path)
+    (problem,) = collection.problems
+    assert problem.startswith(f"{tmp_path}: 2 files left out ({tmp_path / 'IMG_2.dng'} first)")
+    assert not collection.is_incomplete
+
+
+def test_a_folder_without_pictures_tells_what_it_holds(tmp_path, touch):
+    touch("IMG_1.dng", "film.mov")
+    with pytest.raises(ProblemsError) as caught:
+        read_collection(tmp_path)
+    first, second = caught.value.problems
+    assert "found none that can be used" in first
+    assert "2 files left out" in second
+
+
+def test_pictures_beside_a_package_are_counted(tmp_path, draw, add):
+    add(tmp_path / "Train", 1)
+    draw(tmp_path / "Acer campestre" / "2.jpg")
+    draw(tmp_path / "Train" / "more" / "3.jpg")
+    collection = read_collection(tmp_path)
+    (problem,) = collection.problems
+    assert "2 files left out" in problem
+    assert collection.is_incomplete
+
+
+def test_circular_links_and_pipes_end(tmp_path, draw):
+    draw(tmp_path / "deep" / "1.jpg")
+    (tmp_path / "deep" / "up").symlink_to(tmp_path)
+    (tmp_path / "other").symlink_to(tmp_path / "deep")
+    (tmp_path / "self.jpg").symlink_to(tmp_path / "self.jpg")
+    os.mkfifo(tmp_path / "deep" / "pipe")
+    collection = read_collection(tmp_path)
+    assert [picture.name for picture in collection.pictures] == ["self.jpg", "1.jpg"]
+    (problem,) = collection.problems
+    assert "1 file left out" in problem
+
+
+def test_fingerprint(tmp_path, add):
+    for place in ("here", "there"):
+        for number in (1, 2, 3):
+            add(tmp_path / place, number, IndividualPlantId=str(number))
+    pictures = read_collection(tmp_path / "here").pictures
+    print_ = compute_fingerprint(pictures)
+    assert len(print_) == 64
+    assert print_ == compute_fingerprint(reversed(pictures))
+    assert print_ == compute_fingerprint(read_collection(tmp_path / "there").pictures)
+    assert print_ != compute_fingerprint(pictures[:2])
+    assert print_ != compute_fingerprint((*pictures, pictures[0]))
+    assert print_ != compute_fingerprint((replace(pictures[0], plant="9"), *pictures[1:]))
+    assert print_ != compute_fingerprint((replace(pictures[0], taxon=None), *pictures[1:]))
+    pictures[0].file.write_bytes(pictures[1].file.read_bytes())
+    assert print_ != compute_fingerprint(pictures)
+    pictures[0].file.unlink()
+    with pytest.raises(LeafidError, match=r"1\.jpg"):
+        compute_fingerprint(pictures)

@@ -82,46 +82,42 @@ def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[
     out. A `ProblemsError` is raised with all values that are wrong.
     """
     indices: dict[str, int | None] = {}
-    for index, picture in enumerate(pictures):
+    for position, picture in enumerate(pictures):
         path = get_relative_path(picture.file, root)
         for key in {str(path), str(path.with_suffix("")), path.name, path.stem}:
-            indices[key] = None if key in indices else index
+            indices[key] = None if key in indices else position
 
     def find(word: str) -> int | None:
         path = PurePosixPath(word.replace("\\", "/").removeprefix("./"))
         keys = str(get_relative_path(source.parent / path, root)), str(path), path.name
         return next((index for key in keys if (index := indices.get(key)) is not None), None)
 
+    rows = read_rows(source)
+    has_labels = any("label" in row.record for row in rows)
+    changed = [replace(picture, taxon=None) if has_labels else picture for picture in pictures]
+    used = set() if has_labels else {picture.file.parent for picture in pictures}
     lost: list[str] = []
-    rows: dict[int, Row] = {}
-    for row in (listed := read_rows(source)):
-        found = find(row.file) if is_file_name(row.file) else None
-        if found is None and source.suffix.lower() == ".txt":
-            # In many lists, a number of the label stands behind each picture.
-            found = find(row.file.rpartition(" ")[0])
-        if found is None:
-            lost.append(row.file)
-        else:
-            rows[found] = row
-    has_labels = any("label" in row.record for row in listed)
-    changed: list[Picture] = []
     with LineProblems(source) as problems:
-        for index, picture in enumerate(pictures):
-            row = rows.get(index, Row("", {}, 0))
+        for row in rows:
+            index = find(row.file) if is_file_name(row.file) else None
+            if index is None and source.suffix.lower() == ".txt":
+                # In many lists, a number of the label stands behind each picture.
+                index = find(row.file.rpartition(" ")[0])
+            if index is None:
+                lost.append(row.file)
+                continue
+            used.add(pictures[index].file.parent)
             try:
-                changed.append(_apply_record(replace(picture, taxon=None) if has_labels else picture, row.record))
+                changed[index] = _apply_record(changed[index], row.record)
             except LeafidError as error:
                 problems.add(row.line, f"{row.file}: {error}")
     remarks = []
     if lost:
-        remarks.append(
-            f"{source}: expected a picture below {root} for every row, found none for {len(lost)} of {len(listed)} "
-            f"({lost[0]!r}, first); they are ignored"
-        )
-    used = {pictures[index].file.parent for index in (rows if has_labels else range(len(pictures)))}
+        found = f"found none for {len(lost)} of {len(rows)} ({lost[0]!r}, first); they are ignored"
+        remarks.append(f"{source}: expected a picture below {root} for every row, {found}")
     if left := [picture for picture in pictures if picture.file.parent not in used]:
-        problem = f"{count_noun(len(left), 'picture')} in folders that it lacks are left out, {left[0].file} first"
-        remarks.append(f"{source}: {problem}")
+        found = f"{count_noun(len(left), 'picture')} in folders that it lacks are left out, {left[0].file} first"
+        remarks.append(f"{source}: {found}")
     return [picture for picture in changed if picture.file.parent in used], remarks
 
 
