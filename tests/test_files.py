@@ -51,17 +51,6 @@ def test_permissions_follow_the_umask(tmp_path):
     assert stat.S_IMODE((tmp_path / "run.txt").stat().st_mode) == 0o640
 
 
-def test_folder_of_the_same_name(tmp_path):
-    with pytest.raises(LeafidError, match="can't be written: expected a file, found a folder"), open_output(tmp_path):
-        pytest.fail("was opened")
-
-
-def test_file_in_place_of_the_folder(tmp_path):
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(LeafidError, match="can't be written"), open_output(tmp_path / "file" / "run.txt"):
-        pytest.fail("was opened")
-
-
 @pytest.mark.parametrize(
     "name", ["", ".", "..", "/etc/passwd", "../../etc/passwd", "a/b", "..\\b", "C:\\x", "a\0b", "a/", "./a"]
 )
@@ -109,36 +98,6 @@ def test_pipe_without_reader_is_reported(fifo):
 
     with pytest.raises(LeafidError, match=r"pipe\.csv: can't be written: Broken pipe"):
         write()
-
-
-@pytest.fixture
-def device(tmp_path):
-    """Make a copy of a device in /dev, which a failing test must not replace."""
-
-    def make(like: str) -> Path:
-        path = tmp_path / Path(like).name
-        try:
-            os.mknod(path, 0o600 | stat.S_IFCHR, Path(like).stat().st_rdev)
-            path.open("wb").close()
-        except OSError:
-            pytest.skip("only the superuser may make a device, and not everywhere")
-        return path
-
-    return make
-
-
-def test_device_stays_a_device(device):
-    null = device("/dev/null")
-    check_writable(null)
-    with open_output(null, "wb") as stream:
-        stream.write(b"nowhere")
-    assert null.is_char_device()
-
-
-def test_full_device_is_reported(device):
-    full = device("/dev/full")
-    with pytest.raises(LeafidError, match="full: can't be written: No space left"), open_output(full) as stream:
-        stream.write("x")
 
 
 @pytest.mark.parametrize("there", [True, False])

@@ -9,20 +9,10 @@ def write(path, text, encoding="utf-8"):
     return path
 
 
-def test_fields_are_read(tmp_path):
-    root = read_xml(write(tmp_path / "1.xml", "<Image><FileName>1.jpg</FileName></Image>"))
-    assert root.tag == "Image"
-    assert root.findtext("FileName") == "1.jpg"
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1", "utf-16"])
 def test_declared_encodings(tmp_path, encoding):
     text = f'<?xml version="1.0" encoding="{encoding}"?><Image><Locality>Hérault</Locality></Image>'
     assert read_xml(write(tmp_path / "1.xml", text, encoding)).findtext("Locality") == "Hérault"
-
-
-def test_byte_order_mark_without_declaration(tmp_path):
-    assert read_xml(write(tmp_path / "1.xml", "<a>é</a>", "utf-8-sig")).text == "é"
 
 
 BOMB = (
@@ -38,12 +28,9 @@ BOMB = (
         (BOMB, 2, "DOCTYPE"),
         ('<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', 1, "DOCTYPE"),
         ('<?xml version="1.0"?>\n\n<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>\n<a>&x;</a>', 3, "DOCTYPE"),
-        ("<!DOCTYPE html><html/>", 1, "DOCTYPE"),
         ("<a>\n&x;</a>", 2, "undefined entity"),
         ("<a>\n<b>\n</a>", 3, "mismatched tag"),
-        ("<a><b></b>", 1, "no element found"),
         ("just text", 1, "syntax error"),
-        ("<a/><b/>", 1, "junk after document element"),
         ("<a>\n\0</a>", 2, "invalid token"),
     ],
 )
@@ -62,29 +49,18 @@ def test_latin_1_declared_as_utf_8(tmp_path):
         read_xml(file)
 
 
-@pytest.mark.parametrize("encoding", ["klingon", "utf-7", "rot13", "UTF-32"])
+@pytest.mark.parametrize("encoding", ["klingon", "rot13"])
 def test_unknown_encoding(tmp_path, encoding):
     file = write(tmp_path / "1.xml", f'<?xml version="1.0" encoding="{encoding}"?><a>b</a>')
     with pytest.raises(LeafidError, match=rf"{file}:1: expected "):
         read_xml(file)
 
 
-@pytest.mark.parametrize("content", [b"", b" \n\n"])
-def test_empty(tmp_path, content):
+def test_empty_and_too_large(tmp_path):
     with pytest.raises(LeafidError, match="found an empty file"):
-        read_xml(write(tmp_path / "1.xml", content))
-
-
-def test_too_large(tmp_path):
+        read_xml(write(tmp_path / "1.xml", b" \n\n"))
     with pytest.raises(LeafidError, match="at most 1024 KiB"):
         read_xml(write(tmp_path / "1.xml", b"<a>" + b"b" * MAX_XML_BYTES + b"</a>"))
-
-
-def test_no_file_and_folder(tmp_path):
-    with pytest.raises(LeafidError, match="no such file"):
-        read_xml(tmp_path / "none.xml")
-    with pytest.raises(LeafidError, match="expected a file, found a folder"):
-        read_xml(tmp_path)
 
 
 def test_deep_nesting_does_not_crash(tmp_path):

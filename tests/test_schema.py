@@ -52,21 +52,14 @@ def test_data_become_objects_with_defaults() -> None:
     [
         ([], "twig: expected a table, found []"),
         ({"leaves": 3}, "twig: leaves: expected a table, found 3"),
-        ({"leaves": [LEAF]}, "twig: leaves: expected a table, found [{'kind': 'simple'}]"),
         ({"leaves": {"a": LEAF, "b": 3}}, "twig: leaves.b: expected a table, found 3"),
         ({"leaves": {"a": LEAF, "b": {}}}, "twig: leaves.b.kind: expected a value, found nothing"),
         ({"leaves": {"A": LEAF}}, "twig: leaves: expected text matching regex"),
-        ({"leaves": {"a": {"kind": 3}}}, "twig: leaves.a.kind: expected text, found 3"),
         (
             {"leaves": {"a": LEAF, "b": LEAF | {"lobes": 51}}},
             "twig: leaves.b.lobes: expected a whole number",
         ),
-        (
-            {"others": [LEAF, LEAF | {"lobes": True}]},
-            "twig: others[1].lobes: expected a whole number",
-        ),
         ({"others": [LEAF | {"lobes": 10**400}]}, "twig: others[0].lobes: expected a whole number"),
-        ({"others": [LEAF | {"width": 10**400}]}, "twig: others[0].width: expected a number"),
         ({"others": [LEAF | {"width": -0.5}]}, "twig: others[0].width: expected a number"),
         ({"others": [LEAF | {"width": float("nan")}]}, "twig: expected finite numbers and text of Unicode characters"),
         (
@@ -77,19 +70,13 @@ def test_data_become_objects_with_defaults() -> None:
             {"others": [LEAF | {"colours": ["red", "blue"]}]},
             "twig: others[0].colours[1]: expected one of red, green, found 'blue'",
         ),
-        (
-            {"others": [LEAF | {"colours": "red"}]},
-            "twig: others[0].colours: expected a list, found 'red'",
-        ),
         ({"others": [LEAF | {"lobe": 3}]}, "twig: others[0]: unknown key 'lobe'; expected colours, kind, "),
         ({"bud": LEAF | {"feature_map": "chi2"}}, "twig: bud: unknown key 'feature_map'; expected colours, kind, "),
         ({"bud": LEAF | {"map": []}}, "twig: bud.map: expected text, found []"),
         ({"bud": {"kind": "needle"}}, "twig: bud: expected a leaf, found a needle"),
-        ({"bud": 3}, "twig: bud: expected a table"),
         ({"box": [1]}, "twig: box: expected a list of length 2, found [1]"),
         ({"box": [1, "a"]}, "twig: box[1]: expected a whole number, found 'a'"),
         ({"leaves": {"a": {"kind": "\ud800"}}}, "twig: expected finite numbers and text of Unicode characters"),
-        ({"": LEAF}, "twig: unknown key ''; expected box, bud, leaves, others"),
     ],
 )
 def test_malformed_data_are_named(data: Any, message: str) -> None:

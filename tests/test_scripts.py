@@ -58,22 +58,6 @@ def test_the_environment_is_set_up_once(clone):
     assert done.stderr.startswith("All tests take about ")
 
 
-def test_a_copy_uses_the_environment_of_its_checkout(clone, tmp_path):
-    run(clone, "test")
-    shutil.copytree(clone / "scripts", tmp_path / "copy" / "scripts")
-    venv = str(clone / ".venv")
-    done, steps = run(tmp_path / "copy", "test", "-q", LEAFID_VENV=venv, LEAFID_VENV_IS_READY="1")
-    assert (done.returncode, steps) == (0, ["pytest -n auto --dist loadfile -q"])
-
-
-def test_the_environment_is_set_up_again_when_a_version_changes(clone):
-    run(clone, "test")
-    with (clone / "constraints.txt").open("a") as stream:
-        stream.write("another==1.0\n")
-    _, steps = run(clone, "test")
-    assert [step.split()[0] for step in steps] == ["pip", "pytest"]
-
-
 def test_an_interrupted_set_up_is_repeated(clone):
     done, _ = run(clone, "test", PIP_STATUS="1")
     assert done.returncode == 1

@@ -112,22 +112,6 @@ def test_errors_of_the_axes():
     assert code_errors(correct, "1121-12*-463-70*", table) == (0, 0, 0, 0)
 
 
-def make_four_years():
-    code = "1121-120-463-700"
-    truth = {"1": ("18", "18", code, code), "2": ("C", "3", "CCCC-CCC-CCC-CCC", code), "3": ("4", "5", code, code)}
-    run = {"1": ("18", "*", code, "1121-120-46*-700"), "2": ("1", "4", code, code)}
-    return truth, run
-
-
-def test_errors_of_four_years():
-    truth, run = make_four_years()
-    errors = year_errors(truth, run, make_example_table())
-    sums = {year: sum(map(sum, pictures.values())) for year, pictures in errors.items()}
-    # In 2005 3 is missing, 2 is clutter.
-    assert sums == pytest.approx({2005: 1, 2006: 2.5, 2007: 1, 2008: 1 + 0.025531}, abs=5e-7)
-    assert [len(pictures) for pictures in errors.values()] == [2, 3, 2, 3]
-
-
 def test_a_missing_picture_costs_as_much_as_its_worst_answer():
     table = make_example_table()
     truth = {"1": ("1121-CCC-463-700",)}

@@ -81,7 +81,7 @@ def test_a_ground_truth_has_no_wildcards(tmp_path, table):
     ]
 
 
-@pytest.mark.parametrize("label", ["nan", "**", "1.5", "018", "CC", "¹"])
+@pytest.mark.parametrize("label", ["**", "1.5", "018", "¹"])
 def test_labels_are_whole_numbers(tmp_path, label):
     path = tmp_path / "run.txt"
     path.write_text(f"1 18 *\n2 C {label}\n", "utf-8")
