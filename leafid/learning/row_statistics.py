@@ -15,7 +15,7 @@ N_COMPONENTS = 24
 
 @dataclass(frozen=True, eq=False)
 class RowStatistics:
-    """Weighted statistics of training rows, as the classifier sees them.
+    """Weighted statistics of an expert's training rows, as the classifier sees them.
 
     The sum of the products of centred columns, X'WX, is approximated by C C' + diag(rest).
     """
@@ -28,12 +28,9 @@ class RowStatistics:
     mean: np.ndarray
     #: Sum of the weights.
     weight: float
-
-    @classmethod
-    def make(cls, components: np.ndarray, squares: np.ndarray, mean: np.ndarray, weight: float) -> RowStatistics:
-        """Make statistics from components and from the whole diagonal of X'WX, float (n_columns,)."""
-        rest = np.maximum(squares - (components**2).sum(axis=1), 0)
-        return cls(components.astype(np.float32), rest.astype(np.float32), mean.astype(np.float32), weight)
+    preparation: RowPreparation
+    #: Training weight of a picture whose species and plant have no other picture.
+    unit: float = 1.0
 
     def update(self, rows: np.ndarray, weights: np.ndarray) -> RowStatistics:
         """Add rows (n, n_columns) with weights (n,)."""
@@ -43,10 +40,11 @@ class RowStatistics:
         factor = np.hstack([self.components, deviations.T])
         eigenvectors = np.linalg.eigh(factor.T @ factor).eigenvectors
         components = factor @ eigenvectors[:, -N_COMPONENTS:]
-        return RowStatistics.make(components, self.rest + (factor**2).sum(axis=1), mean, float(total))
+        rest = self.rest + (factor**2).sum(axis=1) - (components**2).sum(axis=1)
+        return _make_statistics(components, rest, mean, float(total), self.preparation, self.unit)
 
 
-def summarise_rows(rows: WeightedRows) -> RowStatistics:
+def summarise_rows(rows: WeightedRows, unit: float = 1.0) -> RowStatistics:
     """Summarise centred rows by their leading principal components, and the variances of the rest."""
     vectors, strengths = rows.find_components(N_COMPONENTS)
     total, sums, squares = float(rows.weights.sum()), np.zeros(len(vectors)), np.zeros(len(vectors))
@@ -59,49 +57,41 @@ def summarise_rows(rows: WeightedRows) -> RowStatistics:
     inside = vectors.T @ mean
     values, rotation = np.linalg.eigh(np.diag(strengths) - total * np.outer(inside, inside))
     components = vectors @ (rotation * np.sqrt(np.maximum(values, 0)))
-    return RowStatistics.make(components, squares - total * mean**2, mean, total)
+    rest = squares - total * mean**2 - (components**2).sum(axis=1)
+    return _make_statistics(components, rest, mean, total, rows.preparation, unit)
 
 
-@dataclass(frozen=True, eq=False)
-class ExpertStatistics:
-    """What an expert keeps of its training."""
-
-    rows: RowStatistics
-    preparation: RowPreparation
-    #: Training weight of a picture whose species and plant have no other picture.
-    unit: float
+def _make_statistics(
+    components: np.ndarray, rest: np.ndarray, mean: np.ndarray, weight: float, preparation: RowPreparation, unit: float
+) -> RowStatistics:
+    components, rest, mean = (own.astype(np.float32) for own in (components, np.maximum(rest, 0), mean))
+    return RowStatistics(components, rest, mean, weight, preparation, unit)
 
 
-class RidgeUpdate:
-    """Recursive least squares: changes a ridge regression so that it has learned further rows, without the old ones.
+def update_ridge(
+    statistics: RowStatistics, rows: np.ndarray, weights: np.ndarray, residuals: np.ndarray, regularisation: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Change a ridge regression by recursive least squares, so that it has learned further rows without the old ones.
 
     With A = X'WX + λ of the old rows, centred, and Z the new ones (n, n_columns) with the weights Ω, the coefficients
     change by A⁻¹Z'(Ω⁻¹ + Z A⁻¹Z')⁻¹R, where R (n, n_species) are the residuals of the new rows, and the intercept is
     a column that is not penalised. The change is exact for exact statistics. A⁻¹ is applied by Woodbury's identity.
 
+    Returns the changes of coefficients, float64 (n_columns, n_species), and of intercepts, (n_species,).
+
     References
     ----------
     .. [1] A. H. Sayed, "Fundamentals of adaptive filtering", Wiley 2003, section 12.3
     """
+    from scipy.linalg import solve
 
-    def __init__(self, statistics: RowStatistics, rows: np.ndarray, weights: np.ndarray, regularisation: float) -> None:
-        from scipy.linalg import cho_factor, cho_solve
-
-        self._statistics = statistics
-        centred = rows.astype(np.float64) - statistics.mean
-        components, diagonal = statistics.components.astype(np.float64), statistics.rest + float(regularisation)
-        scaled = components / diagonal[:, None]
-        inner = cho_factor(np.eye(components.shape[1]) + components.T @ scaled)
-        self._solved = centred.T / diagonal[:, None]
-        self._solved -= scaled @ cho_solve(inner, components.T @ self._solved)
-        kernel = centred @ self._solved + 1 / statistics.weight
-        kernel[np.diag_indices(len(rows))] += 1 / weights
-        self._kernel = cho_factor(kernel)
-
-    def change(self, residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Compute the changes of coefficients, float64 (n_columns, n_species), and of intercepts, (n_species,)."""
-        from scipy.linalg import cho_solve
-
-        dual = cho_solve(self._kernel, residuals.astype(np.float64))
-        coefficients = self._solved @ dual
-        return coefficients, dual.sum(axis=0) / self._statistics.weight - self._statistics.mean @ coefficients
+    centred = rows.astype(np.float64) - statistics.mean
+    components, diagonal = statistics.components.astype(np.float64), statistics.rest + float(regularisation)
+    scaled = components / diagonal[:, None]
+    inner = np.eye(components.shape[1]) + components.T @ scaled
+    solved = centred.T / diagonal[:, None]
+    solved -= scaled @ solve(inner, components.T @ solved, assume_a="pos")
+    kernel = centred @ solved + 1 / statistics.weight + np.diag(1 / weights)
+    dual = solve(kernel, residuals.astype(np.float64), assume_a="pos")
+    change = solved @ dual
+    return change, dual.sum(axis=0) / statistics.weight - statistics.mean @ change

@@ -11,7 +11,7 @@ from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
 from leafid.features.recipe import Expert, Recipe, group_by_training
 from leafid.learning.linear import LinearScorer, apply_feature_map
 from leafid.learning.rejection import Rejection, count_evidence
-from leafid.learning.row_statistics import ExpertStatistics, RowStatistics
+from leafid.learning.row_statistics import RowStatistics
 from leafid.learning.rows import RowPreparation
 from leafid.learning.thresholds import Thresholds
 from leafid.model.identifier import Identifier, TypeModel
@@ -127,7 +127,7 @@ def _read_recogniser(entry: _Recogniser, archive: ModelArchive) -> TypeRecognise
 
 
 def _read_type(
-    entry: _TypeEntry, type_: AcquisitionType, statistics: Mapping[str, ExpertStatistics], archive: ModelArchive
+    entry: _TypeEntry, type_: AcquisitionType, statistics: Mapping[str, RowStatistics], archive: ModelArchive
 ) -> TypeModel:
     """Read what was learned of a type; a `ValueError` says what is wrong with it."""
     recipe, n_species = entry.recipe, len(entry.species)
@@ -177,7 +177,7 @@ def _read_type(
     return TypeModel(identifier, entry.scores, entry.plant_exponent, thresholds)
 
 
-def _read_statistics(entry: _TypeEntry, prefix: str, archive: ModelArchive) -> dict[str, ExpertStatistics]:
+def _read_statistics(entry: _TypeEntry, prefix: str, archive: ModelArchive) -> dict[str, RowStatistics]:
     if entry.statistics is None:
         return {}
     entries = entry.statistics.experts
@@ -189,7 +189,7 @@ def _read_statistics(entry: _TypeEntry, prefix: str, archive: ModelArchive) -> d
 
 def _read_expert_statistics(
     entry: _ExpertStatistics, expert: Expert, prefix: str, archive: ModelArchive
-) -> ExpertStatistics:
+) -> RowStatistics:
     components = archive.read_array(f"{prefix}components", None, None, kind="i")
     n_columns, n_components = components.shape
     means = archive.read_array(f"{prefix}means", n_columns, len(entry.domains) + 1, kind="i")
@@ -202,5 +202,7 @@ def _read_expert_statistics(
     unscale = np.divide(1, units, out=np.zeros(n_columns, np.float32), where=units > 0)
     *deviations, rows_mean = means.T
     by_domain = {domain: mean + own * unscale for domain, own in zip(entry.domains, deviations, strict=True)}
-    rows = RowStatistics(components, rest * np.float32(entry.rest_scale), rows_mean, entry.weight)
-    return ExpertStatistics(rows, RowPreparation(expert.feature_map, by_domain, mean, scale), entry.unit)
+    preparation = RowPreparation(expert.feature_map, by_domain, mean, scale)
+    return RowStatistics(
+        components, rest * np.float32(entry.rest_scale), rows_mean, entry.weight, preparation, entry.unit
+    )

@@ -13,7 +13,7 @@ from leafid.features.recipe import Recipe
 from leafid.learning.fusion import fuse
 from leafid.learning.linear import LinearScorer
 from leafid.learning.rejection import Rejection, compute_evidence
-from leafid.learning.row_statistics import ExpertStatistics
+from leafid.learning.row_statistics import RowStatistics
 from leafid.learning.thresholds import Thresholds
 from leafid.model.answer import Answer, Decision, rank_species
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -47,7 +47,7 @@ class Identifier:
     #: By the expert's name, for `leafid.model.fitting.extending`: statistics of its training rows, which
     #: identifiers that were trained together share, and the scores that it aims at for other species and for a
     #: picture's own. Empty where a classifier isn't ridge regression.
-    statistics: Mapping[str, ExpertStatistics] = field(default_factory=dict)
+    statistics: Mapping[str, RowStatistics] = field(default_factory=dict)
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     #: Species that were added later: the scores and thresholds of the model are from before.
     added: tuple[str, ...] = ()
@@ -73,7 +73,7 @@ class Identifier:
         """List the arrays that a model file holds in half precision."""
         yield from (scorer.coefficients for scorer in self.scorers.values())
         for own in self.statistics.values():
-            yield from (own.rows.components, own.rows.rest)
+            yield from (own.components, own.rest)
             # Means of measures, which have different units, are few.
             yield from own.preparation.means.values() if own.preparation.scale is None else ()
 

@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 
 from leafid.learning import row_statistics as module
 from leafid.learning.ridge import WeightedRows
-from leafid.learning.row_statistics import RidgeUpdate, summarise_rows
+from leafid.learning.row_statistics import summarise_rows, update_ridge
 from leafid.learning.rows import make_rows
 
 
@@ -30,8 +30,7 @@ def extend(rows, weights, labels, n_old, n_components, penalty=0.3):
     prepared = preparation.prepare(rows, np.zeros(len(rows), int)).astype(np.float64)
     old = literal(prepared[:n_old], targets[:n_old], weights[:n_old], penalty)
     scores = prepared @ old.coef_.T + old.intercept_
-    update = RidgeUpdate(statistics, prepared[n_old:], weights[n_old:], penalty)
-    change, shift = update.change((targets - scores)[n_old:])
+    change, shift = update_ridge(statistics, prepared[n_old:], weights[n_old:], (targets - scores)[n_old:], penalty)
     return scores + prepared @ change + shift, literal(prepared, targets, weights, penalty).predict(prepared)
 
 

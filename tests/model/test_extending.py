@@ -79,7 +79,7 @@ def test_the_extended_model_answers_like_one_trained_on_all(
     # Few rows: the components hold nearly all of their variance, and what differs is the calibration.
     whole = train(training, ridge_recipes, ridge_loader)
     # New pictures weigh as much as in training with the others.
-    kept, wanted = (model[SCAN].identifier.statistics["local"].rows.weight for model in (extended_model, whole))
+    kept, wanted = (model[SCAN].identifier.statistics["local"].weight for model in (extended_model, whole))
     assert kept == pytest.approx(wanted, rel=0.02)
     scans = [picture for picture in training if picture.type is SCAN]
     scores = []

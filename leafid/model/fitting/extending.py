@@ -1,14 +1,15 @@
 """Adds species to a model, from statistics that it keeps of its training pictures in place of these.
 
-Every expert's ridge regression learns the new pictures by recursive least squares (`RidgeUpdate`): the new species get
+Every expert's ridge regression learns the new pictures by recursive least squares (`update_ridge`): the new species get
 columns, and the old ones learn that the new pictures are not theirs. Where a softmax regression was added to the ridge
 regression, the sum is changed like a ridge regression, with targets on its scale. All else stays, but for the operating
 point of rejection, which is lowered where it would reject the new pictures.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -18,7 +19,7 @@ from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import group_by_training
 from leafid.learning.linear import LinearScorer
-from leafid.learning.row_statistics import ExpertStatistics, RidgeUpdate
+from leafid.learning.row_statistics import RowStatistics, update_ridge
 from leafid.model.fitting.plan import weigh_alone
 from leafid.model.fitting.training_set import build_training_set
 from leafid.model.identifier import Identifier
@@ -86,17 +87,17 @@ def _extend_group(
     labels = np.searchsorted(species, names)
     row_labels = labels[training_set.picture_indices]
     scorers: dict[AcquisitionType, dict[str, LinearScorer]] = {type_: {} for type_ in identifiers}
-    statistics: dict[str, ExpertStatistics] = {}
+    statistics: dict[str, RowStatistics] = {}
     for name, expert in loader.show_progress(recipe.experts.items(), len(recipe.experts), "fit"):
         kept = first.statistics[name]
         rows = kept.preparation.prepare(training_set.vectors[name], training_set.number_domains())
         # As in training with the old pictures.
         weights = kept.unit * weigh_alone(pictures, labels, expert)
         weights = weights[training_set.picture_indices] * training_set.relative_weights
-        update = RidgeUpdate(kept.rows, rows, weights, expert.regularisation)
+        update = partial(update_ridge, kept, rows, weights, regularisation=expert.regularisation)
         for type_, own in identifiers.items():
             scorers[type_][name] = _extend_scorer(own, name, species, rows, row_labels, update)
-        statistics[name] = replace(kept, rows=kept.rows.update(rows, weights))
+        statistics[name] = kept.update(rows, weights)
     n_plants = len({picture.group for picture in pictures})
     extended = {}
     for type_, own in identifiers.items():
@@ -133,7 +134,7 @@ def _extend_scorer(
     species: tuple[str, ...],
     rows: np.ndarray,
     labels: np.ndarray,
-    update: RidgeUpdate,
+    update: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
 ) -> LinearScorer:
     old, preparation = identifier.scorers[name], identifier.statistics[name].preparation
     off, on = identifier.targets[name]
@@ -147,7 +148,7 @@ def _extend_scorer(
     intercepts[columns] = old.intercepts
     targets = np.where(labels[:, None] == np.arange(len(species)), on, off)
     unscaled = rows * np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
-    change, shift = update.change(targets - (unscaled @ coefficients + mean @ coefficients + intercepts))
+    change, shift = update(targets - (unscaled @ coefficients + mean @ coefficients + intercepts))
     change *= scale[:, None]
     return LinearScorer(
         old.map,

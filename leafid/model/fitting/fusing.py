@@ -10,7 +10,7 @@ from leafid.learning.cross_fitting import LinearFit
 from leafid.learning.fusion import fit_fusion_weights, fuse
 from leafid.learning.held_out import HeldOutAnswers
 from leafid.learning.linear import sum_scorers
-from leafid.learning.row_statistics import ExpertStatistics
+from leafid.learning.row_statistics import RowStatistics
 from leafid.learning.rows import RowPreparation
 from leafid.model.fitting.plan import FitPlan
 from leafid.model.fitting.rejection import RejectionExamples, gather_examples
@@ -45,7 +45,7 @@ class FittedExpert(NamedTuple):
 
 
 def fuse_classifiers(
-    plan: FitPlan, index: int, experts: Mapping[str, FittedExpert], statistics: Mapping[str, ExpertStatistics]
+    plan: FitPlan, index: int, experts: Mapping[str, FittedExpert], statistics: Mapping[str, RowStatistics]
 ) -> tuple[Identifier, HeldOutAnswers, RejectionExamples | None]:
     """Fit the weight of each classifier on held-out pictures, and sum the classifiers of each expert.
 

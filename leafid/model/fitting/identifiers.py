@@ -7,7 +7,7 @@ import numpy as np
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.learning.cross_fitting import cross_fit
-from leafid.learning.row_statistics import ExpertStatistics, summarise_rows
+from leafid.learning.row_statistics import RowStatistics, summarise_rows
 from leafid.model.fitting.fusing import FittedExpert, FittedIdentifier, fuse_classifiers
 from leafid.model.fitting.plan import FitPlan
 from leafid.model.fitting.rejection import learn_to_reject
@@ -37,7 +37,7 @@ def fit_identifiers(
     if missing := set(types) - {picture.type for picture in plan.pictures}:
         raise LeafidError(f"no labelled picture of type {min(missing)} could be read; nothing to train on")
     experts: dict[str, FittedExpert] = {}
-    statistics: dict[str, ExpertStatistics] = {}
+    statistics: dict[str, RowStatistics] = {}
     row_labels = plan.labels[training_set.picture_indices]
     partitions = [[training_set.find_rows(fold) for fold in folds] for folds in plan.partitions]
     # A cross-validation, which has no use for statistics, keeps rows or learns no rejection.
@@ -49,8 +49,7 @@ def fit_identifiers(
         fits, weighted = cross_fit(training_set.make_rows(name), row_labels, weights, partitions, plan.scored, settings)
         experts[name] = FittedExpert(weighted.preparation, fits)
         if keeps_statistics:
-            unit = plan.compute_unit(settings, weights[0])
-            statistics[name] = ExpertStatistics(summarise_rows(weighted), weighted.preparation, unit)
+            statistics[name] = summarise_rows(weighted, plan.compute_unit(settings, weights[0]))
     fitted = []
     for index in loader.show_progress(range(len(types)), len(types), "learn to reject"):
         identifier, held_out, examples = fuse_classifiers(plan, index, experts, statistics)
