@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.pictures import AcquisitionType, Picture, read_collection
-from leafid.pictures.decoding import read_image, read_image_size
+from leafid.pictures.decoding import read_image
 from leafid.segmentation import Segmentation, segment
 
 REPOSITORY = Path(__file__).parents[1]
@@ -38,7 +38,7 @@ def select_pictures(folder: Path, per_type: int) -> dict[AcquisitionType, list[P
 
 def describe_sizes(pictures: Sequence[Picture]) -> str:
     """Describe number and sizes of pictures: ``20 of 800 × 533 (median) pixels``."""
-    sizes = np.array([sorted(read_image_size(picture.file)) for picture in pictures])
+    sizes = np.array([sorted(read_image(picture.file).shape[:2]) for picture in pictures])
     short, long = np.median(sizes, axis=0)
     return f"{len(pictures)} of {long:.0f} × {short:.0f} (median) pixels"
 

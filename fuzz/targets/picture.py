@@ -11,7 +11,7 @@ import tifffile
 from PIL import Image
 
 from fuzz.target import Target, write_input
-from leafid.pictures.decoding import read_image, read_image_size
+from leafid.pictures.decoding import read_image
 
 
 def _encoded(mode: str, kind: str, **options: object) -> bytes:
@@ -63,14 +63,13 @@ def _seeds() -> list[bytes]:
 
 
 def target() -> Target:
-    """Tell the size, read, and read reduced."""
+    """Read, and read reduced."""
 
     def call(data: bytes, folder: Path) -> None:
         file = write_input(folder, "picture.jpg", data)
-        size = read_image_size(file)
         image = read_image(file)
-        if image.shape != (*size, 3) or image.dtype != np.uint8:
-            raise AssertionError(f"expected {size}, found {image.shape} {image.dtype}")
+        if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
+            raise AssertionError(f"expected a colour image, found {image.shape} {image.dtype}")
         read_image(file, max_side=16)
 
     words = (b"\xff\xd8", b"\xff\xd9", b"\xff\xda", b"\xff\xc0", b"\xff\xc2", b"\xff\xe1", b"IHDR", b"IDAT", b"acTL",

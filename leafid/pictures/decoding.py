@@ -64,11 +64,6 @@ def read_hashed_image(
     return _apply_orientation(image, header.orientation), hashlib.sha256(data).hexdigest()
 
 
-def read_image_size(file: str | os.PathLike[str]) -> tuple[int, int]:
-    """Return rows and cols of the upright picture from its header; damage after the header stays unnoticed."""
-    return read_header(file, read_picture_bytes(file)).oriented_size
-
-
 def encode_jpeg(image: np.ndarray, quality: int = 80) -> bytes:
     """Encode a BGR picture as JPEG; equal pictures give equal bytes."""
     return cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1].tobytes()

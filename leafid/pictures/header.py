@@ -68,11 +68,6 @@ class Header:
     #: EXIF orientation that remains to be applied, 1 to 8.
     orientation: int
 
-    @property
-    def oriented_size(self) -> tuple[int, int]:
-        """Rows and cols of the upright picture."""
-        return (self.cols, self.rows) if self.orientation >= 5 else (self.rows, self.cols)
-
 
 def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:
     """Read a file; refuse first what is not a plain file, empty, or larger than 1 GiB."""

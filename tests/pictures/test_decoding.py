@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
-from leafid.pictures.decoding import read_image, read_image_size
+from leafid.pictures.decoding import read_image
 from tests.pictures.picture_making import KINDS, LOSSLESS, difference, save
 
 
@@ -19,7 +19,6 @@ def test_every_kind_becomes_8_bit_bgr(tmp_path, rgb, kind):
     # JPEG at this quality is off by a few grey values at the sharp edge, as is a palette of 256 colours; HEIC rounds
     # the conversion to YCbCr; the others keep every value.
     assert difference(image, rgb) <= {"jpg": 12, "gif": 16, "heic": 3, "avif": 3}.get(kind, 0)
-    assert read_image_size(file) == (60, 80)
 
 
 @pytest.mark.parametrize("kind", ["jpg", "png", "tif", "webp"])
@@ -35,7 +34,6 @@ def test_exif_orientation_is_applied(tmp_path, rgb, kind, orientation):
         assert upright.shape != rgb.shape or (upright != rgb).any()
     image = read_image(file)
     assert image.shape == upright.shape
-    assert read_image_size(file) == upright.shape[:2]
     # Two JPEG decoders may round differently.
     assert difference(image, upright) <= 3
     assert read_image(file, 40).shape == ((30, 40, 3) if orientation < 5 else (40, 30, 3))

@@ -13,7 +13,7 @@ from PIL import Image
 from scipy.ndimage import find_objects
 
 from leafid.errors import LeafidError
-from leafid.pictures.decoding import read_image_size
+from leafid.pictures.header import read_header, read_picture_bytes
 from leafid.tasks.interpretation.regions import BoxedObject, ObjectPair, Region
 from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_table
 
@@ -28,7 +28,7 @@ def read_label_mask(path: str | os.PathLike[str]) -> np.ndarray:
 
     Another file raises a `LeafidError`.
     """
-    read_image_size(path)  # Refuses a picture that is too large.
+    read_header(path, read_picture_bytes(path))  # Refuses a picture that is too large.
     expected = f"{path}: expected a label mask (PNG of one channel), found"
     try:
         with Image.open(path, formats=["PNG"]) as picture:
