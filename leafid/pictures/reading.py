@@ -133,23 +133,21 @@ def _read_path(
 ) -> Collection:
     if not path.exists():
         raise LeafidError(f"{path}: no such file or folder")
-    try:
-        name = layout or next((name for name, reader in READERS.items() if reader.detect(path)), "")
-        pictures, problems = READERS[name].read(path) if name else ([], [])
-        root = path if path.is_dir() else path.parent
-        if path.is_dir():
-            problems = [*problems, *_list_leftovers(path, pictures)]
-        found = tables.find_tables(path) if path.is_dir() and name in {species_folders.LAYOUT, PLAIN_PICTURES} else []
-        if metadata is not None:
-            found = [metadata, *(file for file in found if file.suffix.lower() == ".txt")]
-        for file in found if pictures else ():
-            pictures, remarks = tables.apply_table(root, pictures, file)
-            problems += remarks
-        for field, pattern in patterns.items():
-            pictures, remarks = tables.apply_pattern(root, pictures, pattern, field)
-            problems += remarks
-    except OSError as error:
-        raise LeafidError(f"{error.filename or path}: can't be read: {error.strerror or error}") from error
+    name = layout or next((name for name, reader in READERS.items() if reader.detect(path)), "")
+    pictures, problems = READERS[name].read(path) if name else ([], [])
+    root = path if path.is_dir() else path.parent
+    found: list[Path] = []
+    if path.is_dir():
+        problems = [*problems, *_list_leftovers(path, pictures)]
+        found = tables.find_tables(path) if name in {species_folders.LAYOUT, PLAIN_PICTURES} else []
+    if metadata is not None:
+        found = [metadata, *(file for file in found if file.suffix.lower() == ".txt")]
+    for file in found if pictures else ():
+        pictures, remarks = tables.apply_table(root, pictures, file)
+        problems += remarks
+    for field, pattern in patterns.items():
+        pictures, remarks = tables.apply_pattern(root, pictures, pattern, field)
+        problems += remarks
     if not pictures:
         expected = f"pictures in the layout {layout}" if layout else "pictures, or folders of pictures"
         raise ProblemsError([f"{path}: expected {expected}, found none that can be used", *problems])

@@ -26,9 +26,7 @@ Value = TypeVar("Value")
 
 def detect(path: Path) -> bool:
     """Tell whether a path is a folder with XML files, or a package of such folders."""
-    return path.is_dir() and any(
-        True for folder, _, _ in _find_sections(path) for _ in folders.scan_files(folder, _XML)
-    )
+    return path.is_dir() and any(folders.has_files(folder, _XML) for folder, _, _ in _find_sections(path))
 
 
 def read(path: Path) -> tuple[list[Picture], list[str]]:
@@ -60,13 +58,13 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
         for file in folders.list_files(folder) if folder == picture_folder else ():
             if file.stem not in stems:
                 pictures.setdefault(file, Picture(file, part=part))
-    by_name = sorted(pictures.values(), key=lambda picture: names.natural_sort_key(picture.name))
-    return sorted(by_name, key=lambda picture: _PARTS.index(picture.part)), problems
+    order = sorted(pictures.values(), key=lambda own: (_PARTS.index(own.part), names.natural_sort_key(own.name)))
+    return order, problems
 
 
 def _find_sections(path: Path) -> list[tuple[Path, Path, str | None]]:
     """Find the folders of XML, each with the folder of the pictures that it describes, and their part."""
-    if any(folders.scan_files(path, _XML)):
+    if folders.has_files(path, _XML):
         if path.resolve().name.lower() != _GROUND_TRUTH:
             return [(path, path, folders.parse_part(path.resolve().name))]
         package = Path(os.path.normpath(path / ".."))
