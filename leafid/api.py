@@ -57,8 +57,7 @@ def train(
     collection : Collection, path, or sequence of Picture
         Only labelled pictures are used, and of a collection with parts only those of the training part.
     recipe : str
-        ``default``, ``fast``, ``small``, ``baseline-bow``, a folder with a ``TYPE.toml`` for each type, or a ``.toml``
-        file.
+        ``default``, ``fast``, ``small``, ``baseline-bow``, or a ``.toml`` file or a folder of such files.
     assume_type : {"scan", "scan-like", "photo"}, optional
         Take every picture for one of this type. Without it, the bundled model recognises types that are unknown.
     only_type : {"scan", "scan-like", "photo"}, optional
@@ -66,8 +65,8 @@ def train(
     jobs : int
         Number of worker processes; -1 uses every core. The model doesn't depend on it.
     cache : path or bool
-        The folder that keeps computed features, so that an interrupted or repeated training is quick: True for the one
-        that the commands use (``$LEAFID_CACHE``, or ``~/.cache/leafid``), False for none.
+        The folder that keeps computed features: True for that of the commands (``$LEAFID_CACHE``, or
+        ``~/.cache/leafid``), False for none.
     seed : int
         Of every random choice.
     thumbnails : bool

@@ -37,7 +37,7 @@ class _PictureEstimator(BaseEstimator):
 
 
 class LeafDescriptor(TransformerMixin, _PictureEstimator):
-    """Measures leaves: pictures to a matrix with a column for each measure.
+    """Measures leaves: pictures to a matrix with a column for each measure, and NaN in the row of one without a leaf.
 
     Parameters
     ----------
@@ -51,10 +51,6 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
     Attributes
     ----------
     feature_names_out_ : ndarray of str, shape (n_measures,)
-
-    Notes
-    -----
-    A picture without a leaf becomes a row of NaN, which a `SimpleImputer` can fill.
 
     Examples
     --------
@@ -80,8 +76,7 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
     def transform(self, X: Sequence[Any]) -> NDArray[np.float64]:
         """Measure pictures; float64 (n_pictures, n_measures). A picture that can't be read raises a `LeafidError`."""
         check_is_fitted(self)
-        pictures = _list_pictures(X)
-        return np.stack(list(ordered_map(self._measure, pictures, self.jobs)))
+        return np.stack(list(ordered_map(self._measure, _list_pictures(X), self.jobs)))
 
     def _measure(self, picture: Picture) -> NDArray[np.float64]:
         image = to_image(picture)
@@ -147,7 +142,7 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         type_ = AcquisitionType.parse(self.acquisition_type)
         plants = [None] * len(y) if groups is None else [str(group) for group in np.asarray(groups)]
         labelled = [
-            replace(picture, type=type_, taxon=Taxon(_label_name(label), "Class"), plant=plant)
+            replace(picture, type=type_, taxon=Taxon(f"Class {label:06d}", "Class"), plant=plant)
             for picture, label, plant in zip(pictures, labels, plants, strict=True)
         ]
         self.model_ = train(
@@ -161,22 +156,17 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         A picture that can't be read raises a `LeafidError`.
         """
         check_is_fitted(self)
-        pictures = _list_pictures(X)
         rows = []
-        for answer in self.model_.identify(pictures, assume_type=self.acquisition_type, jobs=self.jobs):
+        for answer in self.model_.identify(_list_pictures(X), assume_type=self.acquisition_type, jobs=self.jobs):
             if answer.problem:
                 raise LeafidError(answer.problem)
-            probabilities = dict(answer.ranking)
-            rows.append([probabilities[_label_name(label)] for label in range(len(self.classes_))])
+            # By their names, which are in the order of the classes.
+            rows.append([probability for _, probability in sorted(answer.ranking)])
         return np.array(rows)
 
     def predict(self, X: Sequence[Any]) -> NDArray[Any]:
         """Return the likeliest class of each picture."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
-
-
-def _label_name(label: int) -> str:
-    return f"Class {label:06d}"
 
 
 def _list_pictures(X: Any) -> list[Picture]:

@@ -109,7 +109,6 @@ def test_the_worked_example():
     assert np.argwhere(found.matches).tolist() == [[0, 3], [2, 2], [3, 2], [4, 0], [5, 1]]
     assert found.missed == (1, 6)
     assert found.invented == ()
-    assert found.recognition[4, 0] == 1
     # The document gives three digits. The missing objects contribute 2/7, the found ones the rest.
     assert found.error == pytest.approx(0.328, abs=5e-4)
     assert found.error - 2 / 7 == pytest.approx(0.043, abs=1e-3)

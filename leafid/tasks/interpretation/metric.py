@@ -78,10 +78,6 @@ class Interpretation:
     error: float
     #: bool array (U, V).
     matches: np.ndarray
-    #: `localisation`, `recognition`, `local`: float array (U, V), errors of all pairs; only those of matches count.
-    localisation: np.ndarray
-    recognition: np.ndarray
-    local: np.ndarray
     #: Indices of true objects without a match.
     missed: tuple[int, ...]
     #: Indices of found objects without a match.
@@ -107,9 +103,8 @@ def score_scene(scene: Scene, parameters: Parameters = DEFAULTS) -> Interpretati
     .. [1] B. Hemery, H. Laurent, B. Emile, C. Rosenberger, "Évaluation d'un résultat d'interprétation d'images",
            section 2.
     """
-    localisation = localisation_errors(scene)
     recognition = recognition_errors(scene.true_names, scene.names, scene.confidences, parameters.distance)
-    local = parameters.alpha * localisation + (1 - parameters.alpha) * recognition
+    local = parameters.alpha * localisation_errors(scene) + (1 - parameters.alpha) * recognition
     if parameters.matching == "multiple":
         matches = scene.overlap > parameters.threshold
     else:
@@ -120,9 +115,7 @@ def score_scene(scene: Scene, parameters: Parameters = DEFAULTS) -> Interpretati
     count = int(matches.sum()) + unmatched
     # fsum gives the same sum for every order of the objects.
     error = (math.fsum(local[matches].tolist()) + unmatched) / count if count else math.nan
-    return Interpretation(
-        error, matches, localisation, recognition, local, tuple(missed.tolist()), tuple(invented.tolist())
-    )
+    return Interpretation(error, matches, tuple(missed.tolist()), tuple(invented.tolist()))
 
 
 def localisation_errors(scene: Scene) -> np.ndarray:
@@ -186,7 +179,7 @@ def score_objects(pair: ObjectPair, parameters: Parameters = DEFAULTS) -> Pictur
         "rob-com": [localisation.rob_com_error(true.box, item.box) for true, item in pairs],
         "rob-cor": [localisation.rob_cor_error(true.box, item.box) for true, item in pairs],
         "pas": scene.overlap[found.matches].tolist(),
-        "martin": found.localisation[found.matches].tolist(),
+        "martin": localisation_errors(scene)[found.matches].tolist(),
         "fom": [localisation.figure_of_merit_score(true, mask) for true, mask in masks],
     }
     return PictureError(pair.picture, found, {name: _average(values) for name, values in measures.items()})
