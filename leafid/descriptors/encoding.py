@@ -28,8 +28,6 @@ class _ProjectedEncoder(ABC):
 
     #: Number of axes of each learned table by name, an attribute that ends in an underscore: (n_modes, n_row_values).
     tables: ClassVar[dict[str, int]]
-    #: What a row of the tables is called in messages.
-    mode_name: ClassVar[str]
 
     mean_: np.ndarray
     components_: np.ndarray
@@ -57,8 +55,8 @@ class _ProjectedEncoder(ABC):
         minimum = max(self.n_modes, 2)
         if len(features) < minimum:
             raise LeafidError(
-                f"expected at least {minimum} local features to learn {self.n_modes} {self.mode_name} from, "
-                f"found {len(features)}; use more pictures or a recipe with fewer {self.mode_name}"
+                f"expected at least {minimum} local features to learn {self.n_modes} modes from, "
+                f"found {len(features)}; use more pictures or a recipe with fewer modes"
             )
         descriptors = features.descriptors.astype(np.float64)
         self.mean_ = descriptors.mean(axis=0).astype(np.float32)
@@ -141,7 +139,6 @@ class FisherEncoder(_ProjectedEncoder):
     """
 
     tables: ClassVar = {"weights": 1, "means": 2, "variances": 2}
-    mode_name = "modes"
 
     weights_: np.ndarray
     means_: np.ndarray
@@ -212,7 +209,6 @@ class BagOfWordsEncoder(_ProjectedEncoder):
     """
 
     tables: ClassVar = {"words": 2}
-    mode_name = "words"
 
     words_: np.ndarray
 

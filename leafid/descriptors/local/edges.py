@@ -12,7 +12,7 @@ from leafid.descriptors.local.grid import (
     sample_by_weight,
     weigh_positions,
 )
-from leafid.descriptors.local.sift import SIFT_LENGTH, describe_turned_patches, mirror_cells, normalise_patches
+from leafid.descriptors.local.sift import SIFT_LENGTH, describe_turned_patches, normalise_patches, order_orientations
 
 # Edges have at least the first gradient, in grey levels a pixel; beyond the second they count no more.
 _MIN_GRADIENT, _FULL_GRADIENT = 3, 40
@@ -23,7 +23,7 @@ _FOCUS_REACH = 2
 # Steps to the rows or columns of the window that an edge's direction is averaged over.
 _WINDOW = np.arange(-2, 3)
 # Of the values of a patch: the order in its mirror image, and 1 in its right half, -1 in its left half.
-_MIRRORED = mirror_cells(np.arange(SIFT_LENGTH).reshape(1, N_CELLS, N_CELLS, -1)).ravel()
+_MIRRORED = np.arange(SIFT_LENGTH).reshape(N_CELLS, N_CELLS, -1)[:, ::-1, order_orientations(1)].ravel()
 _RIGHT_OR_LEFT = np.tile(np.repeat(np.array([-1, 1], np.float32), SIFT_LENGTH // (2 * N_CELLS)), N_CELLS)
 
 

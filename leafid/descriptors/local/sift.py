@@ -38,7 +38,7 @@ def extract_dense_sift(grey: np.ndarray, region: np.ndarray | None = None, grid:
     .. [2] R. Arandjelović, A. Zisserman, "Three things everyone should know to improve object retrieval", CVPR 2012,
        doi:10.1109/CVPR.2012.6248018
     """
-    return normalise_patches(read_patches(grey, region, grid or Grid(), _compute_gradient_cells, _order_orientations))
+    return normalise_patches(read_patches(grey, region, grid or Grid(), _compute_gradient_cells, order_orientations))
 
 
 def extract_chroma_sift(lab: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
@@ -106,11 +106,6 @@ def describe_turned_patches(
     return cells
 
 
-def mirror_cells(cells: np.ndarray) -> np.ndarray:
-    """Mirror patches of cells left to right; float32 (n, rows, columns, 8), also the result."""
-    return cells[:, :, ::-1, _order_orientations(1)]
-
-
 def _compute_gradient_cells(grey: np.ndarray, cell: int) -> np.ndarray:
     """Compute the square root of each cell's mean gradient along 8 directions, clockwise from the right."""
     n_rows, n_cols = grey.shape[0] // cell, grey.shape[1] // cell
@@ -152,7 +147,7 @@ def _compute_cell_roots(planes: np.ndarray, cell: int) -> np.ndarray:
     return np.sqrt(roots, out=roots).reshape(rows, cols, N_ORIENTATIONS)
 
 
-def _order_orientations(symmetry: int) -> np.ndarray:
+def order_orientations(symmetry: int) -> np.ndarray:
     """List the orientations in the order of a turned and mirrored cell; symmetries as in `N_SYMMETRIES`."""
     order = (np.arange(N_ORIENTATIONS) + symmetry // 2 * (N_ORIENTATIONS // 4)) % N_ORIENTATIONS
     return order[(N_ORIENTATIONS // 2 - np.arange(N_ORIENTATIONS)) % N_ORIENTATIONS] if symmetry % 2 else order
@@ -163,7 +158,7 @@ def _compute_chroma_cells(chroma: np.ndarray, cell: int) -> np.ndarray:
 
 
 def _order_chroma(symmetry: int) -> np.ndarray:
-    order = _order_orientations(symmetry)
+    order = order_orientations(symmetry)
     return np.concatenate([order, N_ORIENTATIONS + order])
 
 

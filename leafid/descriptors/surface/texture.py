@@ -88,11 +88,6 @@ class TexturedLeaf:
         return cv2.copyMakeBorder(self._resize(self._mask), *self._margins, cv2.BORDER_CONSTANT, value=0)
 
     @cached_property
-    def background(self) -> Plane:
-        """White where the leaf isn't."""
-        return cv2.bitwise_not(self.coverage)
-
-    @cached_property
     def edge_centres(self) -> list[NDArray[np.intp]]:
         """For every scale, the leaf's pixels whose ring crosses its edge."""
         return [centres[far <= scale.radius] for scale, (centres, far) in self._find_leaf()]
@@ -144,10 +139,11 @@ def measure_interior(leaf: TexturedLeaf) -> NDArray[np.float32]:
 
 def measure_border(leaf: TexturedLeaf) -> NDArray[np.float32]:
     """Measure the leaf on white, where the ring crosses the edge; float32 (912,)."""
-    on_white = cv2.add(cv2.multiply(leaf.grey, leaf.coverage, scale=1 / 255), leaf.background)
+    on_black = cv2.multiply(leaf.grey, leaf.coverage, scale=1 / 255)
+    on_white = cv2.add(on_black, cv2.bitwise_not(leaf.coverage))
     return leaf.compute_features(on_white, leaf.edge_centres)
 
 
 def measure_outline(leaf: TexturedLeaf) -> NDArray[np.float32]:
     """Measure teeth and lobes: in the mask alone, where the ring crosses the edge; float32 (912,)."""
-    return leaf.compute_features(leaf.background, leaf.edge_centres)
+    return leaf.compute_features(cv2.bitwise_not(leaf.coverage), leaf.edge_centres)
