@@ -108,11 +108,8 @@ class Identifier:
 
     def score(self, features: Sequence[Features]) -> list[np.ndarray]:
         """Give each expert's scores of the species, float (n, n_species)."""
-        # One row at a time: a product of several rows rounds differently, and no answer may depend on other pictures.
         return [
-            np.concatenate(
-                [self.scorers[name].scores(item.vectors[name][None].astype(np.float32)) for item in features]
-            )
+            self.scorers[name].scores(np.array([item.vectors[name] for item in features], np.float32))
             for name in self.recipe.experts
         ]
 

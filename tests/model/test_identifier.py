@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +6,6 @@ from msgspec import structs
 
 from leafid.features.extractor import Features
 from leafid.features.recipe import Expert, Recipe
-from leafid.learning.linear import LinearScorer
 from leafid.model.fitting.identifiers import fit_identifiers
 from leafid.model.fitting.training_set import build_training_set
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
@@ -82,23 +80,6 @@ def test_learns_and_names():
     assert identifier.type == SCAN
 
 
-def test_an_answer_doesnt_depend_on_the_pictures_beside_it():
-    identifier = fit_identifier(RECIPE, *simulated())
-    random = np.random.default_rng(0)
-    # Long enough for a product of several rows to add up in another order than that of one.
-    scorers = {
-        name: LinearScorer("none", random.normal(size=(5000, 3)).astype(np.float32), np.zeros(3, np.float32))
-        for name in identifier.scorers
-    }
-    identifier = replace(identifier, scorers=scorers)
-    vectors = random.normal(size=(9, 5000)).astype(np.float32) / 1000
-    described = [Features({"first": row, "second": row}, 0.9) for row in vectors]
-    together = identifier.predict_proba(described)
-    assert np.ptp(together) > 0.01
-    for one, row in zip(described, together, strict=True):
-        assert identifier.predict_proba([one]).tobytes() == row.tobytes()
-
-
 def test_a_species_of_one_plant_can_not_be_right_when_held_out():
     pictures, given = simulated()
     lone = [p for p in pictures if p.species != "Genus c" or p.plant == "2.0"]
@@ -117,15 +98,6 @@ def test_little_to_learn_from(n_species, n_plants, n_pictures):
     probabilities = identifier.predict_proba(given.load(pictures, None))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     np.testing.assert_allclose(held_out.probabilities.sum(axis=1), 1)
-
-
-def test_other_types_teach_but_are_not_held_out():
-    pictures, given = simulated(types=(SCAN, SHEET))
-    both = structs.replace(RECIPE, training_types=(SCAN, SHEET))
-    identifier, held_out = fit(both, pictures, given)
-    assert identifier.n_pictures == 48
-    assert {picture.type for picture in held_out.pictures} == {SCAN}
-    assert fit_identifier(RECIPE, pictures, given).n_pictures == 24
 
 
 @pytest.mark.parametrize("centre", [False, True])

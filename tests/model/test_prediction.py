@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.model import model as model_module
 from leafid.model.answer import rank_species
@@ -48,13 +47,6 @@ def test_a_picture_that_can_not_be_read_has_no_ranking(model, queries, loader, t
         assert (unreadable.picture, unreadable.verdict, unreadable.ranking) == (bad, "unreadable", [])
         assert str(bad.file) in unreadable.problem
     assert list(loader.unreadable) == [tmp_path / "bad.jpg"]
-
-
-def test_a_type_that_the_model_lacks_is_said_before_any_work(model, queries, loader):
-    scans = replace(model, types={AcquisitionType.SCAN: model[AcquisitionType.SCAN]})
-    ordered = sorted(queries, key=lambda picture: picture.type != AcquisitionType.SCAN)
-    with pytest.raises(LeafidError, match="was not trained for pictures of type"):
-        next(scans.predict(ordered, loader))
 
 
 def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(model, tmp_path, caplog):

@@ -49,14 +49,6 @@ def test_against_the_formula(table, data):
     assert share_evidence(table, weights) == pytest.approx(share_slowly(table, weights), abs=1e-9)
 
 
-@given(posteriors)
-def test_pictures_without_support_stay_the_same(table):
-    assert (share_evidence(table[:1], np.ones(1)) == table[:1]).all()
-    assert (share_evidence(table, np.zeros(len(table))) == table).all()
-    only_first = np.eye(len(table))[0]
-    assert (share_evidence(table, only_first)[0] == table[0]).all()
-
-
 @pytest.mark.parametrize(
     ("other", "is_same"),
     [

@@ -1,10 +1,8 @@
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from leafid.features.loader import FeatureLoader
-from leafid.learning.held_out import HeldOutAnswers
 from leafid.model.model import Model
 from leafid.model.species import (
     THUMBNAIL_SIDE,
@@ -58,21 +56,6 @@ def test_thumbnails_are_small_and_of_different_plants(records, training):
                 assert header.kind == "JPEG"
                 assert max(header.rows, header.cols) <= THUMBNAIL_SIDE
                 assert thumbnail.author == authors[thumbnail.name]
-
-
-def test_the_most_certain_picture_of_a_plant_is_kept(training):
-    own = [picture for picture in training if picture.type is SCAN]
-    species = tuple(sorted({picture.species for picture in own}))
-    labels = [species.index(picture.species) for picture in own]
-    certainty = np.linspace(0.2, 0.9, len(own))
-    probabilities = np.full((len(own), len(species)), 0.05)
-    probabilities[np.arange(len(own)), labels] = certainty
-    # The same plants a second time, less certain.
-    answers = HeldOutAnswers(own, probabilities, species, np.ones(len(own), bool))
-    found = describe_species(own, {SCAN: answers}, FeatureLoader())
-    for name, record in found.items():
-        expected = sorted((c, p.name) for p, c in zip(own, certainty, strict=True) if p.species == name)[::-1]
-        assert [thumbnail.name for thumbnail in record.thumbnails] == [name for _, name in expected[:THUMBNAILS]]
 
 
 def test_the_most_complete_taxon_and_every_common_name_are_kept(training):

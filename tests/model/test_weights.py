@@ -35,18 +35,6 @@ def test_scans_and_photos_of_a_plant_are_weighed_as_two_plants():
     np.testing.assert_allclose(weights / weights[3], [1 / 3, 1 / 3, 1 / 3, 1])
 
 
-@pytest.mark.parametrize(
-    ("species_balance", "plant_balance", "ratio"), [(0.0, 0.0, 1), (1.0, 0.0, 4), (0.5, 0.0, 2), (0.0, 0.5, 2**0.5)]
-)
-def test_the_exponents_of_a_recipe_decide_the_weights(species_balance, plant_balance, ratio):
-    """Four pictures of two plants of the first species, one picture of the second species."""
-    pictures = [picture("a"), picture("a"), picture("b"), picture("b"), picture("c", "Salix alba")]
-    settings = ClassifierSettings(species_balance=species_balance, plant_balance=plant_balance)
-    weights = weigh(pictures, settings)[0][0]
-    assert weights[4] / weights[0] == pytest.approx(ratio)
-    assert weights.mean() == pytest.approx(1)
-
-
 def test_what_is_held_out_has_no_part_in_what_others_count():
     """However many pictures of a plant there are, the classifiers that it is held out of are the same."""
     few = [picture(p, number=n) for p in "abc" for n in range(3)] + [picture("d", "Salix alba", number=n) for n in "xy"]
