@@ -6,6 +6,7 @@ so many parts before the pixels that reading them takes minutes. Decoders report
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import re
@@ -150,12 +151,10 @@ def _read_size_and_orientation(picture: Image.Image) -> tuple[int, int, int]:
     # The decoder of HEIF applies the orientation; that of the EXIF block has no effect (ISO/IEC 23008-12). Pillow tells
     # that of an AVIF as if it were in the EXIF block. For a PNG without this block, getexif would decode the picture.
     if picture.format == "TIFF" or (picture.format != "HEIF" and "exif" in picture.info):
-        try:
-            orientation = picture.getexif().get(_EXIF_ORIENTATION, 1)
-        except Exception:  # A damaged EXIF block has no orientation; the picture itself may be intact.
-            orientation = 1
-    if orientation not in range(1, 9):
-        orientation = 1
+        # A damaged EXIF block has no orientation; the picture itself may be intact.
+        with contextlib.suppress(Exception):
+            found = picture.getexif().get(_EXIF_ORIENTATION)
+            orientation = found if found in range(1, 9) else 1
     if picture.format != "TIFF":
         return rows, cols, orientation
     # Pillow applies the orientation of a TIFF itself; whether its size shows it depends on its version.

@@ -54,7 +54,7 @@ def _read_heading(file: Path) -> list[str | None]:
 
 
 def read_rows(file: Path) -> list[Row]:
-    """Read a CSV table, or a list of the pictures of a part (``train.txt``), a `LeafidError` if it is neither."""
+    """Read a CSV table, or a list of the pictures of a part (``train.txt``); another file raises a `LeafidError`."""
     if part := folders.parse_part(file.stem) if file.suffix.lower() == ".txt" else None:
         lines = enumerate(read_text(file).splitlines(), 1)
         return [Row(line.strip(), {"split": part}, number) for number, line in lines if line.strip()]
