@@ -153,7 +153,7 @@ def _read_size_and_orientation(picture: Image.Image) -> tuple[int, int, int]:
     if picture.format == "TIFF" or (picture.format != "HEIF" and "exif" in picture.info):
         # A damaged EXIF block has no orientation; the picture itself may be intact.
         with contextlib.suppress(Exception):
-            found = picture.getexif().get(_EXIF_ORIENTATION)
+            found = picture.getexif().get(_EXIF_ORIENTATION, 1)
             orientation = found if found in range(1, 9) else 1
     if picture.format != "TIFF":
         return rows, cols, orientation
