@@ -11,7 +11,7 @@ import numpy as np
 from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local import LocalFeatures, concatenate_features
 from leafid.errors import LeafidError
-from leafid.features.extractor import FEATURE_VERSION, sample_features
+from leafid.features.extractor import FEATURE_VERSION, extract_local_features, make_views
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Expert, Recipe
 from leafid.features.sampling import sample_evenly
@@ -91,7 +91,9 @@ def _make_key(
 
 def _sample_picture(expert: Expert, longest_side: int, seed: int, picture: Picture) -> LocalFeatures:
     image = read_hashed_image(picture.file, longest_side, picture.data)[0]
-    return sample_features(image, get_type(picture), expert, _SAMPLED_PER_PICTURE, seed)
+    views = make_views(image, get_type(picture), needs_leaf=expert.view != "picture")
+    features = extract_local_features(views, expert)
+    return features.take(np.sort(np.random.default_rng(seed).permutation(len(features))[:_SAMPLED_PER_PICTURE]))
 
 
 def _dump_state(state: dict[str, np.ndarray]) -> bytes:

@@ -136,12 +136,3 @@ def make_views(image: np.ndarray, acquisition_type: AcquisitionType, *, needs_le
 def _cover_whole(image: np.ndarray, confidence: float) -> Segmentation:
     whole = np.ones(image.shape[:2], bool)
     return Segmentation(whole, whole, confidence)
-
-
-def sample_features(
-    image: np.ndarray, acquisition_type: AcquisitionType, expert: Expert, per_picture: int, seed: int
-) -> LocalFeatures:
-    """Sample at most `per_picture` local features of a picture, to learn an encoder from."""
-    views = make_views(image, acquisition_type, needs_leaf=expert.view != "picture")
-    features = extract_local_features(views, expert)
-    return features.take(np.sort(np.random.default_rng(seed).permutation(len(features))[:per_picture]))

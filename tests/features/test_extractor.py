@@ -11,7 +11,7 @@ from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features import extractor as extractor_module
 from leafid.features.augmentation import Augmentation
 from leafid.features.compositing import composite_photo
-from leafid.features.extractor import FeatureExtractor, PictureViews, extract_local_features, sample_features
+from leafid.features.extractor import FeatureExtractor
 from leafid.features.recipe import Expert
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
@@ -167,15 +167,6 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
     assert len({first, *others}) == 1 + len(others)
     monkeypatch.setattr(extractor_module, "FEATURE_VERSION", extractor_module.FEATURE_VERSION + 1)
     assert key(SIFT) not in {first, *others}
-
-
-def test_sampling_depends_on_the_seed_alone(leaf):
-    first, again = (sample_features(leaf, SCAN, SIFT, 10, 0) for _ in range(2))
-    assert len(first) == 10
-    np.testing.assert_array_equal(first.descriptors, again.descriptors)
-    assert first.positions.tolist() != sample_features(leaf, SCAN, SIFT, 10, 1).positions.tolist()
-    everything = sample_features(leaf, SCAN, SIFT, 10**6, 0)
-    assert len(everything) == len(extract_local_features(PictureViews(leaf, segment(leaf, SCAN)), SIFT))
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))
