@@ -24,21 +24,20 @@ class AcquisitionType(StrEnum):
     @classmethod
     def parse(cls, word: str) -> AcquisitionType:
         """Parse the word for a type in any collection, upper or lower case."""
+        lowered = str(word).strip().lower()
         try:
-            return _TYPE_WORDS[word.strip().lower()]
-        except (KeyError, AttributeError):
-            raise LeafidError(f"expected an acquisition type ({', '.join(_TYPE_WORDS)}), found {word!r}") from None
+            return cls(_SYNONYMS.get(lowered, lowered))
+        except ValueError:
+            known = ", ".join([*cls, *_SYNONYMS])
+            raise LeafidError(f"expected an acquisition type ({known}), found {word!r}") from None
 
 
 # SheetAsBackground (2013) covers scans and scan-likes; scan-like is the harder of the two, and its recipe suits both.
-_TYPE_WORDS = {
-    "scan": AcquisitionType.SCAN,
-    "scan-like": AcquisitionType.SCAN_LIKE,
-    "pseudoscan": AcquisitionType.SCAN_LIKE,
-    "sheetasbackground": AcquisitionType.SCAN_LIKE,
-    "photo": AcquisitionType.PHOTO,
-    "photograph": AcquisitionType.PHOTO,
-    "naturalbackground": AcquisitionType.PHOTO,
+_SYNONYMS = {
+    "pseudoscan": "scan-like",
+    "sheetasbackground": "scan-like",
+    "photograph": "photo",
+    "naturalbackground": "photo",
 }
 
 

@@ -47,21 +47,6 @@ def test_other_pictures_have_no_label(tmp_path, draw, species_folders, caplog):
     assert "3 of 7 pictures have no label and are left out" in caplog.text
 
 
-def test_case_and_unicode_form_do_not_distinguish_species(tmp_path, draw):
-    folders = (
-        "Acer Campestre",
-        "acer campestre",
-        "ACER campestre",
-        "\u00c9rable champ\u00eatre",
-        "E\u0301rable champe\u0302tre",
-    )
-    for folder in folders:
-        draw(tmp_path / folder / "1.jpg")
-    collection = read_collection(tmp_path)
-    assert collection.species == ("Acer campestre", "\u00c9rable champ\u00eatre")
-    assert {p.taxon.genus for p in collection.pictures} == {"Acer", "\u00c9rable"}
-
-
 @pytest.mark.parametrize(
     "name", ["Species1", "001.Acer", "n01234567", "healthy", "槭 树", "Apple___Black_rot", "two words"]
 )
