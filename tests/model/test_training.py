@@ -1,6 +1,3 @@
-import pytest
-
-from leafid.errors import LeafidError
 from leafid.model.training import train
 from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType
@@ -27,8 +24,3 @@ def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, loader)
 def test_a_model_trained_and_saved_from_python_is_the_one_that_the_command_writes(trained, drawn_model, tmp_path):
     trained.save(tmp_path / "model.leafid")
     assert (tmp_path / "model.leafid").read_bytes() == drawn_model.read_bytes()
-
-
-def test_nothing_to_train_on(recipes, loader):
-    with pytest.raises(LeafidError, match="no picture could be read to learn a codebook from"):
-        train([], {SHEET: recipes[SHEET]}, loader)

@@ -40,12 +40,9 @@ def read_training_pictures(
     """
     collection = read_and_warn(path, **options.as_keywords())
     type_ = AcquisitionType(options.assume_type) if options.assume_type else None
-    listed = collection.select_labelled().pictures if all_parts else collection.pictures
-    parts = [replace(picture, part=None) for picture in listed] if all_parts else listed
-    pictures = select_training_pictures(parts, type_, path)
-    if all_parts:
-        pictures = [replace(picture, part=own.part) for picture, own in zip(pictures, listed, strict=True)]
-    return pictures, collection.is_incomplete
+    if all_parts and (labelled := collection.select_labelled().pictures):
+        return [replace(picture, type=type_ or picture.type) for picture in labelled], collection.is_incomplete
+    return select_training_pictures(collection.pictures, type_, path), collection.is_incomplete
 
 
 def complete_pictures(

@@ -115,8 +115,8 @@ def _format_scores(scores: Mapping[str, float]) -> str:
 def _check_parts(collection: str, pictures: Sequence[Picture]) -> None:
     """Refuse to train on a test part: scores on it would mean nothing."""
     parts = {picture.part for picture in pictures}
-    if None not in parts and "train" not in parts:
-        found = " and ".join(sorted(part for part in parts if part))
+    if parts.isdisjoint({None, "train"}):
+        found = " and ".join(sorted(map(str, parts)))
         raise LeafidError(
             f"{collection}: expected pictures to learn from, found {len(pictures)} of part {found} only; put those to "
             "learn from into a folder called train beside it"
