@@ -171,14 +171,8 @@ class WorkerPool:
         # A forked process would inherit locks that threads of this one hold.
         context = multiprocessing.get_context("spawn")
         self._pool = ProcessPool(self.n_workers, initializer=_start_worker, context=context)
-        # Workers inherit that Ctrl-C is blocked, so that none that has just started prints a traceback. The tracker of
-        # resources would lift it when it starts.
-        resource_tracker.ensure_running()
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
+        with _deferring_interrupts():
             return self._pool.schedule(function, arguments, timeout=seconds)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
     def close(self) -> None:
         """End the workers; calls that wait or are in progress are cancelled."""
@@ -186,6 +180,26 @@ class WorkerPool:
             self._pool.stop()
             self._pool.join()
             self._pool = None
+
+
+@contextmanager
+def _deferring_interrupts() -> Iterator[None]:
+    """Let Ctrl-C wait while workers start: one that gets it, or whose start is cut short, would print a traceback."""
+    # Workers inherit the mask of this thread. The tracker of resources would lift it when it starts.
+    resource_tracker.ensure_running()
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # Another thread, of a library, may get the signal, too.
+    is_main = threading.current_thread() is threading.main_thread()
+    received: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: received.append(number)) if is_main else None
+    try:
+        yield
+    finally:
+        if is_main:
+            signal.signal(signal.SIGINT, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if received:
+            signal.raise_signal(signal.SIGINT)
 
 
 @cache
