@@ -28,6 +28,8 @@ _N_FOLDS = 10
 MAX_QUANTILES = 1001
 #: Share of the leaves of known species that may be rejected by default.
 REJECTED_SHARE = 0.05
+# Weight of a plant's share in the operating points; the rest is that of its pictures.
+_PLANT_SHARE = 2 / 3
 # The smallest probability, and complement of one, whose logarithm is taken.
 _FLOOR = 1e-6
 
@@ -44,8 +46,7 @@ class Rejection:
     known : float32 (n_evidence + 1,)
         Likewise on `compute_evidence`, for the probability that a leaf is of a known species.
     quantiles : float64 (m,)
-        Of the product of both probabilities over leaves of known species whose plants are new, evenly spaced,
-        ascending. Every plant counts the same.
+        Of `rate_leaves` over leaves of known species whose plants are new, evenly spaced, ascending.
     """
 
     leaf: np.ndarray
@@ -82,11 +83,11 @@ class Rejection:
         is_no_leaf, is_unknown : bool (n,)
             Why a picture is rejected; both are false where it is not.
         """
-        is_rejected = (leaf * known < self.find_threshold(rejected_share)) | (leaf == 0)
+        is_rejected = (rate_leaves(leaf, known) < self.find_threshold(rejected_share)) | (leaf == 0)
         return is_rejected & (leaf < 0.5), is_rejected & (leaf >= 0.5)
 
     def find_threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
-        """Give the product of both probabilities below which pictures are rejected; infinity to reject all.
+        """Give the value of `rate_leaves` below which pictures are rejected; infinity to reject all.
 
         Parameters
         ----------
@@ -100,6 +101,14 @@ class Rejection:
         if rejected_share == 1:
             return float("inf")
         return float(np.interp(rejected_share, np.linspace(0, 1, len(self.quantiles)), self.quantiles))
+
+
+def rate_leaves(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Rate by the probabilities of `Rejection.assess`, float (n,), how surely pictures show a leaf of a known species.
+
+    That of a leaf is squared: the scores of a picture without a leaf often look like those of a known species.
+    """
+    return leaf**2 * known
 
 
 def count_evidence(n_experts: int) -> int:
@@ -168,7 +177,12 @@ class Examples(NamedTuple):
 
 
 def fit_rejection(
-    leaves: Examples, non_leaves: Examples, known: Examples, unknown: Examples, gain: np.ndarray | float = 0.0
+    leaves: Examples,
+    non_leaves: Examples,
+    known: Examples,
+    unknown: Examples,
+    gain: np.ndarray | float = 0.0,
+    is_typical: np.ndarray | None = None,
 ) -> Rejection:
     """Fit both regressions.
 
@@ -182,14 +196,21 @@ def fit_rejection(
     gain : float (n_evidence,)
         What the evidence of leaves of known species gains on average if the classifiers see all other plants. The
         operating points take it into account: without it, fewer leaves than asked for are rejected.
+    is_typical : bool (n_leaves,), optional
+        The leaves that the operating points are taken from; by default, or if there are none, all of them.
     """
     leaf, is_leaf = _fit_logistic(leaves, non_leaves, _LEAF_REGULARISATION)
     coefficients, is_known = _fit_logistic(known, unknown, _KNOWN_REGULARISATION)
     shift = max(0.0, float(np.sum(gain * coefficients[:-1])))
     is_known = is_known / (is_known + (1 - is_known) * np.exp(-shift))
-    shares = np.linspace(0, 1, min(len(is_leaf), MAX_QUANTILES))
-    # Pictures of a plant are rejected together: by pictures, a few plants with many would set the operating points.
-    quantiles = np.quantile(is_leaf * is_known, shares, weights=leaves.weights, method="inverted_cdf")
+    typical = np.flatnonzero(is_typical) if is_typical is not None and is_typical.any() else np.arange(len(is_leaf))
+    order = typical[np.argsort(rate_leaves(is_leaf, is_known)[typical])]
+    # Pictures of a plant are rejected together: by pictures, a few plants with many would set the operating points, by
+    # plants, a few with a single picture. In between, neither the share of pictures nor that of plants is far off.
+    own = leaves.weights[order]
+    weights = _PLANT_SHARE * own / own.sum() + (1 - _PLANT_SHARE) / len(own)
+    shares = np.linspace(0, 1, min(len(order), MAX_QUANTILES))
+    quantiles = np.interp(shares, np.cumsum(weights) - weights / 2, rate_leaves(is_leaf, is_known)[order])
     return Rejection(leaf, coefficients, quantiles)
 
 

@@ -25,13 +25,16 @@ MAX_HELD_OUT = 1_500
 class RejectionExamples(NamedTuple):
     """Of held-out pictures: vectors and evidence where the species is known, evidence where it is unknown.
 
-    `gain`, float (n_evidence,), is the mean change of the evidence of known species by further plants.
+    `gain`, float (n_evidence,), is the mean change of the evidence of known species by further plants. `is_typical`
+    tells of which leaves another plant of the species was photographed in the same way: a classifier that has seen none
+    says little of one that will have seen some.
     """
 
     leaves: Examples
     known: Examples
     unknown: Examples
     gain: np.ndarray
+    is_typical: np.ndarray
 
 
 def gather_examples(
@@ -71,12 +74,16 @@ def gather_examples(
     own = sample[is_known[sample]]
     both = own[is_known_to_fewer[own]]
     gains = (known[both] - with_fewer[both]) * weights[both, None]
+    plants_of: dict[str | None, set[str]] = {}
+    for picture in pictures:
+        plants_of.setdefault(picture.species, set()).add(picture.group)
     vectors = np.hstack([training_set.vectors[name][indices[own]] for name in identifier.recipe.experts])
     return RejectionExamples(
         Examples(vectors, weights[own], plants[own]),
         Examples(known[own], weights[own], plants[own]),
         Examples(unknown[sample], weights[sample], plants[sample]),
         gains.sum(axis=0) / max(weights[both].sum(), 1e-12),
+        np.array([len(plants_of[pictures[index].species]) > 1 for index in own.tolist()], bool),
     )
 
 
@@ -91,7 +98,8 @@ def learn_to_reject(
     if not rows or not len(examples.leaves.rows):
         return identifier
     non_leaves = Examples(np.array(rows), np.ones(len(rows)), kinds)
-    rejection = fit_rejection(examples.leaves, non_leaves, examples.known, examples.unknown, examples.gain)
+    leaves, known, unknown, gain, is_typical = examples
+    rejection = fit_rejection(leaves, non_leaves, known, unknown, gain, is_typical)
     return replace(identifier, rejection=rejection)
 
 
