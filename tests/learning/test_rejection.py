@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.learning.rejection import Examples, Rejection, compute_evidence, count_evidence, fit_rejection
+from leafid.learning.rejection import (
+    Examples,
+    Rejection,
+    compute_evidence,
+    count_evidence,
+    fit_rejection,
+    rate_leaves,
+)
 
 
 def compute_evidence_slowly(scores, trust, weights, confidence):
@@ -114,14 +121,27 @@ def test_the_operating_points_count_on_what_evidence_gains():
     np.testing.assert_array_equal(fit_rejection(*examples, -gain).quantiles, fitted.quantiles)
 
 
-def test_plants_count_the_same_in_the_operating_points():
-    """One hard plant with many pictures doesn't lower the threshold at which a tenth of the plants is rejected."""
-    hard, easy = make_examples(0, 400, 0), make_examples(3, 100, 1)
-    groups = ["hard"] * 400 + [f"easy {number}" for number in range(100)]
-    leaves = Examples(np.vstack([hard.rows, easy.rows]), np.append(np.full(400, 1 / 400), np.ones(100)), groups)
-    fitted = fit_rejection(leaves, make_examples(-3, 100, 2), leaves, make_examples(-3, 100, 3))
-    leaf, known = fitted.assess(make_examples(3, 1000, 4).rows, make_examples(3, 1000, 5).rows)
-    assert 0.03 < np.logical_or(*fitted.reject(leaf, known, 0.1)).mean() < 0.2
+def test_the_operating_points_lie_between_shares_of_plants_and_of_pictures():
+    """A hard plant with a fifth of the pictures of 401 plants weighs a fifteenth of all, a third of its pictures."""
+    hard, easy = make_examples(0, 100, 0), make_examples(1, 400, 1)
+    groups = ["hard"] * 100 + [f"easy {number}" for number in range(400)]
+    leaves = Examples(np.vstack([hard.rows - 2, easy.rows]), np.append(np.full(100, 1 / 100), np.ones(400)), groups)
+    others = make_examples(-1, 300, 2), leaves, make_examples(-1, 300, 3)
+    new = make_examples(1, 2000, 4).rows, make_examples(1, 2000, 5).rows
+    fitted = fit_rejection(leaves, *others)
+    assert np.logical_or(*fitted.reject(*fitted.assess(*new), 0.06)).mean() < 0.01
+    assert 0.01 < np.logical_or(*fitted.reject(*fitted.assess(*new), 0.1)).mean() < 0.06
+    without_hard = fit_rejection(leaves, *others, is_typical=np.array(groups) != "hard")
+    assert 0.07 < np.logical_or(*without_hard.reject(*fitted.assess(*new), 0.1)).mean() < 0.13
+    # Without a typical leaf, all of them count.
+    np.testing.assert_array_equal(
+        fit_rejection(leaves, *others, is_typical=np.zeros(500, bool)).quantiles, fitted.quantiles
+    )
+
+
+def test_a_doubtful_leaf_is_rejected_before_a_doubtful_species():
+    assert rate_leaves(np.array(0.5), np.array(0.8)) == 0.2
+    assert rate_leaves(np.array(0.8), np.array(0.5)) == pytest.approx(0.32)
 
 
 def test_the_reason_of_a_rejection(rejection):

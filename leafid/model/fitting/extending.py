@@ -124,7 +124,7 @@ def _lower_operating_point(identifier: Identifier, features: Sequence[Features |
     if identifier.rejection is None or assessed is None:
         return identifier
     old = identifier.rejection.quantiles
-    new = np.quantile(assessed[0] * assessed[1], np.linspace(0, 1, len(old)))
+    new = np.quantile(rate_leaves(*assessed), np.linspace(0, 1, len(old)))
     return replace(identifier, rejection=replace(identifier.rejection, quantiles=np.minimum(old, new)))
 
 
