@@ -19,6 +19,7 @@ from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import group_by_training
 from leafid.learning.linear import LinearScorer
+from leafid.learning.rejection import rate_leaves
 from leafid.learning.row_statistics import RowStatistics, update_ridge
 from leafid.model.fitting.plan import weigh_alone
 from leafid.model.fitting.training_set import build_training_set
