@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from leafid.learning.linear import fit_linear
 from leafid.learning.rows import make_rows
 
+Probability = TypeVar("Probability", float, np.ndarray)
 #: Evidence of the fused answer, of each expert, and of their agreement.
 _N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
 #: Penalty of the regression on feature vectors, of that on evidence, and of their calibration.
@@ -103,7 +104,7 @@ class Rejection:
         return float(np.interp(rejected_share, np.linspace(0, 1, len(self.quantiles)), self.quantiles))
 
 
-def rate_leaves(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
+def rate_leaves(leaf: Probability, known: Probability) -> Probability:
     """Rate by the probabilities of `Rejection.assess`, float (n,), how surely pictures show a leaf of a known species.
 
     That of a leaf is squared: the scores of a picture without a leaf often look like those of a known species.
