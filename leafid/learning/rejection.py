@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from leafid.learning.linear import fit_linear
 from leafid.learning.rows import make_rows
 
-Probability = TypeVar("Probability", float, np.ndarray)
 #: Evidence of the fused answer, of each expert, and of their agreement.
 _N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
 #: Penalty of the regression on feature vectors, of that on evidence, and of their calibration.
@@ -31,6 +30,8 @@ MAX_QUANTILES = 1001
 REJECTED_SHARE = 0.05
 # Weight of a plant's share in the operating points; the rest is that of its pictures.
 _PLANT_SHARE = 2 / 3
+# A picture with a lower probability of a leaf probably shows none; what its rating is multiplied by.
+_MIN_LEAF, _NO_LEAF_FACTOR = 0.4, 0.01
 # The smallest probability, and complement of one, whose logarithm is taken.
 _FLOOR = 1e-6
 
@@ -104,12 +105,13 @@ class Rejection:
         return float(np.interp(rejected_share, np.linspace(0, 1, len(self.quantiles)), self.quantiles))
 
 
-def rate_leaves(leaf: Probability, known: Probability) -> Probability:
+def rate_leaves(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Rate by the probabilities of `Rejection.assess`, float (n,), how surely pictures show a leaf of a known species.
 
-    That of a leaf is squared: the scores of a picture without a leaf often look like those of a known species.
+    It is the product of both. Pictures that probably show no leaf are rated below all others: the scores of many look
+    like those of a known species.
     """
-    return leaf**2 * known
+    return leaf * known * np.where(leaf < _MIN_LEAF, _NO_LEAF_FACTOR, 1)
 
 
 def count_evidence(n_experts: int) -> int:

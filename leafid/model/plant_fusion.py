@@ -81,7 +81,7 @@ def _judge(answers: Sequence[Answer], thresholds: Sequence[float], share: np.nda
     odds = np.clip(np.array([answer.known for answer in answers], float), _ODDS_FLOOR, 1 - _ODDS_FLOOR)
     known = float(1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights))))
     leaf = max(float(answer.leaf or 0) for answer in answers)
-    is_known = rate_leaves(leaf, known) >= np.average(thresholds, weights=weights)
+    is_known = rate_leaves(np.array(leaf), np.array(known)) >= np.average(thresholds, weights=weights)
     return round(leaf, 9), round(known, 9), "no-leaf" if not share.any() else "species" if is_known else "unknown"
 
 

@@ -139,9 +139,10 @@ def test_the_operating_points_lie_between_shares_of_plants_and_of_pictures():
     )
 
 
-def test_a_doubtful_leaf_is_rejected_before_a_doubtful_species():
-    assert rate_leaves(np.array(0.5), np.array(0.8)) == 0.2
-    assert rate_leaves(np.array(0.8), np.array(0.5)) == pytest.approx(0.32)
+def test_what_is_probably_no_leaf_is_rated_below_all_others():
+    leaf, known = np.array([0.39, 0.41, 0.9, 0.5]), np.array([1.0, 0.2, 0.5, 0.9])
+    assert np.argsort(rate_leaves(leaf, known)).tolist() == [0, 1, 2, 3]
+    np.testing.assert_allclose(rate_leaves(leaf, known)[1:], [0.082, 0.45, 0.45])
 
 
 def test_the_reason_of_a_rejection(rejection):

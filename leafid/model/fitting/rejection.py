@@ -17,8 +17,9 @@ from leafid.model.fitting.training_set import TrainingSet
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture
 
-#: Number of pictures without a leaf, and maximum number of held-out leaves, that an identifier learns from.
-N_NON_LEAVES = 480
+#: Number of pictures without a leaf that an identifier learns from. Anything can be behind the leaf of a photo.
+N_NON_LEAVES = {AcquisitionType.SCAN: 480, AcquisitionType.SCAN_LIKE: 480, AcquisitionType.PHOTO: 1440}
+#: Maximum number of held-out leaves that it learns from.
 MAX_HELD_OUT = 1_500
 
 
@@ -92,7 +93,7 @@ def learn_to_reject(
 ) -> Identifier:
     """Add to an identifier what it learns from examples, and from pictures without a leaf that `pictures` lend."""
     kinds, rows = [], []
-    for kind, features in load_non_leaves(identifier, pictures, loader, N_NON_LEAVES, KINDS):
+    for kind, features in load_non_leaves(identifier, pictures, loader, N_NON_LEAVES[identifier.type], KINDS):
         kinds.append(kind)
         rows += list(identifier.join_vectors([features]))
     if not rows or not len(examples.leaves.rows):
