@@ -1,0 +1,95 @@
+"""Whether the share of rejected leaves holds on plants that neither the classifiers nor the rejection saw.
+
+    python -m benchmarks.rejection_shares imageclef2011 [--by author] [--seed 0]
+
+Each of five folds of plants, or of authors, is held out of a whole training. Printed are the shares of its leaves of
+known species that are rejected where 5 % may be: of those whose species the rest shows another plant of in the same
+type, and of all; in the mean of the plants, with a 95 % interval of the bootstrap, and of the pictures.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from tabulate import tabulate
+
+import leafid
+from leafid.features.feature_cache import FeatureCache, choose_cache_folder
+from leafid.features.loader import FeatureLoader
+from leafid.features.recipe import group_by_training, load_recipe
+from leafid.model.fitting.identifiers import fit_identifiers
+from leafid.model.fitting.training_set import build_training_set
+from leafid.model.identifier import TypeModel
+from leafid.model.model import REJECTED_SHARE
+from leafid.model.plant_fusion import DEFAULT_EXPONENT
+from leafid.pictures import Picture, split_by_plant
+from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.splits import split_by_unit
+
+_N_FOLDS, _N_RESAMPLES = 5, 2000
+
+
+def main() -> None:
+    """Print a row for each acquisition type."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("collection")
+    parser.add_argument("--by", choices=["plant", "author"], default="plant")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    pictures = [own for own in leafid.read_collection(options.collection).pictures if own.species and own.type]
+    if options.by == "plant":
+        folds = split_by_plant(pictures, _N_FOLDS, options.seed)
+    else:
+        folds = split_by_unit(pictures, "author", _N_FOLDS, options.seed)
+    judged: dict[AcquisitionType, list[tuple[str, bool, bool]]] = {}
+    for type_, found in _judge_folds(pictures, folds, options.seed):
+        judged.setdefault(type_, []).extend(found)
+    rows = []
+    for type_, found in sorted(judged.items()):
+        for name, own in (("another plant", [item for item in found if item[1]]), ("all", found)):
+            plants = np.array([plant for plant, _, _ in own])
+            is_rejected = np.array([rejected for _, _, rejected in own])
+            shares = np.array([is_rejected[plants == plant].mean() for plant in np.unique(plants)])
+            samples = np.random.default_rng(0).choice(shares, (_N_RESAMPLES, len(shares))).mean(axis=1)
+            low, high = np.quantile(samples, [0.025, 0.975])
+            interval = f"{shares.mean():.3f} [{low:.3f}, {high:.3f}]"
+            rows.append([type_, name, len(shares), len(own), interval, f"{is_rejected.mean():.3f}"])
+    print(tabulate(rows, ["type", "species", "plants", "pictures", "mean of plants", "of pictures"]))
+
+
+def _judge_folds(
+    pictures: Sequence[Picture], folds: Sequence[np.ndarray], seed: int
+) -> Iterator[tuple[AcquisitionType, list[tuple[str, bool, bool]]]]:
+    """Yield for each fold and type the plants of leaves of known species, whether another is known, and rejections."""
+    loader = FeatureLoader(FeatureCache(choose_cache_folder(), 2**33))
+    recipes = {type_: load_recipe("default", type_) for type_ in AcquisitionType}
+    for types in group_by_training(recipes):
+        # With `rows`, kernel matrices are computed once for all folds.
+        shared = replace(build_training_set(pictures, recipes[types[0]], loader, 0), rows={})
+        for fold in folds:
+            training = [pictures[index] for index in np.setdiff1d(np.arange(len(pictures)), fold)]
+            seen = {(own.species, own.type) for own in training}
+            for type_, fitted in zip(types, fit_identifiers(shared, types, training, loader, seed), strict=True):
+                model = TypeModel(fitted.identifier, {}, DEFAULT_EXPONENT)
+                species = set(fitted.identifier.species)
+                held_out = [pictures[index] for index in fold]
+                queries = [own for own in held_out if own.type == type_ and own.species in species]
+                features = loader.load(queries, fitted.identifier.extractor)
+                answers = [
+                    model.answer(picture, own, REJECTED_SHARE, {})
+                    for picture, own in zip(queries, features, strict=True)
+                    if own is not None
+                ]
+                found = [
+                    (answer.picture.group, (answer.picture.species, type_) in seen, answer.name is None)
+                    for answer in answers
+                ]
+                print(type_, len(found), f"{np.mean([own[2] for own in found]):.3f}", flush=True)
+                yield type_, found
+
+
+if __name__ == "__main__":
+    main()
