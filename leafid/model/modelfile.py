@@ -87,11 +87,7 @@ def read_object(path: str | os.PathLike[str], kind: type[T]) -> T:
             f"{path}: expected a leafid model, found something else, or the model is damaged: {error!s:.300}; "
             "train it again or get a new copy"
         ) from error
-    if (version := manifest.get("format_version")) == 4:
-        from leafid.model.format4 import ModelArchive, read_parts
-
-        return kind(**read_parts(ModelArchive(manifest, arrays), path))
-    if version != FORMAT_VERSION:
+    if (version := manifest.get("format_version")) != FORMAT_VERSION:
         raise LeafidError(
             f"{path}: expected model format {FORMAT_VERSION}, found {version} "
             f"(written by leafid {manifest.get('program_version')}); update leafid or train the model again"
