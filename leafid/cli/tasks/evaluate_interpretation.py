@@ -26,7 +26,7 @@ from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table, read_metrics
 from leafid.tasks.interpretation.class_distances import read_distances, read_taxonomy
 from leafid.tasks.interpretation.coco import read_coco
-from leafid.tasks.interpretation.label_masks import list_masks, read_mask_pairs
+from leafid.tasks.interpretation.label_masks import read_mask_pairs
 from leafid.tasks.interpretation.metric import Parameters, PictureError, average_errors, score_objects
 from leafid.tasks.interpretation.regions import ObjectPair
 
@@ -67,7 +67,7 @@ def run(options: Options, environment: Environment) -> int:
     elif options.taxonomy:
         distance = read_taxonomy(options.taxonomy)
     parameters = Parameters(options.matching, options.threshold, options.alpha, distance)
-    pairs = _read_pairs(options.truth, options.result, environment)
+    pairs = _read_pairs(options.truth, options.result)
     errors = [score_objects(pair, parameters) for pair in environment.progress(pairs, None, "scoring")]
     tables = [_make_summary(errors)]
     if options.by_picture:
@@ -76,7 +76,7 @@ def run(options: Options, environment: Environment) -> int:
     return 0
 
 
-def _read_pairs(truth: str, result: str, environment: Environment) -> Iterator[ObjectPair]:
+def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
     are_json = [Path(source).suffix.lower() == ".json" for source in (truth, result)]
     if are_json[0] != are_json[1]:
         raise UsageError("expected boxes (.json) or label masks for both truth and result, found one of each")
@@ -85,9 +85,6 @@ def _read_pairs(truth: str, result: str, environment: Environment) -> Iterator[O
         objects = read_coco(result, true_objects).objects
         yield from (ObjectPair(name, listed, objects[name]) for name, listed in sorted(true_objects.objects.items()))
         return
-    missing = sorted(set(list_masks(truth)) - set(list_masks(result)))
-    if missing and Path(truth).is_dir():
-        environment.warn(f"{result}: lacks {len(missing)} masks ({missing[0]} …); their objects count as missed")
     yield from read_mask_pairs(truth, result)
 
 

@@ -4,6 +4,7 @@ The classes of the objects are in ``objects.csv`` of the same folder: ``mask,lab
 to 1) being optional. Without that file all objects have one class.
 """
 
+import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,8 @@ from leafid.tasks.interpretation.regions import BoxedObject, ObjectPair, Region
 from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_table
 
 OBJECTS_FILE = "objects.csv"
+
+logger = logging.getLogger(__name__)
 
 #: By file name of a mask and label, the class of an object and the confidence of the class (0 to 1).
 ObjectNames = dict[tuple[str, int], tuple[str, float]]
@@ -52,6 +55,8 @@ def read_mask_pairs(truth: str | os.PathLike[str], result: str | os.PathLike[str
         files = dict(zip(true_files, files.values(), strict=True))
     for name in files.keys() - true_files.keys():
         raise LeafidError(f"{files[name]}: expected a mask of the ground truth, found no {name} in {truth}")
+    if missing := sorted(true_files.keys() - files.keys()):
+        logger.warning("%s: lacks %d masks (%s first); their objects are missed", result, len(missing), missing[0])
     true_names, names = _read_objects_beside(true_files), _read_objects_beside(files)
     if (true_names is None) != (names is None):
         raise LeafidError(f"{result}: expected {OBJECTS_FILE} beside both or neither of truth and result, found one")
