@@ -27,6 +27,8 @@ class Environment:
 
     stdout: IO[str] = field(default_factory=lambda: _open_stream("stdout"))
     stderr: IO[str] = field(default_factory=lambda: _open_stream("stderr"))
+    #: Seconds until a stderr that is no terminal shows progress, and between two of its lines.
+    log_interval: float = 10.0
 
     def __post_init__(self) -> None:
         # A file name may hold characters that the stream can't encode, or bytes that are no text at all.
@@ -58,9 +60,10 @@ class Environment:
             _redirect_to_devnull(self.stdout)
 
     def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
-        """Yield the items; a terminal shows how many there were, with `what` as the caption."""
-        is_hidden = not self.stderr.isatty()
-        with tqdm(items, what, total, file=self.stderr, leave=False, unit="", disable=is_hidden) as bar:
+        """Yield the items, and show how many there were, with `what` as the caption."""
+        interval = 0.1 if self.stderr.isatty() else self.log_interval
+        delay = 0 if self.stderr.isatty() else self.log_interval
+        with tqdm(items, what, total, False, self.stderr, 80, interval, 2 * interval, unit="", delay=delay) as bar:
             yield from bar
 
 

@@ -81,3 +81,13 @@ def test_a_file_name_that_is_no_text_can_be_printed(tmp_path, name_in_latin_1):
     done = leafid("info", tmp_path, "--jobs", 1)
     assert done.returncode == 0, done.stderr
     assert "\\udce9rable.jpg" in done.stdout
+
+
+def test_a_log_shows_progress_of_long_work_alone():
+    environment = Environment(io.StringIO(), io.StringIO())
+    assert list(environment.progress(range(3), 3, "describe")) == [0, 1, 2]
+    assert not environment.stderr.getvalue()
+    environment.log_interval = 0
+    assert list(environment.progress(range(3), 3, "describe")) == [0, 1, 2]
+    assert "describe:" in environment.stderr.getvalue()
+    assert "3/3" in environment.stderr.getvalue()
