@@ -26,8 +26,8 @@ class _ProjectedEncoder(ABC):
     shape, and regularisation and tolerance of the mixture mean the same for every kind of descriptor.
     """
 
-    #: Number of axes of each learned table by name, an attribute that ends in an underscore: (n_modes, n_row_values).
-    tables: ClassVar[dict[str, int]]
+    #: Names of the learned tables; each is an attribute that ends in an underscore.
+    tables: ClassVar[tuple[str, ...]]
 
     mean_: np.ndarray
     components_: np.ndarray
@@ -94,19 +94,6 @@ class _ProjectedEncoder(ABC):
         names = (*self.tables, "mean", "components", "scale", "position_mean", "position_scale")
         return {name: getattr(self, f"{name}_") for name in names}
 
-    def get_state_shapes(self, n_values: int) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the learned arrays for descriptors of `n_values` values."""
-        n_axes = min(self.n_components, n_values)
-        table = (self.n_modes, n_axes + (3 if self.position_weight else 0))
-        return {
-            **{name: table[:n_table_axes] for name, n_table_axes in self.tables.items()},
-            "mean": (n_values,),
-            "components": (n_values, n_axes),
-            "scale": (),
-            "position_mean": (3,),
-            "position_scale": (3,),
-        }
-
     def set_state(self, state: dict[str, np.ndarray]) -> Self:
         """Take arrays that `get_state` returned."""
         for name, array in state.items():
@@ -138,7 +125,7 @@ class FisherEncoder(_ProjectedEncoder):
        practice", IJCV 105(3), 2013, doi:10.1007/s11263-013-0636-x
     """
 
-    tables: ClassVar = {"weights": 1, "means": 2, "variances": 2}
+    tables = ("weights", "means", "variances")
 
     weights_: np.ndarray
     means_: np.ndarray
@@ -208,7 +195,7 @@ class BagOfWordsEncoder(_ProjectedEncoder):
        ECCV workshop on statistical learning in computer vision, 2004
     """
 
-    tables: ClassVar = {"words": 2}
+    tables = ("words",)
 
     words_: np.ndarray
 

@@ -29,10 +29,9 @@ def kind(request):
 
 
 @pytest.mark.parametrize(("modes", "position"), [(7, 1.0), (4, 0.5)])
-def test_a_restored_encoder_encodes_alike_and_shapes_are_known(kind, modes, position):
+def test_a_restored_encoder_encodes_alike(kind, modes, position):
     encoder = ENCODERS[kind](modes, 5, position).fit(draw_features(500))
     state = encoder.get_state()
-    assert {name: array.shape for name, array in state.items()} == encoder.get_state_shapes(8)
     restored = ENCODERS[kind](modes, 5, position).set_state(state)
     np.testing.assert_array_equal(restored.transform(draw_features(30)), encoder.transform(draw_features(30)))
 

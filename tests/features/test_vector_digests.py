@@ -14,7 +14,7 @@ from msgspec import structs
 
 from leafid.descriptors import measure_families
 from leafid.descriptors.encoding import ENCODERS
-from leafid.descriptors.local import Grid
+from leafid.descriptors.local import Grid, LocalFeatures
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.features.augmentation import Augmentation, augment
 from leafid.features.extractor import FeatureExtractor
@@ -73,7 +73,7 @@ def test_encoders(leaves, check_digests):
     vectors = {}
     for kind, encoder_class in ENCODERS.items():
         encoder = encoder_class(n_modes=4, n_components=8, position_weight=0.7, seed=0)
-        encoder.set_state({name: make_table(name, shape) for name, shape in encoder.get_state_shapes(128).items()})
+        make_codebook(encoder, 128)
         for name, leaf in leaves.items():
             vectors[f"{kind}/{name}"] = encoder.transform(compute_local_features("dense-sift", *leaf, PLAIN))
     check_digests("encoders", vectors)
@@ -88,9 +88,7 @@ def test_shipped_recipes(fixed_pictures, check_digests):
             if expert.is_local:
                 # A small codebook: what it is made of doesn't depend on its size.
                 encoders[name] = structs.replace(expert, modes=4, components=8).make_encoder(seed=0)
-                n_values = LOCAL_DESCRIPTORS[expert.descriptor].length
-                shapes = encoders[name].get_state_shapes(n_values)
-                encoders[name].set_state({key: make_table(key, shape) for key, shape in shapes.items()})
+                make_codebook(encoders[name], LOCAL_DESCRIPTORS[expert.descriptor].length)
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
         features = extractor.extract(shrink(fixed_pictures[str(type_)][0], recipe.longest_side), type_)
         for name, vector in features.vectors.items():
@@ -133,6 +131,13 @@ def compute_local_features(descriptor, image, leaf, grid):
 def summarise(plane):
     """Average a plane over 4 × 4 blocks."""
     return cv2.resize(np.asarray(plane, np.float32), (4, 4), interpolation=cv2.INTER_AREA).ravel()
+
+
+def make_codebook(encoder, n_values):
+    """Put arrays that are made by formula in place of what an encoder learns."""
+    random = np.random.default_rng(0)
+    encoder.fit(LocalFeatures(*(random.random(shape, np.float32) for shape in ((300, n_values), (300, 2), 300))))
+    encoder.set_state({name: make_table(name, array.shape) for name, array in encoder.get_state().items()})
 
 
 def make_table(name, shape):
