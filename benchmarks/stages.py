@@ -16,7 +16,8 @@ from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import PictureViews, extract_local_features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE, Expert, Recipe, load_recipe
-from leafid.learning.linear import LinearScorer, apply_feature_map
+from leafid.learning.feature_maps import apply_feature_map
+from leafid.learning.linear import LinearScorer
 from leafid.model.identifier import Identifier
 from leafid.pictures import AcquisitionType, Picture
 from leafid.pictures.decoding import read_image

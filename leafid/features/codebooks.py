@@ -5,6 +5,7 @@ import io
 import logging
 from collections.abc import Sequence
 from functools import partial
+from itertools import zip_longest
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from leafid.errors import LeafidError
 from leafid.features.extractor import FEATURE_VERSION, extract_local_features, make_views
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Expert, Recipe
-from leafid.features.sampling import sample_evenly
+from leafid.grouping import group_by
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import Picture
 
@@ -42,6 +43,14 @@ def learn_encoders(pictures: Sequence[Picture], recipe: Recipe, loader: FeatureL
     for name, problem in problems.items():
         _log.warning("expert %s sees nothing in these pictures: %s", name, problem)
     return {name: encoder for name, (encoder, _) in learned.items()}
+
+
+def sample_evenly(pictures: Sequence[Picture], n_pictures: int, seed: int) -> list[Picture]:
+    """Sample at most `n_pictures` pictures in rounds; each round takes one picture of every species."""
+    shuffled = [pictures[index] for index in np.random.default_rng(seed).permutation(len(pictures))]
+    by_species = group_by(shuffled, lambda picture: picture.species)
+    rounds = zip_longest(*by_species.values())
+    return [picture for own in rounds for picture in own if picture is not None][:n_pictures]
 
 
 def _learn_encoder(

@@ -8,13 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from leafid.features.recipe import ClassifierSettings
-from leafid.learning.linear import encode_one_vs_rest, fit_linear
 from leafid.learning.ridge import WeightedRows
 from leafid.learning.rows import TrainingRows
-from leafid.learning.softmax import fit_softmax
 
-# Penalty of the softmax regression.
-_SOFTMAX_REGULARISATION = 0.01
 # Number of values up to which sums over all rows are cheap enough to be repeated for the weights of each fold.
 _SMALL_NUMBERS = 2**25
 
@@ -70,7 +66,7 @@ def cross_fit(
     if settings.classifier != "ridge":
         rows, combinations = rows.compress()
         own = WeightedRows(rows, weights[0])
-    all_fits = _fit(own, labels, settings)
+    all_fits = own.fit(labels, settings)
     shape = len(scored), int(labels.max()) + 1
     held_out_scores = [[np.full(shape, -np.inf, np.float32) for _ in partitions] for _ in all_fits]
     remaining = iter(weights[1:])
@@ -85,7 +81,7 @@ def cross_fit(
                 continue
             rest = WeightedRows(rows, fold_weights, own)
             classes = np.unique(labels[rest.indices])
-            for scores, (coefficients, intercepts) in zip(held_out_scores, _fit(rest, labels, settings), strict=True):
+            for scores, (coefficients, intercepts) in zip(held_out_scores, rest.fit(labels, settings), strict=True):
                 found = rest.multiply(coefficients, scored[positions]) + intercepts
                 scores[number][np.ix_(positions, classes)] = found
     fits = [
@@ -93,24 +89,3 @@ def cross_fit(
         for (coefficients, intercepts), scores in zip(all_fits, held_out_scores, strict=True)
     ]
     return fits, every
-
-
-def _fit(rows: WeightedRows, labels: np.ndarray, settings: ClassifierSettings) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Fit the classifier and the softmax regression to rows; coefficients and intercepts of the species in these."""
-    classes, targets = np.unique(labels[rows.indices], return_inverse=True)
-    n_columns = rows.rows.values.shape[1]
-    if len(classes) == 1:
-        nothing = np.zeros((n_columns, 1)), np.zeros(1)
-        return [nothing] * (2 if settings.softmax_components else 1)
-    if settings.classifier == "ridge":
-        fits = [rows.fit_ridge(encode_one_vs_rest(targets).astype(np.float64), settings.regularisation)]
-    else:
-        centred = rows.read_centred(rows.indices)
-        fits = [fit_linear(settings.classifier, centred, targets, settings.regularisation, rows.weights)]
-    if settings.softmax_components:
-        # They leave out what varies between pictures rather than between species.
-        components, strengths = rows.find_components(settings.softmax_components)
-        projections = rows.multiply(components)
-        own = fit_softmax(projections, strengths, targets, rows.weights, _SOFTMAX_REGULARISATION)
-        fits.append((components @ own[0], own[1]))
-    return fits

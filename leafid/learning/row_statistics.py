@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,10 +41,11 @@ class RowStatistics:
         eigenvectors = np.linalg.eigh(factor.T @ factor).eigenvectors
         components = factor @ eigenvectors[:, -N_COMPONENTS:]
         rest = self.rest + (factor**2).sum(axis=1) - (components**2).sum(axis=1)
-        return _make_statistics(components, rest, mean, float(total), self.preparation, self.unit)
+        updated = _make_statistics(components, rest, mean, float(total), self.preparation)
+        return replace(updated, unit=self.unit)
 
 
-def summarise_rows(rows: WeightedRows, unit: float = 1.0) -> RowStatistics:
+def summarise_rows(rows: WeightedRows) -> RowStatistics:
     """Summarise centred rows by their leading principal components, and the variances of the rest."""
     vectors, strengths = rows.find_components(N_COMPONENTS)
     total, sums, squares = float(rows.weights.sum()), np.zeros(len(vectors)), np.zeros(len(vectors))
@@ -58,14 +59,14 @@ def summarise_rows(rows: WeightedRows, unit: float = 1.0) -> RowStatistics:
     values, rotation = np.linalg.eigh(np.diag(strengths) - total * np.outer(inside, inside))
     components = vectors @ (rotation * np.sqrt(np.maximum(values, 0)))
     rest = squares - total * mean**2 - (components**2).sum(axis=1)
-    return _make_statistics(components, rest, mean, total, rows.preparation, unit)
+    return _make_statistics(components, rest, mean, total, rows.preparation)
 
 
 def _make_statistics(
-    components: np.ndarray, rest: np.ndarray, mean: np.ndarray, weight: float, preparation: RowPreparation, unit: float
+    components: np.ndarray, rest: np.ndarray, mean: np.ndarray, weight: float, preparation: RowPreparation
 ) -> RowStatistics:
     components, rest, mean = (own.astype(np.float32) for own in (components, np.maximum(rest, 0), mean))
-    return RowStatistics(components, rest, mean, weight, preparation, unit)
+    return RowStatistics(components, rest, mean, weight, preparation)
 
 
 def update_ridge(

@@ -13,11 +13,6 @@ _MAX_ITERATIONS = 60
 _TOLERANCE = 1e-5
 # Maximum number of scores in memory.
 _BATCH_NUMBERS = 2**22
-# Vectors that are iterated besides the requested eigenvectors, and iterations: for the last ones to be accurate.
-_N_OVERSAMPLES = 16
-_N_POWER_ITERATIONS = 4
-# Ratio of an eigenvalue to the largest one below which it is a rounding error.
-_MIN_EIGENVALUE_RATIO = 1e-13
 
 
 def fit_softmax(
@@ -73,44 +68,3 @@ def fit_softmax(
         found = minimize(compute_loss, start, jac=True, method="L-BFGS-B", options=options).x
     coefficients = found[:-n_species].reshape(shape) * units
     return coefficients.astype(np.float32), found[-n_species:].astype(np.float32)
-
-
-def find_leading_eigenvectors(matrix: np.ndarray, n_vectors: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the eigenvectors with the largest eigenvalues of a positive semidefinite matrix, by randomised iteration.
-
-    Returns orthonormal vectors, float32 (d, k), and their values, falling; `k` is `n_vectors`, or less where fewer
-    eigenvalues are above 0, and at least 1. For 128 vectors of 4,000 rows `scipy.sparse.linalg.eigsh` takes 9 times the
-    time, and `sklearn.utils.extmath.randomized_svd` 8 times that of the same accuracy, mostly for QR decompositions.
-
-    References
-    ----------
-    .. [1] N. Halko, P. G. Martinsson, J. A. Tropp, "Finding structure with randomness: probabilistic algorithms for
-       constructing approximate matrix decompositions", SIAM Review 53(2), 2011, algorithm 4.4, doi:10.1137/090771806
-    """
-    size = len(matrix)
-    width = n_vectors + _N_OVERSAMPLES
-    if 2 * width >= size:
-        values, vectors = np.linalg.eigh(matrix.astype(np.float64))
-    else:
-        basis = np.random.default_rng(0).standard_normal((size, width)).astype(matrix.dtype)
-        for _ in range(_N_POWER_ITERATIONS):
-            basis = _orthonormalise(_orthonormalise(matrix @ basis))
-        values, rotation = np.linalg.eigh((basis.T @ (matrix @ basis)).astype(np.float64))
-        vectors = basis @ rotation.astype(matrix.dtype)
-    leading = np.flatnonzero(values > 1e-6 * values[-1])[::-1][:n_vectors]
-    if not len(leading):
-        leading = np.array([len(values) - 1])
-    return vectors[:, leading].astype(np.float32), np.maximum(values[leading], 0)
-
-
-def _orthonormalise(columns: np.ndarray) -> np.ndarray:
-    """Find nearly orthonormal columns with the same span; a second pass removes the rounding errors of the first.
-
-    The eigenvectors of the columns' inner products take a fraction of the time of a QR decomposition.
-    """
-    double = columns.astype(np.float64)
-    values, rotation = np.linalg.eigh(double.T @ double)
-    kept = values > values[-1] * _MIN_EIGENVALUE_RATIO
-    if not kept.any():  # all columns are 0
-        return columns[:, :1]
-    return (double @ (rotation[:, kept] / np.sqrt(values[kept]))).astype(columns.dtype)

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError, UsageError
-from leafid.features.sampling import weigh_by_plant
 from leafid.learning.backing_off import fit_back_off_threshold
 from leafid.learning.held_out import HeldOutAnswers
 from leafid.pictures.picture import Taxon
+from leafid.pictures.splits import weigh_by_plant
 from leafid.pictures.taxonomy import Taxonomy
 
 # Mean set sizes with a threshold of their own: whole numbers up to this one ...

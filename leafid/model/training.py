@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, group_by_training
-from leafid.features.sampling import sample_by_plant
 from leafid.learning.held_out import held_out_scores
 from leafid.learning.thresholds import fit_thresholds
 from leafid.model.fitting.identifiers import FittedIdentifier, fit_identifiers
@@ -17,6 +16,7 @@ from leafid.model.recogniser import train_recogniser
 from leafid.model.species import describe_species
 from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.splits import sample_by_plant
 
 #: Maximum number of pictures that the type recogniser is learned from.
 RECOGNISER_PICTURES = 20_000

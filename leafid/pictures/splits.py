@@ -123,6 +123,32 @@ def label_units(pictures: Sequence[Picture], unit: str, within_km: float = PLACE
     return _number(connected_components(graph, directed=False)[1][plants].tolist())
 
 
+def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.ndarray:
+    """Sample whole plants, up to a number of pictures; returns ascending indices.
+
+    Plants with more pictures than `limit` are skipped; if all have more, some pictures of one plant are taken. The
+    sample depends on the seed and the names of the plants.
+    """
+    if len(pictures) <= limit:
+        return np.arange(len(pictures))
+    members = group_by(range(len(pictures)), lambda index: pictures[index].group)
+    plants = sorted(members)
+    sampled: list[int] = []
+    order = np.random.default_rng(seed).permutation(len(plants))
+    for position in order:
+        own = members[plants[position]]
+        if len(sampled) + len(own) <= limit:
+            sampled += own
+    return np.array(sorted(sampled or members[plants[order[0]]][:limit]), np.int64)
+
+
+def weigh_by_plant(pictures: Sequence[Picture]) -> np.ndarray:
+    """Weigh pictures so that each plant counts once, as in the official score: one over its number of pictures."""
+    groups = [picture.group for picture in pictures]
+    _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    return 1 / counts[inverse]
+
+
 def _find_near_points(points: Sequence[tuple[float, float]], within_km: float) -> np.ndarray:
     """Find the pairs of points, latitudes and longitudes in degrees, that are closer than this: indices, int (m, 2)."""
     latitude, longitude = np.radians(points).T

@@ -3,8 +3,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.features.sampling import sample_by_plant, sample_evenly
+from leafid.features.codebooks import sample_evenly
 from leafid.pictures.picture import Picture, Taxon
+from leafid.pictures.splits import sample_by_plant
 
 
 def pictures_of(sizes):

@@ -5,14 +5,8 @@ from sklearn.kernel_approximation import AdditiveChi2Sampler
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import NearestCentroid
 
-from leafid.learning.linear import (
-    LinearScorer,
-    apply_chi2_map,
-    apply_feature_map,
-    fit_linear,
-    sum_scorers,
-    weigh_pictures,
-)
+from leafid.learning.feature_maps import apply_chi2_map, apply_feature_map
+from leafid.learning.linear import LinearScorer, fit_linear, sum_scorers, weigh_pictures
 from leafid.learning.rows import make_rows
 
 KINDS = ["ridge", "linear-svm", "lda", "logistic", "nearest-mean"]

@@ -10,8 +10,9 @@ from sklearn.linear_model import LogisticRegression
 from leafid.features.recipe import ClassifierSettings
 from leafid.learning import softmax as module
 from leafid.learning.cross_fitting import cross_fit
+from leafid.learning.ridge import find_leading_eigenvectors
 from leafid.learning.rows import make_rows
-from leafid.learning.softmax import find_leading_eigenvectors, fit_softmax
+from leafid.learning.softmax import fit_softmax
 
 
 def drawn(n, d, seed, n_species=3):

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from leafid.features.sampling import weigh_by_plant
 from leafid.learning.cross_fitting import LinearFit
 from leafid.learning.fusion import fit_fusion_weights, fuse
 from leafid.learning.held_out import HeldOutAnswers
@@ -15,6 +14,7 @@ from leafid.learning.rows import RowPreparation
 from leafid.model.fitting.plan import FitPlan
 from leafid.model.fitting.rejection import RejectionExamples, gather_examples
 from leafid.model.identifier import Identifier, expert_trust
+from leafid.pictures.splits import weigh_by_plant
 
 
 class FittedIdentifier(NamedTuple):

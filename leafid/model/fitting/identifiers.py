@@ -1,6 +1,7 @@
 """Fits identifiers: the classifiers of each expert on all pictures and without each fold, and their fusion."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def fit_identifiers(
         fits, weighted = cross_fit(training_set.make_rows(name), row_labels, weights, partitions, plan.scored, settings)
         experts[name] = FittedExpert(weighted.preparation, fits)
         if keeps_statistics:
-            statistics[name] = summarise_rows(weighted, plan.compute_unit(settings, weights[0]))
+            statistics[name] = replace(summarise_rows(weighted), unit=plan.compute_unit(settings, weights[0]))
     fitted = []
     for index in loader.show_progress(range(len(types)), len(types), "learn to reject"):
         identifier, held_out, examples = fuse_classifiers(plan, index, experts, statistics)

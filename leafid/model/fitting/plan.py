@@ -8,11 +8,11 @@ from itertools import chain
 import numpy as np
 
 from leafid.features.recipe import ClassifierSettings
-from leafid.features.sampling import sample_by_plant
 from leafid.learning.linear import weigh_pictures
 from leafid.model.fitting.training_set import TrainingSet
 from leafid.pictures import split_by_plant
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.splits import sample_by_plant
 
 N_FOLDS = 5
 #: Number of folds of the classifiers that see fewer plants. If their errors are in inverse proportion to the number of

@@ -11,11 +11,11 @@ from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS, KINDS
-from leafid.features.sampling import sample_by_plant, weigh_by_plant
 from leafid.learning.rejection import Examples, compute_evidence, fit_rejection
 from leafid.model.fitting.training_set import TrainingSet
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.splits import sample_by_plant, weigh_by_plant
 
 #: Number of pictures without a leaf that an identifier learns from. Anything can be behind the leaf of a photo.
 N_NON_LEAVES = {AcquisitionType.SCAN: 480, AcquisitionType.SCAN_LIKE: 480, AcquisitionType.PHOTO: 1440}
