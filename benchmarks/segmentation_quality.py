@@ -19,7 +19,6 @@ import numpy as np
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
-from leafid.tasks.interpretation.label_masks import read_label_mask
 
 
 def measure(folder: Path) -> dict[str, tuple[float, float]]:
@@ -27,7 +26,7 @@ def measure(folder: Path) -> dict[str, tuple[float, float]]:
     found = {}
     for file in sorted((folder / "RGB").glob("*.JPG")):
         image = read_image(file)
-        true = read_label_mask(folder / "masks" / f"{file.stem}.png") > 0
+        true = cv2.imread(str(folder / "masks" / f"{file.stem}.png"), cv2.IMREAD_GRAYSCALE) > 0
         start = time.thread_time()
         blade = segment(image, AcquisitionType.SCAN_LIKE).blade
         spent = time.thread_time() - start

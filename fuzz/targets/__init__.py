@@ -19,7 +19,6 @@ _MODULES = {
     "plantnet300k": "plantnet300k",
     "boxes": "boxes",
     "tables": "tables",
-    "label-mask": "label_mask",
     "picture": "picture",
     "store": "store",
     "content": "content",
