@@ -26,7 +26,7 @@ def measure(folder: Path) -> dict[str, tuple[float, float]]:
     found = {}
     for file in sorted((folder / "RGB").glob("*.JPG")):
         image = read_image(file)
-        true = cv2.imread(str(folder / "masks" / f"{file.stem}.png"), cv2.IMREAD_GRAYSCALE) > 0
+        true = read_image(folder / "masks" / f"{file.stem}.png").any(axis=2)
         start = time.thread_time()
         blade = segment(image, AcquisitionType.SCAN_LIKE).blade
         spent = time.thread_time() - start
