@@ -1,20 +1,18 @@
 """The one place that turns TOML and JSON into typed objects, and says what is wrong with them.
 
 `msgspec` does the checking: types are annotations, and it has no dependencies of its own. Its errors leave out what was
-found, the names of a table's entries and the choices, which are added here.
+found and the names of a table's entries, which are added here.
 """
 
 import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import is_dataclass
+from copy import copy
 from functools import partial
-from itertools import repeat
-from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -22,10 +20,8 @@ from leafid.errors import LeafidError
 from leafid.textfiles import read_text
 
 T = TypeVar("T")
-#: Where a value is in the data: names and indices from the outside in.
-KeyPath = tuple[str | int, ...]
-
-_KEY_ERROR = re.compile(r"Object (contains unknown|missing required) field `(.*)`", re.DOTALL)
+# A message of msgspec: the problem, and the place, such as ``$.experts[...].families[0]``.
+_ERROR = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$(.*)`)?", re.DOTALL)
 # The words of messages for those of msgspec.
 _WORDS = {"bool": "true or false", "float": "a number", "int": "a whole number"}
 _WORDS |= {"str": "text", "object": "a table", "array": "a list"}
@@ -80,80 +76,47 @@ def convert(data: Any, kind: type[T], source: object, decode: Callable[[type, An
         json.dumps(data, ensure_ascii=False, allow_nan=False, default=str).encode()
     except (ValueError, RecursionError):
         raise LeafidError(f"{source}: expected finite numbers and text of Unicode characters, found others") from None
-    attempt = partial(msgspec.convert, dec_hook=decode, str_keys=True)
+    attempt = partial(msgspec.convert, type=kind, dec_hook=decode, str_keys=True)
     try:
-        return attempt(data, kind)
+        return attempt(data)
     except (ValueError, OverflowError) as error:
-        raise LeafidError(f"{source}: {_find_error(data, kind, attempt) or error}") from None
+        raise LeafidError(f"{source}: {_describe_error(str(error), data, attempt)}") from None
 
 
-def _find_error(value: Any, kind: Any, attempt: Callable[[Any, Any], Any], path: KeyPath = ()) -> str | None:
-    """Find the innermost value that its type refuses, and describe the error; None where there is none."""
-    try:
-        attempt(value, kind)
-        return None
-    except msgspec.ValidationError as error:
-        message = str(error).partition(" - at `")[0]
-    kind = _choose_alternative(kind, value)
-    for key, part, own in _list_parts(value, kind):
-        if found := _find_error(part, own, attempt, (*path, key)):
-            return found
-    if error_of_key := _KEY_ERROR.fullmatch(message):
-        problem, key = error_of_key.groups()
-        if problem == "missing required":
-            return _join((*path, key), "expected a value, found nothing")
-        known = sorted(field.encode_name for field in msgspec.structs.fields(kind))
-        return _join(path, f"unknown key {key!r}; expected {', '.join(known)}")
-    # The name of an entry may be refused, too.
-    if message.startswith("Invalid enum value") and _get_container(kind) is None:
-        choices = get_args(kind) if get_origin(kind) is Literal else [member.value for member in kind]
-        return _join(path, f"expected one of {', '.join(map(str, choices))}, found {value!r:.100}")
+def _describe_error(error: str, data: Any, attempt: Callable[[Any], Any]) -> str:
+    """Describe an error of msgspec: the place in the data, what was expected there, and what was found."""
+    parts = _ERROR.fullmatch(error)
+    message, place = parts.groups() if parts else (error, None)
+    found = whole = copy(data)
+    path = ""
+    # A key of the data may look like a place.
+    with suppress(LookupError, TypeError, ValueError):
+        for step in re.findall(r"\.\.\.|[^.\[\]]+", place or ""):
+            key: Any = int(step) if isinstance(found, list) else step
+            if step == "...":
+                key = _find_entry(found, whole, error, attempt)
+            path += f"[{key}]" if isinstance(key, int) else f".{key}" if path else key
+            found[key] = copy(found[key])
+            found = found[key]
+    if missing := re.fullmatch(r"Object missing required field `(.*)`", message):
+        return f"{path}.{missing[1]}: expected a value, found nothing".removeprefix(".")
+    message = re.sub(r"Object contains unknown field `(.*)`", r"unknown key '\1'", message, flags=re.DOTALL)
+    message = re.sub("Invalid enum value.*", "Expected one of the documented values", message, flags=re.DOTALL)
     message = message.replace("Number out of range", "Expected `float`")
     if message.startswith("Expected"):
         expected = re.sub(r"`(\w+)", lambda word: _WORDS.get(word[1], word[1]), message.partition(", got")[0])
-        message = f"{expected[0].lower()}{expected[1:].replace('`', '')}, found {value!r:.100}"
-    return _join(path, message)
+        message = f"e{expected[1:].replace('`', '')}, found {found!r:.100}"
+    return f"{path}: {message}" if path else message
 
 
-def _choose_alternative(kind: Any, value: Any) -> Any:
-    """Of a union, choose the type for a table, a list or another value; of an annotated type, the type."""
-    if get_origin(kind) is Annotated:
-        return _choose_alternative(get_args(kind)[0], value)
-    if get_origin(kind) not in {Union, UnionType}:
-        return kind
-    alternatives = [_choose_alternative(own, value) for own in get_args(kind)]
-    return next((own for own in alternatives if _get_container(own) is _get_container(type(value))), kind)
-
-
-def _get_container(kind: Any) -> type | None:
-    origin = get_origin(kind) or kind
-    if (
-        origin in (dict, Mapping)
-        or is_dataclass(kind)
-        or (isinstance(origin, type) and issubclass(origin, msgspec.Struct))
-    ):
-        return dict
-    return list if origin in (list, tuple, set, frozenset) else None
-
-
-def _list_parts(value: Any, kind: Any) -> Iterable[tuple[str | int, Any, Any]]:
-    """List the entries of a table or a list: the name or index of each, the value, and its type."""
-    arguments = get_args(kind)
-    if isinstance(value, dict) and _get_container(kind) is dict and kind is not dict:
-        if arguments:
-            return [(key, part, arguments[1]) for key, part in value.items()]
-        if is_dataclass(kind):
-            types = get_type_hints(kind, include_extras=True)
-        else:
-            types = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
-        return [(key, part, types[key]) for key, part in value.items() if key in types]
-    if isinstance(value, list) and _get_container(kind) is list and arguments:
-        is_fixed = get_origin(kind) is tuple and arguments[-1] is not ...
-        types_of_parts = arguments if is_fixed else repeat(arguments[0])
-        return [(index, part, own) for index, (part, own) in enumerate(zip(value, types_of_parts, strict=False))]
-    return []
-
-
-def _join(path: KeyPath, message: str) -> str:
-    words = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
-    return f"{words}: {message}" if words else message
+def _find_entry(table: dict[str, Any], whole: Any, error: str, attempt: Callable[[Any], Any]) -> str:
+    """Find the name of the entry of a table that has an error, which msgspec leaves out, and remove the others."""
+    for name, value in list(table.items()):
+        table.clear()
+        table[name] = value
+        try:
+            attempt(whole)
+        except ValueError as own:
+            if str(own) == error:
+                return name
+    raise LookupError

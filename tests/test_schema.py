@@ -64,14 +64,14 @@ def test_data_become_objects_with_defaults() -> None:
         ({"others": [LEAF | {"width": float("nan")}]}, "twig: expected finite numbers and text of Unicode characters"),
         (
             {"others": [LEAF | {"margin": "lobed"}]},
-            "twig: others[0].margin: expected one of entire, toothed, found 'lobed'",
+            "twig: others[0].margin: expected one of the documented values, found 'lobed'",
         ),
         (
             {"others": [LEAF | {"colours": ["red", "blue"]}]},
-            "twig: others[0].colours[1]: expected one of red, green, found 'blue'",
+            "twig: others[0].colours[1]: expected one of the documented values, found 'blue'",
         ),
-        ({"others": [LEAF | {"lobe": 3}]}, "twig: others[0]: unknown key 'lobe'; expected colours, kind, "),
-        ({"bud": LEAF | {"feature_map": "chi2"}}, "twig: bud: unknown key 'feature_map'; expected colours, kind, "),
+        ({"others": [LEAF | {"lobe": 3}]}, "twig: others[0]: unknown key 'lobe'"),
+        ({"bud": LEAF | {"feature_map": "chi2"}}, "twig: bud: unknown key 'feature_map'"),
         ({"bud": LEAF | {"map": []}}, "twig: bud.map: expected text, found []"),
         ({"bud": {"kind": "needle"}}, "twig: bud: expected a leaf, found a needle"),
         ({"box": [1]}, "twig: box: expected a list of length 2, found [1]"),
