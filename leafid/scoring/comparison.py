@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.grouping import count_noun, group_by
-from leafid.learning.averages import average_score
+from leafid.grouping import count_noun
 from leafid.scoring.plant_task import MEAN_OF_TYPES, JudgedRun, PlantMetric, select_types
 from leafid.scoring.resampling import correct_holm, randomisation_test
 from leafid.scoring.tables import Table
@@ -26,14 +25,12 @@ def make_comparison_table(
 ) -> Table:
     """Compare every two runs, first with second, first with third, …, on one type or on the mean of the types.
 
-    p is two-sided, by paired randomisation over plants; a picture that a run lacks counts 0. Won or lost are the
-    species, each averaged as S is.
+    p is two-sided, by paired randomisation over plants; a picture that a run lacks counts 0.
     """
     weights, plants = weigh_pictures(truth, metric, acquisition_type), truth.encode("unit")[1]
     counted = np.flatnonzero(weights)
     values = [run.score_pictures(metric) for run in runs]
     parts = [(weights * value)[counted] for value in values]
-    species = [score_species(truth, value, acquisition_type) for value in values]
     pairs = list(combinations(range(len(runs)), 2))
     p_values = [
         randomisation_test(parts[a] - parts[b], plants[counted], resamples=resamples, seed=seed) for a, b in pairs
@@ -41,16 +38,12 @@ def make_comparison_table(
     rows = []
     for (a, b), p, corrected in zip(pairs, p_values, correct_holm(p_values).tolist(), strict=True):
         scores = math.fsum(parts[a]), math.fsum(parts[b])
-        margin = (species[a] - species[b])[~np.isnan(species[a])]
-        wins, losses = int((margin > 1e-12).sum()), int((margin < -1e-12).sum())
-        counts = wins, len(margin) - wins - losses, losses
-        rows.append([runs[a].name, runs[b].name, *scores, scores[0] - scores[1], p, corrected, *counts])
+        rows.append([runs[a].name, runs[b].name, *scores, scores[0] - scores[1], p, corrected])
     name = metric.column
-    columns = ["run A", "run B", f"{name} of A", f"{name} of B", "A - B", "p", "p (Holm)", "A wins", "ties", "B wins"]
+    columns = ["run A", "run B", f"{name} of A", f"{name} of B", "A - B", "p", "p (Holm)"]
     notes = [
         f"p: paired randomisation over plants, {resamples} resamples, seed {seed}; "
-        f"Holm's correction for {count_noun(len(rows), 'comparison')}",
-        "wins, ties: species on which a run is better, or both are as good",
+        f"Holm's correction for {count_noun(len(rows), 'comparison')}"
     ]
     return Table(f"Comparison, {name}, {acquisition_type or MEAN_OF_TYPES}", columns, rows, notes)
 
@@ -63,17 +56,3 @@ def weigh_pictures(truth: GroundTruth, metric: PlantMetric, acquisition_type: st
         weights, groups = metric.weigh(truth, indices)
         result[indices] = weights / (groups.max() + 1) / len(types)
     return result
-
-
-def score_species(
-    truth: GroundTruth, values: NDArray[np.float64], acquisition_type: str | None = None
-) -> NDArray[np.float64]:
-    """Compute S of each species from the pictures' scores, over all pictures or those of one type; NaN without any.
-
-    The result is in the order of ``truth.encode("species")``.
-    """
-    authors, plants = truth.encode("author")[1], truth.encode("plant")[1]
-    counted = (index for index, type_ in enumerate(truth.type) if acquisition_type in (None, type_))
-    groups = group_by(counted, truth.species.__getitem__)
-    members = [groups.get(name, []) for name in truth.encode("species")[0]]
-    return np.array([average_score(values[own], authors[own], plants[own]) for own in members])

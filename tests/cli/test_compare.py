@@ -28,10 +28,9 @@ def test_scores_are_those_of_evaluate(cli):
 
 
 @pytest.mark.parametrize("metric", ["inverse-rank", "per-plant", "top-1"])
-def test_other_metrics_and_the_species_that_are_won(cli, metric):
+def test_other_metrics(cli, metric):
     (comparison,) = json.loads(cli("compare", TRUTH, GOOD, PARTIAL, "--metric", metric, "--format", "json").out)
     (row,) = comparison["rows"]
-    assert row["A wins"] + row["ties"] + row["B wins"] == 6
     assert row[f"{metric} of A"] > row[f"{metric} of B"]
 
 
