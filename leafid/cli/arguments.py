@@ -161,7 +161,7 @@ class ReadingOptions:
         metavar="FILE",
     )
     label_from: str | None = option(
-        r"find labels, and whatever --metadata has, in the paths of pictures: '(?P<label>[a-z]+)_(?P<plant>\d+)'",
+        "find the labels, a group or else the match, in the paths of pictures: '([a-z]+)_'",
         metavar="REGEX",
     )
     plants_from: str | None = option(

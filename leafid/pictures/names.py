@@ -1,4 +1,4 @@
-"""Parses the words that collections write in different ways: species names, dates, numbers, contents."""
+"""Parses the words that collections write in different ways: species names, dates, coordinates."""
 
 import re
 import unicodedata
@@ -134,13 +134,6 @@ def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | No
             raise LeafidError(f"expected a number from {-limit} to {limit}, found {word!r}")
     found = float(latitude), float(longitude)
     return found if any(found) else None
-
-
-def parse_content(text: str) -> str | None:
-    """Parse what a picture shows, in the words of any collection; None for other words."""
-    word = text.strip().lower()
-    word = {"leafage": "foliage", "branch": "foliage", "bark": "stem", "habit": "entire"}.get(word, word)
-    return word if word in {"leaf", "foliage", "dead leaf", "flower", "fruit", "stem", "entire"} else None
 
 
 def natural_sort_key(name: str) -> list[tuple[bool, int, str]]:

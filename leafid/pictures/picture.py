@@ -62,8 +62,6 @@ class Picture:
 
     file: Path
     type: AcquisitionType | None = None
-    #: ``leaf``, ``foliage``, ``dead leaf``, ``flower``, ``fruit``, ``stem`` or ``entire``.
-    content: str | None = None
     taxon: Taxon | None = None
     #: Identifier of the individual plant.
     plant: str | None = None

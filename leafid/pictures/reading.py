@@ -74,10 +74,9 @@ def read_collection(
         ``latitude``, ``longitude``, ``split``. It is found by itself where it has labels, is in the folder and is
         called ``metadata.csv``, ``labels.csv`` or ``annotations.csv``.
     label_from : str, optional
-        A regular expression for the paths of pictures below the folder, with groups named after these columns; without
-        a group, the match is the label.
+        A regular expression for the paths of pictures below the folder, whose group, or match, is the label.
     plants_from : str, optional
-        A regular expression like `label_from` whose match is the plant.
+        A regular expression like `label_from` whose group, or match, is the plant.
 
     Raises
     ------

@@ -51,7 +51,7 @@ def evaluate(
         counts 0.
     metrics : sequence of str
         By default those that ``leafid evaluate`` prints; also "genus", "family" and "top-K" for any K.
-    by : {"type", "species", "genus", "family", "author", "plant", "content"}, default "type"
+    by : {"type", "species", "genus", "family", "author", "plant"}, default "type"
         What the rows are. By type there are two more: "mean of types" and "all pictures". By genus and family, their
         own S is added.
     bootstrap : Bootstrap or bool, default False

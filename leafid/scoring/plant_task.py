@@ -24,7 +24,7 @@ from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import UNKNOWN, GroundTruth, find_indices
 
 #: What pictures can be grouped by.
-GROUPS = ("species", "genus", "family", "author", "plant", "content")
+GROUPS = ("species", "genus", "family", "author", "plant")
 MEAN_OF_TYPES, ALL = "mean of types", "all pictures"
 #: The order of acquisition types in tables.
 TYPE_ORDER = (*map(str, AcquisitionType), UNKNOWN)

@@ -56,7 +56,6 @@ class GroundTruth:
     plant: tuple[str, ...]
     #: What is counted, resampled and fused as a plant: a picture of an unknown plant is one of its own.
     unit: tuple[str, ...]
-    content: tuple[str, ...]
     #: The names that a run may use.
     known: KnownNames
 
@@ -138,7 +137,6 @@ def make_ground_truth(
         author=tuple(picture.author or UNKNOWN for picture in labelled),
         plant=tuple(picture.plant or UNKNOWN for picture in labelled),
         unit=tuple(picture.group if picture.plant else f"picture {picture.name}" for picture in labelled),
-        content=tuple(str(picture.content or UNKNOWN) for picture in labelled),
         known=replace(known or collect_known_names(listed), pictures=frozenset(picture.name for picture in listed)),
     )
 

@@ -24,7 +24,6 @@ def test_2011(tmp_path, add):
     (picture,) = read_collection(tmp_path).pictures
     assert picture.file == tmp_path / "Train" / "1.jpg"
     assert picture.type is AcquisitionType.SCAN
-    assert picture.content == "leaf"
     assert picture.taxon == Taxon("Celtis australis", "Celtis", "Cannabaceae", "Rosales")
     assert (picture.plant, picture.author) == ("113", "Doe Jane")
     assert picture.date == "2010-07-06"
@@ -41,7 +40,6 @@ def test_2012(tmp_path, draw, class_id):
     collection = read_collection(tmp_path)
     (picture,) = collection.pictures
     assert picture.taxon == Taxon("Quercus coccifera", "Quercus", "Fagaceae", "Fagales")
-    assert picture.content == "foliage"
     assert picture.vernacular_names == ("Kermes oak", "Chêne kermès")
     assert picture.coordinates == (43.6, 3.9)
     assert picture.part is None
@@ -54,7 +52,7 @@ def test_2013(tmp_path, draw):
     draw(tmp_path / "train" / "13.jpg")
     (picture,) = read_collection(tmp_path).pictures
     assert picture.taxon == Taxon("Acer campestre", "Acer", "Sapindaceae", None)
-    assert (picture.type, picture.content) == (AcquisitionType.PHOTO, "flower")
+    assert picture.type == AcquisitionType.PHOTO
     assert (picture.plant, picture.date, picture.part) == ("77", "2012-05-20", "train")
     assert picture.coordinates == (43.6, 3.9)
 
@@ -182,7 +180,7 @@ def test_real_training_set(real_data):
     assert len({p.plant for p in collection.pictures}) == 269
     assert len({p.author for p in collection.pictures}) == 17
     assert sum(not p.vernacular_names for p in collection.pictures) == 67
-    assert all(p.date and p.coordinates and p.content and p.taxon.family and p.taxon.order for p in collection.pictures)
+    assert all(p.date and p.coordinates and p.taxon.family and p.taxon.order for p in collection.pictures)
     assert {p.part for p in collection.pictures} == {"train"}
     assert collection.problems == ()
     assert collection.find_missing() == ()

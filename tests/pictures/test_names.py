@@ -66,13 +66,6 @@ def test_invalid_numbers(text):
         names.parse_coordinates(text, "3.9")
 
 
-def test_contents():
-    assert names.parse_content("Leafage") == "foliage"
-    assert names.parse_content("Dead leaf") == "dead leaf"
-    assert names.parse_content("bark") == "stem"
-    assert names.parse_content("other") is None
-
-
 def test_natural_order():
     expected = ["1.jpg", "2.jpg", "10.jpg", "10a.jpg", "a2.jpg", "a10.jpg", "a.jpg"]
     shuffled = random.Random(0).sample(expected, len(expected))

@@ -30,11 +30,11 @@ def plantnet(root, draw):
 def test_plantnet300k(tmp_path, draw):
     collection = read_collection(plantnet(tmp_path, draw))
     assert collection.layout == "plantnet300k"
-    assert [(p.name, p.part, p.species, p.plant, p.author, p.content) for p in collection.pictures] == [
-        ("aa.jpg", "train", "Lactuca virosa", "55", "Jane", "leaf"),
-        ("bb.jpg", "val", "Lactuca virosa", "55", "Jane", "entire"),
-        ("dd.jpg", "test", "Platanus x hispanica", None, None, None),
-        ("cc.jpg", "test", "Lactuca virosa", "56", "Jane", None),
+    assert [(p.name, p.part, p.species, p.plant, p.author) for p in collection.pictures] == [
+        ("aa.jpg", "train", "Lactuca virosa", "55", "Jane"),
+        ("bb.jpg", "val", "Lactuca virosa", "55", "Jane"),
+        ("dd.jpg", "test", "Platanus x hispanica", None, None),
+        ("cc.jpg", "test", "Lactuca virosa", "56", "Jane"),
     ]
     assert {p.type for p in collection.pictures} == {AcquisitionType.PHOTO}
     # That of a species without a name.

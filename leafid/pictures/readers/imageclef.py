@@ -105,7 +105,6 @@ def read_picture(xml: Path, folder: Path | None = None, part: str | None = None)
     picture = Picture(
         file,
         type_,
-        content=names.parse_content(fields.get("Content", "")),
         taxon=taxon,
         plant=fields.get("IndividualPlantId"),
         author=fields.get("Author"),

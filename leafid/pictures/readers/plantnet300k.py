@@ -29,7 +29,6 @@ class _Entry(msgspec.Struct):
     """What the metadata tell about a picture."""
 
     obs_id: int | str | None = None
-    organ: str | None = None
     author: str | None = None
     license: str | None = None
 
@@ -42,7 +41,7 @@ def detect(path: Path) -> bool:
 def read(path: Path) -> tuple[list[Picture], list[str]]:
     """Read the data set, its ``images`` folder, or one of its parts.
 
-    An observation serves as the plant. All pictures count as photos; their content is the organ.
+    An observation serves as the plant. All pictures count as photos.
     """
     names_file = _find_file(path, _NAMES_FILE)
     if names_file is None:
@@ -60,7 +59,6 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
                 picture = Picture(
                     file,
                     type=AcquisitionType.PHOTO,
-                    content=names.parse_content(entry.organ or ""),
                     taxon=taxon,
                     plant=None if entry.obs_id is None else str(entry.obs_id),
                     author=entry.author,

@@ -15,7 +15,7 @@ from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.readers import folders
 from leafid.textfiles import LineProblems, read_table, read_text
 
-#: Columns of a table, and groups of a pattern; each with other words for it.
+#: Columns of a table, each with other words for it.
 FIELDS: dict[str, tuple[str, ...]] = {
     "file": ("filename", "file_name", "image", "image_path", "picture", "path"),
     "label": ("species", "class", "class_name", "category", "taxon", "scientific_name"),
@@ -164,26 +164,22 @@ _ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
 
 
 def compile_pattern(field: str, pattern: str) -> re.Pattern[str]:
-    """Compile a pattern with groups named after `FIELDS`; without a group, the match is the value of the field.
-
-    A `UsageError` is raised if it is no regular expression, or has other groups.
-    """
+    """Compile a pattern; a `UsageError` is raised if it is no regular expression, or has more than one group."""
     try:
         compiled = re.compile(pattern)
     except re.error as error:
         raise UsageError(f"expected a regular expression for the {field}, found {pattern!r}: {error}") from None
-    if compiled.groupindex.keys() - FIELDS.keys() or compiled.groups > max(1, len(compiled.groupindex)):
-        known = ", ".join(FIELDS)
-        raise UsageError(f"expected a single group for the {field}, or groups called {known}, found {pattern!r}")
+    if compiled.groups > 1:
+        raise UsageError(f"expected at most one group for the {field}, found {pattern!r}")
     return compiled
 
 
 def apply_pattern(
     root: Path, pictures: Sequence[Picture], pattern: re.Pattern[str], field: str
 ) -> tuple[list[Picture], list[str]]:
-    """Add what a pattern finds in the paths of pictures below the root; also return a line about those without a match.
+    """Add what a pattern, or its group, finds in the paths of pictures below the root, as one of `FIELDS`.
 
-    A `LeafidError` is raised with the first value that is wrong.
+    Also returns a line about those without a match. A `LeafidError` is raised with the first value that is wrong.
     """
     changed: list[Picture] = []
     unmatched: list[Path] = []
@@ -191,9 +187,9 @@ def apply_pattern(
         match = pattern.search(str(get_relative_path(picture.file, root)))
         if match is None:
             unmatched.append(picture.file)
-        record = (match.groupdict() or {field: match[pattern.groups]}) if match else {}
         try:
-            changed.append(_apply_record(picture, {field: word for field, word in record.items() if word}))
+            word = match[pattern.groups] if match else None
+            changed.append(_apply_record(picture, {field: word} if word else {}))
         except LeafidError as error:
             raise LeafidError(f"{picture.file}: {error}") from None
     if not unmatched:
