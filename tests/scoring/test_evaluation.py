@@ -52,7 +52,7 @@ def test_rankings_need_no_scores_and_no_name():
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        ({"1.jpg": ["Quercus ilexx"]}, "a: expected a known species, found 'Quercus ilexx'; the nearest"),
+        ({"1.jpg": ["quercus ilex"]}, "a: expected a known species, found 'quercus ilex'; the nearest"),
         ({"9999.jpg": ["Quercus ilex"]}, "a: expected a picture of the ground truth"),
         ({"1.jpg": [("x", np.nan)]}, "a: expected a finite score of 'x' for '1.jpg'"),
     ],
