@@ -41,6 +41,7 @@ def list_commands(real: str | None, folder: Path) -> dict[str, list[str]]:
         "evaluate-official": ["evaluate", sample, run, "--part", "test", "--official"],
         "evaluate-intervals": ["evaluate", sample, run, "--part", "test", "--intervals", "all"],
         "evaluate-list": ["evaluate", "--list"],
+        "evaluate-plants": ["evaluate", sample, run, "--part", "test", "--plants"],
         "evaluate-average": ["evaluate", sample, run, "--part", "test", "--average", "2"],
         "evaluate-reliability": ["evaluate", sample, run, "--part", "test", "--reliability"],
         "hierarchy": ["evaluate-hierarchy", sample, run, "--part", "test"],

@@ -8,6 +8,7 @@ References
 .. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF 2011; package README, section 3.
 """
 
+import difflib
 import os
 import re
 from array import array
@@ -22,6 +23,10 @@ from leafid.errors import ProblemsError
 from leafid.scoring.runs import KnownNames, Run, make_run
 from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_lines
 
+# Maximum number of names to search the nearest known name for: each takes a millisecond.
+_MAX_SUGGESTIONS = 200
+# Minimum similarity of a misspelt name: congeners such as Juglans nigra and Juglans regia are below it.
+_MIN_SIMILARITY = 0.88
 # What a line looks like, for messages.
 _LINE = "'<picture> <Genus species> <rank> <score>'"
 
@@ -139,17 +144,28 @@ def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
     # Species of one name end with their identifiers.
     normalised = {_normalise(re.sub(r" \d+$", "", name)): name for name in names}
     normalised |= {_normalise(name): name for name in names}
+    # Of plain classes, as Species1 and Species12, any other may exist, too, and may resemble a known one.
+    has_classes = not known.complete and not all(map(_is_binomial, names))
     lines = _find_first_lines(run, run.species_index, len(run.species))
-    for line, name in zip(lines, run.species, strict=True):
+    unknown = [(line, name) for line, name in zip(lines, run.species, strict=True) if name not in known.species]
+    for number, (line, name) in enumerate(sorted(unknown)):
         nearest = normalised.get(_normalise(name))
-        if name in known.species or (nearest is None and not known.complete):
-            continue
-        hint = f"the nearest known name is {nearest!r}" if nearest else "--official counts it as a wrong answer"
-        yield line, f"expected a known species, found {name!r}; {hint}"
+        if nearest is None and not has_classes and number < _MAX_SUGGESTIONS:
+            nearest = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=_MIN_SIMILARITY)), None)
+        if nearest is not None:
+            yield line, f"expected a known species, found {name!r}; the nearest known name is {nearest!r}"
+        elif known.complete or not (has_classes or _is_binomial(name)):
+            yield line, f"expected a known species, found {name!r}; --official counts it as a wrong answer"
 
 
 def _normalise(name: str) -> str:
     return " ".join(name.replace("_", " ").casefold().split())
+
+
+def _is_binomial(name: str) -> bool:
+    # The cross of a hybrid genus stands before its name.
+    words = name.removeprefix("x ").split()
+    return len(words) >= 2 and words[0][:1].isupper() and all(word[:1].islower() for word in words[1:])
 
 
 def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:

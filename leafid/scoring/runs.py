@@ -114,8 +114,8 @@ class KnownNames:
 
     pictures: frozenset[str]
     species: frozenset[str]
-    #: Whether there can be no other species. Where only a test set is known, a name that it lacks may be another
-    #: species of the training set, and is accepted unless it is a known one with other capitals or underscores.
+    #: Whether there can be no other species. Where only a test set is known, a well-formed name that it lacks may be
+    #: another species of the training set, and is accepted unless it looks misspelt.
     complete: bool = True
     #: The species of each identifier that a run may use in place of the name.
     identifiers: Mapping[str, str] = field(default_factory=dict)

@@ -77,7 +77,7 @@ def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scor
             [":1: expected '<picture> <Genus species> <rank> <score>', found '1.jpg 1"],
         ),
         ("<9.jpg Quercus ilex 1 0.5>\n", [":1: expected '<picture> <Genus species> <rank> <score>', found"]),
-        ("1.jpg quercus ilex 1 0.5\n", [UNKNOWN + "'quercus ilex'; the nearest known name is 'Quercus ilex'"]),
+        ("1.jpg Quercus illex 1 0.5\n", [UNKNOWN + "'Quercus illex'; the nearest known name is 'Quercus ilex'"]),
         ("1.jpg Juglans regia 1 0.5\n", [UNKNOWN + "'Juglans regia'"]),
         (
             "1.jpg Quercus ilex 2 0.5\n",
@@ -116,10 +116,11 @@ def test_all_problems_are_found_at_once_and_in_order(file):
     assert len(error.value.problems) == 5
 
 
-def test_an_open_list_takes_other_species_but_no_other_capitals(file):
+def test_an_open_list_takes_other_species_but_no_misspelt_ones(file):
     known = KnownNames(KNOWN.pictures, KNOWN.species, complete=False)
     assert problems(file("1.jpg Sorbus aria 1 0.5\n1.jpg Juglans regia 2 0.1\n"), known) == []
-    assert len(problems(file("1.jpg quercus ilex 1 0.5\n"), known)) == 1
+    for wrong in ("quercus ilex", "Quercus ilexx", "Quercus", "sorbus aria"):
+        assert len(problems(file(f"1.jpg {wrong} 1 0.5\n"), known)) == 1
 
 
 def test_official_mode_takes_what_the_official_scorer_takes(file):

@@ -193,16 +193,3 @@ def test_options_without_effect_are_refused(cli):
         outcome = cli("evaluate", TRUTH, GOLDEN / "runs" / "good.txt", *words)
         assert (outcome.status, outcome.out) == (2, "")
         assert "expected --average and --validation once for each run" in outcome.err
-
-
-@pytest.mark.parametrize("option", [["--average", "1"], ["--reliability"]])
-def test_scores_that_contradict_the_ranks_are_refused_where_they_count(cli, tmp_path, option):
-    names = {path.stem for path in TRUTH.glob("*.xml")}
-    lines = (f"{name}.jpg Acer campestre 1 .2\n{name}.jpg Quercus robur 2 .8\n" for name in sorted(names))
-    (tmp_path / "run.txt").write_text("".join(lines))
-    assert cli("evaluate", TRUTH, tmp_path / "run.txt", "--official").status == 0
-    outcome = cli("evaluate", TRUTH, tmp_path / "run.txt", "--official", *option)
-    assert (outcome.status, outcome.out) == (1, "")
-    assert "run.txt:2: expected a score that falls with the rank" in outcome.err
-    checked = cli("check", tmp_path / "run.txt")
-    assert (checked.status, checked.err.count("expected a score that falls with the rank")) == (0, 1)

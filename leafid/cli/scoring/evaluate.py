@@ -10,7 +10,7 @@ photographed them. --output writes all files of the official scorer. --list show
 --sets scores runs that name a set of species for each picture. --average makes such sets of a run with scores of all
 species: those above a threshold, fitted on a run on validation pictures or, to compare systems at one mean size, on the
 run itself. --reliability says how far the scores of first species, taken for probabilities, agree with how often these
-are correct.
+are correct. --plants multiplies the scores of several pictures of a plant.
 
 Pictures whose species is 'Unknown species' in the ground truth are left out of all other scores, and a table says how
 well each run tells them from the others by a picture's highest score.
@@ -46,6 +46,7 @@ from leafid.scoring.calibration import collect_first_species, make_reliability_t
 from leafid.scoring.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
 from leafid.scoring.open_world import make_open_world_table
 from leafid.scoring.plant_task import GROUPS, ScoreOptions, list_plant_metrics, make_score_table
+from leafid.scoring.plants import make_plant_table
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import Run
@@ -73,6 +74,7 @@ class Options(TruthOptions, IntervalOptions, TableOptions):
     top: list[int] = option("top-K accuracies (default: 1,5)", metavar="K,…", type=positive_ints, default=[1, 5])
     by: list[str] = option("score groups of pictures as well", choices=GROUPS, action="append", default=[])
     reliability: bool = switch("score how reliable probabilities are as well")
+    plants: bool = switch("score plants identified from several pictures as well")
     sets: bool = switch("score the runs as set-valued predictions as well")
     macro: bool = switch("average the top-K accuracies over the species as well, each counting the same")
     average: list[float] = option(
@@ -117,6 +119,8 @@ def run(options: Options, environment: Environment) -> int:
     if options.reliability:
         named = {f"{run.name}, {kind}": own for run in runs for kind, own in collect_first_species(run, truth).items()}
         tables.append(make_reliability_table(named, bootstrap, "run"))
+    if options.plants:
+        tables.append(make_plant_table(runs, truth))
     if n_unknown := len(full_truth) - len(truth):
         environment.note(f"{options.truth}: {n_unknown} pictures of unknown species count in the last table only")
         tables.append(make_open_world_table(runs, full_truth))

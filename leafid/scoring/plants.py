@@ -1,0 +1,95 @@
+"""Scores plants that are identified from several pictures each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from leafid.grouping import group_by
+from leafid.learning.averages import accuracy_score, average_score
+from leafid.model.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
+from leafid.scoring.runs import Run
+from leafid.scoring.tables import Cell, Table
+from leafid.scoring.truth import GroundTruth, find_indices
+
+#: Numbers of pictures that plants are identified from; None for all that they have.
+SIZES = (1, 2, 3, 5, None)
+# Number of random samples of a plant's pictures that are averaged.
+_N_SAMPLES = 20
+# The lowest probability of a species that a run lists, above what `fuse_pictures` takes for that of others.
+_LISTED = 2e-9
+
+
+@dataclass(frozen=True)
+class PlantPictures:
+    """The pictures of a plant of one acquisition type, and its correct species."""
+
+    #: float (n, n_species); the probabilities of pictures, zeros where a run lacks the picture.
+    probabilities: np.ndarray
+    #: The column of the species; -1 for one that has none.
+    label: int
+    author: str
+
+    @property
+    def is_named_first(self) -> np.ndarray:
+        """Whether each picture is named correctly by itself, bool (n,)."""
+        return (self.probabilities.argmax(axis=1) == self.label) & self.probabilities.any(axis=1)
+
+    def is_named_by(self, size: int | None, random: np.random.Generator) -> bool:
+        """Tell whether a random sample of the pictures, of that size, or all of them name the plant correctly."""
+        own = self.probabilities
+        chosen = own if size is None else own[random.permutation(len(own))[:size]]
+        if not chosen.any():
+            return False
+        fused = fuse_pictures(chosen, [""] * len(chosen), [DEFAULT_EXPONENT] * len(chosen))
+        return int(fused.argmax()) == self.label
+
+
+def score_plants(
+    plants: Sequence[PlantPictures], size: int | None = None, seed: int = 0
+) -> tuple[int, float, float, float]:
+    """Score plants by samples of so many of their pictures, or by all; one with fewer than a sample has is left out.
+
+    Returns the number of plants, the share of these that a single picture names correctly, the share that the pictures
+    together name correctly, and the mean over authors of that share. The `seed` is that of the samples.
+    """
+    random = np.random.default_rng(seed)
+    own = [plant for plant in plants if len(plant.probabilities) >= (size or 1)]
+    correct = [np.mean([plant.is_named_by(size, random) for _ in range(_N_SAMPLES if size else 1)]) for plant in own]
+    single = accuracy_score([plant.is_named_first.mean() for plant in own])
+    mean_by_author = average_score(correct, [plant.author for plant in own], np.arange(len(own)))
+    return len(own), single, accuracy_score(correct), mean_by_author
+
+
+def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures]]:
+    """Collect what a run says of the pictures of each plant, by acquisition type.
+
+    Scores are taken for probabilities. Pictures that the run lacks tell nothing; a plant that has no other is named
+    wrongly. A `LeafidError` is raised when a score is no probability, or contradicts its rank.
+    """
+    run.check_probabilities()
+    run.check_order()
+    own, picture, _ = truth.locate(run)
+    table = np.zeros((len(truth), len(run.species)))
+    # The least difference that makes the better rank win between equal scores; what is listed wins over what isn't.
+    table[picture, own.species_index] = np.maximum(own.score, _LISTED) * (1 - 1e-12 * own.rank)
+    labels = find_indices(truth.species, run.species).tolist()
+    found: dict[str, list[PlantPictures]] = {kind: [] for kind in sorted(set(truth.type))}
+    plants = group_by(range(len(truth)), lambda index: (truth.type[index], truth.unit[index]))
+    for (kind, _), indices in plants.items():
+        found[kind].append(PlantPictures(table[indices], labels[indices[0]], truth.author[indices[0]]))
+    return found
+
+
+def make_plant_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
+    """Tabulate the scores of plants that are identified from several pictures, by run and acquisition type."""
+    rows: list[list[Cell]] = []
+    for run in runs:
+        for kind, plants in collect_plants(run, truth).items():
+            for size in SIZES:
+                n_plants, *scores = score_plants(plants, size)
+                if n_plants:
+                    rows.append([f"{run.name}, {kind}", size or "all", n_plants, *scores])
+    notes = ["single: share of the pictures of these plants that are named correctly by themselves, averaged by plant"]
+    headings = ["run", "pictures", "plants", "single", "top-1", "S"]
+    return Table("Per plant, fused from several pictures", headings, rows, notes)

@@ -1,0 +1,95 @@
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid.pictures.picture import Picture, Taxon
+from leafid.scoring.plants import PlantPictures, collect_plants, score_plants
+from leafid.scoring.run_reading import read_run
+from leafid.scoring.truth import make_ground_truth, read_ground_truth
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+MAPLE, OAK = [0.9, 0.1], [0.2, 0.8]
+
+
+def make_plant(rows, label, author="a"):
+    return PlantPictures(np.array(rows), label, author)
+
+
+def test_by_hand():
+    # Two of three pictures are correct, and outweigh the third; the other plant is correct by its only picture.
+    plants = [make_plant([MAPLE, MAPLE, OAK], 0), make_plant([OAK], 1, "b"), make_plant([OAK, OAK], 0, "b")]
+    n_plants, single, top1, _ = score_plants(plants, 1)
+    assert (n_plants, single) == (3, pytest.approx((2 / 3 + 1 + 0) / 3))
+    assert top1 == pytest.approx(single, abs=0.1)  # of random samples
+    assert score_plants(plants, 3)[:3] == (1, pytest.approx(2 / 3), 1)
+    assert score_plants(plants) == (3, pytest.approx(single), pytest.approx(2 / 3), pytest.approx((1 + 0.5) / 2))
+
+
+@pytest.fixture
+def scored_run(tmp_path):
+    """A run in which a single picture of each plant is wrong, and less sure of it than the others are."""
+    truth = read_ground_truth(GOLDEN / "truth")
+    species = sorted(set(truth.species))
+    seen, lines = set(), []
+    for number, (name, plant, correct) in enumerate(zip(truth.pictures, truth.plant, truth.species, strict=True)):
+        other = next(own for own in species if own != correct)
+        is_first = plant not in seen
+        seen.add(plant)
+        names = [other, correct] if is_first else [correct, other]
+        high = (0.51 if is_first else 0.9) + number / 1e4
+        lines += [f"{name} {names[0]} 1 {high}\n", f"{name} {names[1]} 2 0.05\n"]
+    (tmp_path / "run.txt").write_text("".join(lines))
+    return tmp_path / "run.txt", truth
+
+
+def test_the_command_scores_plants_beside_pictures(cli, scored_run):
+    run, _ = scored_run
+    words = ("evaluate", GOLDEN / "truth", run, "--plants", "--format", "csv", "--table")
+    found = cli(*words, 2)
+    assert found.status == 0, found.err
+    plants = found.out
+    assert cli(*words, 1).out == cli("evaluate", GOLDEN / "truth", run, "--format", "csv").out
+    rows = [row for row in csv.DictReader(io.StringIO(plants)) if row["pictures"] == "3"]
+    assert rows
+    assert all(float(row["top-1"]) == 1 > float(row["single"]) for row in rows)
+    run.write_text(run.read_text().replace(" 2 0.05", " 2 -3"))
+    found = cli("evaluate", GOLDEN / "truth", run, "--plants")
+    assert (found.status, found.err.count("\n")) == (1, 1)
+    assert "expected a probability from 0 to 1 as score, found -3" in found.err
+
+
+def make_small_run(folder, *lines):
+    pictures = [
+        Picture(Path("1.jpg"), taxon=Taxon("Acer opalus"), author="a", plant="1"),
+        Picture(Path("2.jpg"), taxon=Taxon("Tilia cordata"), author="a", plant="2"),
+    ]
+    (folder / "run.txt").write_text("".join(f"{line}\n" for line in lines))
+    truth = make_ground_truth(pictures)
+    return collect_plants(read_run(folder / "run.txt", truth.known), truth)["unknown"]
+
+
+def test_a_plant_that_the_run_lacks_is_wrong(tmp_path):
+    plants = make_small_run(tmp_path, "2.jpg Acer opalus 1 .9", "2.jpg Tilia cordata 2 .1")
+    assert score_plants(plants, 1) == score_plants(plants) == (2, 0, 0, 0)
+
+
+def test_the_better_rank_wins_between_equal_scores(tmp_path):
+    lines = ["1.jpg Acer opalus 1 0.5", "1.jpg Abies alba 2 0.5", "2.jpg Tilia cordata 1 0", "2.jpg Abies alba 2 0"]
+    plants = make_small_run(tmp_path, *lines)
+    assert score_plants(plants, 1) == score_plants(plants) == (2, 1, 1, 1)
+
+
+@pytest.mark.parametrize("option", [["--plants"], ["--average", "1"], ["--reliability"]])
+def test_scores_that_contradict_the_ranks_are_refused_where_they_count(cli, tmp_path, option):
+    names = {path.stem for path in (GOLDEN / "truth").glob("*.xml")}
+    lines = (f"{name}.jpg Acer campestre 1 .2\n{name}.jpg Quercus robur 2 .8\n" for name in sorted(names))
+    (tmp_path / "run.txt").write_text("".join(lines))
+    assert cli("evaluate", GOLDEN / "truth", tmp_path / "run.txt", "--official").status == 0
+    outcome = cli("evaluate", GOLDEN / "truth", tmp_path / "run.txt", "--official", *option)
+    assert (outcome.status, outcome.out) == (1, "")
+    assert "run.txt:2: expected a score that falls with the rank" in outcome.err
+    checked = cli("check", tmp_path / "run.txt")
+    assert (checked.status, checked.err.count("expected a score that falls with the rank")) == (0, 1)
