@@ -19,6 +19,7 @@ _MODULES = {
     "plantnet300k": "plantnet300k",
     "boxes": "boxes",
     "tables": "tables",
+    "label-mask": "label_mask",
     "picture": "picture",
     "store": "store",
     "content": "content",

@@ -15,6 +15,7 @@ from leafid.scoring.truth import read_ground_truth_file
 from leafid.tasks.annotation2016.files import read_list
 from leafid.tasks.interpretation.class_distances import read_distances
 from leafid.tasks.interpretation.coco import read_coco
+from leafid.tasks.interpretation.label_masks import read_objects
 from leafid.textfiles import read_table, read_text, read_xml
 
 DIGITS = "9" * 5000  # Python refuses to convert more than 4,300
@@ -24,7 +25,7 @@ def recipe(file):
     return load_recipe(str(file), AcquisitionType.SCAN)
 
 
-@pytest.mark.parametrize("reader", [read_list, read_distances, read_coco, read_ground_truth_file, recipe])
+@pytest.mark.parametrize("reader", [read_list, read_distances, read_objects, read_coco, read_ground_truth_file, recipe])
 @pytest.mark.parametrize("content", [b"a\n\xff b", b"\xef\xbb\xbfa\n\xff b"])
 def test_text_in_another_encoding(reader, content, tmp_path):
     file = tmp_path / "file.toml"
@@ -34,7 +35,7 @@ def test_text_in_another_encoding(reader, content, tmp_path):
     assert str(caught.value) == f"{file}:2: expected UTF-8 text, found the invalid byte 0xff; convert the file"
 
 
-@pytest.mark.parametrize("reader", [read_list, read_distances, read_coco])
+@pytest.mark.parametrize("reader", [read_list, read_distances, read_objects, read_coco])
 def test_a_file_that_is_not_there(reader, tmp_path):
     with pytest.raises(LeafidError, match=r"nowhere: no such file$"):
         reader(tmp_path / "nowhere")
@@ -45,6 +46,7 @@ def test_a_file_that_is_not_there(reader, tmp_path):
 @pytest.mark.parametrize(
     ("reader", "content", "expected"),
     [
+        (read_objects, f"mask,label,class\na.png,{DIGITS},leaf\n", ":2: expected a mask, a label from 1 up"),
         (
             read_coco,
             f'{{"images": [{{"id": {DIGITS}}}]}}',
@@ -53,6 +55,7 @@ def test_a_file_that_is_not_there(reader, tmp_path):
         (recipe, f"jittered = {DIGITS}", ": expected TOML, found an error: Exceeds the limit"),
         (read_distances, ",a\n" + "x" * 200_000, ":2: expected a table as CSV, found an error: field larger"),
         (read_distances, ",a\na,1_0e-1\n", ":2: expected a class of the first line and 1 distances"),
+        (read_objects, "mask,label,class,confidence\na.png,1,leaf,0_1e-1\n", ":2: expected a mask, a label from 1 up"),
         (read_distances, "", ":1: expected an empty cell and the classes"),
     ],
 )

@@ -1,11 +1,13 @@
 import itertools
+from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
 
+from leafid.tasks.interpretation.label_masks import make_objects
 from leafid.tasks.interpretation.metric import Scene, score_scene
-from leafid.tasks.interpretation.regions import Box, BoxedObject, Region
+from leafid.tasks.interpretation.regions import Box, BoxedObject
 
 
 def draw_leaf():
@@ -25,9 +27,7 @@ def test_stronger_alterations_cost_more(kind, direction):
         matrix = cv2.getRotationMatrix2D((120, 120), turned, larger)
         matrix[0, 2] += 20 * amount * (kind == "translation")
         altered = cv2.warpAffine(leaf, matrix, (240, 240), flags=cv2.INTER_NEAREST)
-        regions = [Region(mask > 0) for mask in (leaf, altered)]
-        objects = [[BoxedObject("", region.box, region=region)] for region in regions]
-        errors.append(score_scene(Scene.from_objects(*objects)).error)
+        errors.append(score_scene(Scene.from_objects(*(make_objects(m, Path("m")) for m in (leaf, altered)))).error)
     assert errors[0] == 0
     assert all(weaker <= stronger for weaker, stronger in itertools.pairwise(errors))
     # A leaf that is inside the other costs nothing.

@@ -66,6 +66,19 @@ def test_distances_from_a_collection(cli, tmp_path, boxes):
     assert read_means(cli("evaluate-interpretation", *boxes, *options))["interpretation-error"] == pytest.approx(0.59)
 
 
+def test_masks(cli, tmp_path):
+    mask = np.zeros((40, 40), np.uint8)
+    mask[10:20, 10:20] = 255
+    for folder in ("truth", "result"):
+        (tmp_path / folder).mkdir()
+        cv2.imwrite(str(tmp_path / folder / "a.png"), mask)
+    cv2.imwrite(str(tmp_path / "truth" / "b.png"), mask)
+    outcome = cli("evaluate-interpretation", tmp_path / "truth", tmp_path / "result", "--format", "json")
+    assert read_means(outcome)["interpretation-error"] == 0.5
+    assert read_means(outcome)["fom"] == 1
+    assert f"{tmp_path}/result: lacks 1 masks (b.png first)" in outcome.err
+
+
 def test_segmentations_count_and_not_their_boxes(cli, tmp_path):
     # Two triangles that share the diagonal of one box.
     box, triangles = [10, 10, 20, 20], ([10, 10, 30, 30, 10, 30], [10, 10, 30, 10, 30, 30])
@@ -87,6 +100,7 @@ def test_segmentations_count_and_not_their_boxes(cli, tmp_path):
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
+        (["truth.json", "masks"], 2, "expected boxes (.json) or label masks for both"),
         (["truth.json", "bad.json"], 1, "bad.json: annotations[0]: expected a known image_id, found 77"),
         (
             ["truth.json", "result.json", "--threshold", "1"],

@@ -1,21 +1,23 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from leafid.tasks.interpretation.label_masks import make_objects
 from leafid.tasks.interpretation.metric import average_errors, score_objects
-from leafid.tasks.interpretation.regions import Box, BoxedObject, ObjectPair, Region
+from leafid.tasks.interpretation.regions import Box, BoxedObject, ObjectPair
 
 
-def score_masks(*masks):
-    regions = [[Region(mask == label) for label in np.unique(mask[mask > 0])] for mask in masks]
-    objects = [[BoxedObject("oak", region.box, region=region) for region in own] for own in regions]
-    return score_objects(ObjectPair("", *objects))
+def score_masks(truth, result, *names):
+    masks = [make_objects(mask, Path("m"), names[0] if names else None) for mask in (truth, result)]
+    return score_objects(ObjectPair("", *masks))
 
 
 def test_pictures_and_their_means():
     truth, result = np.zeros((20, 30), int), np.zeros((20, 30), int)
     truth[5:15, 5:15], truth[5:15, 20:25] = 3, 7
     result[5:15, 7:17] = 1
-    first = score_masks(truth, result)
+    first = score_masks(truth, result, {("m", label): ("oak", 1.0) for label in (1, 3, 7)})
     found = first.interpretation
     assert (found.matches.shape, found.matches.sum(), found.missed, found.invented) == ((2, 1), 1, (1,), ())
     assert first.error == pytest.approx((0.8 * 0.2 + 1) / 2)
@@ -38,7 +40,7 @@ def test_pictures_without_any_object_have_no_error():
 
 
 def test_boxes_and_masks_agree():
-    boxes = [BoxedObject("oak", Box(5, 5, 10, 12)), BoxedObject("oak", Box(18, 2, 8, 8))]
+    boxes = [BoxedObject("", Box(5, 5, 10, 12)), BoxedObject("", Box(18, 2, 8, 8))]
     moved = [item._replace(box=item.box._replace(left=item.box.left + 2)) for item in boxes]
 
     def draw(objects):

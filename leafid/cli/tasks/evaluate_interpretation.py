@@ -1,24 +1,32 @@
 """Score localised and named objects by the interpretation metric of Hemery et al.
 
-The truth and the result are JSON files in the COCO format. Objects are compared by their pixels where all objects of a
-picture have a segmentation, otherwise by their boxes. If the result lacks a picture, all its objects count as missed.
+The truth and the result are both label masks (a PNG whose pixels hold 0 for the background and a number for each
+object, or a folder of such PNGs with the same names), or both JSON files in the COCO format. Objects are compared by
+their pixels where all objects of a picture have them, otherwise by their boxes. The classes of the objects in label
+masks are read from objects.csv beside them: mask,label,class,confidence; without it only detection and localisation
+are scored. If the result lacks a picture, all its objects count as missed.
 
 The error ranges from 0 (all objects found, in place and with the correct class) to 1. The localisation metrics are
 means over the matched pairs. A picture without any true or found object has no error, and is left out of the mean.
 
 examples:
-  leafid evaluate-interpretation truth.json result.json --matching one-to-one --alpha 0.5
-  leafid evaluate-interpretation truth.json result.json --distances distances.csv --by-picture
+  leafid evaluate-interpretation truth-masks my-masks
+  leafid evaluate-interpretation --matching one-to-one --alpha 0.5 truth.json result.json
+  leafid evaluate-interpretation --distances distances.csv --by-picture truth.json result.json
 """
 
 import math
+from collections.abc import Iterator
+from pathlib import Path
 
 from leafid.cli.arguments import TableOptions, number_type, option, positional, switch
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
+from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table, read_metrics
 from leafid.tasks.interpretation.class_distances import read_distances, read_taxonomy
 from leafid.tasks.interpretation.coco import read_coco
+from leafid.tasks.interpretation.label_masks import read_mask_pairs
 from leafid.tasks.interpretation.metric import Parameters, PictureError, average_errors, score_objects
 from leafid.tasks.interpretation.regions import ObjectPair
 
@@ -26,8 +34,8 @@ from leafid.tasks.interpretation.regions import ObjectPair
 class Options(TableOptions):
     """The options of evaluate-interpretation."""
 
-    truth: str = positional("TRUTH", "a COCO file of the ground truth")
-    result: str = positional("RESULT", "a COCO file of the result")
+    truth: str = positional("TRUTH", "label masks or a COCO file of the ground truth")
+    result: str = positional("RESULT", "label masks or a COCO file of the result")
     matching: str = option("default: multiple", choices=("multiple", "one-to-one"), default="multiple")
     threshold: float = option(
         "overlap above which objects match, with multiple matching (default: 0.2)",
@@ -59,15 +67,25 @@ def run(options: Options, environment: Environment) -> int:
     elif options.taxonomy:
         distance = read_taxonomy(options.taxonomy)
     parameters = Parameters(options.matching, options.threshold, options.alpha, distance)
-    truth = read_coco(options.truth)
-    objects = read_coco(options.result, truth).objects
-    pairs = [ObjectPair(name, listed, objects[name]) for name, listed in sorted(truth.objects.items())]
+    pairs = _read_pairs(options.truth, options.result)
     errors = [score_objects(pair, parameters) for pair in environment.progress(pairs, None, "scoring")]
     tables = [_make_summary(errors)]
     if options.by_picture:
         tables.append(_list_pictures(errors))
     print_tables(tables, options, environment)
     return 0
+
+
+def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
+    are_json = [Path(source).suffix.lower() == ".json" for source in (truth, result)]
+    if are_json[0] != are_json[1]:
+        raise UsageError("expected boxes (.json) or label masks for both truth and result, found one of each")
+    if are_json[0]:
+        true_objects = read_coco(truth)
+        objects = read_coco(result, true_objects).objects
+        yield from (ObjectPair(name, listed, objects[name]) for name, listed in sorted(true_objects.objects.items()))
+        return
+    yield from read_mask_pairs(truth, result)
 
 
 def _make_summary(errors: list[PictureError]) -> Table:

@@ -1,0 +1,131 @@
+"""Label masks: pictures whose pixels hold 0 for the background and a number for each object.
+
+The classes of the objects are in ``objects.csv`` of the same folder: ``mask,label,class,confidence``, the confidence (0
+to 1) being optional. Without that file all objects have one class.
+"""
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from scipy.ndimage import find_objects
+
+from leafid.errors import LeafidError
+from leafid.pictures.header import read_header, read_picture_bytes
+from leafid.tasks.interpretation.regions import BoxedObject, ObjectPair, Region
+from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_table
+
+OBJECTS_FILE = "objects.csv"
+
+logger = logging.getLogger(__name__)
+
+#: By file name of a mask and label, the class of an object and the confidence of the class (0 to 1).
+ObjectNames = dict[tuple[str, int], tuple[str, float]]
+
+
+def read_label_mask(path: str | os.PathLike[str]) -> np.ndarray:
+    """Read a label mask, int32 (H, W), from a PNG of one channel with 1, 8 or 16 bits, or with a palette (its indices).
+
+    Another file raises a `LeafidError`.
+    """
+    read_header(path, read_picture_bytes(path))  # Refuses a picture that is too large.
+    expected = f"{path}: expected a label mask (PNG of one channel), found"
+    try:
+        with Image.open(path, formats=["PNG"]) as picture:
+            mode, mask = picture.mode, np.asarray(picture)
+    except Exception as error:  # Pillow raises errors of any class for damaged files.
+        raise LeafidError(f"{expected}: {error}") from None
+    if mask.ndim != 2:
+        raise LeafidError(f"{expected} one of mode {mode}")
+    return mask.astype(np.int32)
+
+
+def read_mask_pairs(truth: str | os.PathLike[str], result: str | os.PathLike[str]) -> Iterator[ObjectPair]:
+    """Read the objects of the label masks of a ground truth and of a result side by side, sorted by name.
+
+    They are two PNG files, or two folders whose PNG files have the same names; a mask that the result lacks is empty. A
+    `LeafidError` is raised when the result has a mask that the truth lacks, two masks differ in size, a file is no
+    mask, or a label has no class although there is an `OBJECTS_FILE`.
+    """
+    true_files, files = list_masks(truth), list_masks(result)
+    if Path(truth).is_file() and Path(result).is_file():
+        files = dict(zip(true_files, files.values(), strict=True))
+    for name in files.keys() - true_files.keys():
+        raise LeafidError(f"{files[name]}: expected a mask of the ground truth, found no {name} in {truth}")
+    if missing := sorted(true_files.keys() - files.keys()):
+        logger.warning("%s: lacks %d masks (%s first); their objects are missed", result, len(missing), missing[0])
+    true_names, names = _read_objects_beside(true_files), _read_objects_beside(files)
+    if (true_names is None) != (names is None):
+        raise LeafidError(f"{result}: expected {OBJECTS_FILE} beside both or neither of truth and result, found one")
+    for picture, true_file in true_files.items():
+        mask = read_label_mask(true_file)
+        found: list[BoxedObject] = []
+        if picture in files:
+            other = read_label_mask(files[picture])
+            if other.shape != mask.shape:
+                raise LeafidError(
+                    f"{files[picture]}: expected a mask of {mask.shape[1]}x{mask.shape[0]} pixels, "
+                    f"found {other.shape[1]}x{other.shape[0]}"
+                )
+            found = make_objects(other, files[picture], names)
+        yield ObjectPair(picture, make_objects(mask, true_file, true_names), found)
+
+
+def list_masks(path: str | os.PathLike[str]) -> dict[str, Path]:
+    """List the label masks of a folder, or a single one, by file name."""
+    source = Path(path)
+    files = [source] if source.is_file() else sorted(source.glob("*.png"))
+    if not files:
+        raise LeafidError(f"{path}: expected a label mask or a folder of them (*.png), found none")
+    return {file.name: file for file in files}
+
+
+def make_objects(mask: np.ndarray, file: Path, names: ObjectNames | None = None) -> list[BoxedObject]:
+    """Make an object of every label above 0 of a label mask, int (H, W), in rising order.
+
+    Without `names` all objects have one class; with them, a label of the file without a name raises a `LeafidError`.
+    """
+    objects = []
+    for label, slices in enumerate(find_objects(mask), start=1):
+        if slices is None:
+            continue
+        if names is not None and (file.name, label) not in names:
+            place = file.parent / OBJECTS_FILE
+            raise LeafidError(f"{place}: expected a class of label {label} of {file.name}, found none")
+        name, confidence = ("", 1.0) if names is None else names[file.name, label]
+        region = Region(mask[slices] == label, slices[0].start, slices[1].start)
+        objects.append(BoxedObject(name, region.box, confidence, region))
+    return objects
+
+
+def read_objects(path: str | os.PathLike[str]) -> ObjectNames:
+    """Read the classes of the objects of label masks.
+
+    The file is CSV in UTF-8 with the columns ``mask`` (file name), ``label`` (pixel value, from 1), ``class``, and
+    optionally ``confidence``. A `ProblemsError` names the lines with a bad value, and repeated objects.
+    """
+    objects: ObjectNames = {}
+    rows = read_table(path)
+    _, columns = next(rows, (1, []))
+    with LineProblems(path) as problems:
+        if not {"mask", "label", "class"} <= set(columns):
+            problems.add(1, f"expected the columns mask, label and class, found {columns}")
+            rows = iter(())
+        for line, cells in rows:
+            row = dict(zip(columns, cells, strict=False))
+            mask, name, label = row.get("mask"), row.get("class"), parse_whole_number(row.get("label", ""))
+            confidence = parse_finite_number(row.get("confidence") or "1")
+            if not mask or not name or not label or confidence is None or not 0 <= confidence <= 1:
+                expected = "a mask, a label from 1 up, a class, and a confidence from 0 to 1"
+                problems.add(line, f"expected {expected}, found {cells}")
+            elif problems.check_unique(line, "every object", (mask, label)):
+                objects[mask, label] = name, confidence
+    return objects
+
+
+def _read_objects_beside(files: dict[str, Path]) -> ObjectNames | None:
+    objects_file = next(iter(files.values())).parent / OBJECTS_FILE
+    return read_objects(objects_file) if objects_file.exists() else None
