@@ -162,9 +162,4 @@ def _make_average_table(runs: Sequence[Run], options: Options, truth: GroundTrut
                     f"{name}: for K = {row.k:g}, {count_noun(row.cut, 'picture')} with a list that ends at or above "
                     "the threshold, so that it may be wrong; write more species to the run"
                 )
-            if row.fitted_size > row.k * (1 + 1e-9):
-                size = f"{row.fitted_size:.4g}"
-                environment.warn(
-                    f"{name}: sets of {row.k:g} species have {size} on average, as scores equal the threshold"
-                )
     return make_average_table(found, "the validation run" if options.validation else "the run itself")
