@@ -38,16 +38,21 @@ def parse_toml(text: str, kind: type[T], source: object) -> T:
 
 def read_json(file: str | os.PathLike[str], kind: type[T]) -> T:
     """Read a JSON file as an object of a type; a `LeafidError` says what is wrong, as that of `convert`."""
-    text = read_text(file)
     try:
-        with suppress(msgspec.ValidationError):
-            return msgspec.json.decode(text, type=kind)
-        data = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError) as error:
-        place = re.search(r"byte (\d+)", str(error))
-        line = text.encode().count(b"\n", 0, int(place[1]) if place else None) + 1
-        raise LeafidError(f"{file}:{line}: expected JSON, found an error: {error}") from None
+        data = json.loads(read_text(file), object_pairs_hook=_build_object)
+    except json.JSONDecodeError as error:
+        raise LeafidError(f"{file}:{error.lineno}: expected JSON, found an error: {error.msg}") from None
+    except (ValueError, RecursionError) as error:  # a key twice; a number of thousands of digits; endless nesting
+        raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
     return convert(data, kind, file)
+
+
+def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    built = dict(pairs)
+    if len(built) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r:.100} twice in one object")
+    return built
 
 
 def convert(data: Any, kind: type[T], source: object, decode: Callable[[type, Any], Any] | None = None) -> T:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import Meta, Struct, field
 
 from leafid.errors import LeafidError
-from leafid.schema import convert, parse_toml
+from leafid.schema import convert, parse_toml, read_json
 
 
 class Colour(StrEnum):
@@ -102,3 +102,18 @@ _values = st.recursive(
 def test_no_data_lead_to_another_error(data: Any) -> None:
     with suppress(LeafidError):
         assert isinstance(convert(data, Twig, "twig"), Twig)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"kind": "simple",\n "kind": "lobed"}', r"leaf.json: expected JSON, found an error: the key 'kind' twice"),
+        ('{"kind": "simple",\n}', r"leaf.json:2: expected JSON"),
+        ("[" * 100_000, r"leaf.json: expected JSON"),
+        ('{"kind": "simple", "width": 1e999}', r"leaf.json: expected finite numbers"),
+    ],
+)
+def test_malformed_json_is_refused(tmp_path, text, message) -> None:
+    (tmp_path / "leaf.json").write_text(text, "utf-8")
+    with pytest.raises(LeafidError, match=message):
+        read_json(tmp_path / "leaf.json", Leaf)
