@@ -6,7 +6,6 @@ Through the futures of Dask: joblib's backend for it waits forever if a picture 
 import importlib
 import logging
 import platform
-import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -18,38 +17,25 @@ from typing import Any
 import joblib
 
 import leafid
-from leafid.errors import LeafidError, UsageError
+from leafid.errors import LeafidError
 from leafid.workers import use_cluster
 
 #: Maximum time to reach the scheduler, and then until a first worker joins, in seconds.
 CONNECT_SECONDS, FIRST_WORKER_SECONDS = 10, 30
 _PACKAGES = ("numpy", "scipy", "opencv-python", "scikit-image", "scikit-learn")
-_ADDRESS = re.compile(r"(?:tcp|tls)://[^\s/]+:\d+|local(?::[1-9]\d{0,3})?")
 # Threads of one worker would change each other's working folder and number of threads.
 _call_lock = threading.Lock()
 
 Versions = tuple[tuple[str, str], ...]
 
 
-def check_cluster_address(word: str) -> str:
-    """Return a cluster's address if it is valid: ``tcp://host:port``, ``tls://host:port``, ``local`` or ``local:N``.
-
-    Examples
-    --------
-    >>> check_cluster_address("local:4")
-    'local:4'
-    """
-    if not _ADDRESS.fullmatch(word):
-        raise UsageError(f"expected a cluster as tcp://host:port of a Dask scheduler, or local:N, found {word!r}")
-    return word
-
-
 @contextmanager
 def on_cluster(address: str | None, jobs: int = -1) -> Iterator[None]:
     """Let every call of `leafid.workers.ordered_map` inside the ``with`` block use a Dask cluster, or none without one.
 
-    The workers must see the same files under the same paths as this process. `jobs` is the number of worker processes
-    of ``local``, -1 for one per core. A `LeafidError` is raised if there is no Dask, or no worker in time.
+    The address is that of a scheduler, ``tcp://host:port`` or ``tls://host:port``, whose workers must see the same
+    files under the same paths as this process; or ``local``, for `jobs` worker processes, -1 for one per core. A
+    `LeafidError` is raised if there is no Dask, or no worker in time.
     """
     if address is None:
         yield
@@ -62,7 +48,7 @@ def on_cluster(address: str | None, jobs: int = -1) -> Iterator[None]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     versions = collect_versions()
     with ExitStack() as stack:
-        client = stack.enter_context(_connect(distributed, check_cluster_address(address), jobs, stack))
+        client = stack.enter_context(_connect(distributed, address, jobs, stack))
         # As the result of a task it is computed again where the worker that holds it is lost; scattered data are not.
         send = lru_cache(maxsize=8)(lambda call: client.submit(bytes, call))
 
@@ -79,8 +65,8 @@ def on_cluster(address: str | None, jobs: int = -1) -> Iterator[None]:
 
 def _connect(distributed: Any, address: str, jobs: int, stack: ExitStack) -> Any:
     """Return a client that has a worker; the stack closes a local cluster."""
-    if address.startswith("local"):
-        n_workers = int(address.partition(":")[2] or joblib.effective_n_jobs(jobs))
+    if address == "local":
+        n_workers = joblib.effective_n_jobs(jobs)
         options = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
         cluster = distributed.LocalCluster(n_workers=n_workers, silence_logs=logging.CRITICAL, **options)
         return distributed.Client(stack.enter_context(cluster), set_as_default=False)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from leafid.cluster import check_cluster_address
 from leafid.errors import LeafidError, UsageError
 from leafid.pictures import READERS, AcquisitionType
 from leafid.scoring.tables import FORMATS
@@ -208,9 +207,8 @@ class ComputingOptions:
 
     jobs: int = JOBS
     cluster: str | None = option(
-        "run on a Dask cluster: tcp://HOST:PORT of its scheduler, or local:N for N processes on this machine "
+        "run on a Dask cluster: tcp://HOST:PORT of its scheduler, or local for --jobs processes on this machine "
         "(needs: pip install distributed)",
-        type=check_cluster_address,
         metavar="ADDRESS",
     )
 

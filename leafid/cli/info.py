@@ -76,11 +76,7 @@ def run(options: Options, environment: Environment) -> int:
     collection = read_collection(given, **options.as_keywords())
     files = [picture.file for picture in collection.pictures if picture.file.is_file()]
     results = ordered_map(
-        check_file,
-        files,
-        options.jobs,
-        lambda file, problem: FileCheck(file, error=f"{file}: {problem}"),
-        item_seconds=0.03,
+        check_file, files, options.jobs, lambda file, problem: FileCheck(file, error=f"{file}: {problem}")
     )
     summary = summarise(collection, list(environment.progress(results, len(files), "reading")))
     if options.format == "json":

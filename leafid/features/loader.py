@@ -163,16 +163,14 @@ class FeatureLoader:
         function: Callable[[Any], T],
         pictures: Sequence[Picture],
         items: Sequence[Any] | None = None,
-        item_seconds: float = 0.45,
     ) -> Generator[T | None, None, None]:
         """Apply a function to pictures, or to an item for each, on the workers.
 
-        It takes about `item_seconds` for each. Where it raises an error, the result is None, and the error is noted in
-        `unreadable`.
+        Where it raises an error, the result is None, and the error is noted in `unreadable`.
         """
         guarded = list(zip(pictures, items or pictures, strict=True))
         call = partial(_call_guarded, function)
-        results = ordered_map(call, guarded, self.jobs, _make_failure, item_seconds=item_seconds)
+        results = ordered_map(call, guarded, self.jobs, _make_failure)
         for picture, result in zip(pictures, results, strict=True):
             if not isinstance(result, _Problem):
                 yield result
@@ -186,7 +184,6 @@ class FeatureLoader:
     def _stream_values(self, pictures: Sequence[Picture], source: _Source) -> Generator[Values | None, None, None]:
         """Take from the cache what it has, compute the rest, and commit that; float16 arrays."""
         waiting: list[tuple[bytes, bytes]] = []
-        seconds = 0.03 if source.longest_side <= TYPE_SIDE else 0.45
         try:
             for start in range(0, len(pictures), _LOOKED_UP_AT_ONCE):
                 chunk = pictures[start : start + _LOOKED_UP_AT_ONCE]
@@ -194,7 +191,7 @@ class FeatureLoader:
                 names = [tuple(name for name in source.keys if name not in values) for values in found]
                 missing = [(picture, own) for picture, own in zip(chunk, names, strict=True) if own]
                 read = [picture for picture, _ in missing]
-                with closing(self.map_pictures(source.compute, read, missing, seconds)) as results:
+                with closing(self.map_pictures(source.compute, read, missing)) as results:
                     for picture, values, own in zip(chunk, found, names, strict=True):
                         content_hash, computed = (next(results) if own else None) or ("", {})
                         for name, array in computed.items():

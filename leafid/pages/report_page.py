@@ -155,7 +155,7 @@ def _make_thumbnails(names: Sequence[str], pictures: Sequence[Picture], jobs: in
     """Make the thumbnails of named pictures, on several processes; those that can't be read are left out."""
     by_name = {picture.name: picture for picture in pictures}
     wanted = [by_name[name] for name in dict.fromkeys(names) if name in by_name]
-    images = ordered_map(make_thumbnail, wanted, jobs, lambda _picture, _problem: None, item_seconds=0.03)
+    images = ordered_map(make_thumbnail, wanted, jobs, lambda _picture, _problem: None)
     return {picture.name: image for picture, image in zip(wanted, images, strict=True) if image}
 
 
