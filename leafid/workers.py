@@ -36,8 +36,9 @@ Submit = Callable[..., Future[Any]]
 
 #: Maximum time for an item that `ordered_map` can leave out, in seconds. A picture takes a few, on slow machines too.
 ITEM_SECONDS = 300
-# Number of items that are computed here sooner than worker processes start.
-_N_FEW = 4
+#: Numbers of items that are computed here sooner than worker processes start: of pictures that are described, and of
+#: those that are just read.
+N_FEW, N_FEW_READ = 4, 80
 #: Number of items in progress for each worker: the first to finish waits for those before it.
 _AHEAD = 16
 
@@ -53,13 +54,14 @@ def ordered_map(
     items: Iterable[Item],
     jobs: int = 1,
     make_failure: Callable[[Item, str], Result] | None = None,
+    n_few: int = N_FEW,
 ) -> Iterator[Result]:
     """Return an iterator over ``function(item)`` for every item, in the items' order.
 
     Where the work is done is decided when this function is called: on the cluster of `use_cluster` inside such a block,
     otherwise in `jobs` worker processes (-1: one for every core), which are kept for later calls. They need a picklable
-    function, and a script that is started with ``if __name__ == "__main__":``. No process is started for a few items,
-    and none with one job; then each item is computed when its result is requested.
+    function, and a script that is started with ``if __name__ == "__main__":``. No process is started for `n_few`
+    items, and none with one job; then each item is computed when its result is requested.
 
     The result of an item whose worker is killed, or takes longer than `ITEM_SECONDS`, is ``make_failure(item,
     reason)``; without `make_failure` there is no such limit, and a killed worker raises a `WorkerError`.
@@ -70,9 +72,9 @@ def ordered_map(
     if n_workers > 1:
         pool = _get_pool(n_workers)
         remaining = iter(items)
-        first = list(islice(remaining, _N_FEW + 1))
+        first = list(islice(remaining, n_few + 1))
         items = chain(first, remaining)
-        if len(first) > _N_FEW or (first and pool.is_running):
+        if len(first) > n_few or (first and pool.is_running):
             return _map_ahead(pool.submit, n_workers, function, items, make_failure)
     return (call_single_threaded(function, item) for item in items)
 

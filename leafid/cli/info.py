@@ -39,7 +39,7 @@ from leafid.pictures import Collection, read_collection
 from leafid.pictures.readers.tables import get_relative_path
 from leafid.pictures.summary import FileCheck, check_file, summarise
 from leafid.scoring.tables import format_csv, render
-from leafid.workers import ordered_map
+from leafid.workers import N_FEW_READ, ordered_map
 
 FILE_NAME = "field-guide.html"
 #: Species with fewer pictures are listed.
@@ -76,7 +76,7 @@ def run(options: Options, environment: Environment) -> int:
     collection = read_collection(given, **options.as_keywords())
     files = [picture.file for picture in collection.pictures if picture.file.is_file()]
     results = ordered_map(
-        check_file, files, options.jobs, lambda file, problem: FileCheck(file, error=f"{file}: {problem}")
+        check_file, files, options.jobs, lambda file, problem: FileCheck(file, error=f"{file}: {problem}"), N_FEW_READ
     )
     summary = summarise(collection, list(environment.progress(results, len(files), "reading")))
     if options.format == "json":

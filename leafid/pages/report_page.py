@@ -31,7 +31,7 @@ from leafid.scoring.tables import Table
 from leafid.scoring.truth import GroundTruth
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import draw_overlay, segment
-from leafid.workers import ordered_map
+from leafid.workers import N_FEW_READ, ordered_map
 
 # Maximum number of confusions with pictures, of missing pictures that are named, of species in a confusion matrix, and
 # of pictures in the list of all: the page stays at a few megabytes.
@@ -155,7 +155,7 @@ def _make_thumbnails(names: Sequence[str], pictures: Sequence[Picture], jobs: in
     """Make the thumbnails of named pictures, on several processes; those that can't be read are left out."""
     by_name = {picture.name: picture for picture in pictures}
     wanted = [by_name[name] for name in dict.fromkeys(names) if name in by_name]
-    images = ordered_map(make_thumbnail, wanted, jobs, lambda _picture, _problem: None)
+    images = ordered_map(make_thumbnail, wanted, jobs, lambda _picture, _problem: None, N_FEW_READ)
     return {picture.name: image for picture, image in zip(wanted, images, strict=True) if image}
 
 
