@@ -10,8 +10,8 @@ import numpy as np
 from leafid.learning.averages import accuracy_score, average_score, per_plant_score, top_k_scores
 from leafid.pictures.picture import Picture
 
-#: Names of the scores that `held_out_scores` computes, in the order of tables.
-FIGURES = ("S", "top1", "top5", "per_plant")
+#: Titles of the scores that `held_out_scores` computes, by their names, in the order of tables.
+SCORE_TITLES = {"S": "S", "top1": "top-1", "top5": "top-5", "per_plant": "per-plant"}
 
 
 @dataclass(frozen=True, eq=False)

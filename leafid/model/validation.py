@@ -12,7 +12,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.grouping import group_by
-from leafid.learning.held_out import FIGURES, HeldOutAnswers, held_out_scores
+from leafid.learning.held_out import SCORE_TITLES, HeldOutAnswers, held_out_scores
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
 from leafid.model.fitting.fusing import FittedIdentifier
@@ -185,8 +185,8 @@ def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
 def cross_validated_scores(answers: Sequence[FoldAnswers]) -> dict[str, Any]:
     """Score the folds of one acquisition type: all folds of a seed together, and every fold on its own.
 
-    ``repeats`` is a list of `held_out_scores`, by seed. For each of `FIGURES` there is the ``mean`` over the seeds and
-    ``fold_sd``, the standard deviation over all folds, unless no fold has a picture of known species.
+    ``repeats`` is a list of `held_out_scores`, by seed. For each of `SCORE_TITLES` there is the ``mean`` over the
+    seeds and ``fold_sd``, the standard deviation over all folds, unless no fold has a picture of known species.
     """
     folds = [held_out_scores([own.held_out]) for own in answers]
     repeats = [
@@ -194,7 +194,7 @@ def cross_validated_scores(answers: Sequence[FoldAnswers]) -> dict[str, Any]:
         for seed in sorted({own.seed for own in answers})
     ]
     scores: dict[str, Any] = {"repeats": repeats}
-    for name in FIGURES:
+    for name in SCORE_TITLES:
         by_seed = [own[name] for own in repeats if name in own]
         by_fold = [own[name] for own in folds if name in own]
         if by_seed:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from leafid.learning.held_out import SCORE_TITLES
 from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
 from leafid.pages.trait_words import describe_traits
 from leafid.pictures.picture import AcquisitionType
-from leafid.scoring.crossvalidation import SCORE_TITLES
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
 

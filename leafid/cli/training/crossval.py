@@ -26,7 +26,12 @@ examples:
   leafid crossval imageclef2011 --open-world
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tabulate import tabulate
 
 from leafid.cli.arguments import (
     SEED,
@@ -45,6 +50,8 @@ from leafid.cli.training.input import TrainingOptions, complete_pictures, load_r
 from leafid.cluster import on_cluster
 from leafid.errors import LeafidError, UsageError
 from leafid.grouping import group_by
+from leafid.learning.held_out import SCORE_TITLES
+from leafid.model.answer import rank_species
 from leafid.model.validation import (
     FoldAnswers,
     OpenWorldFold,
@@ -54,10 +61,11 @@ from leafid.model.validation import (
     share_fold_answers,
 )
 from leafid.pictures.protocols import UNITS, Kind, Protocol, Unit
-from leafid.scoring import crossvalidation as report
+from leafid.scoring.calibration import FirstSpecies, make_reliability_table
 from leafid.scoring.open_world import make_open_world_tables
+from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.runs import write_run
-from leafid.scoring.tables import render
+from leafid.scoring.tables import Cell, Table, render
 
 
 class Options(TrainingOptions, TableOptions, CacheOptions):
@@ -123,14 +131,68 @@ def _report(answers: list[FoldAnswers], options: Options, environment: Environme
     groups = group_by(ordered, lambda own: f"{own.type}, {own.setting}" if own.setting else str(own.type))
     by_type = {name: cross_validated_scores(own) for name, own in groups.items()}
     if options.output:
-        for name, predictions in report.collect_runs(answers).items():
+        for name, predictions in _collect_runs(answers).items():
             file = Path(options.output) / f"{name}.txt"
             write_run(file, predictions)
             environment.note(f"{file}: {len(predictions)} pictures")
-    tables = [report.make_reliability_table(answers)] if options.reliability else []
+    tables = [_make_reliability_table(answers)] if options.reliability else []
     if options.format != "text":
-        print_tables([report.make_score_table(by_type), *tables], options, environment)
+        print_tables([_make_score_table(by_type), *tables], options, environment)
         return
-    environment.print(report.format_scores(by_type))
+    environment.print(_format_scores(by_type))
     for table in tables:
         environment.stdout.write(f"\n{render([table], digits=3)}")
+
+
+def _make_score_table(scores: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Tabulate `cross_validated_scores` by the name of the group."""
+    pairs = [(title, f"{title} sd") for title in SCORE_TITLES.values()]
+    rows: list[list[Cell]] = []
+    for name, own in scores.items():
+        found = [own.get(key, {"mean": None, "fold_sd": None}) for key in SCORE_TITLES]
+        rows.append([name, *(score[key] for score in found for key in ("mean", "fold_sd")), *_count_pictures(own)])
+    columns = ["type", *(title for pair in pairs for title in pair), "pictures", "left out"]
+    notes = ["means over seeds; sd: standard deviation over all folds", "left out: no training picture of the species"]
+    return Table("Held-out scores", columns, rows, notes)
+
+
+def _format_scores(scores: Mapping[str, Mapping[str, Any]]) -> str:
+    """Format the same scores for a terminal, as "mean ± standard deviation over folds", or "-" without one."""
+    rows = []
+    for name, own in scores.items():
+        found = [own.get(key) for key in SCORE_TITLES]
+        cells = [f"{score['mean']:.3f} ± {score['fold_sd']:.3f}" if score else "-" for score in found]
+        rows.append([name, *cells, *_count_pictures(own)])
+    titles = ["type", *SCORE_TITLES.values(), "pictures", "left out"]
+    alignment = ("left", *["right"] * (len(titles) - 1))
+    return tabulate(rows, titles, "plain", colalign=alignment, disable_numparse=True)
+
+
+def _count_pictures(scores: Mapping[str, Any]) -> list[int]:
+    """Count the pictures that are scored and those that are left out, by the mean over the seeds."""
+    counts = [(repeat["pictures"], repeat["unseen"]) for repeat in scores["repeats"]]
+    return np.mean(counts or [(0, 0)], axis=0).round().astype(int).tolist()
+
+
+def _make_reliability_table(answers: Sequence[FoldAnswers]) -> Table:
+    """Tabulate how reliable probabilities are, by type."""
+    named = {}
+    for type_, of_type in group_by(answers, lambda own: str(own.type)).items():
+        known = [own.held_out.select_known() for own in of_type]
+        confidence = np.concatenate([own.probabilities.max(axis=1) for own in known])
+        is_correct = np.concatenate([own.probabilities.argmax(axis=1) == own.labels for own in known])
+        units = [picture.group for own in known for picture in own.pictures]
+        named[type_] = FirstSpecies(confidence, is_correct, units)
+    return make_reliability_table(named, Bootstrap())
+
+
+def _collect_runs(answers: Sequence[FoldAnswers]) -> dict[str, dict[str, list[tuple[str, float]]]]:
+    """Collect the rankings of all pictures, of every type, by the name of their setting and seed."""
+    runs: dict[str, dict[str, list[tuple[str, float]]]] = {}
+    for own in answers:
+        run = runs.setdefault(f"{own.setting.replace(' ', '-')}-seed-{own.seed}".lstrip("-"), {})
+        for picture, row in zip(own.held_out.pictures, own.held_out.probabilities, strict=True):
+            if picture.name in run:
+                raise LeafidError(f"{picture.file}: expected picture names that differ, found {picture.name} twice")
+            run[picture.name] = rank_species(row, own.held_out.species)
+    return runs

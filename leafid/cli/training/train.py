@@ -27,12 +27,12 @@ from leafid.cli.training.input import TrainingOptions, complete_pictures, load_r
 from leafid.cluster import on_cluster
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
+from leafid.learning.held_out import SCORE_TITLES
 from leafid.model.bundled import find_bundled_model
 from leafid.model.fitting.extending import check_extension, extend
 from leafid.model.model import Model
 from leafid.model.training import train
 from leafid.pictures import Picture
-from leafid.scoring.crossvalidation import SCORE_TITLES
 
 
 class Options(TrainingOptions, CacheOptions):
