@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from leafid.features.codebooks import sample_evenly
 from leafid.pictures.picture import Picture, Taxon
-from leafid.pictures.splits import sample_by_plant
+from leafid.pictures.splits import sample_by_plant, weigh_by_plant
 
 
 def pictures_of(sizes):
@@ -48,3 +48,7 @@ def test_codebook_pictures_are_spread_over_species(tmp_path):
     assert set(few) <= set(chosen)
     assert chosen == sample_evenly([*many, *few], 10, 0)
     assert len(sample_evenly(few, 10, 0)) == 3
+
+
+def test_each_plant_weighs_the_same():
+    assert weigh_by_plant(pictures_of([1, 4])).tolist() == [1, 0.25, 0.25, 0.25, 0.25]

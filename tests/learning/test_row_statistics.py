@@ -88,3 +88,8 @@ def test_a_heavy_mean_does_not_make_the_update_blow_up():
     weights = np.where(np.arange(60) < 5, 30.0, 1.0)
     found, _ = extend(np.vstack([rows, rows[:4]]), np.append(weights, np.ones(4)), np.arange(64) % 4, 60, 2)
     assert np.abs(found).max() < 5
+
+
+def test_24_components_are_kept():
+    rows = np.random.default_rng(0).normal(size=(90, 60))
+    assert summarise_rows(WeightedRows(make_rows(rows), np.ones(90))).components.shape == (60, 24)

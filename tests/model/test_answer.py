@@ -3,9 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from leafid.model.answer import Answer, format_probability
+from leafid.model.answer import Answer, format_probability, rank_species
 from leafid.pictures.picture import AcquisitionType, Picture
 
 ANSWER = Answer(
@@ -53,3 +54,7 @@ def test_no_probability_is_rounded_to_certainty(probability, digits):
     text = format_probability(probability, digits)
     assert float(text.removeprefix("over ").removeprefix("under ").strip("<>%")) not in (0, 100)
     assert len(text.split()) + text.startswith(("<", ">")) == 1 + (round(probability, digits + 2) in (0, 1))
+
+
+def test_probabilities_have_nine_digits():
+    assert rank_species(np.array([1 / 3, 2 / 3]), ["Acer opalus", "Tilia cordata"])[1] == ("Acer opalus", 0.333333333)

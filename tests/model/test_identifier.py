@@ -8,6 +8,7 @@ from leafid.features.extractor import Features
 from leafid.features.recipe import Expert, Recipe
 from leafid.model.fitting.identifiers import fit_identifiers
 from leafid.model.fitting.training_set import build_training_set
+from leafid.model.identifier import expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
@@ -118,3 +119,10 @@ def test_types_that_are_fitted_together_are_as_each_by_itself(centre):
         np.testing.assert_allclose(fitted.held_out.probabilities, alone.held_out.probabilities, atol=1e-5)
         probabilities = alone.identifier.predict_proba(described)
         np.testing.assert_allclose(fitted.identifier.predict_proba(described), probabilities, atol=1e-5)
+
+
+def test_the_trust_in_an_expert_is_the_confidence_of_the_segmentation_where_it_says_so():
+    first, second = RECIPE.experts.values()
+    recipe = structs.replace(RECIPE, experts={"first": structs.replace(first, trust="segmentation"), "second": second})
+    trust = expert_trust(recipe, np.array([0.25, 1.0]))
+    assert [own.tolist() for own in trust] == [[0.25, 1.0], [1.0, 1.0]]

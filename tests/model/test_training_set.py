@@ -7,6 +7,7 @@ from msgspec import structs
 
 from leafid.features.extractor import Features
 from leafid.features.recipe import Expert, Recipe
+from leafid.model.fitting.plan import FitPlan
 from leafid.model.fitting.training_set import build_training_set
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
@@ -90,3 +91,19 @@ def test_weights_are_shared_between_pictures_and_their_looks():
     np.testing.assert_allclose(weights[4:8], of_pictures * 0.25 / 1.5)
     np.testing.assert_allclose(weights[8:], weights[4:8])
     assert weights.sum() == pytest.approx(of_pictures.sum())
+
+
+def test_photos_are_composited_of_eight_pictures_of_a_plant_that_stand_for_all():
+    sheets = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(12)]
+    photo = replace(PICTURES[0], file=Path("12.jpg"), type=PHOTO)
+    recipe = structs.replace(RECIPE, jittered=0, composited=1)
+    found, _ = gathered(recipe=recipe, pictures=[*sheets, photo])
+    assert len(found.picture_indices) == 13 + 8
+    np.testing.assert_allclose(found.relative_weights[13:], 12 / 8)
+
+
+def test_pictures_are_held_out_in_five_folds_of_plants():
+    pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg"), plant=str(number)) for number in range(10)]
+    found, _ = gathered(pictures=pictures)
+    plan = FitPlan(found, [SCAN], np.arange(10), 0, rejection=False)
+    assert [len(fold) for fold in plan.partitions[0]] == [2] * 5
