@@ -28,7 +28,7 @@ class Environment:
     stdout: IO[str] = field(default_factory=lambda: _open_stream("stdout"))
     stderr: IO[str] = field(default_factory=lambda: _open_stream("stderr"))
     #: Seconds until a stderr that is no terminal shows progress, and between two of its lines.
-    log_interval: float = 10.0
+    log_interval: float = 60.0
 
     def __post_init__(self) -> None:
         # A file name may hold characters that the stream can't encode, or bytes that are no text at all.

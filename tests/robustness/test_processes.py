@@ -96,7 +96,7 @@ def vectors(cache):
 
 def list_messages(err):
     """List the lines of stderr without those of progress, which come where the machine is busy."""
-    return [line for line in err.splitlines() if not re.match(r"(\w+ )+\d+/\d+", line)]
+    return [line for line in err.splitlines() if line.strip() and not re.search(r"\d+%\|", line)]
 
 
 def list_leftovers(folder):
