@@ -61,8 +61,7 @@ class Environment:
 
     def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
         """Yield the items, and show how many there were, with `what` as the caption."""
-        interval = 0.1 if self.stderr.isatty() else self.log_interval
-        delay = 0 if self.stderr.isatty() else self.log_interval
+        interval, delay = (0.1, 0.0) if self.stderr.isatty() else (self.log_interval, self.log_interval)
         with tqdm(items, what, total, False, self.stderr, 80, interval, 2 * interval, unit="", delay=delay) as bar:
             yield from bar
 

@@ -206,14 +206,16 @@ def fit_rejection(
     coefficients, is_known = _fit_logistic(known, unknown, _KNOWN_REGULARISATION)
     shift = max(0.0, float(np.sum(gain * coefficients[:-1])))
     is_known = is_known / (is_known + (1 - is_known) * np.exp(-shift))
-    typical = np.flatnonzero(is_typical) if is_typical is not None and is_typical.any() else np.arange(len(is_leaf))
-    order = typical[np.argsort(rate_leaves(is_leaf, is_known)[typical])]
+    ratings, plant_weights = rate_leaves(is_leaf, is_known), leaves.weights
+    if is_typical is not None and is_typical.any():
+        ratings, plant_weights = ratings[is_typical], plant_weights[is_typical]
+    order = np.argsort(ratings)
     # Pictures of a plant are rejected together: by pictures, a few plants with many would set the operating points, by
     # plants, a few with a single picture. In between, neither the share of pictures nor that of plants is far off.
-    own = leaves.weights[order]
-    weights = _PLANT_SHARE * own / own.sum() + (1 - _PLANT_SHARE) / len(own)
+    by_plant = plant_weights[order] / plant_weights.sum()
+    weights = _PLANT_SHARE * by_plant + (1 - _PLANT_SHARE) / len(order)
     shares = np.linspace(0, 1, min(len(order), MAX_QUANTILES))
-    quantiles = np.interp(shares, np.cumsum(weights) - weights / 2, rate_leaves(is_leaf, is_known)[order])
+    quantiles = np.interp(shares, np.cumsum(weights) - weights / 2, ratings[order])
     return Rejection(leaf, coefficients, quantiles)
 
 

@@ -11,6 +11,7 @@ from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS, KINDS
+from leafid.grouping import group_by
 from leafid.learning.rejection import Examples, compute_evidence, fit_rejection
 from leafid.model.fitting.training_set import TrainingSet
 from leafid.model.identifier import Identifier, expert_trust
@@ -75,16 +76,15 @@ def gather_examples(
     own = sample[is_known[sample]]
     both = own[is_known_to_fewer[own]]
     gains = (known[both] - with_fewer[both]) * weights[both, None]
-    plants_of: dict[str | None, set[str]] = {}
-    for picture in pictures:
-        plants_of.setdefault(picture.species, set()).add(picture.group)
+    by_species = group_by(pictures, lambda picture: picture.species)
+    has_others = {name: len({picture.group for picture in found}) > 1 for name, found in by_species.items()}
     vectors = np.hstack([training_set.vectors[name][indices[own]] for name in identifier.recipe.experts])
     return RejectionExamples(
         Examples(vectors, weights[own], plants[own]),
         Examples(known[own], weights[own], plants[own]),
         Examples(unknown[sample], weights[sample], plants[sample]),
         gains.sum(axis=0) / max(weights[both].sum(), 1e-12),
-        np.array([len(plants_of[pictures[index].species]) > 1 for index in own.tolist()], bool),
+        np.array([has_others[pictures[index].species] for index in own.tolist()], bool),
     )
 
 
