@@ -64,7 +64,7 @@ def open_output(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") ->
     text = {} if mode == "wb" else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
     with _reporting_write_errors(path):
         if is_pipe_or_device(path):
-            with Path(path).open(mode, **text) as stream:  # type: ignore[call-overload]
+            with Path(path).open(mode, **text) as stream:  # type: ignore[call-overload]  # not literal
                 yield stream
             return
         target = resolve_symlink(path)
@@ -73,7 +73,7 @@ def open_output(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") ->
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{secrets.token_hex(8)}.part")
         try:
-            with temporary.open(mode.replace("w", "x"), **text) as stream:  # type: ignore[call-overload]
+            with temporary.open(mode.replace("w", "x"), **text) as stream:  # type: ignore[call-overload]  # not literal
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())

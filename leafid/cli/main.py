@@ -149,7 +149,7 @@ def _logging_to(environment: Environment, level: int) -> Iterator[None]:
         write(record.getMessage())
 
     handler = logging.Handler()
-    handler.emit = emit  # type: ignore[method-assign]
+    handler.emit = emit  # type: ignore[method-assign]  # in place of a class of one use
     logger = logging.getLogger("leafid")
     before = logger.level
     logger.addHandler(handler)

@@ -1,7 +1,7 @@
 """Inspects a picture file before it is decoded: format, size and orientation.
 
 Follows segments, chunks and tags to refuse truncated JPEG and PNG, which decoders would fill with grey, and files with
-so many parts before the pixels that reading them takes minutes. Decoders report other truncated files.
+too many parts before the pixels, which take minutes to read. Decoders report other truncated files.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class PlantPictures:
 def score_plants(
     plants: Sequence[PlantPictures], size: int | None = None, seed: int = 0
 ) -> tuple[int, float, float, float]:
-    """Score plants by samples of so many of their pictures, or by all; one with fewer than a sample has is left out.
+    """Score plants by samples of some of their pictures, or by all; a plant with fewer than a sample is left out.
 
     Returns the number of plants, the share of these that a single picture names correctly, the share that the pictures
     together name correctly, and the mean over authors of that share. The `seed` is that of the samples.

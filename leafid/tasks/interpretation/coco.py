@@ -89,7 +89,7 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
     expected: an unknown picture or class, an object that is there twice, a box outside the picture, a bad segmentation,
     or a crowd, which the metrics have no place for.
     """
-    content: _Content | list[Annotation] = read_json(path, _Content | list[Annotation])  # type: ignore[arg-type]
+    content: _Content | list[Annotation] = read_json(path, _Content | list[Annotation])  # type: ignore[arg-type]  # a union
     if isinstance(content, list):
         content = _Content(content)
     images = {image.id: image for image in content.images}
