@@ -11,10 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from functools import cache, lru_cache
-from importlib.metadata import version
 from typing import Any
-
-import joblib
 
 import leafid
 from leafid.errors import LeafidError
@@ -66,7 +63,9 @@ def on_cluster(address: str | None, jobs: int = -1) -> Iterator[None]:
 def _connect(distributed: Any, address: str, jobs: int, stack: ExitStack) -> Any:
     """Return a client that has a worker; the stack closes a local cluster."""
     if address == "local":
-        n_workers = joblib.effective_n_jobs(jobs)
+        from leafid.pool import count_workers
+
+        n_workers = count_workers(jobs)
         options = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
         cluster = distributed.LocalCluster(n_workers=n_workers, silence_logs=logging.CRITICAL, **options)
         return distributed.Client(stack.enter_context(cluster), set_as_default=False)
@@ -85,6 +84,8 @@ def _connect(distributed: Any, address: str, jobs: int, stack: ExitStack) -> Any
 @cache
 def collect_versions() -> Versions:
     """Collect the versions of leafid, of Python and of the packages that decide results."""
+    from importlib.metadata import version  # no command but those on a cluster needs it
+
     packages = ((name, version(name)) for name in _PACKAGES)
     return ("leafid", leafid.__version__), ("Python", platform.python_version()), *packages
 

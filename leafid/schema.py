@@ -55,7 +55,19 @@ def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return built
 
 
-def convert(data: Any, kind: type[T], source: object, decode: Callable[[type, Any], Any] | None = None) -> T:
+def convert(data: Any, kind: type[T], source: object) -> T:
+    """Convert plain data to a type, as `check_types` does; refuse numbers that aren't finite, and invalid characters.
+
+    What has the right type, but can neither be calculated with nor written, is refused here.
+    """
+    try:
+        json.dumps(data, ensure_ascii=False, allow_nan=False, default=str).encode()
+    except (ValueError, RecursionError):
+        raise LeafidError(f"{source}: expected finite numbers and text of Unicode characters, found others") from None
+    return check_types(data, kind, source)
+
+
+def check_types(data: Any, kind: type[T], source: object, decode: Callable[[type, Any], Any] | None = None) -> T:
     """Convert plain data to a type, checking every value.
 
     Parameters
@@ -76,11 +88,6 @@ def convert(data: Any, kind: type[T], source: object, decode: Callable[[type, An
     LeafidError
         At the first value that isn't as expected: its path in the data, what was expected and what was found.
     """
-    try:
-        # What has the right type, but can neither be calculated with nor written, is refused here.
-        json.dumps(data, ensure_ascii=False, allow_nan=False, default=str).encode()
-    except (ValueError, RecursionError):
-        raise LeafidError(f"{source}: expected finite numbers and text of Unicode characters, found others") from None
     attempt = partial(msgspec.convert, type=kind, dec_hook=decode, str_keys=True)
     try:
         return attempt(data)

@@ -1,28 +1,20 @@
 """Maps a function over many items, in order: in this process, in worker processes, or on the workers of a cluster."""
 
-import atexit
 import logging
-import multiprocessing
 import os
 import pickle
-import signal
-import threading
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from itertools import chain, islice
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, TypeVar
 
 import cv2
-import joblib
-import scipy.linalg  # noqa: F401  (threadpoolctl finds only libraries that are loaded)
-from pebble import ProcessExpired, ProcessPool
 from threadpoolctl import ThreadpoolController
 
 from leafid.errors import LeafidError
@@ -31,7 +23,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 #: Logged messages: the logger's name, the level and the message of each.
 Log = list[tuple[str, int, str]]
-#: Starts a call for an item, as `WorkerPool.submit` does.
+#: Starts a call for an item, as `leafid.pool.WorkerPool.submit` does.
 Submit = Callable[..., Future[Any]]
 
 #: Maximum time for an item that `ordered_map` can leave out, in seconds. A picture takes a few, on slow machines too.
@@ -68,13 +60,16 @@ def ordered_map(
     """
     if cluster := _cluster.get():
         return _map_ahead(*cluster, function, items, make_failure)
-    n_workers = joblib.effective_n_jobs(jobs)
-    if n_workers > 1:
-        pool = _get_pool(n_workers)
-        remaining = iter(items)
-        first = list(islice(remaining, n_few + 1))
-        items = chain(first, remaining)
-        if len(first) > n_few or (first and pool.is_running):
+    remaining = iter(items)
+    first = list(islice(remaining, 0 if jobs == 1 else n_few + 1))
+    items = chain(first, remaining)
+    # Processes that run already take a few items, too.
+    if first and (len(first) > n_few or "leafid.pool" in sys.modules):
+        from leafid.pool import count_workers, get_pool
+
+        n_workers = count_workers(jobs)
+        pool = get_pool(n_workers)
+        if n_workers > 1 and (len(first) > n_few or pool.is_running):
             return _map_ahead(pool.submit, n_workers, function, items, make_failure)
     return (call_single_threaded(function, item) for item in items)
 
@@ -130,95 +125,19 @@ def use_cluster(submit: Submit, n_workers: int) -> Iterator[None]:
 
 @contextmanager
 def reporting_lost_workers() -> Iterator[None]:
-    """Convert the errors of pebble and of Dask into a `WorkerError`; errors of the work pass unchanged."""
+    """Convert the errors of processes and of Dask into a `WorkerError`; errors of the work pass unchanged."""
     try:
         yield
     except TimeoutError as error:
         raise WorkerError("a worker process took too long and was ended") from error
-    except (ProcessExpired, BrokenProcessPool) as error:
-        raise WorkerError(
-            "a worker process ended, maybe out of memory: use fewer --jobs; a script needs if __name__ == '__main__':"
-        ) from error
     except Exception as error:
-        # Of Dask, which may not be installed.
-        if type(error).__name__ != "KilledWorker":
-            raise
-        raise WorkerError("a worker of the cluster ended while computing it, maybe out of memory") from error
-
-
-class WorkerPool:
-    """Worker processes that start with the first call; one that is killed or takes too long costs that call."""
-
-    def __init__(self, n_workers: int) -> None:
-        self.n_workers = n_workers
-        self._pool: ProcessPool | None = None
-
-    @property
-    def is_running(self) -> bool:
-        """Whether workers were started."""
-        return self._pool is not None
-
-    def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
-        """Queue a call in a worker, with a limit of time; see `reporting_lost_workers` for the errors of its future."""
-        if self._pool is not None:
-            try:
-                return self._pool.schedule(function, arguments, timeout=seconds)
-            except RuntimeError:  # a worker was killed while none had work, which ends a pool of pebble
-                self.close()
-        # A forked process would inherit locks that threads of this one hold.
-        context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPool(self.n_workers, initializer=_start_worker, context=context)
-        with _deferring_interrupts():
-            return self._pool.schedule(function, arguments, timeout=seconds)
-
-    def close(self) -> None:
-        """End the workers; calls that wait or are in progress are cancelled."""
-        if self._pool is not None:
-            self._pool.stop()
-            self._pool.join()
-            self._pool = None
-
-
-@contextmanager
-def _deferring_interrupts() -> Iterator[None]:
-    """Let Ctrl-C wait while workers start: one that gets it, or whose start is cut short, would print a traceback."""
-    # Workers inherit the mask of this thread. The tracker of resources would lift it when it starts.
-    resource_tracker.ensure_running()
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    # Another thread, of a library, may get the signal, too.
-    is_main = threading.current_thread() is threading.main_thread()
-    received: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _: received.append(number)) if is_main else None
-    try:
-        yield
-    finally:
-        if is_main:
-            signal.signal(signal.SIGINT, handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        if received:
-            signal.raise_signal(signal.SIGINT)
-
-
-@cache
-def _get_pool(n_workers: int) -> WorkerPool:
-    """Get the pool of earlier calls."""
-    pool = WorkerPool(n_workers)
-    atexit.register(pool.close)
-    return pool
-
-
-def _start_worker() -> None:
-    # Names of uploaded files, and what is logged anyway, don't get to the terminal.
-    logging.getLogger("leafid").addHandler(logging.NullHandler())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """End this worker when the process that started it is gone: a killed one can't end its workers."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+        # By name: the classes are those of packages that take time to import, or may not be installed.
+        if type(error).__name__ in {"ProcessExpired", "BrokenProcessPool"}:
+            problem = "a worker process ended, maybe out of memory: use fewer --jobs; a script needs "
+            raise WorkerError(f"{problem}if __name__ == '__main__':") from error
+        if type(error).__name__ == "KilledWorker":
+            raise WorkerError("a worker of the cluster ended while computing it, maybe out of memory") from error
+        raise
 
 
 @contextmanager
@@ -260,7 +179,12 @@ def call_single_threaded(function: Callable[[Item], Result], item: Item) -> Resu
         return function(item)
 
 
-@cache
 def get_blas_controller() -> ThreadpoolController:
     """Return the controller of the linear algebra libraries: ``with get_blas_controller().limit(limits=1)``."""
+    return _find_libraries("scipy.linalg" in sys.modules)
+
+
+@cache
+def _find_libraries(has_scipy: bool) -> ThreadpoolController:
+    """Find the libraries that are loaded: that of NumPy, and later that of SciPy."""
     return ThreadpoolController()

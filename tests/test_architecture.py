@@ -29,9 +29,10 @@ SERVICES = (
     "errors",
     "files",
     "grouping",
-    "workers",
+    "pool",
     "schema",
     "textfiles",
+    "workers",
 )
 
 

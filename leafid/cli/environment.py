@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TypeVar
 
-from tqdm import tqdm
-
 from leafid.errors import escape_unprintable, to_one_line
 
 T = TypeVar("T")
@@ -61,6 +59,11 @@ class Environment:
 
     def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
         """Yield the items, and show how many there were, with `what` as the caption."""
+        if total == 1:  # there is nothing to show, and a bar takes longer to import than a picture to be identified
+            yield from items
+            return
+        from tqdm import tqdm
+
         interval, delay = (0.1, 0.0) if self.stderr.isatty() else (self.log_interval, self.log_interval)
         with tqdm(items, what, total, False, self.stderr, 80, interval, 2 * interval, unit="", delay=delay) as bar:
             yield from bar

@@ -3,6 +3,7 @@
 import importlib
 import logging
 import sys
+import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -110,14 +111,25 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         return 0
     if command not in COMMANDS:
         raise UsageError(f"unknown command {command!r}; see 'leafid --help'")
+    has_help = bool({"-h", "--help"} & set(rest))
+    if COMMANDS[command].startswith(_FOLDERS["identify"]) and not has_help:
+        threading.Thread(target=_prepare_colours).start()
     module = importlib.import_module(f"leafid.cli.{COMMANDS[command]}")
     parser = make_parser(command, module)
-    if {"-h", "--help"} & set(rest):
+    if has_help:
         environment.stdout.write(parser.format_help())
         return 0
     options = parser.parse(rest)
     with _logging_to(environment, logging.DEBUG if debug else logging.INFO):
         return module.run(options, environment)
+
+
+def _prepare_colours() -> None:
+    """Let OpenCV compute its tables of Lab colours while the command is imported: they take longer than a picture."""
+    import cv2
+    import numpy as np
+
+    cv2.cvtColor(np.zeros((1, 1, 3), np.uint8), cv2.COLOR_BGR2LAB)
 
 
 def make_parser(command: str, module: ModuleType) -> Parser:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
@@ -12,11 +13,13 @@ from leafid.descriptors import measure_families
 from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local import LocalFeatures
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
-from leafid.features.augmentation import Augmentation, augment
 from leafid.features.recipe import LONGEST_SIDE, Expert
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import Segmentation, crop_leaf, segment
 from leafid.segmentation.result import shrink
+
+if TYPE_CHECKING:
+    from leafid.features.augmentation import Augmentation
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
 FEATURE_VERSION = 17
@@ -41,7 +44,7 @@ class FeatureExtractor:
     experts: dict[str, Expert]
     encoders: dict[str, Encoder] = field(default_factory=dict)
     longest_side: int = LONGEST_SIDE
-    augmentation: Augmentation | None = None
+    augmentation: "Augmentation | None" = None
 
     @property
     def needs_leaf(self) -> bool:
@@ -69,6 +72,8 @@ class FeatureExtractor:
         The acquisition type decides how the leaf is segmented.
         """
         if self.augmentation:
+            from leafid.features.augmentation import augment  # which only training needs
+
             image, acquisition_type = augment(image, acquisition_type, self.augmentation, self.longest_side)
         views = make_views(image, acquisition_type, needs_leaf=self.needs_leaf)
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}

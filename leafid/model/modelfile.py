@@ -4,20 +4,22 @@ Reading it never executes code. Objects are dataclasses and structs, whose annot
 """
 
 import hashlib
+import io
 import json
 import os
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
 
 import leafid
 from leafid.errors import LeafidError
 from leafid.files import open_input, open_output
-from leafid.schema import convert
+from leafid.schema import check_types
 
 T = TypeVar("T")
 FORMAT, FORMAT_VERSION = "leafid-model", 5
@@ -52,7 +54,10 @@ def write_object(path: str | os.PathLike[str], content: object, halved: Iterable
     manifest = {"format": FORMAT, "format_version": FORMAT_VERSION, "program_version": leafid.__version__}
     manifest["model"] = msgspec.to_builtins(content, enc_hook=encode, str_keys=True)
     text = json.dumps(manifest, ensure_ascii=False)
-    checksum = _compute_checksum(text, _split(save(arrays))[1])
+    bare = save(arrays)
+    # safetensors checks sizes, not content.
+    data = bare[_SIZE_BYTES + int.from_bytes(bare[:_SIZE_BYTES], "little") :]
+    checksum = hashlib.sha256(text.encode() + data).hexdigest()
     # In one entry: safetensors writes several in any order.
     with open_output(path, "wb") as stream:
         stream.write(save(arrays, {"manifest": f"{checksum}\n{text}"}))
@@ -74,38 +79,57 @@ def read_object(path: str | os.PathLike[str], kind: type[T]) -> T:
     A `LeafidError` says if the file is missing, damaged, something else, larger than 2 GiB, or of another format
     version.
     """
-    with open_input(path) as stream:
-        content = stream.read(_MAX_SIZE + 1)
-    if len(content) > _MAX_SIZE:
-        raise LeafidError(f"{path}: expected a model of at most {_MAX_SIZE >> 30} GiB, found a larger file")
     try:
-        manifest, arrays = _parse(content)
-        if manifest["format"] != FORMAT:
-            raise ValueError("another file of safetensors")
+        with open_input(path) as stream:
+            if os.fstat(stream.fileno()).st_size > _MAX_SIZE:
+                raise LeafidError(f"{path}: expected a model of at most {_MAX_SIZE >> 30} GiB, found a larger file")
+            with safe_open(os.fspath(path), "np") as arrays:
+                return _read_object(path, kind, _read_manifest(stream, arrays.metadata()), arrays)
     except (SafetensorError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
         raise LeafidError(
             f"{path}: expected a leafid model, found something else, or the model is damaged: {error!s:.300}; "
             "train it again or get a new copy"
         ) from error
+
+
+def _read_manifest(stream: io.BufferedReader, metadata: dict[str, str]) -> dict[str, Any]:
+    """Read the manifest from the metadata of a file, whose checksum is checked."""
+    checksum, _, text = metadata["manifest"].partition("\n")
+    stream.seek(_SIZE_BYTES + int.from_bytes(stream.read(_SIZE_BYTES), "little"))
+    # The data are read in small pieces: arrays are converted one by one, so that no copy of the file is in memory.
+    if hashlib.file_digest(stream, lambda: hashlib.sha256(text.encode())).hexdigest() != checksum:
+        raise ValueError("its checksum is wrong")
+    # This parser gives finite numbers and valid characters, or a ValueError.
+    manifest = msgspec.json.decode(text, type=dict[str, Any])
+    if manifest["format"] != FORMAT:
+        raise ValueError("another file of safetensors")
+    return manifest
+
+
+def _read_object(path: str | os.PathLike[str], kind: type[T], manifest: dict[str, Any], arrays: Any) -> T:
     if (version := manifest.get("format_version")) != FORMAT_VERSION:
         raise LeafidError(
             f"{path}: expected model format {FORMAT_VERSION}, found {version} "
             f"(written by leafid {manifest.get('program_version')}); update leafid or train the model again"
         )
+    names = set(arrays.keys())
 
-    def decode(expected: type, names: Any) -> np.ndarray:
-        if expected is not np.ndarray or not isinstance(names, dict):
-            raise ValueError(f"expected an array, found {names!s:.100}")
-        array = read_array(names.get("values"))
-        return array.astype(np.float32) * read_array(names["scale"]) if "scale" in names else array
+    def decode(expected: type, place: Any) -> np.ndarray:
+        if expected is not np.ndarray or not isinstance(place, dict):
+            raise ValueError(f"expected an array, found {place!s:.100}")
+        return read_array(str(place.get("values")), place.get("scale") and str(place["scale"]))
 
-    def read_array(name: Any) -> np.ndarray:
-        array = arrays.get(name)
+    # Types share arrays.
+    @cache
+    def read_array(name: str, scale: str | None = None) -> np.ndarray:
+        array = arrays.get_tensor(name) if name in names else None
+        if array is not None and scale is not None:
+            array = array * read_array(scale)
         if array is None or array.dtype.kind != "f" or not np.isfinite(array).all():
-            raise ValueError(f"expected an array of finite numbers, found none called {name!s:.100}")
+            raise ValueError(f"expected an array of finite numbers, found none called {name:.100}")
         return array
 
-    return convert(manifest.get("model"), kind, f"{path}: the model is damaged: manifest", decode)
+    return check_types(manifest.get("model"), kind, f"{path}: the model is damaged: manifest", decode)
 
 
 def is_model(path: str | os.PathLike[str]) -> bool:
@@ -115,22 +139,3 @@ def is_model(path: str | os.PathLike[str]) -> bool:
             return stream.read(_SIZE_BYTES + 1)[_SIZE_BYTES:] == b"{"
     except LeafidError:
         return False
-
-
-def _parse(content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    header, data = _split(content)
-    checksum, _, manifest = json.loads(header)["__metadata__"]["manifest"].partition("\n")
-    if checksum != _compute_checksum(manifest, data):
-        raise ValueError("its checksum is wrong")
-    return json.loads(manifest), load(content)
-
-
-def _split(content: bytes) -> tuple[bytes, bytes]:
-    """Split a file of safetensors into its header and its data."""
-    start = _SIZE_BYTES + int.from_bytes(content[:_SIZE_BYTES], "little")
-    return content[_SIZE_BYTES:start], content[start:]
-
-
-def _compute_checksum(manifest: str, data: bytes) -> str:
-    # safetensors checks sizes, not content.
-    return hashlib.sha256(manifest.encode() + data).hexdigest()

@@ -20,7 +20,8 @@ from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
 from leafid.pages.uploads import Upload
 from leafid.pictures.decoding import read_hashed_image
-from leafid.workers import WorkerPool, call_single_threaded, reporting_lost_workers
+from leafid.pool import WorkerPool
+from leafid.workers import call_single_threaded, reporting_lost_workers
 
 # Time for a worker to start and to read its model, in seconds.
 _START_SECONDS = 120.0

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import pillow_heif
 from PIL import Image
 
 from leafid.errors import ImageError
@@ -138,6 +137,8 @@ def _is_read_tiff(tags: Mapping[int, Any]) -> bool:
 def open_picture(kind: str, data: bytes) -> Image.Image:
     """Let Pillow open a picture of a format, without warnings about sizes of its own choice."""
     if kind == "HEIF":
+        import pillow_heif  # takes longer to import than a JPEG to be decoded
+
         pillow_heif.register_heif_opener()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

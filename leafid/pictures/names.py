@@ -4,7 +4,7 @@ import re
 import unicodedata
 from datetime import date
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
 from leafid.errors import LeafidError
 from leafid.pictures.picture import Taxon
@@ -71,7 +71,7 @@ def parse_label(text: str) -> Taxon:
 @cache
 def _read_families() -> dict[str, str]:
     """Read the family of each common genus of trees, in small letters."""
-    lines = (resources.files("leafid.pictures") / "families.txt").read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name("families.txt").read_text(encoding="utf-8").splitlines()
     rows = (line.split(": ") for line in lines)
     return {genus.casefold(): family for family, genera in rows for genus in genera.split()}
 

@@ -6,9 +6,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import KDTree
 
 from leafid.errors import LeafidError
 from leafid.grouping import group_by
@@ -103,6 +100,10 @@ def label_units(pictures: Sequence[Picture], unit: str, within_km: float = PLACE
     place if they are closer than `within_km`, or if a chain of such plants joins them. As a plant without coordinates,
     author or date may be of any unit, all of these form one.
     """
+    # SciPy takes longer to import than a picture to be identified.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     field = {"place": "coordinates", "author": "author", "day": "date"}[unit]
     values = [getattr(picture, field) for picture in pictures]
     known = list(dict.fromkeys(value for value in values if value is not None))
@@ -151,6 +152,8 @@ def weigh_by_plant(pictures: Sequence[Picture]) -> np.ndarray:
 
 def _find_near_points(points: Sequence[tuple[float, float]], within_km: float) -> np.ndarray:
     """Find the pairs of points, latitudes and longitudes in degrees, that are closer than this: indices, int (m, 2)."""
+    from scipy.spatial import KDTree
+
     latitude, longitude = np.radians(points).T
     across = np.cos(latitude)
     on_sphere = np.stack([across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)], axis=1)

@@ -6,9 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib import resources
-
-from tabulate import tabulate
+from pathlib import Path
 
 from leafid.errors import UsageError, escape_unprintable
 
@@ -104,6 +102,8 @@ def _format_table(table: Table, form: str, digits: int) -> str:
 
 
 def _format_cells(table: Table, form: str, digits: int) -> str:
+    from tabulate import tabulate  # many commands need the list of formats, few a table
+
     is_text = [any(isinstance(row[column], str) for row in table.rows) for column in range(len(table.columns))]
     rows = [[format_cell(cell, digits) for cell in row] for row in table.rows]
     # Cells are formatted before: tabulate would also take a run named 1e5 for a number.
@@ -129,5 +129,5 @@ def format_cell(cell: Cell, digits: int = 3) -> str:
 
 def read_metrics() -> list[dict[str, str]]:
     """Read the list of all metrics of all tasks, a dictionary by column for each, in the order of their commands."""
-    text = (resources.files("leafid.scoring") / "metrics.csv").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("metrics.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(io.StringIO(text)))

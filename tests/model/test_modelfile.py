@@ -56,7 +56,7 @@ CHANGES = {
     "types.scan.plant_exponent: expected a number": lambda m: _scan(m).update(plant_exponent=2),
     "expected 4 columns of 'local', found": lambda m: _identifier(m)["species"].append("Zelkova abelicea"),
     "expected an array of finite numbers": lambda m: _identifier(m)["weights"].update(values="none"),
-    "expected finite numbers and text": lambda m: m.update(fingerprint="\ud800"),
+    "expected a leafid model, found something else": lambda m: m.update(fingerprint="\ud800"),
 }
 
 

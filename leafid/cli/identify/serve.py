@@ -13,12 +13,11 @@ examples:
 import socket
 from importlib import import_module
 
-import joblib
-
 from leafid.cli.arguments import JOBS, number_type, option
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError
 from leafid.model.bundled import find_bundled_model
+from leafid.pool import count_workers
 
 _port = number_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535, int)
 
@@ -43,7 +42,7 @@ def run(options: Options, environment: Environment) -> int:
     from leafid.pages.site import run_server
 
     with _listen(options.host, options.port) as listener:
-        pool = ModelWorkers(str(options.model or find_bundled_model()), joblib.effective_n_jobs(options.jobs))
+        pool = ModelWorkers(str(options.model or find_bundled_model()), count_workers(options.jobs))
         try:
             pool.start()
             host, port = listener.getsockname()[:2]
