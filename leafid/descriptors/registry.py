@@ -22,15 +22,15 @@ from leafid.descriptors.shape import curvature, fourier, geometry, margin, momen
 from leafid.descriptors.shape.contour import normalise_shape
 from leafid.descriptors.surface import colour, texture, veins
 from leafid.errors import LeafidError, UsageError
-from leafid.segmentation.result import Segmentation
+from leafid.segmentation.result import Mask, Segmentation
 
-#: What families are measured on: the arguments of their functions, made from a picture and its segmentation.
-SOURCES: Mapping[str, Callable[[NDArray[np.uint8], Segmentation], tuple[Any, ...]]] = {
-    "blade": lambda image, leaf: (normalise_shape(leaf.blade),),
-    "whole": lambda image, leaf: (normalise_shape(leaf.mask),),
-    "inside": lambda image, leaf: (texture.TexturedLeaf(image, leaf.blade, *texture.INTERIOR),),
-    "edge": lambda image, leaf: (texture.TexturedLeaf(image, leaf.blade, *texture.EDGE),),
-    "pixels": lambda image, leaf: (image, leaf.blade),
+#: What families are measured on: the arguments of their functions, made from the box of a leaf: picture, mask, blade.
+SOURCES: Mapping[str, Callable[[NDArray[np.uint8], Mask, Mask], tuple[Any, ...]]] = {
+    "blade": lambda image, mask, blade: (normalise_shape(blade),),
+    "whole": lambda image, mask, blade: (normalise_shape(mask),),
+    "inside": lambda image, mask, blade: (texture.TexturedLeaf(image, blade, *texture.INTERIOR),),
+    "edge": lambda image, mask, blade: (texture.TexturedLeaf(image, blade, *texture.EDGE),),
+    "pixels": lambda image, mask, blade: (image, blade),
 }
 
 
@@ -75,7 +75,10 @@ def measure_families(
     selected = find_families(families)
     if not segmentation.blade.any():
         raise LeafidError("no leaf was found; leave the picture out, or try another acquisition type")
-    sources = {name: SOURCES[name](image, segmentation) for name in {family.source for family in selected}}
+    row0, row1, col0, col1 = segmentation.box
+    box = np.s_[row0:row1, col0:col1]
+    crops = image[box], segmentation.mask[box], segmentation.blade[box]
+    sources = {name: SOURCES[name](*crops) for name in {family.source for family in selected}}
     return {family.name: family.measure(*sources[family.source]) for family in selected}
 
 

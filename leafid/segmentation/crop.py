@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from leafid.segmentation.result import Image, Mask, Segmentation, find_bounding_box, find_convex_hull
+from leafid.segmentation.result import Image, Mask, Segmentation, find_convex_hull
 
 _MOMENTS_SIZE = 64  # pixels on the shorter side of the leaf's box that its axis is estimated from
 _MARGIN = 0.05  # free part of the square on each side of the leaf
@@ -18,7 +18,7 @@ def estimate_upright_angle(segmentation: Segmentation) -> float:
     centroid. Without one it is the principal axis, and the end with the longer tail (third moment along the axis) is
     the tip.
     """
-    row0, row1, col0, col1 = find_bounding_box(segmentation.mask)
+    row0, row1, col0, col1 = segmentation.box
     # Using every pixel of a large leaf would change the angle by less than a tenth of a degree.
     step = max(1, min(row1 - row0, col1 - col0) // _MOMENTS_SIZE)
     part = np.ascontiguousarray(segmentation.blade[row0:row1:step, col0:col1:step]).view(np.uint8)
@@ -50,7 +50,7 @@ def crop_leaf(image: Image, segmentation: Segmentation, size: int, *, upright: b
     the square but for a margin of a twentieth on each side.
     """
     mask = segmentation.mask
-    row0, row1, col0, col1 = find_bounding_box(segmentation.mask)
+    row0, row1, col0, col1 = segmentation.box
     corners = find_convex_hull(mask[row0:row1, col0:col1].view(np.uint8))[:, 0] + (col0, row0)
     matrix = _fit_square(corners, estimate_upright_angle(segmentation) if upright else 0.0, size)
     # The standard deviation, in pixels of the picture, of a blur against aliasing.
@@ -90,7 +90,7 @@ def _fit_square(corners: np.ndarray, angle: float, size: int) -> np.ndarray:
 
 def find_petiole_foot(segmentation: Segmentation) -> np.ndarray | None:
     """Find where the petiole meets the blade, (col, row); None without a petiole."""
-    row0, row1, col0, col1 = find_bounding_box(segmentation.mask)
+    row0, row1, col0, col1 = segmentation.box
     blade = segmentation.blade[row0:row1, col0:col1].view(np.uint8)
     petiole = cv2.subtract(segmentation.mask[row0:row1, col0:col1].view(np.uint8), blade)
     left, top, width, height = cv2.boundingRect(petiole)

@@ -1,6 +1,7 @@
 """The leaf of one picture, and the few operations on pictures and masks that several modules share."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import cv2
@@ -14,7 +15,7 @@ Image = NDArray[np.uint8]
 Value = TypeVar("Value", bound=np.generic)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Segmentation:
     """The leaf of one picture."""
 
@@ -27,6 +28,11 @@ class Segmentation:
     #: Position of the edge between the pixels, (H, W), for a small picture on a sheet: above 127 inside the mask, 255
     #: well inside, 0 well outside. The mask of an enlarged picture is where the enlarged coverage exceeds 127.
     coverage: NDArray[np.uint8] | None = None
+
+    @cached_property
+    def box(self) -> tuple[int, int, int, int]:
+        """The mask's bounding box, as by `find_bounding_box`."""
+        return find_bounding_box(self.mask)
 
     @property
     def petiole(self) -> Mask:

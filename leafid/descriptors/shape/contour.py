@@ -43,6 +43,12 @@ class Shape:
         return self.contours[0] if len(self.contours) == 1 else np.concatenate(self.contours)
 
     @cached_property
+    def hull(self) -> NDArray[np.intp]:
+        """Ascending indices of the points of `contour` on its convex hull."""
+        hull = cv2.convexHull(self.contour.astype(np.float32), returnPoints=False)
+        return np.sort(hull.ravel()).astype(np.intp)
+
+    @cached_property
     def half(self) -> NDArray[np.uint8]:
         """`grey` at half the size: pixel (r, c) lies at (2 r + ½, 2 c + ½) of `grey`."""
         return downsample2(self.grey)
@@ -75,13 +81,12 @@ def compute_contour_length(contour: Points) -> float:
     >>> compute_contour_length(np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]]))
     12.0
     """
-    return float(_measure_sides(contour).sum())
+    return cv2.arcLength(contour.astype(np.float32), True)
 
 
 def compute_contour_area(contour: Points) -> float:
     """Signed area inside a closed contour: positive where it runs counter-clockwise as seen on the picture."""
-    points = as_complex(contour)
-    return float(0.5 * (points.conj() * np.roll(points, -1)).imag.sum())
+    return cv2.contourArea(contour.astype(np.float32), oriented=True)
 
 
 def as_complex(contour: Points) -> NDArray[np.complex128]:
@@ -91,17 +96,12 @@ def as_complex(contour: Points) -> NDArray[np.complex128]:
 
 def resample(contour: Points, n_points: int) -> Points:
     """Return `n_points` points at equal arc length along a closed contour, from its first point on."""
-    lengths = np.append(0.0, _measure_sides(contour).cumsum())
     # Complex numbers interpolate both coordinates in one search.
     closed = as_complex(np.concatenate([contour, contour[:1]]))
+    steps = closed[1:] - closed[:-1]
+    lengths = np.append(0.0, np.sqrt(steps.real**2 + steps.imag**2).cumsum())
     points = np.interp(np.arange(n_points) * (lengths[-1] / n_points), lengths, closed)
     return points.view(np.float64).reshape(-1, 2)
-
-
-def _measure_sides(contour: Points) -> NDArray[np.float64]:
-    """Measure the sides of a closed polygon, from each corner to the next."""
-    steps = np.diff(np.concatenate([contour, contour[:1]]), axis=0)
-    return np.sqrt((steps * steps).sum(axis=1))
 
 
 def _drop_dirt(mask: Mask) -> NDArray[np.uint8]:
@@ -153,18 +153,18 @@ def trace_contours(grey: NDArray[np.uint8]) -> list[Points]:
 
 def _refine_contour(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Points:
     """Move boundary pixels along the gradient onto the half-covered level (one Newton step), counter-clockwise."""
-    cols, rows = pixels[:, 0], pixels[:, 1]
+    width = grey.shape[1]
+    indices = pixels[:, 1].astype(np.intp) * width + pixels[:, 0]
     # The empty border around the region keeps all neighbours inside the array.
-    values = grey.astype(np.float64)
-    down = values[rows + 1, cols] - values[rows - 1, cols]
-    right = values[rows, cols + 1] - values[rows, cols - 1]
-    level = values[rows, cols] - 127.5
+    steps = np.array([0, -width, width, -1, 1])[:, None]
+    own, above, below, left, right = grey.ravel().take(indices + steps).astype(np.float64)
     # Half the difference over two pixels is the slope.
-    factor = -0.5 * level / np.maximum((down * down + right * right) * 0.25, 1.0)
-    step = np.stack([factor * down, factor * right], axis=1)
+    slope = np.stack([below - above, right - left]) / 2
+    squares = slope[0] ** 2 + slope[1] ** 2
+    factor = (127.5 - own) / np.maximum(squares, 1.0)
     # The linear step is valid within a pixel only; in thin stalks the gradient vanishes.
-    step /= np.sqrt(np.maximum((step * step).sum(axis=1), 1.0))[:, None]
-    contour: Points = step + pixels[:, ::-1]
+    factor /= np.sqrt(np.maximum(factor * factor * squares, 1.0))
+    contour: Points = (factor * slope).T + pixels[:, ::-1]
     if len(contour) < 3:
         # One or two pixels are represented by the corners of their box.
         low, high = contour.min(axis=0) - 0.5, contour.max(axis=0) + 0.5

@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Sequence
 from functools import cache
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -89,7 +88,7 @@ def measure_lobes(shape: Shape) -> Signals:
     than 2 %, 5 %, 10 % and 20 % of √area (log(1 + n)); share of the outline on the hull: float32 (2 × LOBES + 5,). The
     measures are leafid's own.
     """
-    depths, mouths, on_hull = _measure_sinuses(shape.contour)
+    depths, mouths, on_hull = _measure_sinuses(shape.contour, shape.hull)
     depths, mouths = depths / shape.side, mouths / shape.side
     order = np.argsort(-depths, kind="stable")[:LOBES]
     order = order[depths[order] > _MIN_DEPTH]
@@ -104,49 +103,58 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Signals:
     gains = _make_gains(count, tuple(sigma * _GRAIN for sigma in SMOOTHINGS)).copy()
     gains[:, 0] = 0  # smoothing shrinks the whole outline: the mean is no tooth
     signals = np.fft.irfft(spectra * gains, n=count).astype(np.float32, copy=False)
-    rms = np.sqrt((signals * signals).mean(axis=1)) + np.float32(_FLOOR)
+    rms = np.sqrt(np.vecdot(signals, signals) / np.float32(count)) + np.float32(_FLOOR)
     unit = signals / rms[:, None]
     squares = unit * unit
-    slope = np.diff(np.concatenate([unit, unit[:, :1]], axis=1))
+    slope = np.concatenate([unit[:, 1:], unit[:, :1]], axis=1) - unit
     slope_squares = slope * slope
     # Teeth point to the tip, so they lean the other way on the other half of the outline: lean is measured locally.
-    steepness = smooth_closed(_average_blocks(slope_squares * slope), (0.125,) * len(SMOOTHINGS))
-    lean = np.abs(steepness).mean(axis=1) / np.maximum(slope_squares.mean(axis=1) ** 1.5, 1e-9)
-    local = smooth_closed(_average_blocks(squares), tuple(max(3 * sigma, 0.02) for sigma in SMOOTHINGS))
+    steepness, local = np.split(
+        smooth_closed(
+            _average_blocks(np.concatenate([slope_squares * slope, squares])),
+            (0.125,) * len(SMOOTHINGS) + tuple(max(3 * sigma, 0.02) for sigma in SMOOTHINGS),
+        ),
+        2,
+    )
+    lean = np.abs(steepness).mean(axis=1) / np.maximum((np.vecdot(slope, slope) / count) ** 1.5, 1e-9)
     local = np.sort(np.sqrt(np.maximum(local, 0)))
     # A tooth is a local maximum on the outer side; one much lower than usual doesn't count.
     is_rising = slope > 0
     is_peak = np.concatenate([is_rising[:, -1:], is_rising[:, :-1]], axis=1) & ~is_rising & (unit > 0.5)
     columns = [
         np.log(rms),
-        (squares * unit).mean(axis=1),
-        np.log((squares * squares).mean(axis=1) + 0.1),
-        *np.transpose([_summarise_peaks(*own) for own in zip(is_peak, signals, strict=True)]),
+        np.vecdot(squares, unit) / count,
+        np.log(np.vecdot(squares, squares) / count + 0.1),
+        *_summarise_peaks(is_peak, signals),
         lean,
         *local[:, [_BLOCKS // 10, _BLOCKS // 2, _BLOCKS - 1 - _BLOCKS // 10]].T,
     ]
     return np.stack(columns, axis=1).ravel().astype(np.float32)
 
 
-def _summarise_peaks(is_peak: NDArray[np.bool_], signal: Signals) -> list[float]:
-    """Compute number (log), mean height (log), relative spread of heights and of spacings of a signal's peaks."""
-    peaks = np.flatnonzero(is_peak)
-    if not len(peaks):
-        return [0.0, float(np.log(_FLOOR)), 0.0, 0.0]
-    heights = signal[peaks].astype(np.float64)
+def _summarise_peaks(is_peak: NDArray[np.bool_], signals: Signals) -> list[NDArray[np.float64]]:
+    """Compute number (log), mean height (log), relative spread of heights and of spacings of each signal's peaks."""
+    rows, peaks = np.nonzero(is_peak)
+    numbers = np.bincount(rows, minlength=len(signals))
+    ends = numbers.cumsum()
+    spacings = np.diff(peaks, append=0)
     # The peak after the last one is the first one, once around.
-    spacings = np.diff(np.append(peaks, peaks[0] + len(signal)))
-    return [
-        float(np.log1p(len(peaks))),
-        float(np.log(heights.mean() + _FLOOR)),
-        float(heights.std() / max(heights.mean(), 1e-9)),
-        float(spacings.std() / spacings.mean()),
-    ]
+    last = ends[numbers > 0] - 1
+    spacings[last] = peaks[(ends - numbers)[numbers > 0]] + signals.shape[1] - peaks[last]
+    spreads = []
+    for values in (signals[rows, peaks].astype(np.float64), spacings):
+        means = np.bincount(rows, values, len(signals)) / np.maximum(numbers, 1)
+        offsets = values - means[rows]
+        variances = np.bincount(rows, offsets * offsets, len(signals)) / np.maximum(numbers, 1)
+        spreads.append((means, np.sqrt(variances) / np.maximum(means, 1e-9)))
+    (heights, height_spreads), (_, spacing_spreads) = spreads
+    return [np.log1p(numbers), np.log(heights + _FLOOR), height_spreads, spacing_spreads]
 
 
 def _average_blocks(signals: Signals) -> Signals:
     """Average `_BLOCKS` stretches: wide smoothings need no finer samples."""
-    return signals.reshape(len(signals), _BLOCKS, -1).mean(axis=2)
+    width = signals.shape[1] // _BLOCKS
+    return signals.reshape(len(signals), _BLOCKS, width) @ np.full(width, 1 / width, np.float32)
 
 
 def smooth_closed(signals: Signals, sigmas: tuple[float, ...]) -> Signals:
@@ -178,9 +186,8 @@ def _summarise_spectrum(spectrum: NDArray[np.complex64]) -> Signals:
     return np.array([*np.log(sums + 1e-8), centroid, np.sqrt(flatness), share.max()], dtype=np.float32)
 
 
-def _measure_sinuses(contour: Points) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+def _measure_sinuses(contour: Points, hull: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """Measure depth and mouth of each stretch between neighbouring hull points, and the share of points on the hull."""
-    hull = np.sort(cv2.convexHull(contour[:, ::-1].astype(np.float32), returnPoints=False).ravel())
     count = len(contour)
     # The outline from its first hull point on, once around and back to it, as complex numbers.
     points = as_complex(contour)
