@@ -14,6 +14,7 @@ from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local import LocalFeatures
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.features.recipe import LONGEST_SIDE, Expert
+from leafid.memory import keep_freed_memory
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import Segmentation, crop_leaf, segment
 from leafid.segmentation.result import shrink
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
 FEATURE_VERSION = 17
+
+keep_freed_memory()
 
 
 @dataclass(frozen=True, slots=True)
