@@ -29,6 +29,7 @@ SERVICES = (
     "errors",
     "files",
     "grouping",
+    "memory",
     "pool",
     "schema",
     "textfiles",
