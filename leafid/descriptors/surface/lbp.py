@@ -1,12 +1,13 @@
 """Local binary patterns: the codes, and histogram Fourier features of them that don't change when the leaf turns."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import downsample2
+from leafid.segmentation.result import Value, downsample2
 
 POINTS = 8
 UNIFORM_ROWS = POINTS - 1
@@ -23,7 +24,7 @@ _BITS = (1 << np.arange(POINTS)).astype(np.uint8)[:, None]
 _BINOMIAL = np.array([0.25, 0.5, 0.25], np.float32)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scale:
     """A ring of eight neighbours on a level of the pyramid, whose picture is downsampled by 2 `level` times.
 
@@ -40,11 +41,10 @@ class Scale:
         """Mean distance to the neighbours, in pixels of the full picture."""
         return float((self.straight + self.diagonal * np.sqrt(2.0)) / 2 * 2**self.level)
 
-    @property
-    def offsets(self) -> tuple[tuple[int, int], ...]:
+    @cached_property
+    def offsets(self) -> NDArray[np.intp]:
         """Steps (rows, columns) to the eight neighbours, in order of angle."""
-        steps = (self.straight, self.diagonal)
-        return tuple((row * steps[k % 2], col * steps[k % 2]) for k, (row, col) in enumerate(_DIRECTIONS))
+        return np.array(_DIRECTIONS) * np.array([[self.straight], [self.diagonal]] * (POINTS // 2))
 
 
 def make_ring_scales(levels: int) -> tuple[Scale, ...]:
@@ -68,7 +68,7 @@ def label_uniform_codes() -> NDArray[np.intp]:
     return labels
 
 
-_ONE_HOT = np.eye(NON_UNIFORM + 1)[label_uniform_codes()]
+_ONE_HOT = np.eye(NON_UNIFORM + 1, dtype=np.float32)[label_uniform_codes()]
 
 
 def compute_fourier_features(counts: NDArray[np.integer]) -> NDArray[np.float32]:
@@ -92,11 +92,11 @@ def compute_fourier_features(counts: NDArray[np.integer]) -> NDArray[np.float32]
     >>> [round(float(value), 3) for value in compute_fourier_features(codes)[:5]]
     [1.0, 0.791, 0.5, 0.791, 1.0]
     """
-    counts = np.asarray(counts, dtype=np.float64)
-    shares = counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1.0)
-    labelled = shares @ _ONE_HOT
-    rows = labelled[..., : UNIFORM_ROWS * POINTS].reshape(*shares.shape[:-1], UNIFORM_ROWS, POINTS)
-    magnitudes = np.abs(np.fft.rfft(rows, axis=-1)).reshape(*shares.shape[:-1], UNIFORM_ROWS * HARMONICS)
+    # Sums of counts below 2²⁴ are exact in single precision.
+    labelled = (np.asarray(counts, np.float32) @ _ONE_HOT).astype(np.float64)
+    labelled /= np.maximum(labelled.sum(axis=-1, keepdims=True), 1.0)
+    rows = labelled[..., : UNIFORM_ROWS * POINTS].reshape(*labelled.shape[:-1], UNIFORM_ROWS, POINTS)
+    magnitudes = np.abs(np.fft.rfft(rows, axis=-1)).reshape(*labelled.shape[:-1], UNIFORM_ROWS * HARMONICS)
     return np.concatenate([magnitudes, labelled[..., -3:]], axis=-1).astype(np.float32)
 
 
@@ -114,32 +114,28 @@ def build_pyramid(grey: NDArray[np.uint8], levels: int) -> list[NDArray[np.int16
     return result
 
 
-def index_centres(is_centre: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Index the pixels of a level, bool (H, W), that are centres of rings, as `count_codes` takes them."""
-    return np.flatnonzero(np.pad(is_centre, _REACH))
+def pad_level(level: NDArray[Value]) -> NDArray[Value]:
+    """Repeat the edge of a level, (H, W), beyond it: rings around all its pixels lie in the padded level."""
+    padded: NDArray[Value] = cv2.copyMakeBorder(level, _REACH, _REACH, _REACH, _REACH, cv2.BORDER_REPLICATE)
+    return padded
 
 
-def pad_level(level: NDArray[np.int16]) -> NDArray[np.int16]:
-    """Repeat the edge of a level, int16 (H, W), beyond it, as `count_codes` takes it."""
-    return cv2.copyMakeBorder(level, _REACH, _REACH, _REACH, _REACH, cv2.BORDER_REPLICATE)
-
-
-def count_codes(padded: NDArray[np.int16], centres: NDArray[np.intp], scale: Scale) -> NDArray[np.intp]:
-    """Count the codes around some centres of a level: int (2, 256).
+def count_codes(padded: NDArray[np.int16], centres: NDArray[np.intp], scale: Scale) -> NDArray[np.float32]:
+    """Count the codes around some centres, which are flat indices of a padded level: float32 (2, 256).
 
     First the codes of the sign (a neighbour is at least as bright as the centre), then of the magnitude (its difference
     to the centre is at least the mean difference over these centres).
     """
     if not centres.size:
-        return np.zeros((2, 2**POINTS), np.intp)
+        return np.zeros((2, 2**POINTS), np.float32)
     values = padded.ravel()
-    steps = np.array([down * padded.shape[1] + right for down, right in scale.offsets])
+    steps = scale.offsets @ (padded.shape[1], 1)
     differences = values.take(centres + steps[:, None]) - values.take(centres)
     magnitudes = np.abs(differences)
     # The mean is rounded up to the next integer, which an integer reaches exactly when it reaches the mean: the order
     # of the pixels, and with it a turn of the picture, has no influence.
     mean = -(-int(cv2.norm(magnitudes, cv2.NORM_L1)) // magnitudes.size)
-    planes = np.stack([differences >= 0, magnitudes >= mean])
+    planes = np.concatenate([differences >= 0, magnitudes >= mean]).reshape(2, POINTS, -1)
     # Packing bits by NumPy takes thirty times as long as combining whole planes.
     codes = np.bitwise_or.reduce(planes * _BITS, axis=1)
     return np.stack([cv2.calcHist([own], [0], None, [2**POINTS], [0, 2**POINTS]).ravel() for own in codes])

@@ -12,7 +12,6 @@ from leafid.descriptors.surface.lbp import (
     build_pyramid,
     compute_fourier_features,
     count_codes,
-    index_centres,
     make_ring_scales,
     pad_level,
 )
@@ -90,16 +89,18 @@ class TexturedLeaf:
     @cached_property
     def edge_centres(self) -> list[NDArray[np.intp]]:
         """For every scale, the leaf's pixels whose ring crosses its edge."""
-        return [centres[far <= scale.radius] for scale, (centres, far) in self._find_leaf()]
+        widest = {scale.level: scale.radius for scale in self._scales}  # the last ring of a level
+        found = [(np.flatnonzero((far > 0) & (far <= widest[level])), far) for level, far in enumerate(self._distances)]
+        by_scale = [(scale, *found[scale.level]) for scale in self._scales]
+        return [centres[far.take(centres) <= scale.radius] for scale, centres, far in by_scale]
 
     @cached_property
     def interior_centres(self) -> list[NDArray[np.intp]]:
         """For every scale, those whose ring lies inside the leaf; the many pixels of the interior are thinned out."""
-        chosen = []
-        for scale, (centres, far) in self._find_leaf():
-            step = 1 + len(centres) // MAX_CENTRES
-            chosen.append(centres[::step][far[::step] > scale.radius])
-        return chosen
+        leaves = [(np.flatnonzero(far), far) for far in self._distances]
+        found = [(centres[:: 1 + len(centres) // MAX_CENTRES], far) for centres, far in leaves]
+        by_scale = [(scale, *found[scale.level]) for scale in self._scales]
+        return [centres[far.take(centres) > scale.radius] for scale, centres, far in by_scale]
 
     def compute_features(self, plane: Plane, centres: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:
         """Compute the features of a plane of this size around the centres of every scale."""
@@ -108,16 +109,17 @@ class TexturedLeaf:
         counts = [count_codes(padded[scale.level], chosen, scale) for scale, chosen in by_scale]
         return compute_fourier_features(np.stack(counts)).ravel()
 
-    def _find_leaf(self) -> list[tuple[Scale, tuple[NDArray[np.intp], NDArray[np.float32]]]]:
-        """Find the leaf's pixels for every scale, and their mean distance to the edge in finest pixels."""
+    @cached_property
+    def _distances(self) -> list[NDArray[np.float32]]:
+        """For every level, padded, the mean distance of the leaf's pixels to its edge in finest pixels, 0 outside."""
         # A hair thinner than a pixel covers no pixel by half: the most covered ones stand for it.
         leaf = (self.coverage >= np.clip(self.coverage.max(), 1, 128)).view(np.uint8)
-        shares, distances = [leaf.astype(np.float32)], [cv2.distanceTransform(leaf, cv2.DIST_L2, cv2.DIST_MASK_5)]
-        for planes in (shares, distances):
-            for _ in range(self._levels - 1):
-                planes.append(downsample2(planes[-1]))
-        found = [(index_centres(share >= 0.5), far[share >= 0.5]) for share, far in zip(shares, distances, strict=True)]
-        return [(scale, found[scale.level]) for scale in self._scales]
+        share, far = leaf.astype(np.float32), cv2.distanceTransform(leaf, cv2.DIST_L2, cv2.DIST_MASK_5)
+        distances = [pad_level(far)]
+        for _ in range(self._levels - 1):
+            share, far = downsample2(share), downsample2(far)
+            distances.append(pad_level(far * (share >= 0.5)))
+        return distances
 
     def _choose_margins(self, length: int) -> tuple[int, int]:
         """Choose margins such that the coarsest level ends with a pixel of background, and has whole pixels only."""
