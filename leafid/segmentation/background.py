@@ -94,9 +94,10 @@ def _solve_weighted(basis: Values, values: Values, weights: Values) -> Values:
     # A penalty, tiny beside thousands of samples, keeps a picture one pixel wide solvable.
     penalty = np.full(len(basis), 1e-2, np.float32)
     penalty[0] = 1e-6
+    sums = weighted @ np.concatenate([basis, values]).T
+    gram = sums[:, : len(basis)] + np.diag(penalty)
     # OpenCV's solver, because NumPy's needs longer to check such a small matrix than to solve it.
-    gram = weighted @ basis.T + np.diag(penalty)
-    solution = cv2.solve(gram, weighted @ values.T, flags=cv2.DECOMP_CHOLESKY)[1]
+    solution = cv2.solve(gram, sums[:, len(basis) :], flags=cv2.DECOMP_CHOLESKY)[1]
     return np.asarray(solution, np.float32).T
 
 

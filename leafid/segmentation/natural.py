@@ -50,26 +50,26 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32
     planes = cv2.split(lab)
     lightness, a, b = planes
     light = np.percentile(lightness, 90)
-    prior *= np.where(lightness < _SHADE * light, np.float32(_SHADE_PRIOR), np.float32(1))
+    np.multiply(prior, np.float32(_SHADE_PRIOR), out=prior, where=lightness < _SHADE * light)
     is_rare = (cv2.min(a, b) > _SKIN_HUE) & (lightness > _SKIN_LIGHT * light)
     # What fills the middle is a leaf in autumn.
     middle = is_rare[2 * rows // 5 : -(-3 * rows // 5), 2 * cols // 5 : -(-3 * cols // 5)]
     is_rare &= middle.mean() < 0.5
     if sky:
         is_rare |= (b < _SKY_HUE) & (lightness > _SKY_LIGHT * light)
-    prior *= np.where(is_rare, np.float32(_RARE_PRIOR), np.float32(1))
+    np.multiply(prior, np.float32(_RARE_PRIOR), out=prior, where=is_rare)
     l_bin, a_bin, b_bin = (cv2.LUT(values, bins) for values, bins in zip(planes, _COLOUR_BINS, strict=True))
     colour = cv2.add(cv2.add(l_bin, a_bin), b_bin).ravel()
     # Few of the possible colours occur: renumber those, so that the sums below run over few bins.
     present = np.bincount(colour) > 0
-    colour = (np.cumsum(present) - 1)[colour]
+    colour = (np.cumsum(present) - 1).take(colour)
     count = np.bincount(colour) + 1
     prior_odds = np.sqrt(prior / (1 - prior)).ravel()
     guided_filter = GuidedFilter(lightness.astype(np.float32) / 255, _RADIUS, _EPSILON)
     probability = prior
     for _ in range(_ROUNDS):
         by_colour = (np.bincount(colour, weights=probability.ravel()) + 0.5) / count
-        odds = (by_colour / (1 - by_colour)).astype(np.float32)[colour] * prior_odds
+        odds = (by_colour / (1 - by_colour)).astype(np.float32).take(colour) * prior_odds
         probability = np.clip(guided_filter((odds / (odds + 1)).reshape(rows, cols)), 0, 1)
     return probability
 

@@ -43,13 +43,14 @@ def _select_regions(marked: NDArray[np.uint8], distance: NDArray[np.uint8]) -> N
     if not area.any():
         return np.zeros_like(marked)
     area[area < _MIN_SPECK * area.max()] = 0
-    # The background may have no pixel.
-    strength = np.bincount(labels.ravel(), weights=distance.ravel(), minlength=count) / np.maximum(pixels, 1)
-    area[strength < _FAINT * strength[area.argmax()]] = 0
-    candidates = (area > 0)[labels].view(np.uint8)
+    if np.count_nonzero(area) > 1:
+        # The background may have no pixel.
+        strength = np.bincount(labels.ravel(), weights=distance.ravel(), minlength=count) / np.maximum(pixels, 1)
+        area[strength < _FAINT * strength[area.argmax()]] = 0
     if np.count_nonzero(area) == 1:
-        return candidates
+        return (labels == area.argmax()).view(np.uint8)
 
+    candidates = (area > 0).take(labels).view(np.uint8)
     reach = max(1, round(_GAP * np.sqrt(area.max())))
     joined = cv2.dilate(candidates, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach | 1, reach | 1)))
     n_groups, group_labels = cv2.connectedComponents(joined, connectivity=8)
@@ -58,7 +59,7 @@ def _select_regions(marked: NDArray[np.uint8], distance: NDArray[np.uint8]) -> N
     group_area = np.bincount(group, weights=area, minlength=n_groups)
     selected = (area > 0) & (group_area[group] >= _MIN_GROUP * group_area.max())
     selected &= area >= _MIN_SPECK * area[selected].sum()
-    return selected[labels].view(np.uint8)
+    return selected.take(labels).view(np.uint8)
 
 
 def _fill_holes(leaf: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -26,8 +26,7 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
         (mask, confidence), coverage = segment_photo(image), None
     else:
         mask, confidence, coverage = segment_sheet(image)
-    blade = remove_petiole(mask) if petiole else mask.copy()
-    return Segmentation(mask, blade, confidence, coverage)
+    return Segmentation(mask, remove_petiole(mask) if petiole else mask, confidence, coverage)
 
 
 def draw_overlay(image: Image, segmentation: Segmentation) -> Image:

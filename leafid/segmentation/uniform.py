@@ -243,9 +243,9 @@ def _classify_subpixels(
 
 def _upsample2(mask: Plane, picture: Image) -> Plane:
     """Double a mask to the size of a picture; an odd last row or column repeats the one before."""
-    rows, cols = 2 * mask.shape[0], 2 * mask.shape[1]
-    mask = cv2.resize(mask, (cols, rows), interpolation=cv2.INTER_NEAREST)
-    below, right = picture.shape[0] - rows, picture.shape[1] - cols
+    # Two equal bytes as one number: OpenCV's nearest neighbours take nine times as long.
+    mask = np.repeat((mask * np.uint16(257)).view(np.uint8), 2, axis=0)
+    below, right = picture.shape[0] - mask.shape[0], picture.shape[1] - mask.shape[1]
     return cv2.copyMakeBorder(mask, 0, below, 0, right, cv2.BORDER_REPLICATE) if below or right else mask
 
 
