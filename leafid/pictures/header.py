@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from PIL import Image
 
 from leafid.errors import ImageError
@@ -169,10 +170,11 @@ def _check_structure(kind: str, data: bytes) -> int:
     n_scans, is_whole = 1, True
     if kind == "JPEG":
         # A thumbnail in the EXIF block has an end marker of its own; in the scans' data it can't occur.
-        first = _find_first_scan(data)
-        end = data.find(b"\xff\xd9", first)
+        scans = np.frombuffer(data, np.uint8)[_find_first_scan(data) :]
+        codes = scans[1:][scans[:-1] == 0xFF].tobytes()
+        end = codes.find(_END)
         is_whole = end >= 0
-        n_scans = data.count(b"\xff\xda", first, end)
+        n_scans = codes.count(_SCAN, 0, end)
         _limit(n_scans, MAX_SCANS, "scans")
     elif kind == "PNG":
         is_whole = _has_png_end(data)
