@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 # Number of pictures that are looked up together, whose cached values are in memory at once, and that workers may be
 # ahead of the consumer; and of values that are computed between two commits.
-_LOOKED_UP_AT_ONCE = 512
+_LOOKED_UP_AT_ONCE = 256
 _COMMIT_EVERY = 64
 # Maximum number of file hashes that a loader keeps for later passes over the same pictures.
 _REMEMBERED_HASHES = 2**15
@@ -192,7 +192,9 @@ class FeatureLoader:
                 missing = [(picture, own) for picture, own in zip(chunk, names, strict=True) if own]
                 read = [picture for picture, _ in missing]
                 with closing(self.map_pictures(source.compute, read, missing)) as results:
-                    for picture, values, own in zip(chunk, found, names, strict=True):
+                    found.reverse()
+                    for picture, own in zip(chunk, names, strict=True):
+                        values = found.pop()  # not kept: those of many pictures take much memory
                         content_hash, computed = (next(results) if own else None) or ("", {})
                         for name, array in computed.items():
                             # Rounded, computed values equal cached ones to the last bit.

@@ -27,6 +27,7 @@ from leafid.model.species import Species
 from leafid.pictures.conversion import list_pictures
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
+from leafid.workers import get_blas_controller
 
 _log = logging.getLogger(__name__)
 
@@ -231,13 +232,15 @@ class Model:
     ) -> Iterator[tuple[int, Answer]]:
         """Answer pictures of one type, given by their indices."""
         own = self[type_]
-        table = loader.load([picture for picture, _ in pictures.values()], own.identifier.extractor)
+        table = loader.stream([picture for picture, _ in pictures.values()], own.identifier.extractor)
         for (index, (picture, probability)), features in zip(pictures.items(), table, strict=True):
             if features is None:
                 continue
             if features.confidence == 0:
                 _log.warning("%s: no leaf found in it; every species is ranked as equally likely", picture.file)
-            answer = own.answer(picture, features, reject_at, self.common_names)
+            # A product of one row takes less time than to start threads for it.
+            with get_blas_controller().limit(limits=1):
+                answer = own.answer(picture, features, reject_at, self.common_names)
             yield index, replace(answer, type_probability=probability)
 
     def _back_off(self, answer: Answer) -> Answer:

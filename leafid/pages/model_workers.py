@@ -38,18 +38,17 @@ class ModelWorkers:
         self._seconds = seconds
         self._pool = WorkerPool(n_workers)
 
-    def start(self) -> None:
-        """Wait until the workers have read the model; raises `LeafidError` where they can't."""
+    def start(self) -> Callable[[], None]:
+        """Start the workers; the function that is returned waits for the first, and raises a `LeafidError` it has."""
         calls = [
             self._pool.submit(_warm_up, self.model_file, seconds=_START_SECONDS) for _ in range(self._pool.n_workers)
         ]
-        try:
-            for call in calls:
-                with reporting_lost_workers():
-                    call.result()
-        except BaseException:
-            self.close()
-            raise
+
+        def wait() -> None:
+            with reporting_lost_workers():
+                calls[0].result()
+
+        return wait
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function in a worker; `function` and its arguments are pickled.
@@ -76,12 +75,10 @@ def _call_with_model(file: str, function: Callable[..., Any], arguments: tuple[A
 
 
 def _warm_up(file: str) -> None:
-    """Identify a drawn leaf as each type, so that libraries are loaded before the first request."""
-    model = _read_model(file)
+    """Identify a drawn leaf, so that the model and libraries are loaded before the first request."""
     image = np.full((400, 300, 3), 250, np.uint8)
     cv2.ellipse(image, (150, 200), (60, 150), 0, 0, 360, (40, 160, 50), -1)
-    for type_ in (None, *model.types):
-        next(model.identify(image, assume_type=type_))
+    next(_read_model(file).identify(image))
 
 
 def identify_pictures(model: Model, upload: Upload) -> list[dict[str, Any]]:

@@ -3,14 +3,16 @@
 import base64
 import re
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 import leafid
 from leafid.model.answer import format_probability
 from leafid.scoring.tables import format_cell
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -26,12 +28,14 @@ def render_site_page(template: str, path: str = "", **values: Any) -> str:
 
 
 @cache
-def _get_environment() -> Environment:
+def _get_environment() -> "Environment":
     """Return the environment of the templates: escaping, strict about missing values, with the filters of all pages.
 
     ``percent``, ``score``, ``trait`` and ``cell`` format shares, scores, a number with its unit, and a cell of a table;
     ``jpeg`` makes a data URL of the bytes of a JPEG.
     """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # the terminal needs none of it
+
     environment = Environment(
         finalize=lambda value: clean_text(value) if type(value) is str else value,
         loader=ChoiceLoader([PackageLoader("leafid.pages"), PackageLoader("leafid.pages", "static")]),

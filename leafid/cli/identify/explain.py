@@ -13,9 +13,8 @@ examples:
 """
 
 from collections.abc import Iterator
+from functools import partial
 from textwrap import fill
-
-from tabulate import tabulate
 
 from leafid.cli.arguments import UnlabelledOptions, option
 from leafid.cli.computing import read_pictures
@@ -32,6 +31,7 @@ from leafid.pages.explaining import Explanation, explain
 from leafid.pages.rendering import format_share, format_trait, render_page
 from leafid.pictures.decoding import read_image
 from leafid.scoring.tables import WIDTH
+from leafid.workers import call_single_threaded
 
 FILE_NAME = "explanation.html"
 
@@ -53,7 +53,8 @@ def run(options: Options, environment: Environment) -> int:
     for number, answer in enumerate(model.predict(collection.pictures, loader)):
         if answer.problem is not None:
             continue
-        explanation = explain(model, read_image(answer.picture.file, LONGEST_SIDE), answer)
+        image = read_image(answer.picture.file, LONGEST_SIDE)
+        explanation = call_single_threaded(partial(explain, model, image), answer)
         if options.output:
             explanations.append(explanation)
             continue
@@ -102,4 +103,6 @@ def _wrap(sentence: str) -> list[str]:
 
 
 def _tabulate(rows: list[list[str]], headers: list[str]) -> list[str]:
-    return tabulate(rows, headers, tablefmt="plain", disable_numparse=True).splitlines()
+    lines = [[f"{title}  " for title in headers], *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return ["  ".join(map(str.ljust, line, widths)) for line in lines]

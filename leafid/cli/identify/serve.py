@@ -11,7 +11,7 @@ examples:
 """
 
 import socket
-from importlib import import_module
+from importlib.util import find_spec
 
 from leafid.cli.arguments import JOBS, number_type, option
 from leafid.cli.environment import Environment
@@ -32,19 +32,18 @@ class Options:
 
 
 def run(options: Options, environment: Environment) -> int:
-    try:
-        for module in ("python_multipart", "starlette", "uvicorn"):
-            import_module(module)
-    except ImportError as error:
-        raise LeafidError(f"'leafid serve' needs: pip install 'leafid[web]' ({error})") from None
+    if missing := [name for name in ("python_multipart", "starlette", "uvicorn") if find_spec(name) is None]:
+        raise LeafidError(f"'leafid serve' needs: pip install 'leafid[web]' (no module {', '.join(missing)})")
 
     from leafid.pages.model_workers import ModelWorkers
-    from leafid.pages.site import run_server
 
     with _listen(options.host, options.port) as listener:
         pool = ModelWorkers(str(options.model or find_bundled_model()), count_workers(options.jobs))
         try:
-            pool.start()
+            wait = pool.start()
+            from leafid.pages.site import run_server  # while the workers start
+
+            wait()
             host, port = listener.getsockname()[:2]
             environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
             environment.stdout.flush()
