@@ -39,7 +39,7 @@ def remove_petiole(mask: Mask) -> Mask:
     small = leaf
     if factor < 1:
         size = (max(1, round(leaf.shape[1] * factor)), max(1, round(leaf.shape[0] * factor)))
-        small = cv2.resize(downsample2_until(leaf * np.uint8(255), 2 * max(size)), size, interpolation=cv2.INTER_AREA)
+        small = cv2.resize(downsample2_until(leaf * np.uint8(255), 2 * max(size)), size, interpolation=cv2.INTER_LINEAR)
         small = (small > 80).view(np.uint8)
     # A margin, so that the picture's own border counts as background.
     petiole = _find_petiole(cv2.copyMakeBorder(small, 2, 2, 2, 2, cv2.BORDER_CONSTANT, value=0))

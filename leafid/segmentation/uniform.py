@@ -35,7 +35,7 @@ _MIN_LINE = 0.25  # smallest distance of a line, as a part of Otsu's threshold
 # Local cut along lines in a picture too small to be reduced: they are thinner than a pixel there, and so paler.
 _SMALL_LINE_CUT = 0.5
 
-# Confidence up to which a mask of a small picture is recomputed with a more thorough fit of the sheet.
+# Confidence up to which a mask is recomputed with a more thorough fit of the sheet.
 LOW_CONFIDENCE = 0.35
 
 # A reduced pixel is sheet (leaf) as a whole when it and its neighbours are below (above) these parts of the cut.
@@ -70,36 +70,35 @@ def segment_uniform(image: Image, *, by_lightness: bool = False) -> LeafMask:
     pyramid = [image]
     while max(pyramid[-1].shape[:2]) > REGION_SIZE and min(pyramid[-1].shape[:2]) > 1:
         pyramid.append(downsample2(pyramid[-1]))
-    small = pyramid.pop()
-    if not pyramid:
-        found = _segment_small(small, share, quick=True)
-        # The quick fit sometimes takes the leaf for the sheet.
-        return found if found.confidence > LOW_CONFIDENCE else _segment_small(small, share, quick=False)
-    contrast = _measure_contrast(small, _LOCAL_CUT, share)
+    found = _find_leaf(pyramid, share, quick=True)
+    # The quick fit of the sheet sometimes takes the leaf for it.
+    return found if found.confidence > LOW_CONFIDENCE else _find_leaf(pyramid, share, quick=False)
+
+
+def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> LeafMask:
+    """Find the leaf in the last picture of a pyramid, and trace its edge up to the first one."""
+    *larger, small = pyramid
+    contrast = _measure_contrast(small, _LOCAL_CUT if larger else _SMALL_LINE_CUT, lightness_share, quick=quick)
     if not contrast.above.any():
-        return LeafMask(np.zeros(image.shape[:2], bool), 0.0, None)
-    # NumPy searches bools several times faster than integers.
-    cells = np.flatnonzero(_mark_undecided(contrast.distance, contrast.cuts).view(bool))
-    indices, above = _classify_subpixels(pyramid[-1], cells, small.shape[1], contrast)
-    contrast.above.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
+        return LeafMask(np.zeros(pyramid[0].shape[:2], bool), 0.0, None)
+    if larger:
+        # NumPy searches bools several times faster than integers.
+        cells = np.flatnonzero(_mark_undecided(contrast.distance, contrast.cuts).view(bool))
+        indices, above = _classify_subpixels(larger[-1], cells, small.shape[1], contrast)
+        contrast.above.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
     leaf = select_leaf_regions(contrast.above, cv2.add(contrast.distance, contrast.lines))
+    confidence = _estimate_confidence(leaf, contrast)
+    if not larger:
+        return LeafMask(leaf.view(bool), confidence, _estimate_coverage(leaf, contrast))
     edge = np.flatnonzero(_mark_rim(leaf).view(bool).take(cells))
-    mask = _upsample2(leaf, pyramid.pop())
+    mask = _upsample2(leaf, larger.pop())
     mask.ravel()[indices.take(edge, axis=1)] = above.take(edge, axis=1)
-    while pyramid:
+    while larger:
         rim = np.flatnonzero(_mark_rim(mask).view(bool))
-        indices, above = _classify_subpixels(pyramid[-1], rim, mask.shape[1], contrast)
-        mask = _upsample2(mask, pyramid.pop())
+        indices, above = _classify_subpixels(larger[-1], rim, mask.shape[1], contrast)
+        mask = _upsample2(mask, larger.pop())
         mask.ravel()[indices] = above
-    return LeafMask(mask.view(bool), _estimate_confidence(leaf, contrast), None)
-
-
-def _segment_small(image: Image, lightness_share: float, *, quick: bool) -> LeafMask:
-    contrast = _measure_contrast(image, _SMALL_LINE_CUT, lightness_share, quick=quick)
-    if not contrast.above.any():
-        return LeafMask(np.zeros(image.shape[:2], bool), 0.0, None)
-    leaf = select_leaf_regions(contrast.above, cv2.add(contrast.distance, contrast.lines))
-    return LeafMask(leaf.view(bool), _estimate_confidence(leaf, contrast), _estimate_coverage(leaf, contrast))
+    return LeafMask(mask.view(bool), confidence, None)
 
 
 class _Contrast(NamedTuple):
@@ -120,7 +119,7 @@ class _Contrast(NamedTuple):
     lightness_share: float
 
 
-def _measure_contrast(image: Image, line_cut: float, lightness_share: float, *, quick: bool = False) -> _Contrast:
+def _measure_contrast(image: Image, line_cut: float, lightness_share: float, *, quick: bool) -> _Contrast:
     surface, spread = fit_sheet_surface(image, quick=quick)
     sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), image.shape[1::-1])
     lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
