@@ -53,7 +53,7 @@ def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
 
 @lru_cache(maxsize=1)
 def _read_model(path: Path) -> Model:
-    return Model.read(path)
+    return Model.read(path, only_for_answers=True)
 
 
 def load_recogniser(pictures: Sequence[Picture], model: str | os.PathLike[str] | None = None) -> TypeRecogniser | None:

@@ -79,9 +79,12 @@ class Model:
             ) from None
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> "Model":
-        """Read a model file; a `LeafidError` says if it is damaged, something else, or of another format version."""
-        return read_object(path, cls)
+    def read(cls, path: str | os.PathLike[str], *, only_for_answers: bool = False) -> "Model":
+        """Read a model file; a `LeafidError` says if it is damaged, something else, or of another format version.
+
+        A model that is `only_for_answers` leaves out what it takes to learn further species, a third of its memory.
+        """
+        return read_object(path, cls, _leave_out_statistics if only_for_answers else None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, which `leafid.load_model` reads; the same model gives the same bytes.
@@ -257,6 +260,11 @@ class Model:
         n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
         rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
         return replace(answer, decision=rank if answer.decision == "species" else answer.decision, backed_off=named)
+
+
+def _leave_out_statistics(manifest: Any) -> None:
+    for own in manifest["types"].values():
+        own["identifier"].pop("statistics", None)
 
 
 def _split_into_batches(pictures: Sequence[Picture], grouping: str | None) -> Iterator[list[list[Picture]]]:

@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -73,8 +73,8 @@ def to_half_precision(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (values / scale).astype(np.float16), scale
 
 
-def read_object(path: str | os.PathLike[str], kind: type[T]) -> T:
-    """Read an object of a type from a model file.
+def read_object(path: str | os.PathLike[str], kind: type[T], change: Callable[[Any], None] | None = None) -> T:
+    """Read an object of a type from a model file; `change` may leave out parts of its manifest.
 
     A `LeafidError` says if the file is missing, damaged, something else, larger than 2 GiB, or of another format
     version.
@@ -84,7 +84,10 @@ def read_object(path: str | os.PathLike[str], kind: type[T]) -> T:
             if os.fstat(stream.fileno()).st_size > _MAX_SIZE:
                 raise LeafidError(f"{path}: expected a model of at most {_MAX_SIZE >> 30} GiB, found a larger file")
             with safe_open(os.fspath(path), "np") as arrays:
-                return _read_object(path, kind, _read_manifest(stream, arrays.metadata()), arrays)
+                manifest = _read_manifest(stream, arrays.metadata())
+                if change is not None:
+                    change(manifest["model"])
+                return _read_object(path, kind, manifest, arrays)
     except (SafetensorError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
         raise LeafidError(
             f"{path}: expected a leafid model, found something else, or the model is damaged: {error!s:.300}; "

@@ -67,7 +67,7 @@ class ModelWorkers:
 
 @lru_cache(maxsize=1)
 def _read_model(file: str) -> Model:
-    return Model.read(file)
+    return Model.read(file, only_for_answers=True)
 
 
 def _call_with_model(file: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

@@ -46,7 +46,7 @@ def run(options: Options, environment: Environment) -> int:
     """Explain the pictures; 1 when any could not be read."""
     if options.output:
         check_output_file(options.output, FILE_NAME, options.pictures)
-    model = Model.read(options.model or find_bundled_model())
+    model = Model.read(options.model or find_bundled_model(), only_for_answers=True)
     collection = read_pictures(options)
     loader = FeatureLoader(progress=environment.progress)
     explanations: list[Explanation] = []

@@ -84,7 +84,7 @@ def run(options: Options, environment: Environment) -> int:
     model_file = options.model or find_bundled_model()
     if options.output:
         check_output(options.output, [model_file, *options.pictures])
-    model = Model.read(model_file)
+    model = Model.read(model_file, only_for_answers=True)
     collection = read_pictures(options)
     pictures = collection.part("test").pictures or collection.pictures
     if form == "run":
