@@ -97,7 +97,7 @@ class TexturedLeaf:
     @cached_property
     def interior_centres(self) -> list[NDArray[np.intp]]:
         """For every scale, those whose ring lies inside the leaf; the many pixels of the interior are thinned out."""
-        leaves = [(np.flatnonzero(far), far) for far in self._distances]
+        leaves = [(np.flatnonzero(far > 0), far) for far in self._distances]
         found = [(centres[:: 1 + len(centres) // MAX_CENTRES], far) for centres, far in leaves]
         by_scale = [(scale, *found[scale.level]) for scale in self._scales]
         return [centres[far.take(centres) > scale.radius] for scale, centres, far in by_scale]
