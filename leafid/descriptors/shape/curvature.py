@@ -78,4 +78,5 @@ def compute_soft_histograms(values: NDArray[np.float64], bins: int) -> NDArray[n
     [[0.75, 0.25]]
     """
     position = np.clip(values * bins - 0.5, 0, bins - 1)
-    return np.stack([np.maximum(1 - np.abs(own[:, None] - np.arange(bins)), 0).mean(axis=0) for own in position.T])
+    # One bin after the other: a histogram of all points and bins at once needs too much memory.
+    return np.stack([np.maximum(1 - np.abs(position - bin_), 0).mean(axis=0) for bin_ in range(bins)], axis=1)
