@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leafid.features.recipe import ClassifierSettings
-from leafid.learning.ridge import WeightedRows
+from leafid.learning.ridge import DualRidge, PrimalFit
 from leafid.learning.rows import TrainingRows
 
 # Number of values up to which sums over all rows are cheap enough to be repeated for the weights of each fold.
@@ -34,7 +34,7 @@ def cross_fit(
     partitions: Sequence[Sequence[np.ndarray]],
     scored: np.ndarray,
     settings: ClassifierSettings,
-) -> tuple[list[LinearFit], WeightedRows]:
+) -> tuple[list[LinearFit], DualRidge | PrimalFit]:
     """Fit classifiers to all rows, and score rows by classifiers that were fitted without the row's fold.
 
     Means, principal components and all else of a fit are those of its own rows: nothing is learned from held-out ones.
@@ -58,34 +58,39 @@ def cross_fit(
     -------
     list of LinearFit
         Of the classifier, and of the softmax regression if the settings ask for one.
-    WeightedRows
-        All rows, as they were centred.
+    DualRidge or PrimalFit
+        The fit to all rows.
     """
-    every = own = WeightedRows(rows, weights[0])
-    combinations = None
-    if settings.classifier != "ridge":
-        rows, combinations = rows.compress()
-        own = WeightedRows(rows, weights[0])
-    all_fits = own.fit(labels, settings)
+    every = _fit(rows, weights[0], labels, settings)
+    classifiers = every.classifiers
     shape = len(scored), int(labels.max()) + 1
-    held_out_scores = [[np.full(shape, -np.inf, np.float32) for _ in partitions] for _ in all_fits]
+    held_out_scores = [[np.full(shape, -np.inf, np.float32) for _ in partitions] for _ in classifiers]
     remaining = iter(weights[1:])
     for number, folds in enumerate(partitions):
         for fold in folds:
             fold_weights = next(remaining)
             positions = np.flatnonzero(np.isin(scored, fold))
-            if rows.values.size > _SMALL_NUMBERS and not own.is_dual:
+            if isinstance(every, PrimalFit) and rows.vectors.size > _SMALL_NUMBERS:
                 fold_weights = weights[0].copy()
                 fold_weights[fold] = 0
             if not len(positions) or not fold_weights.any():
                 continue
-            rest = WeightedRows(rows, fold_weights, own)
+            rest = _fit(rows, fold_weights, labels, settings, every)
             classes = np.unique(labels[rest.indices])
-            for scores, (coefficients, intercepts) in zip(held_out_scores, rest.fit(labels, settings), strict=True):
-                found = rest.multiply(coefficients, scored[positions]) + intercepts
-                scores[number][np.ix_(positions, classes)] = found
-    fits = [
-        LinearFit(every.rows.rotate_back(coefficients, combinations), intercepts, scores)
-        for (coefficients, intercepts), scores in zip(all_fits, held_out_scores, strict=True)
-    ]
+            for scores, found in zip(held_out_scores, rest.score(scored[positions]), strict=True):
+                scores[number][np.ix_(positions, classes)] = found[:, classes]
+    fits = [LinearFit(*own, scores) for own, scores in zip(classifiers, held_out_scores, strict=True)]
     return fits, every
+
+
+def _fit(
+    rows: TrainingRows,
+    weights: np.ndarray,
+    labels: np.ndarray,
+    settings: ClassifierSettings,
+    reference: DualRidge | PrimalFit | None = None,
+) -> DualRidge | PrimalFit:
+    n_rows, n_columns = rows.shape
+    if settings.classifier == "ridge" and not settings.softmax_components and n_rows <= 2 * n_columns:
+        return DualRidge(rows, weights, labels, settings.regularisation)
+    return PrimalFit(rows, weights, labels, settings, reference if isinstance(reference, PrimalFit) else None)

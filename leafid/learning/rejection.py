@@ -230,8 +230,8 @@ def _fit_logistic(positive: Examples, negative: Examples, regularisation: float)
         Probabilities of the positive examples.
     """
     rows = make_rows(np.concatenate([positive.rows, negative.rows]), standardise=True)
-    compressed, combinations = rows.compress()
-    values = compressed.values
+    compressed, combinations = rows.compressed
+    values = compressed.read(slice(None))
     labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
     weights = np.concatenate([own.weights / own.weights.sum() for own in (positive, negative)]) * (len(labels) / 2)
 

@@ -1,244 +1,289 @@
-"""Classifiers of weighted training rows, centred by domain: ridge regression in primal or dual form, and softmax."""
+"""Linear classifiers of weighted training rows, centred by domain: ridge regression, and what else is learned there.
+
+The rows of a domain (acquisition type and augmentation) are centred on their weighted mean, those of a domain of which
+none is trained on are centred on the mean of all. Rows of weight 0 are left out: nothing is learned from them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.features.recipe import ClassifierSettings
+from leafid.learning.eigenvectors import find_leading_eigenvectors
 from leafid.learning.linear import encode_one_vs_rest, fit_linear
-from leafid.learning.rows import RowPreparation, TrainingRows, iterate_batches
+from leafid.learning.rows import RowPreparation, TrainingRows, encode_domains, iterate_batches
 from leafid.learning.softmax import fit_softmax
 
-# Number of rows up to which their kernel matrix is cheaper than the products of half as many columns.
-_MAX_KERNEL_ROWS = 2**13
+#: A linear classifier of centred rows: coefficients, float (n_columns, n_species), and intercepts, float (n_species,).
+Classifier = tuple[np.ndarray, np.ndarray]
+
 # Ratio of the trace of a matrix to the penalty above which single precision would lose the penalty.
 _MAX_SINGLE_RATIO = 1e5
 # Penalty of the softmax regression.
 _SOFTMAX_REGULARISATION = 0.01
-# Vectors that are iterated besides the requested eigenvectors, and iterations: for the last ones to be accurate.
-_N_OVERSAMPLES = 16
-_N_POWER_ITERATIONS = 4
-# Ratio of an eigenvalue to the largest one below which it is a rounding error.
-_MIN_EIGENVALUE_RATIO = 1e-13
 
 
 class WeightedRows:
-    """Training rows with weights, each centred on the mean of its domain.
-
-    Rows of weight 0 are left out: neither means nor anything else is learned from them. With X the centred rows and W
-    their weights, the Gram matrix is X'WX of the columns (primal form), or √W X X' √W of the rows (dual form) where
-    there are fewer of these. Both have the same eigenvalues, and the same ridge regression.
+    """Training rows with weights.
 
     Parameters
     ----------
     rows : TrainingRows
     weights : float (n,)
         0 or more, above 0 for one row at least.
-    reference : WeightedRows, optional
-        The same rows with other weights; of many rows, only those whose weight differs are then multiplied again.
 
     Attributes
     ----------
     indices : int (k,)
         The rows of weight above 0.
-    means : float64 (n_domains, n_columns)
-        Means of rows of weight above 0, which count the same; that of all of them for a domain without any.
-    mean : float64 (n_columns,)
-        Mean of all rows of weight above 0.
-
-    References
-    ----------
-    .. [1] T. Hastie, R. Tibshirani, J. Friedman, "The elements of statistical learning", 2nd ed., Springer 2009,
-       equation 3.44
-    .. [2] C. Saunders, A. Gammerman, V. Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998
+    weights : float (k,)
+        Theirs.
+    indicators : float32 (k, n_domains)
+        1 where a row belongs to a domain.
+    totals : float (n_domains,)
+        Weights of the domains.
     """
 
-    def __init__(self, rows: TrainingRows, weights: np.ndarray, reference: WeightedRows | None = None) -> None:
+    def __init__(self, rows: TrainingRows, weights: np.ndarray) -> None:
         self.rows = rows
         self.indices = np.flatnonzero(weights)
-        self.weights = weights[self.indices].astype(np.float64)
-        self._all_weights = weights
-        self._reference = reference
-        self._domains = np.equal.outer(rows.domains[self.indices], np.arange(rows.domains.max() + 1)).astype(np.float64)
-        self._counts = self._domains.sum(axis=0)
-        sums = rows.combine(self.indices, self._domains).T
-        self.mean = sums.sum(axis=0) / len(self.indices)
-        counts = self._counts[:, None]
-        self.means = np.where(counts > 0, sums / np.maximum(counts, 1), self.mean)
-
-    def read_centred(self, indices: np.ndarray) -> np.ndarray:
-        """Read centred rows, float32 (len(indices), n_columns)."""
-        return self.rows.values[indices] - self.means[self.rows.domains[indices]].astype(np.float32)
-
-    @property
-    def is_dual(self) -> bool:
-        """Whether the Gram matrix is that of the rows."""
-        n_rows, n_columns = self.rows.values.shape
-        return self.rows.is_wide or n_rows <= min(2 * n_columns, _MAX_KERNEL_ROWS)
+        self.weights = weights[self.indices]
+        self.indicators = encode_domains(rows.domains)[self.indices]
+        self.totals = self.weights @ self.indicators
 
     @property
     def preparation(self) -> RowPreparation:
         """What prepares further vectors like these rows."""
-        rows = self.rows
-        scale = np.ones(len(self.mean)) if rows.scale is None else rows.scale.astype(np.float64)
-        units = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
-        present = np.flatnonzero(self._counts).tolist()
-        means = {domain: (rows.mean + self.means[domain] * units).astype(np.float32) for domain in present}
-        return RowPreparation(rows.map, means, (rows.mean + self.mean * units).astype(np.float32), rows.scale)
+        return self.rows.make_preparation(self.totals, self._row_means)
+
+    def sum_squares(self) -> np.ndarray:
+        """Sum the weighted squares of the centred rows: float (n_columns,)."""
+        return self.rows.sum_squares(self._spread(self.weights)) - self.totals @ self._row_means**2
 
     @cached_property
-    def gram(self) -> np.ndarray:
-        """The Gram matrix: float64 (n_columns, n_columns) in primal form, float32 (k, k) in dual form."""
-        if self.is_dual:
-            return self._weigh_kernel()
-        totals = self.weights @ self._domains
-        sums = self.rows.combine(self.indices, self._domains * self.weights[:, None])
-        # The products of centred columns, from those of columns.
-        shift = (sums - 0.5 * self.means.T * totals) @ self.means
-        return self._sum_products() - shift - shift.T
+    def _row_means(self) -> np.ndarray:
+        """The means of the domains, (n_domains, n_columns)."""
+        return self.rows.combine(
+            self._spread(self.weights[:, None] * self.indicators) / np.maximum(self.totals, 1e-30)
+        ).T
 
-    def combine(self, coefficients: np.ndarray) -> np.ndarray:
-        """Sum the centred rows with coefficients (k, m): float64 (n_columns, m)."""
-        return self.rows.combine(self.indices, coefficients) - self.means.T @ (self._domains.T @ coefficients)
-
-    def multiply(self, coefficients: np.ndarray, indices: np.ndarray | None = None) -> np.ndarray:
-        """Multiply centred rows, by default all of weight above 0, by coefficients (n_columns, m): float32 (n, m)."""
-        own = self.indices if indices is None else indices
-        shifts = (self.means @ coefficients).astype(np.float32)
-        return self.rows.multiply(own, coefficients) - shifts[self.rows.domains[own]]
-
-    def find_components(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Find the leading principal components, float (n_columns, m), and the weighted sums of squares along them."""
-        vectors, strengths = find_leading_eigenvectors(self.gram, number)
-        if self.is_dual:
-            # A component is a sum of rows: X'√W v / √λ, for v an eigenvector of √W X X' √W.
-            vectors = self.combine(np.sqrt(self.weights)[:, None] * vectors / np.sqrt(np.maximum(strengths, 1e-12)))
-        return vectors, strengths
-
-    def fit_ridge(self, targets: np.ndarray, penalty: float) -> tuple[np.ndarray, np.ndarray]:
-        """Fit targets, float (k, m): coefficients of centred rows, (n_columns, m), and intercepts, (m,).
-
-        Minimises the weighted sum of squared errors plus the penalty times the squared coefficients: with
-        A = X'WX + λ in primal form, the coefficients are A⁻¹X'W(Y - y), and with A = √W X X' √W + λ in dual form
-        X'√W A⁻¹√W(Y - y), where y, the intercepts, is the weighted mean of Y. A `LeafidError` is raised when the
-        penalty is too weak.
-        """
-        from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
-        intercepts = self.weights @ targets / self.weights.sum()
-        centred, roots = targets - intercepts, np.sqrt(self.weights)[:, None]
-        # Single precision mostly suffices for vectors in half precision.
-        is_single = self.is_dual and penalty * _MAX_SINGLE_RATIO >= np.trace(self.gram)
-        penalised: np.ndarray = self.gram.astype(np.float32 if is_single else np.float64)
-        np.fill_diagonal(penalised, penalised.diagonal() + penalty)
-        try:
-            # The transpose is the same matrix in the order of the solver, which then needs no copy.
-            factor = cho_factor(penalised.T, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError as error:
-            raise LeafidError(
-                f"a ridge's regularisation of {penalty:g} is too weak for {len(targets)} pictures; use a larger one"
-            ) from error
-        if self.is_dual:
-            dual = cho_solve(factor, (centred * roots).astype(penalised.dtype), check_finite=False)
-            return self.combine(dual * roots), intercepts
-        return cho_solve(factor, self.combine(centred * self.weights[:, None]), check_finite=False), intercepts
-
-    def fit(self, labels: np.ndarray, settings: ClassifierSettings) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Fit the classifier, and the softmax regression if the settings ask for one, to the species of all rows.
-
-        Gives coefficients of centred rows, (n_columns, m), and intercepts, (m,), of the m species among rows of weight
-        above 0.
-        """
-        classes, targets = np.unique(labels[self.indices], return_inverse=True)
-        if len(classes) == 1:
-            nothing = np.zeros((self.rows.values.shape[1], 1)), np.zeros(1)
-            return [nothing] * (2 if settings.softmax_components else 1)
-        if settings.classifier == "ridge":
-            fits = [self.fit_ridge(encode_one_vs_rest(targets).astype(np.float64), settings.regularisation)]
-        else:
-            centred = self.read_centred(self.indices)
-            fits = [fit_linear(settings.classifier, centred, targets, settings.regularisation, self.weights)]
-        if settings.softmax_components:
-            # They leave out what varies between pictures rather than between species.
-            components, strengths = self.find_components(settings.softmax_components)
-            projections = self.multiply(components)
-            own = fit_softmax(projections, strengths, targets, self.weights, _SOFTMAX_REGULARISATION)
-            fits.append((components @ own[0], own[1]))
-        return fits
-
-    def _weigh_kernel(self) -> np.ndarray:
-        """Centre and weigh the kernel matrix of the rows."""
-        size, roots = len(self.indices), np.sqrt(self.weights).astype(np.float32)
-        domains = self.rows.domains[self.indices]
-        shares = (self._domains / np.maximum(self._counts, 1)).astype(np.float32)
-        gram = np.empty((size, size), np.float32)
-        for part in iterate_batches(size, size):
-            gram[part] = self.rows.kernel[self.indices[part]].take(self.indices, axis=1)
-        with_means = gram @ shares
-        of_means = shares.T @ with_means
-        for part in iterate_batches(size, size):
-            gram[part] -= with_means[part][:, domains]
-            gram[part] -= (with_means - of_means[domains]).T[domains[part]]
-            gram[part] *= roots[part, None] * roots
-        return gram
-
-    def _sum_products(self) -> np.ndarray:
-        """Sum the weighted products of all columns before they are centred: float64 (n_columns, n_columns)."""
-        if self._reference is not None:
-            change = self._reference._all_weights - self._all_weights
-            if (change >= 0).all() and 2 * np.count_nonzero(change) < len(self.indices):
-                return self._reference._products - WeightedRows(self.rows, change)._products
-        return self._products
-
-    @cached_property
-    def _products(self) -> np.ndarray:
-        n_columns = self.rows.values.shape[1]
-        total = np.zeros((n_columns, n_columns))
-        for part in iterate_batches(len(self.indices), n_columns):
-            weighted = self.rows.values[self.indices[part]] * np.sqrt(self.weights[part])[:, None]
-            total += weighted.T @ weighted
-        return total
+    def _spread(self, values: np.ndarray) -> np.ndarray:
+        """Give values of the rows of weight above 0, (k, …), to all rows, (n, …), with 0 for the others."""
+        spread = np.zeros((len(self.rows.domains), *values.shape[1:]))
+        spread[self.indices] = values
+        return spread
 
 
-def find_leading_eigenvectors(matrix: np.ndarray, n_vectors: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the eigenvectors with the largest eigenvalues of a positive semidefinite matrix, by randomised iteration.
+class DualRidge(WeightedRows):
+    """Ridge regression by the kernel matrix of the rows, where these are fewer than twice the columns.
 
-    Returns orthonormal vectors, float32 (d, k), and their values, falling; `k` is `n_vectors`, or less where fewer
-    eigenvalues are above 0, and at least 1. For 128 vectors of 4,000 rows `scipy.sparse.linalg.eigsh` takes 9 times the
-    time, and `sklearn.utils.extmath.randomized_svd` 8 times that of the same accuracy, mostly for QR decompositions.
+    With K the kernel matrix, W the weights, λ the penalty, and D the indicators of the domains, the dual coefficients A
+    and the intercepts B of the domains solve (K + λ W⁻¹) A + D B = Y and D'A = 0: an intercept for each domain that is
+    not penalised centres its rows and the targets Y. One for all then takes the place of those.
+
+    Parameters
+    ----------
+    rows, weights
+        As of `WeightedRows`.
+    labels : int (n,)
+        Species from 0.
+    penalty : float
+        A `LeafidError` is raised when it is too weak.
 
     References
     ----------
-    .. [1] N. Halko, P. G. Martinsson, J. A. Tropp, "Finding structure with randomness: probabilistic algorithms for
-       constructing approximate matrix decompositions", SIAM Review 53(2), 2011, algorithm 4.4, doi:10.1137/090771806
+    .. [1] C. Saunders, A. Gammerman, V. Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998
     """
-    size = len(matrix)
-    width = n_vectors + _N_OVERSAMPLES
-    if 2 * width >= size:
-        values, vectors = np.linalg.eigh(matrix.astype(np.float64))
-    else:
-        basis = np.random.default_rng(0).standard_normal((size, width)).astype(matrix.dtype)
-        for _ in range(_N_POWER_ITERATIONS):
-            basis = _orthonormalise(_orthonormalise(matrix @ basis))
-        values, rotation = np.linalg.eigh((basis.T @ (matrix @ basis)).astype(np.float64))
-        vectors = basis @ rotation.astype(matrix.dtype)
-    leading = np.flatnonzero(values > 1e-6 * values[-1])[::-1][:n_vectors]
-    if not len(leading):
-        leading = np.array([len(values) - 1])
-    return vectors[:, leading].astype(np.float32), np.maximum(values[leading], 0)
+
+    def __init__(self, rows: TrainingRows, weights: np.ndarray, labels: np.ndarray, penalty: float) -> None:
+        super().__init__(rows, weights)
+        targets = encode_one_vs_rest(labels)[self.indices]
+        present = self.totals > 0
+        solved = self._solve(np.hstack([targets, self.indicators[:, present]]), penalty)
+        dual, of_domains = np.hsplit(solved, [targets.shape[1]])
+        indicators = self.indicators[:, present].T.astype(np.float64)
+        offsets = np.linalg.solve(indicators @ of_domains, indicators @ dual)
+        self._dual = dual - of_domains @ offsets
+        sums = (self.weights[:, None] * self.indicators).T @ targets
+        self._intercepts = sums.sum(axis=0) / self.totals.sum()
+        # The product of a domain's mean and the coefficients is the mean of its targets less its intercept.
+        means = sums[present] / self.totals[present, None] - offsets
+        self._means = np.tile(self.totals[present] @ means / self.totals.sum(), (len(present), 1))
+        self._means[present] = means
+
+    @property
+    def classifiers(self) -> list[Classifier]:
+        """The classifier of centred rows."""
+        return [(self.rows.combine(self._spread(self._dual)), self._intercepts)]
+
+    def score(self, indices: np.ndarray) -> list[np.ndarray]:
+        """Score any rows, given by their indices: float (n, n_species)."""
+        products = self.rows.kernel[indices][:, self.indices] @ self._dual
+        return [products - self._means[self.rows.domains[indices]] + self._intercepts]
+
+    def find_components(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find leading principal components, float (n_columns, k), and the weighted sums of squares along them."""
+        roots = self._spread(np.sqrt(self.weights[:, None]))
+        indicators = roots * encode_domains(self.rows.domains)
+
+        def centre(columns: np.ndarray) -> np.ndarray:
+            return columns - indicators @ (indicators.T @ columns / np.maximum(self.totals, 1e-30)[:, None])
+
+        # √W X X' √W of centred rows X; a component is X'√W v / √strength, for v an eigenvector.
+        vectors, strengths = find_leading_eigenvectors(
+            lambda columns: centre(roots * (self.rows.kernel @ (roots * centre(columns)))), len(roots), number
+        )
+        return self.rows.combine(roots * centre(vectors) / np.sqrt(np.maximum(strengths, 1e-12))), strengths
+
+    def _solve(self, columns: np.ndarray, penalty: float) -> np.ndarray:
+        """Solve (K + λ W⁻¹) Z = columns."""
+        from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+        size = len(self.indices)
+        kernel = np.empty((size, size), np.float32)
+        for part in iterate_batches(size, size):
+            kernel[part] = self.rows.kernel[self.indices[part]][:, self.indices]
+        # Single precision mostly suffices for vectors in half precision.
+        if self.weights @ kernel.diagonal() > _MAX_SINGLE_RATIO * penalty:
+            kernel = kernel.astype(np.float64)
+        np.fill_diagonal(kernel, kernel.diagonal() + penalty / self.weights)
+        try:
+            # The transpose is the same matrix in the order of the solver, which then needs no copy.
+            factor = cho_factor(kernel.T, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError as error:
+            raise _make_error(penalty, size) from error
+        return cho_solve(factor, columns.astype(kernel.dtype), check_finite=False)
 
 
-def _orthonormalise(columns: np.ndarray) -> np.ndarray:
-    """Find nearly orthonormal columns with the same span; a second pass removes the rounding errors of the first.
+class PrimalFit(WeightedRows):
+    """Classifiers of the columns of rows, which are compressed where there are more columns.
 
-    The eigenvectors of the columns' inner products take a fraction of the time of a QR decomposition.
+    Ridge regression and principal components need the sums of products Z'WZ alone, where Z = [X D Y] are the rows, the
+    indicators of their domains, and the targets, and W are the weights.
+
+    Parameters
+    ----------
+    rows, weights
+        As of `WeightedRows`.
+    labels : int (n,)
+        Species from 0.
+    settings : ClassifierSettings
+        A `LeafidError` is raised when a ridge's penalty is too weak.
+    reference : PrimalFit, optional
+        The same with other weights; only rows whose weight differs are then multiplied again, if they are few.
+
+    Attributes
+    ----------
+    compressed : TrainingRows
+    products : float64 (n_columns + n_domains + n_species, the same)
+        Z'WZ.
+    gram : float64 (n_columns, n_columns)
+        X'WX of centred rows.
     """
-    double = columns.astype(np.float64)
-    values, rotation = np.linalg.eigh(double.T @ double)
-    kept = values > values[-1] * _MIN_EIGENVALUE_RATIO
-    if not kept.any():  # all columns are 0
-        return columns[:, :1]
-    return (double @ (rotation[:, kept] / np.sqrt(values[kept]))).astype(columns.dtype)
+
+    def __init__(
+        self,
+        rows: TrainingRows,
+        weights: np.ndarray,
+        labels: np.ndarray,
+        settings: ClassifierSettings,
+        reference: PrimalFit | None = None,
+    ) -> None:
+        super().__init__(rows, weights)
+        self._all_weights, self._labels, self._settings = weights, labels, settings
+        self.compressed, self._combinations = rows.compressed
+        own, domains = slice(self.compressed.shape[1]), slice(self.compressed.shape[1], -(int(labels.max()) + 1))
+        self.products = self._sum_products(reference)
+        sums = self.products[domains]
+        self._means = np.tile(sums[:, own].sum(axis=0) / self.totals.sum(), (len(self.totals), 1))
+        present = self.totals > 0
+        self._means[present] = sums[present, own] / self.totals[present, None]
+        self.gram = self.products[own, own] - self._means.T * self.totals @ self._means
+        targets = sums[:, domains.stop :]
+        moments = self.products[own, domains.stop :] - self._means[present].T @ targets[present]
+        self._fits = list(self._fit(moments, targets.sum(axis=0) / self.totals.sum()))
+
+    @property
+    def classifiers(self) -> list[Classifier]:
+        """The classifier of centred rows, and that of the softmax regression if the settings ask for one."""
+        back = self.rows.rotate_back
+        return [(back(coefficients, self._combinations), intercepts) for coefficients, intercepts in self._fits]
+
+    def score(self, indices: np.ndarray) -> list[np.ndarray]:
+        """Score any rows, given by their indices, by each classifier: float (n, n_species)."""
+        scores = [np.empty((len(indices), len(intercepts)), np.float32) for _, intercepts in self._fits]
+        for part in iterate_batches(len(indices), len(self.gram)):
+            values = self._read_centred(indices[part])
+            for found, (coefficients, intercepts) in zip(scores, self._fits, strict=True):
+                found[part] = values @ coefficients + intercepts
+        return scores
+
+    def find_components(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find leading principal components, float (n_columns, k), and the weighted sums of squares along them."""
+        vectors, strengths = find_leading_eigenvectors(self.gram.__matmul__, len(self.gram), number)
+        return self.rows.rotate_back(vectors, self._combinations), strengths
+
+    def _read_centred(self, indices: np.ndarray) -> np.ndarray:
+        return self.compressed.read(indices) - self._means[self.rows.domains[indices]].astype(np.float32)
+
+    def _fit(self, moments: np.ndarray, intercepts: np.ndarray) -> Iterator[Classifier]:
+        """Fit the classifiers; a species that no row is of has coefficients of 0."""
+        from scipy.linalg import LinAlgError, solve
+
+        settings = self._settings
+        classes, labels = np.unique(self._labels[self.indices], return_inverse=True)
+        if settings.classifier == "ridge":
+            penalised = self.gram + settings.regularisation * np.eye(len(self.gram))
+            try:
+                yield solve(penalised, moments, assume_a="pos", overwrite_a=True, check_finite=False), intercepts
+            except LinAlgError as error:
+                raise _make_error(settings.regularisation, len(self.indices)) from error
+        else:
+            values = self._read_centred(self.indices)
+            own = fit_linear(settings.classifier, values, labels, settings.regularisation, self.weights)
+            yield _insert_columns(own, classes, len(intercepts))
+        if settings.softmax_components:
+            # They leave out what varies between pictures rather than between species.
+            number = settings.softmax_components
+            components, strengths = find_leading_eigenvectors(self.gram.__matmul__, len(self.gram), number)
+            projections = np.empty((len(self.indices), components.shape[1]), np.float32)
+            for part in iterate_batches(len(projections), len(components)):
+                projections[part] = self._read_centred(self.indices[part]) @ components
+            own = fit_softmax(projections, strengths, labels, self.weights, _SOFTMAX_REGULARISATION)
+            yield _insert_columns((components @ own[0], own[1]), classes, len(intercepts))
+
+    def _sum_products(self, reference: PrimalFit | None) -> np.ndarray:
+        weights = self._all_weights
+        if reference is not None:
+            removed = reference._all_weights - weights
+            if (removed >= 0).all() and 2 * np.count_nonzero(removed) < len(self.indices):
+                return reference.products - self._multiply(removed)
+        return self._multiply(weights)
+
+    def _multiply(self, weights: np.ndarray) -> np.ndarray:
+        """Sum the products of rows with weights, float (n,)."""
+        indices, targets = np.flatnonzero(weights), encode_one_vs_rest(self._labels)
+        domains = encode_domains(self.rows.domains)
+        width = self.compressed.shape[1] + domains.shape[1] + targets.shape[1]
+        total = np.zeros((width, width))
+        for part in iterate_batches(len(indices), width):
+            own = indices[part]
+            columns = np.hstack([self.compressed.read(own), domains[own], targets[own]])
+            columns *= np.sqrt(weights[own, None])
+            total += columns.T @ columns
+        return total
+
+
+def _insert_columns(classifier: Classifier, classes: np.ndarray, number: int) -> Classifier:
+    """Turn a classifier of some species, int (m,), into one of a number of species."""
+    coefficients, intercepts = np.zeros((len(classifier[0]), number)), np.zeros(number)
+    coefficients[:, classes], intercepts[classes] = classifier
+    return coefficients, intercepts
+
+
+def _make_error(penalty: float, n_rows: int) -> LeafidError:
+    return LeafidError(f"a ridge's regularisation of {penalty:g} is too weak for {n_rows} pictures; use a larger one")

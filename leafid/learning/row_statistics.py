@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leafid.learning.ridge import WeightedRows
-from leafid.learning.rows import RowPreparation, iterate_batches
+from leafid.learning.ridge import DualRidge, PrimalFit
+from leafid.learning.rows import RowPreparation
 
 #: Maximum number of principal components that are kept.
 N_COMPONENTS = 24
@@ -45,21 +45,14 @@ class RowStatistics:
         return replace(updated, unit=self.unit)
 
 
-def summarise_rows(rows: WeightedRows) -> RowStatistics:
+def summarise_rows(rows: DualRidge | PrimalFit) -> RowStatistics:
     """Summarise centred rows by their leading principal components, and the variances of the rest."""
     vectors, strengths = rows.find_components(N_COMPONENTS)
-    total, sums, squares = float(rows.weights.sum()), np.zeros(len(vectors)), np.zeros(len(vectors))
-    for part in iterate_batches(len(rows.indices), len(vectors)):
-        centred = rows.read_centred(rows.indices[part])
-        sums += rows.weights[part] @ centred
-        squares += rows.weights[part] @ np.square(centred)
-    mean = sums / total
-    # Within the span of the vectors, the mean can be taken off without losing positive semidefiniteness.
-    inside = vectors.T @ mean
-    values, rotation = np.linalg.eigh(np.diag(strengths) - total * np.outer(inside, inside))
-    components = vectors @ (rotation * np.sqrt(np.maximum(values, 0)))
-    rest = squares - total * mean**2 - (components**2).sum(axis=1)
-    return _make_statistics(components, rest, mean, total, rows.preparation)
+    components = vectors * np.sqrt(strengths)
+    preparation, squares = rows.preparation, rows.sum_squares()
+    # Each domain has the weighted mean 0.
+    mean, rest = np.zeros(len(squares)), squares - (components**2).sum(axis=1)
+    return _make_statistics(components, rest, mean, float(rows.weights.sum()), preparation)
 
 
 def _make_statistics(

@@ -1,7 +1,8 @@
-"""The training rows of an expert: its vectors, mapped and standardised, in memory or in a file that is mapped to it."""
+"""The training rows of an expert: its vectors, mapped, centred and standardised in parts, whenever they are read."""
 
 from __future__ import annotations
 
+import mmap
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -17,8 +18,8 @@ from leafid.learning.linear import LinearScorer
 
 #: Size in bytes up to which an array stays in memory.
 MAX_BYTES_IN_MEMORY = 2**26
-# Numbers in a batch of rows: 64 MiB.
-_BATCH_NUMBERS = 2**24
+# Numbers that are read at once: 16 MiB, and some times as many where they are mapped.
+_BATCH_NUMBERS = 2**22
 # Standard deviation below which a column counts as constant.
 _MIN_SPREAD = 1e-6
 # Ratio of an eigenvalue to the largest one below which it is a rounding error.
@@ -46,6 +47,12 @@ def make_array(n_rows: int, n_columns: int, dtype: type[np.floating], folder: Pa
         ) from error
 
 
+def release_memory(array: np.ndarray) -> None:
+    """Release the memory of an array that is mapped to a file; what is read again comes from the file."""
+    if isinstance(array, np.memmap) and hasattr(mmap, "MADV_DONTNEED"):
+        array._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+
+
 def iterate_batches(n_rows: int, n_columns: int) -> Iterator[slice]:
     """Yield the bounds of batches of rows."""
     size = max(1, _BATCH_NUMBERS // max(n_columns, 1))
@@ -54,15 +61,19 @@ def iterate_batches(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Training vectors as classifiers see them before they are centred."""
+    """Training vectors as classifiers see them; only parts are in memory at once.
 
-    #: float32 (n, n_columns): mapped vectors less `mean`, times `scale`.
-    values: np.ndarray
+    A row is its mapped vector less the mean, times the scale. What is learned doesn't depend on the mean, as every
+    classifier centres its own rows, but products are more precise.
+    """
+
+    #: float (n, d).
+    vectors: np.ndarray
     #: int (n,): domains (acquisition type and augmentation), each of which is centred on a mean of its own.
     domains: np.ndarray
     #: The feature map of the vectors.
     map: str
-    #: Of the mapped vectors, float32 (n_columns,); what is learned doesn't depend on it, but products are more precise.
+    #: Of the mapped vectors, float32 (n_columns,).
     mean: np.ndarray
     #: Factors of the columns, float32 (n_columns,), 0 for constant ones; None where columns are not standardised.
     scale: np.ndarray | None
@@ -70,47 +81,63 @@ class TrainingRows:
     folder: Path | None = None
 
     @property
-    def is_wide(self) -> bool:
-        """Whether there are more columns than rows."""
-        return self.values.shape[1] > self.values.shape[0]
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return len(self.vectors), len(self.mean)
+
+    def read(self, rows: np.ndarray | slice, columns: slice = slice(None)) -> np.ndarray:
+        """Read rows, float32 (k, n_columns), or what becomes of some columns of their vectors."""
+        own = np.arange(len(self.mean)).reshape(-1, self.vectors.shape[1])[:, columns].ravel()
+        values = apply_feature_map(self.vectors[rows, columns].astype(np.float32), self.map)
+        values -= self.mean[own]
+        if self.scale is not None:
+            values *= self.scale[own]
+        return values
 
     @cached_property
     def kernel(self) -> np.ndarray:
         """The inner products of all rows, float32 (n, n)."""
-        n_rows, n_columns = self.values.shape
+        from scipy.linalg.blas import ssyrk
+
+        n_rows, d = self.vectors.shape
         kernel = make_array(n_rows, n_rows, np.float32, self.folder)
-        for part in iterate_batches(n_rows, n_columns):
-            for other in iterate_batches(part.stop, n_columns):
-                kernel[part, other] = self.values[part] @ self.values[other].T
-                kernel[other, part] = kernel[part, other].T
+        # By columns, so that each vector is prepared once.
+        for part in iterate_batches(d, n_rows * len(self.mean) // d):
+            # The upper triangle, which in Fortran's order is the lower one of the transpose.
+            ssyrk(1.0, self.read(slice(None), part).T, 1.0, kernel.T, trans=1, lower=1, overwrite_c=1)
+        release_memory(self.vectors)
+        for part in iterate_batches(n_rows, n_rows):
+            own = kernel[part, part]
+            own += np.triu(own, 1).T
+            kernel[part.stop :, part] = kernel[part, part.stop :].T
         return kernel
 
-    def multiply(self, indices: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        """Multiply rows by coefficients (n_columns, k): float32 (len(indices), k)."""
-        products = np.empty((len(indices), coefficients.shape[1]), np.float32)
-        for part in iterate_batches(len(indices), len(coefficients)):
-            products[part] = self.values[indices[part]] @ coefficients.astype(np.float32)
-        return products
-
-    def combine(self, indices: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        """Sum rows with coefficients (len(indices), k): float64 (n_columns, k)."""
-        n_rows, n_columns = self.values.shape
-        total = np.zeros((n_columns, coefficients.shape[1]))
-        # To multiply the other rows by 0 takes less time than to copy those that count.
-        factors = np.zeros((n_rows, coefficients.shape[1]), np.float32)
-        factors[indices] = coefficients
-        for part in iterate_batches(n_rows, n_columns):
-            total += self.values[part].T @ factors[part]
+    def combine(self, coefficients: np.ndarray) -> np.ndarray:
+        """Sum rows with coefficients (n, k): float64 (n_columns, k)."""
+        total, factors = np.zeros((len(self.mean), coefficients.shape[1])), coefficients.astype(np.float32)
+        for part in iterate_batches(*self.shape):
+            total += self.read(part).T @ factors[part]
+        release_memory(self.vectors)
         return total
 
-    def compress(self) -> tuple[TrainingRows, np.ndarray | None]:
-        """Rotate rows with more columns than rows into the space that they span.
+    def sum_squares(self, weights: np.ndarray) -> np.ndarray:
+        """Sum the squares of rows with weights (n,): float64 (n_columns,)."""
+        total = np.zeros(len(self.mean))
+        for part in iterate_batches(*self.shape):
+            total += weights[part] @ np.square(self.read(part))
+        release_memory(self.vectors)
+        return total
+
+    @cached_property
+    def compressed(self) -> tuple[TrainingRows, np.ndarray | None]:
+        """Rows with more columns than rows, rotated into the space that they span.
 
         That keeps lengths and angles in at most as many columns as there are rows, so that every linear classifier
-        learns the same in a fraction of the time. Also gives the coefficients that combine rows to the axes of that
-        space, float64 (n, k), for `rotate_back`; None where the rows stay as they are.
+        learns the same in a fraction of the time. Beside them are the coefficients that combine rows to the axes of
+        that space, float64 (n, k), for `rotate_back`; None where the rows stay as they are.
         """
-        if not self.is_wide:
+        n_rows, n_columns = self.shape
+        if n_columns <= n_rows:
             return self, None
         strengths, vectors = np.linalg.eigh(self.kernel.astype(np.float64))
         # Equal rows span nothing; one empty column is kept to fit something to.
@@ -121,9 +148,23 @@ class TrainingRows:
 
     def rotate_back(self, coefficients: np.ndarray, combinations: np.ndarray | None) -> np.ndarray:
         """Turn coefficients of compressed rows, (k, m), into those of rows, (n_columns, m)."""
-        if combinations is None:
-            return coefficients
-        return self.combine(np.arange(len(self.values)), combinations @ coefficients)
+        return coefficients if combinations is None else self.combine(combinations @ coefficients)
+
+    def make_preparation(self, totals: np.ndarray, means: np.ndarray) -> RowPreparation:
+        """Make what prepares further vectors like these rows, and centres them.
+
+        Parameters
+        ----------
+        totals : float (n_domains,)
+            The weight of each domain; one without is centred on the mean of all.
+        means : float (n_domains, n_columns)
+            Of rows of each domain.
+        """
+        scale = np.ones(means.shape[1], np.float32) if self.scale is None else self.scale
+        units = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
+        own = (self.mean + means * units).astype(np.float32)
+        mean = (totals / totals.sum() @ own).astype(np.float32)
+        return RowPreparation(self.map, {int(d): own[d] for d in np.flatnonzero(totals)}, mean, self.scale)
 
 
 def make_rows(
@@ -139,28 +180,28 @@ def make_rows(
     root of the number of columns. By default all rows are of one domain.
     """
     n_rows = len(vectors)
-    n_columns = apply_feature_map(vectors[:1].astype(np.float32), map).shape[1]
-    values = make_array(n_rows, n_columns, np.float32, folder)
-    batches = list(iterate_batches(n_rows, n_columns))
-    sums, squares = np.zeros(n_columns), np.zeros(n_columns)
-    for part in batches:
-        values[part] = apply_feature_map(vectors[part].astype(np.float32), map)
-        sums += values[part].sum(axis=0, dtype=np.float64)
-    mean = (sums / n_rows).astype(np.float32)
-    for part in batches:
-        values[part] -= mean
-        squares += np.square(values[part], dtype=np.float64).sum(axis=0)
-    scale = None
+    first = apply_feature_map(vectors[:1].astype(np.float32), map)[0]
+    # Relative to the first row: a constant column is exactly 0.
+    sums, squares = np.zeros(len(first)), np.zeros(len(first))
+    for part in iterate_batches(n_rows, len(first)):
+        values = apply_feature_map(vectors[part].astype(np.float32), map) - first
+        sums += values.sum(axis=0)
+        squares += np.square(values, out=values).sum(axis=0)
+    release_memory(vectors)
+    mean, scale = sums / n_rows, None
     if standardise:
-        spread = np.sqrt(squares / n_rows)
+        spread = np.sqrt(np.maximum(squares / n_rows - mean**2, 0))
         # A constant column is set to 0: dividing by its spread would amplify rounding errors.
         varies = spread > _MIN_SPREAD
         factors = np.where(varies, 1 / np.maximum(spread, _MIN_SPREAD), 0)
         scale = (factors / max(int(varies.sum()), 1) ** 0.5).astype(np.float32)
-        for part in batches:
-            values[part] *= scale
     own = np.zeros(n_rows, np.int64) if domains is None else domains
-    return TrainingRows(values, own, map, mean, scale, folder)
+    return TrainingRows(vectors, own, map, (first + mean).astype(np.float32), scale, folder)
+
+
+def encode_domains(domains: np.ndarray) -> np.ndarray:
+    """Encode domains, int (n,), as indicators: float32 (n, n_domains)."""
+    return np.equal.outer(domains, np.arange(domains.max() + 1)).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)

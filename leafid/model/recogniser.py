@@ -12,7 +12,6 @@ from msgspec import Meta
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.type_features import N_TYPE_FEATURES
 from leafid.learning.linear import LinearScorer, fit_linear, weigh_pictures
-from leafid.learning.ridge import WeightedRows
 from leafid.learning.rows import make_rows
 from leafid.pictures import split_by_plant
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -116,9 +115,9 @@ def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) 
     names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
     weights = weigh_pictures(labels, [""] * len(labels), 1.0, 0.0)
     weights /= weights.mean()
-    rows = WeightedRows(make_rows(_add_squares(features), standardise=True), weights)
-    coefficients, intercepts = fit_linear("logistic", rows.read_centred(rows.indices), labels, _REGULARISATION, weights)
-    scorer = rows.preparation.make_scorer(coefficients, intercepts)
+    rows = make_rows(_add_squares(features), standardise=True)
+    coefficients, intercepts = fit_linear("logistic", rows.read(slice(None)), labels, _REGULARISATION, weights)
+    scorer = rows.make_preparation(np.ones(1), np.zeros((1, len(rows.mean)))).make_scorer(coefficients, intercepts)
     return TypeRecogniser(tuple(AcquisitionType(str(name)) for name in names), scorer)
 
 

@@ -67,9 +67,10 @@ def test_held_out_scores_are_those_of_a_fit_to_the_other_rows(kind, d, small, mo
     fold, weights = np.arange(0, 60, 4), np.random.default_rng(2).uniform(0.2, 2, 60)
     rest = np.where(np.isin(np.arange(60), fold), 0, weights)
     fits, _ = cross_fit(rows, labels, [weights, rest], [[fold]], fold, settings)
-    [*_, alone], rows_alone = cross_fit(rows, labels, [rest], [], fold, settings)
-    expected = rows_alone.multiply(alone.coefficients, fold) + alone.intercepts
-    np.testing.assert_allclose(fits[-1].held_out_scores[0], expected, atol=1e-4)
+    _, rows_alone = cross_fit(rows, labels, [rest], [], fold, settings)
+    # Scores are up to 10; where a softmax regression stops depends on rounding errors.
+    tolerance = 1e-4 if kind == "ridge" else 0.02
+    np.testing.assert_allclose(fits[-1].held_out_scores[0], rows_alone.score(fold)[-1], atol=tolerance)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -95,7 +96,7 @@ def test_a_species_that_a_fold_did_not_see(kind, d):
     _, scores = learned(vectors, labels, [own, np.setdiff1d(np.arange(30), own)], kind)
     assert np.isneginf(scores[own, 2]).all()
     assert np.isfinite(scores[own][:, :2]).all()
-    # Whoever saw one species only can't tell: 0 for it, and nothing for the others.
+    # Whoever saw one species only can't tell: a constant for it, and nothing for the others.
     rest = np.setdiff1d(np.arange(30), own)
-    assert not scores[rest, 2].any()
+    assert np.ptp(scores[rest, 2]) < 1e-6
     assert np.isneginf(scores[rest][:, :2]).all()

@@ -30,10 +30,10 @@ def test_a_fit_in_the_span_equals_one_in_the_full_space(kind):
     vectors, labels = data(20, 90)
     new = data(15, 90, seed=7)[0]
     every = make_rows(vectors)
-    rows, combinations = every.compress()
-    assert rows.values.shape[1] <= 20
+    rows, combinations = every.compressed
+    assert rows.shape[1] <= 20
     centre = vectors.mean(axis=0)
-    spanned, offsets = fit(kind, rows.values, labels, 1.0, 0.5)
+    spanned, offsets = fit(kind, rows.read(slice(None)), labels, 1.0, 0.5)
     spanned = (new - centre) @ every.rotate_back(spanned, combinations) + offsets
     coefficients, intercepts = fit(kind, vectors - centre, labels, 1.0, 0.5)
     full = (new - centre) @ coefficients + intercepts
@@ -65,7 +65,7 @@ def test_one_species_needs_no_classifier(kind):
 @pytest.mark.parametrize("n_species", [2, 3, 8])
 def test_species_with_a_single_picture(kind, n_species):
     vectors, _ = data(n_species, 12, n_species)
-    rows = make_rows(vectors, standardise=True).values
+    rows = make_rows(vectors, standardise=True).read(slice(None))
     coefficients, intercepts = fit(kind, rows, np.arange(n_species), 0.1, 0.5)
     scores = rows @ coefficients + intercepts
     assert np.isfinite(scores).all()
@@ -75,7 +75,7 @@ def test_species_with_a_single_picture(kind, n_species):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("standardise", [False, True])
 def test_equal_rows(kind, standardise):
-    rows = make_rows(np.ones((4, 9), np.float32), standardise=standardise).compress()[0].values
+    rows = make_rows(np.ones((4, 9), np.float32), standardise=standardise).compressed[0].read(slice(None))
     coefficients, intercepts = fit(kind, rows, np.array([0, 1, 0, 1]), 0.1, 0.5)
     scores = rows @ coefficients + intercepts
     assert np.isfinite(scores).all()

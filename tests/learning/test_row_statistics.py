@@ -6,14 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
+from leafid.features.recipe import ClassifierSettings
 from leafid.learning import row_statistics as module
-from leafid.learning.ridge import WeightedRows
+from leafid.learning.ridge import PrimalFit
 from leafid.learning.row_statistics import summarise_rows, update_ridge
 from leafid.learning.rows import make_rows
 
 
 def summarise(rows, weights, n_components):
-    weighted = WeightedRows(make_rows(rows), weights)
+    weighted = PrimalFit(make_rows(rows), weights, np.zeros(len(rows), int), ClassifierSettings())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "N_COMPONENTS", n_components)
         return weighted.preparation, summarise_rows(weighted)
@@ -92,4 +93,5 @@ def test_a_heavy_mean_does_not_make_the_update_blow_up():
 
 def test_24_components_are_kept():
     rows = np.random.default_rng(0).normal(size=(90, 60))
-    assert summarise_rows(WeightedRows(make_rows(rows), np.ones(90))).components.shape == (60, 24)
+    fit = PrimalFit(make_rows(rows), np.ones(90), np.zeros(90, int), ClassifierSettings())
+    assert summarise_rows(fit).components.shape == (60, 24)

@@ -14,7 +14,7 @@ from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
 from leafid.grouping import group_by
-from leafid.learning.rows import TrainingRows, make_array, make_rows
+from leafid.learning.rows import TrainingRows, make_array, make_rows, release_memory
 from leafid.model.bundled import find_encoders
 from leafid.pictures.picture import AcquisitionType, Picture
 
@@ -114,6 +114,8 @@ def build_training_set(
                         vectors[name] = make_array(n_rows, len(vector), np.float16, loader.folder)
                     vectors[name][len(rows)] = vector
                 rows.append((positions[index], number, weights[index]))
+        for own_vectors in vectors.values():
+            release_memory(own_vectors)
     indices, augmentations, relative_weights = zip(*rows, strict=True) if rows else ((), (), ())
     return TrainingSet(
         recipe,
