@@ -89,7 +89,7 @@ def _relight(image: Image, random: np.random.Generator) -> Image:
     across, down = random.uniform(-_LIGHT_SLOPE, _LIGHT_SLOPE, 2)
     light = 1 + across * np.linspace(-1, 1, cols)[None] + down * np.linspace(-1, 1, rows)[:, None]
     # Values above 255 become white.
-    lit = cv2.convertScaleAbs(values.astype(np.float32)[image] * light.astype(np.float32)[..., None])
+    lit = cv2.convertScaleAbs(cv2.LUT(image, values.astype(np.float32)) * light.astype(np.float32)[..., None])
     reduction = random.uniform(*_REDUCTION)
     size = max(1, round(cols * reduction)), max(1, round(rows * reduction))
     small = cv2.resize(lit, size, interpolation=cv2.INTER_AREA)
