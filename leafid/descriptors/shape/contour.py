@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import cv2
 import numpy as np
@@ -73,14 +74,7 @@ def normalise_shape(mask: Mask) -> Shape:
 
 
 def compute_contour_length(contour: Points) -> float:
-    """Length of a closed contour.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> compute_contour_length(np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0]]))
-    12.0
-    """
+    """Length of a closed contour."""
     return cv2.arcLength(contour.astype(np.float32), True)
 
 
@@ -94,12 +88,16 @@ def as_complex(contour: Points) -> NDArray[np.complex128]:
     return np.ascontiguousarray(contour, dtype=np.float64).view(np.complex128)[:, 0]
 
 
+def measure_lengths(steps: NDArray[Any]) -> NDArray[Any]:
+    """Measure absolute values of complex numbers; NumPy's guard against overflow takes several times as long."""
+    return np.sqrt(steps.real * steps.real + steps.imag * steps.imag)
+
+
 def resample(contour: Points, n_points: int) -> Points:
     """Return `n_points` points at equal arc length along a closed contour, from its first point on."""
     # Complex numbers interpolate both coordinates in one search.
     closed = as_complex(np.concatenate([contour, contour[:1]]))
-    steps = closed[1:] - closed[:-1]
-    lengths = np.append(0.0, np.sqrt(steps.real**2 + steps.imag**2).cumsum())
+    lengths = np.append(0.0, measure_lengths(closed[1:] - closed[:-1]).cumsum())
     points = np.interp(np.arange(n_points) * (lengths[-1] / n_points), lengths, closed)
     return points.view(np.float64).reshape(-1, 2)
 

@@ -52,11 +52,8 @@ def measure_geometry(shape: Shape) -> NDArray[np.float32]:
     The main axis is that of the second moments, and points to the end with the longer tail (the sign of the third
     moment); of each pair of opposite widths the profile holds the sum and the difference in that direction.
     """
-    # All components lie in the hull of their hulls.
-    hull = shape.contour[shape.hull]
-    if len(shape.contours) > 1:
-        points = np.concatenate([hull, *shape.contours[1:]])
-        hull = points[cv2.convexHull(points.astype(np.float32), returnPoints=False)[:, 0]]
+    points = np.concatenate([shape.contour[shape.hull], *shape.contours[1:]])
+    hull = points[cv2.convexHull(points.astype(np.float32), returnPoints=False).ravel()]
     area = shape.side**2
     outer_areas = np.array([abs(compute_contour_area(contour)) for contour in shape.contours])
     perimeter = sum(compute_contour_length(contour) for contour in shape.contours)

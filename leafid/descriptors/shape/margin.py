@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.shape.contour import Points, Shape, as_complex, compute_contour_length
+from leafid.descriptors.shape.contour import Points, Shape, as_complex, compute_contour_length, measure_lengths
 
 Signals = NDArray[np.float32]
 
@@ -78,7 +78,7 @@ def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Signals:
     tangent = around[:, 2:] - around[:, :-2]
     across = (points - smooth) * tangent.conj()
     # Counter-clockwise with rows pointing down: the outside is on the right, (row, col) = (col', −row').
-    return -across.imag / np.maximum(np.sqrt(tangent.real**2 + tangent.imag**2), np.float32(1e-9))
+    return -across.imag / np.maximum(measure_lengths(tangent), np.float32(1e-9))
 
 
 def measure_lobes(shape: Shape) -> Signals:
@@ -107,16 +107,10 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Signals:
     unit = signals / rms[:, None]
     squares = unit * unit
     slope = np.concatenate([unit[:, 1:], unit[:, :1]], axis=1) - unit
-    slope_squares = slope * slope
     # Teeth point to the tip, so they lean the other way on the other half of the outline: lean is measured locally.
-    steepness, local = np.split(
-        smooth_closed(
-            _average_blocks(np.concatenate([slope_squares * slope, squares])),
-            (0.125,) * len(SMOOTHINGS) + tuple(max(3 * sigma, 0.02) for sigma in SMOOTHINGS),
-        ),
-        2,
-    )
+    steepness = smooth_closed(_average_blocks(slope * slope * slope), (0.125,) * len(SMOOTHINGS))
     lean = np.abs(steepness).mean(axis=1) / np.maximum((np.vecdot(slope, slope) / count) ** 1.5, 1e-9)
+    local = smooth_closed(_average_blocks(squares), tuple(max(3 * sigma, 0.02) for sigma in SMOOTHINGS))
     local = np.sort(np.sqrt(np.maximum(local, 0)))
     # A tooth is a local maximum on the outer side; one much lower than usual doesn't count.
     is_rising = slope > 0

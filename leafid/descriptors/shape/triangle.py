@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.shape.contour import Points, Shape, as_complex, compute_contour_length
+from leafid.descriptors.shape.contour import Points, Shape, as_complex, compute_contour_length, measure_lengths
 
 SPANS = (2, 4, 6, 10, 16, 24, 36, 52, 76, 104)  # steps to the other two points of a triangle
 POINTS = 256
@@ -50,8 +50,8 @@ def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
     product = before * after.conj()
     # Rows point down: this is twice the area, positive for a counter-clockwise turn as seen on the picture.
     cross = product.imag
-    chord = np.maximum(_measure_lengths(after - before), 1e-9)
-    side_before, side_after = _measure_lengths(before), _measure_lengths(after)
+    chord = np.maximum(measure_lengths(after - before), 1e-9)
+    side_before, side_after = measure_lengths(before), measure_lengths(after)
     angle = np.arctan2(np.abs(cross), product.real) / np.pi
     longer = np.maximum(side_before, side_after)
     # Where the two ends meet, the height's own error exceeds the chord; the sides bound the height.
@@ -63,12 +63,6 @@ def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
         "ratio": np.minimum(side_before, side_after) / np.maximum(longer, 1e-9),
         "angle": angle,
     }
-
-
-def _measure_lengths(steps: NDArray[np.complex128]) -> NDArray[np.float64]:
-    """Measure absolute values; NumPy's guard against overflow takes several times as long."""
-    lengths: NDArray[np.float64] = np.sqrt(steps.real**2 + steps.imag**2)
-    return lengths
 
 
 def measure_arches(shape: Shape) -> NDArray[np.float32]:
