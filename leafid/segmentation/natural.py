@@ -49,7 +49,8 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32
     prior = 0.1 + 0.8 * np.exp(-1.5 * row**2) * np.exp(-1.5 * col**2)
     planes = cv2.split(lab)
     lightness, a, b = planes
-    light = np.percentile(lightness, 90)
+    # The 90th percentile.
+    light = np.searchsorted(cv2.calcHist([lightness], [0], None, [256], [0, 256]).cumsum(), 0.9 * lightness.size)
     np.multiply(prior, np.float32(_SHADE_PRIOR), out=prior, where=lightness < _SHADE * light)
     is_rare = (cv2.min(a, b) > _SKIN_HUE) & (lightness > _SKIN_LIGHT * light)
     # What fills the middle is a leaf in autumn.
@@ -61,9 +62,9 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32
     l_bin, a_bin, b_bin = (cv2.LUT(values, bins) for values, bins in zip(planes, _COLOUR_BINS, strict=True))
     colour = cv2.add(cv2.add(l_bin, a_bin), b_bin).ravel()
     # Few of the possible colours occur: renumber those, so that the sums below run over few bins.
-    present = np.bincount(colour) > 0
-    colour = (np.cumsum(present) - 1).take(colour)
-    count = np.bincount(colour) + 1
+    count = np.bincount(colour)
+    colour = (np.cumsum(count > 0) - 1).take(colour)
+    count = count[count > 0] + 1
     prior_odds = np.sqrt(prior / (1 - prior)).ravel()
     guided_filter = GuidedFilter(lightness.astype(np.float32) / 255, _RADIUS, _EPSILON)
     probability = prior
