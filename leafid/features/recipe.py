@@ -161,9 +161,9 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     #: together they weigh half as much as the picture; none with more than 20,000 training pictures
     jittered: _Count = 0
     #: number of composited photos to learn from as well of each scan and scan-like picture (of at most eight of a
-    #: plant and type, which then stand for all): the leaf among copies of itself as on the tree, alternately a branch
-    #: and a nearly single leaf; together they weigh as much as the picture; none with more than 20,000 training
-    #: pictures
+    #: plant and type, which then stand for all; of types that the recipe doesn't serve, it learns from no others): the
+    #: leaf among copies of itself as on the tree, alternately a branch and a nearly single leaf; together they weigh as
+    #: much as the picture; none with more than 20,000 training pictures
     composited: _Count = 0
 
     def __post_init__(self) -> None:

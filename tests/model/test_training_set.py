@@ -102,6 +102,16 @@ def test_photos_are_composited_of_eight_pictures_of_a_plant_that_stand_for_all()
     np.testing.assert_allclose(found.relative_weights[13:], 12 / 8)
 
 
+def test_a_recipe_for_photos_alone_learns_from_eight_sheets_of_a_plant():
+    sheets = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(12)]
+    photos = [replace(PICTURES[0], file=Path(f"{number}.jpg"), type=PHOTO) for number in range(12, 22)]
+    recipe = structs.replace(RECIPE, types=(PHOTO,), jittered=0, composited=1)
+    found, _ = gathered(recipe=recipe, pictures=[*sheets, *photos])
+    assert [picture.type for picture in found.pictures] == [SCAN] * 8 + [PHOTO] * 10
+    np.testing.assert_allclose(found.relative_weights, 1)
+    assert len(found.picture_indices) == 18 + 8
+
+
 def test_pictures_are_held_out_in_five_folds_of_plants():
     pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg"), plant=str(number)) for number in range(10)]
     found, _ = gathered(pictures=pictures)

@@ -93,6 +93,10 @@ def build_training_set(
     if extractor is None:
         encoders = find_encoders(recipe, pictures, loader, seed)
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
+    if recipe.composited:
+        # Of the types that it doesn't serve, the pictures that photos are composited from are enough.
+        sources, kept = _choose_composite_sources(pictures), {*recipe.types, AcquisitionType.PHOTO}
+        pictures = [picture for index, picture in enumerate(pictures) if index in sources or picture.type in kept]
     passes = _plan_passes(pictures, recipe, extractor)
     n_rows = sum(len(weights) for _, weights in passes)
     vectors: dict[str, np.ndarray] = {}
