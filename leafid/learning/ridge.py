@@ -127,11 +127,12 @@ class DualRidge(WeightedRows):
 
     def find_components(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Find leading principal components, float (n_columns, k), and the weighted sums of squares along them."""
-        roots = self._spread(np.sqrt(self.weights[:, None]))
+        roots = self._spread(np.sqrt(self.weights[:, None])).astype(np.float32)
         indicators = roots * encode_domains(self.rows.domains)
+        totals = np.maximum(self.totals, 1e-30).astype(np.float32)[:, None]
 
         def centre(columns: np.ndarray) -> np.ndarray:
-            return columns - indicators @ (indicators.T @ columns / np.maximum(self.totals, 1e-30)[:, None])
+            return columns - indicators @ (indicators.T @ columns / totals)
 
         # √W X X' √W of centred rows X; a component is X'√W v / √strength, for v an eigenvector.
         vectors, strengths = find_leading_eigenvectors(

@@ -37,20 +37,15 @@ def fit_identifiers(
     plan = FitPlan(training_set, types, chosen, seed, rejection)
     if missing := set(types) - {picture.type for picture in plan.pictures}:
         raise LeafidError(f"no labelled picture of type {min(missing)} could be read; nothing to train on")
-    experts: dict[str, FittedExpert] = {}
-    statistics: dict[str, RowStatistics] = {}
-    row_labels = plan.labels[training_set.picture_indices]
-    partitions = [[training_set.find_rows(fold) for fold in folds] for folds in plan.partitions]
     # A cross-validation, which has no use for statistics, keeps rows or learns no rejection.
     is_single = rejection and training_set.rows is None
     keeps_statistics = is_single and all(own.classifier == "ridge" for own in recipe.experts.values())
+    experts: dict[str, FittedExpert] = {}
+    statistics: dict[str, RowStatistics] = {}
     for name in loader.show_progress(recipe.experts, len(recipe.experts), "fit"):
-        settings = recipe.experts[name]
-        weights = plan.weigh(settings)
-        fits, weighted = cross_fit(training_set.make_rows(name), row_labels, weights, partitions, plan.scored, settings)
-        experts[name] = FittedExpert(weighted.preparation, fits)
-        if keeps_statistics:
-            statistics[name] = replace(summarise_rows(weighted), unit=plan.compute_unit(settings, weights[0]))
+        experts[name], own = _fit_expert(plan, name, keeps_statistics)
+        if own:
+            statistics[name] = own
     fitted = []
     for index in loader.show_progress(range(len(types)), len(types), "learn to reject"):
         identifier, held_out, examples = fuse_classifiers(plan, index, experts, statistics)
@@ -58,3 +53,16 @@ def fit_identifiers(
             identifier = learn_to_reject(identifier, examples, pictures, loader)
         fitted.append(FittedIdentifier(identifier, held_out))
     return fitted
+
+
+def _fit_expert(plan: FitPlan, name: str, keeps_statistics: bool) -> tuple[FittedExpert, RowStatistics | None]:
+    """Fit the classifiers of an expert, whose rows and kernel matrix are not needed afterwards."""
+    training_set, settings = plan.training_set, plan.training_set.recipe.experts[name]
+    labels = plan.labels[training_set.picture_indices]
+    partitions = [[training_set.find_rows(fold) for fold in folds] for folds in plan.partitions]
+    weights = plan.weigh(settings)
+    fits, rows = cross_fit(training_set.make_rows(name), labels, weights, partitions, plan.scored, settings)
+    expert = FittedExpert(rows.preparation, fits)
+    if not keeps_statistics:
+        return expert, None
+    return expert, replace(summarise_rows(rows), unit=plan.compute_unit(settings, weights[0]))

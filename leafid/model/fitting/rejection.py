@@ -78,7 +78,7 @@ def gather_examples(
     gains = (known[both] - with_fewer[both]) * weights[both, None]
     by_species = group_by(pictures, lambda picture: picture.species)
     has_others = {name: len({picture.group for picture in found}) > 1 for name, found in by_species.items()}
-    vectors = np.hstack([training_set.vectors[name][indices[own]] for name in identifier.recipe.experts])
+    vectors = np.hstack([training_set.read_vectors(name, indices[own]) for name in identifier.recipe.experts])
     return RejectionExamples(
         Examples(vectors, weights[own], plants[own]),
         Examples(known[own], weights[own], plants[own]),
@@ -99,6 +99,7 @@ def learn_to_reject(
     if not rows or not len(examples.leaves.rows):
         return identifier
     non_leaves = Examples(np.array(rows), np.ones(len(rows)), kinds)
+    del rows  # They are large.
     leaves, known, unknown, gain, is_typical = examples
     rejection = fit_rejection(leaves, non_leaves, known, unknown, gain, is_typical)
     return replace(identifier, rejection=rejection)

@@ -66,6 +66,12 @@ class TrainingSet:
         total = weights.sum()
         return weights * (picture_weights.sum() / total) if total else weights
 
+    def read_vectors(self, name: str, rows: np.ndarray) -> np.ndarray:
+        """Read vectors of an expert, given by their rows."""
+        vectors = self.vectors[name][rows]
+        release_memory(self.vectors[name])
+        return vectors
+
     def make_rows(self, name: str) -> TrainingRows:
         """Make the training rows of an expert, or take those that are kept."""
         if self.rows and name in self.rows:
