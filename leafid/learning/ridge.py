@@ -1,7 +1,8 @@
 """Linear classifiers of weighted training rows, centred by domain: ridge regression, and what else is learned there.
 
-The rows of a domain (acquisition type and augmentation) are centred on their weighted mean, those of a domain of which
-none is trained on are centred on the mean of all. Rows of weight 0 are left out: nothing is learned from them.
+The rows of a domain (acquisition type and augmentation) are centred on their mean, in which all count the same; those
+of a domain of which none is trained on are centred on the mean of all. Rows of weight 0 are left out: nothing is
+learned from them.
 """
 
 from __future__ import annotations
@@ -44,8 +45,10 @@ class WeightedRows:
         Theirs.
     indicators : float32 (k, n_domains)
         1 where a row belongs to a domain.
-    totals : float (n_domains,)
-        Weights of the domains.
+    counts : float32 (n_domains,)
+        Numbers of rows of the domains.
+    shares : float32 (k, n_domains)
+        Indicators divided by the counts: what rows are averaged with.
     """
 
     def __init__(self, rows: TrainingRows, weights: np.ndarray) -> None:
@@ -53,23 +56,25 @@ class WeightedRows:
         self.indices = np.flatnonzero(weights)
         self.weights = weights[self.indices]
         self.indicators = encode_domains(rows.domains)[self.indices]
-        self.totals = self.weights @ self.indicators
+        self.counts = self.indicators.sum(axis=0)
+        self.shares = self.indicators / np.maximum(self.counts, 1)
 
     @property
     def preparation(self) -> RowPreparation:
         """What prepares further vectors like these rows."""
-        return self.rows.make_preparation(self.totals, self._row_means)
+        return self.rows.make_preparation(self.counts, self._row_means.T)
 
-    def sum_squares(self) -> np.ndarray:
-        """Sum the weighted squares of the centred rows: float (n_columns,)."""
-        return self.rows.sum_squares(self._spread(self.weights)) - self.totals @ self._row_means**2
+    def sum_centred(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sum the centred rows, and their squares, with their weights: float (n_columns,)."""
+        weighted = self.weights[:, None] * self.indicators
+        sums, means, totals = self.rows.combine(self._spread(weighted)), self._row_means, weighted.sum(axis=0)
+        squares = self.rows.sum_squares(self._spread(self.weights))
+        return (sums - means * totals).sum(axis=1), squares - (means * (2 * sums - means * totals)).sum(axis=1)
 
     @cached_property
     def _row_means(self) -> np.ndarray:
-        """The means of the domains, (n_domains, n_columns)."""
-        return self.rows.combine(
-            self._spread(self.weights[:, None] * self.indicators) / np.maximum(self.totals, 1e-30)
-        ).T
+        """The means of the domains, (n_columns, n_domains)."""
+        return self.rows.combine(self._spread(self.shares))
 
     def _spread(self, values: np.ndarray) -> np.ndarray:
         """Give values of the rows of weight above 0, (k, …), to all rows, (n, …), with 0 for the others."""
@@ -81,9 +86,9 @@ class WeightedRows:
 class DualRidge(WeightedRows):
     """Ridge regression by the kernel matrix of the rows, where these are fewer than twice the columns.
 
-    With K the kernel matrix, W the weights, λ the penalty, and D the indicators of the domains, the dual coefficients A
-    and the intercepts B of the domains solve (K + λ W⁻¹) A + D B = Y and D'A = 0: an intercept for each domain that is
-    not penalised centres its rows and the targets Y. One for all then takes the place of those.
+    With K the kernel matrix of the rows, Kc that of the centred ones, W the weights, λ the penalty, and Y the targets
+    less their weighted mean, the dual coefficients are (Kc + λ W⁻¹)⁻¹ Y. With D the indicators of the domains, and S
+    those divided by their sums, Kc = (1 - D S') K (1 - S D'): K and a matrix of low rank, for Woodbury's identity.
 
     Parameters
     ----------
@@ -102,17 +107,21 @@ class DualRidge(WeightedRows):
     def __init__(self, rows: TrainingRows, weights: np.ndarray, labels: np.ndarray, penalty: float) -> None:
         super().__init__(rows, weights)
         targets = encode_one_vs_rest(labels)[self.indices]
-        present = self.totals > 0
-        solved = self._solve(np.hstack([targets, self.indicators[:, present]]), penalty)
-        dual, of_domains = np.hsplit(solved, [targets.shape[1]])
-        indicators = self.indicators[:, present].T.astype(np.float64)
-        offsets = np.linalg.solve(indicators @ of_domains, indicators @ dual)
-        self._dual = dual - of_domains @ offsets
-        sums = (self.weights[:, None] * self.indicators).T @ targets
-        self._intercepts = sums.sum(axis=0) / self.totals.sum()
-        # The product of a domain's mean and the coefficients is the mean of its targets less its intercept.
-        means = sums[present] / self.totals[present, None] - offsets
-        self._means = np.tile(self.totals[present] @ means / self.totals.sum(), (len(present), 1))
+        self._intercepts = self.weights @ targets / self.weights.sum()
+        kernel = self._read_kernel()
+        present = self.counts > 0
+        indicators, shares = self.indicators[:, present], self.shares[:, present]
+        with_means = kernel @ shares
+        low_rank = np.hstack([indicators, with_means])
+        solved = self._solve(kernel, np.hstack([targets - self._intercepts, low_rank]), penalty)
+        dual, of_low_rank = np.hsplit(solved.astype(np.float64), [targets.shape[1]])
+        nothing, one = np.zeros((shares.shape[1],) * 2), np.eye(shares.shape[1])
+        # The inverse of [[S'KS, -1], [-1, 0]].
+        core = np.block([[nothing, -one], [-one, -(shares.T @ with_means)]]) + low_rank.T @ of_low_rank
+        dual -= of_low_rank @ np.linalg.solve(core, low_rank.T @ dual)
+        self._dual = dual - shares @ (indicators.T @ dual)
+        means = with_means.T @ self._dual
+        self._means = np.tile(self.counts[present] @ means / len(self.indices), (len(present), 1))
         self._means[present] = means
 
     @property
@@ -128,26 +137,31 @@ class DualRidge(WeightedRows):
     def find_components(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Find leading principal components, float (n_columns, k), and the weighted sums of squares along them."""
         roots = self._spread(np.sqrt(self.weights[:, None])).astype(np.float32)
-        indicators = roots * encode_domains(self.rows.domains)
-        totals = np.maximum(self.totals, 1e-30).astype(np.float32)[:, None]
+        indicators, shares = (self._spread(own).astype(np.float32) for own in (self.indicators, self.shares))
 
         def centre(columns: np.ndarray) -> np.ndarray:
-            return columns - indicators @ (indicators.T @ columns / totals)
+            return columns - shares @ (indicators.T @ columns)
+
+        def multiply(columns: np.ndarray) -> np.ndarray:
+            product = self.rows.kernel @ centre(roots * columns)
+            return roots * (product - indicators @ (shares.T @ product))
 
         # √W X X' √W of centred rows X; a component is X'√W v / √strength, for v an eigenvector.
-        vectors, strengths = find_leading_eigenvectors(
-            lambda columns: centre(roots * (self.rows.kernel @ (roots * centre(columns)))), len(roots), number
-        )
-        return self.rows.combine(roots * centre(vectors) / np.sqrt(np.maximum(strengths, 1e-12))), strengths
+        vectors, strengths = find_leading_eigenvectors(multiply, len(roots), number)
+        return self.rows.combine(centre(roots * vectors) / np.sqrt(np.maximum(strengths, 1e-12))), strengths
 
-    def _solve(self, columns: np.ndarray, penalty: float) -> np.ndarray:
-        """Solve (K + λ W⁻¹) Z = columns."""
-        from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
+    def _read_kernel(self) -> np.ndarray:
+        """Read the kernel matrix of the rows of weight above 0."""
         size = len(self.indices)
         kernel = np.empty((size, size), np.float32)
         for part in iterate_batches(size, size):
             kernel[part] = self.rows.kernel[self.indices[part]][:, self.indices]
+        return kernel
+
+    def _solve(self, kernel: np.ndarray, columns: np.ndarray, penalty: float) -> np.ndarray:
+        """Solve (K + λ W⁻¹) Z = columns; K may be overwritten."""
+        from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
         # Single precision mostly suffices for vectors in half precision.
         if self.weights @ kernel.diagonal() > _MAX_SINGLE_RATIO * penalty:
             kernel = kernel.astype(np.float64)
@@ -156,15 +170,15 @@ class DualRidge(WeightedRows):
             # The transpose is the same matrix in the order of the solver, which then needs no copy.
             factor = cho_factor(kernel.T, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError as error:
-            raise _make_error(penalty, size) from error
+            raise _make_error(penalty, len(kernel)) from error
         return cho_solve(factor, columns.astype(kernel.dtype), check_finite=False)
 
 
 class PrimalFit(WeightedRows):
     """Classifiers of the columns of rows, which are compressed where there are more columns.
 
-    Ridge regression and principal components need the sums of products Z'WZ alone, where Z = [X D Y] are the rows, the
-    indicators of their domains, and the targets, and W are the weights.
+    Ridge regression and principal components need the sums of products Z'WZ alone, where Z = [X D W⁻¹D Y] are the rows,
+    the indicators of their domains, without and with their weights, and the targets, and W are the weights.
 
     Parameters
     ----------
@@ -180,7 +194,7 @@ class PrimalFit(WeightedRows):
     Attributes
     ----------
     compressed : TrainingRows
-    products : float64 (n_columns + n_domains + n_species, the same)
+    products : float64 (n_columns + 2 n_domains + n_species, the same)
         Z'WZ.
     gram : float64 (n_columns, n_columns)
         X'WX of centred rows.
@@ -197,16 +211,22 @@ class PrimalFit(WeightedRows):
         super().__init__(rows, weights)
         self._all_weights, self._labels, self._settings = weights, labels, settings
         self.compressed, self._combinations = rows.compressed
-        own, domains = slice(self.compressed.shape[1]), slice(self.compressed.shape[1], -(int(labels.max()) + 1))
         self.products = self._sum_products(reference)
-        sums = self.products[domains]
-        self._means = np.tile(sums[:, own].sum(axis=0) / self.totals.sum(), (len(self.totals), 1))
-        present = self.totals > 0
-        self._means[present] = sums[present, own] / self.totals[present, None]
-        self.gram = self.products[own, own] - self._means.T * self.totals @ self._means
-        targets = sums[:, domains.stop :]
-        moments = self.products[own, domains.stop :] - self._means[present].T @ targets[present]
-        self._fits = list(self._fit(moments, targets.sum(axis=0) / self.totals.sum()))
+        n_columns, n_domains = self.compressed.shape[1], len(self.counts)
+        bounds = np.cumsum([n_columns, n_domains, n_domains])
+        gram, weighted, sums, moments = np.split(self.products[:n_columns], bounds, axis=1)
+        targets = self.products[n_columns : bounds[1], bounds[2] :]
+        totals = self.weights @ self.indicators
+        means = np.tile(sums.sum(axis=1, keepdims=True) / len(self.indices), n_domains)
+        present = self.counts > 0
+        means[:, present] = sums[:, present] / self.counts[present]
+        self._means = means.T
+        means = np.where(present, means, 0)
+        shift = (weighted - means * totals / 2) @ means.T
+        self.gram = gram - shift - shift.T
+        intercepts = targets.sum(axis=0) / totals.sum()
+        moments = moments - means @ targets - np.outer((weighted - means * totals).sum(axis=1), intercepts)
+        self._fits = list(self._fit(moments, intercepts))
 
     @property
     def classifiers(self) -> list[Classifier]:
@@ -261,7 +281,7 @@ class PrimalFit(WeightedRows):
         weights = self._all_weights
         if reference is not None:
             removed = reference._all_weights - weights
-            if (removed >= 0).all() and 2 * np.count_nonzero(removed) < len(self.indices):
+            if not weights[removed != 0].any() and 2 * np.count_nonzero(removed) < len(self.indices):
                 return reference.products - self._multiply(removed)
         return self._multiply(weights)
 
@@ -269,11 +289,12 @@ class PrimalFit(WeightedRows):
         """Sum the products of rows with weights, float (n,)."""
         indices, targets = np.flatnonzero(weights), encode_one_vs_rest(self._labels)
         domains = encode_domains(self.rows.domains)
-        width = self.compressed.shape[1] + domains.shape[1] + targets.shape[1]
+        width = self.compressed.shape[1] + 2 * domains.shape[1] + targets.shape[1]
         total = np.zeros((width, width))
         for part in iterate_batches(len(indices), width):
             own = indices[part]
-            columns = np.hstack([self.compressed.read(own), domains[own], targets[own]])
+            with_weights = domains[own] / weights[own, None]
+            columns = np.hstack([self.compressed.read(own), domains[own], with_weights, targets[own]])
             columns *= np.sqrt(weights[own, None])
             total += columns.T @ columns
         return total

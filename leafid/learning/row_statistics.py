@@ -48,11 +48,15 @@ class RowStatistics:
 def summarise_rows(rows: DualRidge | PrimalFit) -> RowStatistics:
     """Summarise centred rows by their leading principal components, and the variances of the rest."""
     vectors, strengths = rows.find_components(N_COMPONENTS)
-    components = vectors * np.sqrt(strengths)
-    preparation, squares = rows.preparation, rows.sum_squares()
-    # Each domain has the weighted mean 0.
-    mean, rest = np.zeros(len(squares)), squares - (components**2).sum(axis=1)
-    return _make_statistics(components, rest, mean, float(rows.weights.sum()), preparation)
+    total = float(rows.weights.sum())
+    sums, squares = rows.sum_centred()
+    mean = sums / total
+    # Within the span of the vectors, the mean can be taken off without losing positive semidefiniteness.
+    inside = vectors.T @ mean
+    values, rotation = np.linalg.eigh(np.diag(strengths) - total * np.outer(inside, inside))
+    components = vectors @ (rotation * np.sqrt(np.maximum(values, 0)))
+    rest = squares - total * mean**2 - (components**2).sum(axis=1)
+    return _make_statistics(components, rest, mean, total, rows.preparation)
 
 
 def _make_statistics(

@@ -150,21 +150,21 @@ class TrainingRows:
         """Turn coefficients of compressed rows, (k, m), into those of rows, (n_columns, m)."""
         return coefficients if combinations is None else self.combine(combinations @ coefficients)
 
-    def make_preparation(self, totals: np.ndarray, means: np.ndarray) -> RowPreparation:
+    def make_preparation(self, counts: np.ndarray, means: np.ndarray) -> RowPreparation:
         """Make what prepares further vectors like these rows, and centres them.
 
         Parameters
         ----------
-        totals : float (n_domains,)
-            The weight of each domain; one without is centred on the mean of all.
+        counts : float (n_domains,)
+            The number of rows of each domain; one without is centred on the mean of all.
         means : float (n_domains, n_columns)
             Of rows of each domain.
         """
         scale = np.ones(means.shape[1], np.float32) if self.scale is None else self.scale
         units = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
         own = (self.mean + means * units).astype(np.float32)
-        mean = (totals / totals.sum() @ own).astype(np.float32)
-        return RowPreparation(self.map, {int(d): own[d] for d in np.flatnonzero(totals)}, mean, self.scale)
+        mean = (counts / counts.sum() @ own).astype(np.float32)
+        return RowPreparation(self.map, {int(d): own[d] for d in np.flatnonzero(counts)}, mean, self.scale)
 
 
 def make_rows(

@@ -47,10 +47,10 @@ def test_further_vectors_become_rows_like_those_of_training():
     prepared = rows.preparation.prepare(vectors, domains)
     for domain in range(3):
         own = domains == domain
-        np.testing.assert_allclose(np.average(prepared[own], axis=0, weights=weights[own]), 0, atol=1e-4)
+        np.testing.assert_allclose(prepared[own & (weights > 0)].mean(axis=0), 0, atol=1e-4)
     # A domain that training did not see is centred on all rows.
     other = rows.preparation.prepare(vectors, np.full(30, 9))
-    np.testing.assert_allclose(np.average(other, axis=0, weights=weights), 0, atol=1e-4)
+    np.testing.assert_allclose(other[weights > 0].mean(axis=0), 0, atol=1e-4)
 
 
 def test_wide_rows_keep_lengths_and_angles_in_fewer_columns():
