@@ -70,14 +70,20 @@ class _ProjectedEncoder(ABC):
         positions = _list_positions(features)
         self.position_mean_ = positions.mean(axis=0)
         self.position_scale_ = np.maximum(positions.std(axis=0), 1e-3)
+        self._prepare_projection()
         self._fit_tables(self.project(features))
+        self._prepare_tables()
         return self
+
+    def _prepare_projection(self) -> None:
+        # In the memory order they were learned in: axes read from a file have the other, and would round differently.
+        self._axes = np.asfortranarray(self.components_ / self.scale_)
+        self._shift = self.mean_ @ self._axes
 
     def project(self, features: LocalFeatures) -> np.ndarray:
         """Return a float32 row for each local feature, of its components and its position."""
-        # In the memory order they were learned in: axes read from a file have the other, and would round differently.
-        axes = np.asfortranarray(self.components_ / self.scale_)
-        rows = features.descriptors @ axes - self.mean_ @ axes
+        rows = features.descriptors @ self._axes
+        rows -= self._shift
         if not self.position_weight:
             return rows
         standard = (_list_positions(features) - self.position_mean_) / self.position_scale_
@@ -98,7 +104,13 @@ class _ProjectedEncoder(ABC):
         """Take arrays that `get_state` returned."""
         for name, array in state.items():
             setattr(self, f"{name}_", array)
+        self._prepare_projection()
+        self._prepare_tables()
         return self
+
+    @abstractmethod
+    def _prepare_tables(self) -> None:
+        """Compute from the tables what every picture needs."""
 
     @abstractmethod
     def _fit_tables(self, rows: np.ndarray) -> None:
@@ -146,11 +158,19 @@ class FisherEncoder(_ProjectedEncoder):
         self.variances_ = np.tile(rows.var(axis=0) + _MIN_VARIANCE, (self.n_modes, 1))
         # Expectation maximisation; the mixture need not have quite converged to serve as a codebook.
         for _ in range(_N_ITERATIONS):
+            self._prepare_tables()
             s_0, s_1, s_2 = self._sum_moments(rows)
             counts = s_0 + np.float32(1e-6)
             self.means_ = s_1 / counts
             self.variances_ = np.maximum(s_2 / counts - self.means_**2, 0) + _MIN_VARIANCE
             self.weights_ = (counts / counts.sum()).ravel()
+
+    def _prepare_tables(self) -> None:
+        """Compute A, float32 (n_modes, 2 d + 1): A (x, x², 1) is the log of each mode's weighted density at x."""
+        precisions = 1 / self.variances_
+        spread = (np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions).sum(axis=1, keepdims=True)
+        constant = np.log(self.weights_)[:, None] - 0.5 * spread
+        self._coefficients = np.concatenate([self.means_ * precisions, -0.5 * precisions, constant], axis=1)
 
     def _encode(self, rows: np.ndarray) -> np.ndarray:
         s_0, s_1, s_2 = self._sum_moments(rows)
@@ -163,23 +183,21 @@ class FisherEncoder(_ProjectedEncoder):
 
     def _sum_moments(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sum the posteriors γ of each mode, (n_modes, 1), and γ x and γ x², (n_modes, d), over all features x."""
-        precisions = 1 / self.variances_
-        spread = (np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions).sum(axis=1, keepdims=True)
-        constant = np.log(self.weights_)[:, None] - 0.5 * spread
-        # A, (n_modes, 2 d + 1): A (x, x², 1) is the log of each mode's weighted density at x.
-        coefficients = np.concatenate([self.means_ * precisions, -0.5 * precisions, constant], axis=1)
         n_values = rows.shape[1]
         # Side by side: each batch is two matrix products.
         moments = np.zeros((self.n_modes, 2 * n_values + 1), np.float32)
+        powers = np.ones((min(len(rows), _BATCH_SIZE), 2 * n_values + 1), np.float32)
         for start in range(0, len(rows), _BATCH_SIZE):
             batch = rows[start : start + _BATCH_SIZE]
-            powers = np.concatenate([batch, batch * batch, np.ones((len(batch), 1), np.float32)], axis=1)
+            own = powers[: len(batch)]
+            own[:, :n_values] = batch
+            np.multiply(batch, batch, out=own[:, n_values:-1])
             # A row for each mode: maxima and sums over the modes run along the features, many at a time.
-            posteriors = coefficients @ powers.T
+            posteriors = self._coefficients @ own.T
             posteriors -= posteriors.max(axis=0)
             np.exp(posteriors, out=posteriors)
             posteriors /= posteriors.sum(axis=0)
-            moments += posteriors @ powers
+            moments += posteriors @ own
         s_1, s_2, s_0 = np.split(moments, (n_values, 2 * n_values), axis=1)
         return s_0, s_1, s_2
 
@@ -210,9 +228,12 @@ class BagOfWordsEncoder(_ProjectedEncoder):
         means = MiniBatchKMeans(self.n_modes, batch_size=4096, n_init=1, random_state=self.seed)
         self.words_ = means.fit(rows).cluster_centers_.astype(np.float32)
 
+    def _prepare_tables(self) -> None:
+        self._lengths = (self.words_**2).sum(axis=1)
+
     def _encode(self, rows: np.ndarray) -> np.ndarray:
         # The squared length of a row is the same for every word, and left out.
-        distances = (self.words_**2).sum(axis=1) - 2 * (rows @ self.words_.T)
+        distances = self._lengths - 2 * (rows @ self.words_.T)
         counts = np.bincount(distances.argmin(axis=1), minlength=self.n_features)
         return (counts / len(rows)).astype(np.float32)
 

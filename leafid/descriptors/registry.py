@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.local.edges import extract_edge_sift
+from leafid.descriptors.local.gradients import SIFT_LENGTH, Pyramid
 from leafid.descriptors.local.grid import Grid, LocalFeatures
 from leafid.descriptors.local.outline import extract_outline_sift
 from leafid.descriptors.local.sift import (
     CHROMA_LENGTH,
-    SIFT_LENGTH,
     extract_chroma_sift,
     extract_dense_sift,
     extract_detected_sift,
@@ -53,14 +53,13 @@ class Family:
 class LocalDescriptor:
     """A kind of local features, of `length` values each.
 
-    `reads` is a view of the picture, in grey or in Lab. ``compute(view, region, grid)`` extracts the features. The
-    region is the leaf's part of the view, or None for all of it; "detected-sift" ignores the grid, and "edge-sift" the
-    region: a view of the leaf is on white.
+    `reads` is a view of the picture, in grey or the two colour channels of Lab. ``compute(pyramid, region, grid)``
+    extracts the features of the view's pyramid. The region is the leaf's part of the view, or None for all of it.
     """
 
     length: int
-    reads: Literal["grey", "lab"]
-    compute: Callable[[np.ndarray, np.ndarray | None, Grid], LocalFeatures]
+    reads: Literal["grey", "chroma"]
+    compute: Callable[[Pyramid, np.ndarray | None, Grid], LocalFeatures]
     #: What it looks at, in words for a user.
     summary: str
 
@@ -133,13 +132,9 @@ FAMILIES: Mapping[str, Family] = {family.name: family for family in _FAMILIES}
 LOCAL_DESCRIPTORS: Mapping[str, LocalDescriptor] = {
     "dense-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_dense_sift, "edges in small patches"),
     "dense-chroma-sift": LocalDescriptor(
-        CHROMA_LENGTH, "lab", extract_chroma_sift, "edges between hues in small patches"
+        CHROMA_LENGTH, "chroma", extract_chroma_sift, "edges between hues in small patches"
     ),
-    "detected-sift": LocalDescriptor(
-        SIFT_LENGTH, "grey", lambda grey, region, _: extract_detected_sift(grey, region), "edges around distinct points"
-    ),
-    "edge-sift": LocalDescriptor(
-        SIFT_LENGTH, "grey", lambda grey, _, grid: extract_edge_sift(grey, grid), "patches along margins and veins"
-    ),
+    "detected-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_detected_sift, "edges around distinct points"),
+    "edge-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_edge_sift, "patches along margins and veins"),
     "outline-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_outline_sift, "edges along the outline"),
 }

@@ -12,6 +12,7 @@ import numpy as np
 from leafid.descriptors import measure_families
 from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local.gradients import Pyramid
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.features.recipe import LONGEST_SIDE, Expert
 from leafid.memory import keep_freed_memory
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from leafid.features.augmentation import Augmentation
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
-FEATURE_VERSION = 17
+FEATURE_VERSION = 22
 
 keep_freed_memory()
 
@@ -100,36 +101,36 @@ class PictureViews:
     def __init__(self, image: np.ndarray, segmentation: Segmentation) -> None:
         self.image = image
         self.segmentation = segmentation if segmentation.blade.any() else _cover_whole(image, confidence=0.0)
-        self._crops: dict[tuple[str, int, bool], tuple[np.ndarray, np.ndarray | None]] = {}
+        self._pyramids: dict[tuple[str, int, str], tuple[Pyramid, np.ndarray | None]] = {}
 
     @cached_property
     def grey(self) -> np.ndarray:
         """The picture in grey, uint8 (H, W)."""
         return cv2.cvtColor(self.image, cv2.COLOR_BGR2GRAY)
 
-    def crop(self, view: str, size: int, *, grey: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
-        """Crop a view, as `leafid.features.recipe.Expert.view` names it, to a longest side of `size` pixels.
+    def read_pyramid(self, view: str, size: int, channels: str) -> tuple[Pyramid, np.ndarray | None]:
+        """Make the pyramid of a view in the channels that a local descriptor reads, and the region of the leaf in it.
 
-        Returns the picture in BGR or grey, square but for the whole picture, and the leaf's region; None for the whole
-        picture.
+        The view is named as by `leafid.features.recipe.Expert.view`, and its longest side `size` pixels. It is square
+        but for the whole picture, which has no region.
         """
-        key = (view, size, grey)
-        if key not in self._crops:
-            image = self.grey if grey else self.image
+        key = (view, size, channels)
+        if key not in self._pyramids:
+            image, region = self.grey if channels == "grey" else self.image, None
             if view == "picture":
-                self._crops[key] = shrink(image, size), None
+                image = shrink(image, size)
             else:
-                self._crops[key] = crop_leaf(image, self.segmentation, size, upright=view == "upright")
-        return self._crops[key]
+                image, region = crop_leaf(image, self.segmentation, size, upright=view == "upright")
+            if channels == "chroma":
+                image = np.ascontiguousarray(cv2.cvtColor(image, cv2.COLOR_BGR2LAB)[:, :, 1:])
+            self._pyramids[key] = Pyramid(image), region
+        return self._pyramids[key]
 
 
 def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures:
     """Extract the local features of a picture for an expert; none where no patch fits its settings."""
     descriptor = LOCAL_DESCRIPTORS[expert.descriptor]
-    image, region = views.crop(expert.view, expert.size, grey=descriptor.reads == "grey")
-    if descriptor.reads == "lab":
-        image = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
-    return descriptor.compute(image, region, expert.grid)
+    return descriptor.compute(*views.read_pyramid(expert.view, expert.size, descriptor.reads), expert.grid)
 
 
 def make_views(image: np.ndarray, acquisition_type: AcquisitionType, *, needs_leaf: bool = True) -> PictureViews:

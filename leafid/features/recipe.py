@@ -60,7 +60,7 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     #: `measures`, or a local descriptor: `dense-sift` (of grey), `dense-chroma-sift` (of the channels a and b of Lab),
     #: `edge-sift` (patches on edges, turned to them; ignores `symmetry` and `coverage`), `outline-sift` (patches along
     #: the leaf's outline, turned to it; ignores `focus`, `symmetry` and `coverage`, and needs a view of the leaf) or
-    #: `detected-sift` (ignores the keys from `cell` to `symmetry`)
+    #: `detected-sift` (ignores the keys from `scales` to `symmetry`)
     descriptor: Literal["measures", "dense-sift", "dense-chroma-sift", "edge-sift", "outline-sift", "detected-sift"]
     #: for `measures`: a list of descriptor families (`leafid describe --list`)
     families: tuple[str, ...] = ()
@@ -68,9 +68,7 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     view: Literal["leaf", "upright", "picture"] = "leaf"
     #: longest side of that view, in pixels
     size: _Side = 400
-    #: side of a SIFT cell, in pixels; a patch is four cells wide
-    cell: Annotated[int, Meta(ge=2, le=64)] = 4
-    #: number of patch sizes, each √2 times the previous one
+    #: number of patch sizes, each √2 times the previous one; the smallest is 16 pixels wide
     scales: Annotated[int, Meta(ge=1, le=16)] = 5
     #: minimum share of a patch that the leaf covers; no effect with `view = "picture"`
     coverage: Annotated[float, Meta(ge=0, le=1)] = 0.1
@@ -134,8 +132,7 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
             return json.dumps({"families": self.families})
         # The types that the codebook was learned from are left out: the hash covers the codebook itself.
         names = ("descriptor", "view", "size", *_GRID_KEYS, "encoder", "modes", "components", "position")
-        settings = {name: getattr(self, name) for name in names}
-        return json.dumps(settings | {"max_coverage": 1.0, "codebook_types": None}, sort_keys=True)
+        return json.dumps({name: getattr(self, name) for name in names}, sort_keys=True)
 
 
 class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from leafid.descriptors.local.gradients import Pyramid
 from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.local.sift import extract_dense_sift
 
@@ -13,7 +14,7 @@ def picture(rows, cols):
 
 def test_a_limit_spreads_windows_over_all_scales():
     grey = picture(64, 64)
-    everything, some = extract_dense_sift(grey), extract_dense_sift(grey, grid=Grid(max_patches=100))
+    everything, some = extract_dense_sift(Pyramid(grey)), extract_dense_sift(Pyramid(grey), grid=Grid(max_patches=100))
     assert len(some) == 100
     assert {*some.scales.tolist()} == {*everything.scales.tolist()}
     rows = {row.tobytes() for row in everything.descriptors}
@@ -22,8 +23,8 @@ def test_a_limit_spreads_windows_over_all_scales():
 
 def test_a_focus_takes_windows_as_often_as_its_gaussian_says():
     grey = picture(400, 300)
-    found = extract_dense_sift(grey, grid=Grid(scales=1, focus=0.2, max_patches=1000))
-    everything = extract_dense_sift(grey, grid=Grid(scales=1))
+    found = extract_dense_sift(Pyramid(grey), grid=Grid(scales=1, focus=0.2, max_patches=1000))
+    everything = extract_dense_sift(Pyramid(grey), grid=Grid(scales=1))
     assert len(found) == 1000
     assert len({tuple(position) for position in found.positions.tolist()}) == 1000
     weights = np.exp(-((everything.positions - 0.5) ** 2).sum(axis=1) / (2 * 0.2**2))
@@ -37,12 +38,12 @@ def test_a_focus_takes_windows_as_often_as_its_gaussian_says():
 def test_a_focus_takes_no_window_twice():
     grey = picture(64, 64)
     for max_patches in (0, 50, 5000):
-        found = extract_dense_sift(grey, grid=Grid(scales=1, focus=0.1, max_patches=max_patches))
+        found = extract_dense_sift(Pyramid(grey), grid=Grid(scales=1, focus=0.1, max_patches=max_patches))
         positions = {tuple(position) for position in found.positions.tolist()}
         assert 0 < len(positions) == len(found) <= (max_patches or 169)
     # In the middle, where the Gaussian is flat, a wide focus leaves nothing out.
-    assert len(extract_dense_sift(grey, grid=Grid(scales=1, focus=100))) == len(
-        extract_dense_sift(grey, grid=Grid(scales=1))
+    assert len(extract_dense_sift(Pyramid(grey), grid=Grid(scales=1, focus=100))) == len(
+        extract_dense_sift(Pyramid(grey), grid=Grid(scales=1))
     )
 
 
@@ -51,8 +52,8 @@ def test_patches_outside_of_the_region_are_left_out():
     region = np.zeros((48, 48), bool)
     region[:16, :16] = True
     everywhere, inside = (
-        extract_dense_sift(grey, grid=Grid(scales=1)),
-        extract_dense_sift(grey, region, grid=Grid(scales=1)),
+        extract_dense_sift(Pyramid(grey), grid=Grid(scales=1)),
+        extract_dense_sift(Pyramid(grey), region, grid=Grid(scales=1)),
     )
     # A patch of 16 × 16 pixels whose corner is (4a, 4b) shares (16 - 4a)(16 - 4b) with the region: a tenth is 25.6.
     shared = [(16 - 4 * a) * (16 - 4 * b) for a in range(9) for b in range(9) if a < 4 and b < 4]
@@ -60,4 +61,4 @@ def test_patches_outside_of_the_region_are_left_out():
     kept = {tuple(position) for position in inside.positions.tolist()}
     chosen = [tuple(position) in kept for position in everywhere.positions.tolist()]
     np.testing.assert_array_equal(everywhere.descriptors[chosen], inside.descriptors)
-    assert len(extract_dense_sift(grey, np.zeros((48, 48), bool))) == 0
+    assert len(extract_dense_sift(Pyramid(grey), np.zeros((48, 48), bool))) == 0

@@ -9,7 +9,8 @@ from leafid.descriptors.local import Grid
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.descriptors.shape.contour import MAX_POINTS, normalise_shape
 from leafid.descriptors.shape.curvature import measure_disc_shares
-from leafid.segmentation import Segmentation, crop_leaf
+from leafid.features.extractor import PictureViews
+from leafid.segmentation import Segmentation
 
 # OpenCV maps at most so many rows in one call.
 MAX_ROWS = 32_767
@@ -73,9 +74,7 @@ def test_every_family_measures_it(leaf):
 @pytest.mark.parametrize("name", LOCAL_DESCRIPTORS)
 def test_every_local_descriptor_reads_it(leaf, name):
     descriptor = LOCAL_DESCRIPTORS[name]
-    crop, region = crop_leaf(*leaf, 200)
-    code = {"grey": cv2.COLOR_BGR2GRAY, "lab": cv2.COLOR_BGR2LAB}[descriptor.reads]
-    found = descriptor.compute(cv2.cvtColor(crop, code), region, Grid())
+    found = descriptor.compute(*PictureViews(*leaf).read_pyramid("upright", 200, descriptor.reads), Grid())
     assert np.isfinite(found.descriptors).all()
 
 

@@ -4,17 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leafid.descriptors.local.gradients import CELL, SIFT_LENGTH, Pyramid
 from leafid.descriptors.local.grid import N_SYMMETRIES, Grid, concatenate_features
 from leafid.descriptors.local.sift import (
     CHROMA_LENGTH,
-    SIFT_LENGTH,
     extract_chroma_sift,
     extract_dense_sift,
     extract_detected_sift,
 )
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
+from tests.descriptors.turned_patches import decompose_literally
 
-CELL = 4
 SIDE = 4 * CELL
 
 
@@ -27,28 +27,16 @@ def draw_picture(rows, cols, seed=0):
     return np.uint8(255 * (values - values.min()) / np.ptp(values))
 
 
-def draw_lab_picture(rows, cols, seed=0):
-    """Three planes of blobs."""
-    return np.dstack([draw_picture(rows, cols, 3 * seed + plane) for plane in range(3)])
+def draw_chroma(rows, cols, seed=0):
+    """Two planes of blobs."""
+    return np.dstack([draw_picture(rows, cols, 2 * seed + plane) for plane in range(2)])
 
 
-def compute_patches_literally(grey, cell):
+def compute_patches_literally(grey):
     """Compute every patch of one scale, pixel by pixel: [(row, col of its corner in cells, 16 × 8 sums)]."""
-    values = grey.astype(float) / 255
-    rows, cols = grey.shape
-    n_rows, n_cols = rows // cell, cols // cell
-    cells = np.zeros((n_rows, n_cols, 8))
-    for row in range(n_rows * cell):
-        for col in range(n_cols * cell):
-            # Central differences; the picture is mirrored at its edge without repeating the edge pixel.
-            down = values[row + 1 if row + 1 < rows else rows - 2, col] - values[abs(row - 1), col]
-            right = values[row, col + 1 if col + 1 < cols else cols - 2] - values[row, abs(col - 1)]
-            # The components along the two nearest of eight directions, which add up to the gradient.
-            lower = int(np.arctan2(down, right) / (np.pi / 4) % 8) % 8
-            angles = np.array([lower, lower + 1]) * np.pi / 4
-            components = np.linalg.solve([np.cos(angles), np.sin(angles)], [right, down])
-            for orientation, component in zip((lower, (lower + 1) % 8), components, strict=True):
-                cells[row // cell, col // cell, orientation] += component / cell**2
+    gradients = decompose_literally(grey)
+    n_rows, n_cols = grey.shape[0] // CELL, grey.shape[1] // CELL
+    cells = gradients[: n_rows * CELL, : n_cols * CELL].reshape(n_rows, CELL, n_cols, CELL, 8).mean(axis=(1, 3))
     patches = []
     for row in range(n_rows - 3):
         for col in range(n_cols - 3):
@@ -63,8 +51,8 @@ def take_root_shares(sums):
 @pytest.mark.parametrize(("rows", "cols"), [(16, 16), (24, 31), (27, 20)])
 def test_dense_sift_equals_the_literal_definition(rows, cols):
     grey = draw_picture(rows, cols)
-    found = extract_dense_sift(grey, grid=Grid(cell=CELL, scales=1))
-    expected = compute_patches_literally(grey, CELL)
+    found = extract_dense_sift(Pyramid(grey), grid=Grid(scales=1))
+    expected = compute_patches_literally(grey)
     assert found.descriptors.shape == (len(expected), 128)
     # Means are rounded twice to 1/128 grey level: a part of 1e-5 of the full range, of which the root is taken.
     np.testing.assert_allclose(found.descriptors, [take_root_shares(sums) for _, _, sums in expected], atol=0.02)
@@ -75,14 +63,14 @@ def test_dense_sift_equals_the_literal_definition(rows, cols):
 
 def test_further_scales_are_those_of_reduced_pictures():
     grey = draw_picture(64, 48)
-    found = extract_dense_sift(grey, grid=Grid(scales=9))
+    found = extract_dense_sift(Pyramid(grey), grid=Grid(scales=9))
     # Reduced by √2 and 2, and no further: 64 × 48 at a half of the root of a half is 23 × 17, and at a quarter 16 × 12,
     # smaller than a patch.
     between = cv2.resize(grey, (34, 45), interpolation=cv2.INTER_LINEAR)
     half = cv2.resize(grey, (24, 32), interpolation=cv2.INTER_AREA)
     quarter = cv2.resize(between[:44], (17, 22), interpolation=cv2.INTER_AREA)
     expected = concatenate_features(
-        [extract_dense_sift(level, grid=Grid(scales=1)) for level in (grey, between, half, quarter)]
+        [extract_dense_sift(Pyramid(level), grid=Grid(scales=1)) for level in (grey, between, half, quarter)]
     )
     np.testing.assert_array_equal(found.descriptors, expected.descriptors)
     # The half row that is left out at an odd size moves positions by a part of a pixel.
@@ -92,7 +80,7 @@ def test_further_scales_are_those_of_reduced_pictures():
 
 @given(st.integers(0, 1000), st.sampled_from([1, 2, 4]))
 def test_rows_are_roots_of_shares(seed, scales):
-    rows = extract_dense_sift(draw_picture(40, 56, seed), grid=Grid(scales=scales)).descriptors
+    rows = extract_dense_sift(Pyramid(draw_picture(40, 56, seed)), grid=Grid(scales=scales)).descriptors
     assert rows.dtype == np.float32
     assert (rows >= 0).all()
     norms = np.linalg.norm(rows, axis=1)
@@ -101,18 +89,16 @@ def test_rows_are_roots_of_shares(seed, scales):
     assert norms.min() > 0.9
 
 
-@pytest.mark.parametrize(
-    ("extract", "draw"), [(extract_dense_sift, draw_picture), (extract_chroma_sift, draw_lab_picture)]
-)
+@pytest.mark.parametrize(("extract", "draw"), [(extract_dense_sift, draw_picture), (extract_chroma_sift, draw_chroma)])
 @pytest.mark.parametrize("symmetry", range(8))
 def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(symmetry, extract, draw):
     # Whole cells fill the picture at this size: the turned one has its patches at the same positions.
     image = draw(64, 64)
     turned = np.rot90(image, symmetry // 2)
     turned = np.ascontiguousarray(turned[:, ::-1] if symmetry % 2 else turned)
-    there = extract(turned, grid=Grid(scales=1))
+    there = extract(Pyramid(turned), grid=Grid(scales=1))
     positions = [tuple(position) for position in np.round(there.positions, 4)]
-    found = extract(image, grid=Grid(scales=1, symmetry="turns"))
+    found = extract(Pyramid(image), grid=Grid(scales=1, symmetry="turns"))
     own = found.take(np.arange(symmetry, len(found), N_SYMMETRIES))
     assert len(own) >= 3
     for values, position, scale in zip(own.descriptors, np.round(own.positions, 4), own.scales, strict=True):
@@ -122,10 +108,10 @@ def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(symme
 
 
 def test_chroma_sift_is_sift_of_both_channels_normalised_together():
-    lab = draw_lab_picture(24, 31)
-    found = extract_chroma_sift(lab, grid=Grid(cell=CELL, scales=1))
+    chroma = draw_chroma(24, 31)
+    found = extract_chroma_sift(Pyramid(chroma), grid=Grid(scales=1))
     assert found.descriptors.shape == (3 * 4, CHROMA_LENGTH)
-    channels = [compute_patches_literally(lab[:, :, plane], CELL) for plane in (1, 2)]
+    channels = [compute_patches_literally(chroma[:, :, plane]) for plane in (0, 1)]
     expected = [
         take_root_shares(np.concatenate([a, b], axis=1)) for (_, _, a), (_, _, b) in zip(*channels, strict=True)
     ]
@@ -134,48 +120,44 @@ def test_chroma_sift_is_sift_of_both_channels_normalised_together():
     assert (np.linalg.norm(found.descriptors, axis=1) < 1).all()
 
 
-def test_chroma_sift_lies_on_the_grid_of_sift_and_is_blind_to_lightness():
-    lab, region = draw_lab_picture(50, 40), np.zeros((50, 40), bool)
+def test_chroma_sift_lies_on_the_grid_of_sift():
+    chroma, region = draw_chroma(50, 40), np.zeros((50, 40), bool)
     region[10:35, 5:30] = True
-    sift, chroma = extract_dense_sift(lab[:, :, 0], region), extract_chroma_sift(lab, region)
-    np.testing.assert_array_equal(sift.positions, chroma.positions)
-    np.testing.assert_array_equal(sift.scales, chroma.scales)
-    other = lab.copy()
-    other[:, :, 0] = 255 - other[:, :, 0] // 2
-    np.testing.assert_array_equal(extract_chroma_sift(other, region).descriptors, chroma.descriptors)
+    grey = Pyramid(np.ascontiguousarray(chroma[:, :, 0]))
+    sift, of_hues = extract_dense_sift(grey, region), extract_chroma_sift(Pyramid(chroma), region)
+    np.testing.assert_array_equal(sift.positions, of_hues.positions)
+    np.testing.assert_array_equal(sift.scales, of_hues.scales)
 
 
 def test_chroma_sift_drops_patches_of_one_hue():
-    grey = np.dstack([draw_picture(32, 32), np.full((32, 32), 128, np.uint8), np.full((32, 32), 128, np.uint8)])
-    assert len(extract_chroma_sift(grey)) == 0
-    assert len(extract_chroma_sift(np.full((32, 32, 3), (90, 40, 200), np.uint8))) == 0
+    assert len(extract_chroma_sift(Pyramid(np.full((32, 32, 2), (40, 200), np.uint8)))) == 0
     # A step of n levels of b along the middle is seen by the pixels on both sides of it, in eight of the 16 cells:
     # their mean gradients, a quarter of n / 255 each, sum to 2n / 255, and are to reach 0.02.
     for levels, remains in ((1, False), (2, False), (3, True), (200, True)):
-        lab = np.full((16, 16, 3), 20, np.uint8)
-        lab[:, 8:, 2] += np.uint8(levels)
-        sums = sum(patches.sum() for _, _, patches in compute_patches_literally(lab[:, :, 2], CELL))
+        chroma = np.full((16, 16, 2), 20, np.uint8)
+        chroma[:, 8:, 1] += np.uint8(levels)
+        sums = sum(patches.sum() for _, _, patches in compute_patches_literally(chroma[:, :, 1]))
         assert (sums >= 0.02) == remains
-        assert len(extract_chroma_sift(lab, grid=Grid(scales=1))) == remains
+        assert len(extract_chroma_sift(Pyramid(chroma), grid=Grid(scales=1))) == remains
 
 
 @pytest.mark.parametrize("shape", [(15, 100), (100, 15), (1, 1)])
 def test_a_picture_smaller_than_a_patch_has_no_features(shape):
-    assert extract_dense_sift(np.zeros(shape, np.uint8)).descriptors.shape == (0, SIFT_LENGTH)
-    assert extract_chroma_sift(np.zeros((*shape, 3), np.uint8)).descriptors.shape == (0, 256)
+    assert extract_dense_sift(Pyramid(np.zeros(shape, np.uint8))).descriptors.shape == (0, SIFT_LENGTH)
+    assert extract_chroma_sift(Pyramid(np.zeros((*shape, 2), np.uint8))).descriptors.shape == (0, 256)
 
 
 def test_detected_points():
     grey = draw_picture(120, 160)
-    found = extract_detected_sift(grey, max_points=20)
+    found = extract_detected_sift(Pyramid(grey), max_points=20)
     assert 1 <= len(found) <= 25  # a point of two orientations counts twice
     assert found.descriptors.shape[1] == SIFT_LENGTH
     assert ((found.positions >= 0) & (found.positions <= 1)).all()
     np.testing.assert_allclose(np.linalg.norm(found.descriptors, axis=1), 1, atol=1e-3)
     left = np.zeros((120, 160), bool)
     left[:, :80] = True
-    assert (extract_detected_sift(grey, left).positions[:, 1] <= 0.5).all()
-    assert len(extract_detected_sift(np.full((60, 60), 7, np.uint8))) == 0
+    assert (extract_detected_sift(Pyramid(grey), left).positions[:, 1] <= 0.5).all()
+    assert len(extract_detected_sift(Pyramid(np.full((60, 60), 7, np.uint8)))) == 0
 
 
 @pytest.mark.parametrize("name", LOCAL_DESCRIPTORS)
@@ -183,7 +165,7 @@ def test_a_registered_descriptor_is_as_long_as_it_says(name):
     descriptor = LOCAL_DESCRIPTORS[name]
     mask = np.zeros((90, 60), np.uint8)
     cv2.ellipse(mask, (30, 45), (20, 38), 10, 0, 360, 1, -1)
-    source = {"grey": draw_picture(90, 60), "lab": draw_lab_picture(90, 60)}[descriptor.reads]
-    found = descriptor.compute(source, mask > 0, Grid())
+    source = {"grey": draw_picture(90, 60), "chroma": draw_chroma(90, 60)}[descriptor.reads]
+    found = descriptor.compute(Pyramid(source), mask > 0, Grid())
     assert len(found) > 0
     assert found.descriptors.shape[1] == descriptor.length

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leafid.descriptors.local.gradients import SIFT_LENGTH, Pyramid
 from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.local.outline import extract_outline_sift
-from leafid.descriptors.local.sift import SIFT_LENGTH
 from tests.descriptors.turned_patches import SIDE, draw_leaf, read_literally
 
 
@@ -21,7 +21,7 @@ def describe_literally(grey, point, direction):
 
 def test_equals_the_literal_definition():
     grey, region = draw_leaf()
-    found = extract_outline_sift(grey, region, Grid(scales=1, max_patches=12))
+    found = extract_outline_sift(Pyramid(grey), region, Grid(scales=1, max_patches=12))
     assert found.descriptors.shape == (12, SIFT_LENGTH)
     assert found.descriptors.dtype == np.float32
     contour = cv2.findContours(region.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0][0][:, 0, ::-1]
@@ -42,7 +42,7 @@ def test_rows_run_inwards():
     region = cv2.circle(np.zeros((200, 200), np.uint8), (100, 100), 80, 1, -1) > 0
     grey, _ = draw_leaf(200, centre=(100, 100))
     grey = np.where(region, grey // 2, 255).astype(np.uint8)
-    cells = extract_outline_sift(grey, region, Grid(scales=1, max_patches=40)).descriptors.reshape(-1, 4, 4, 8)
+    cells = extract_outline_sift(Pyramid(grey), region, Grid(scales=1, max_patches=40)).descriptors.reshape(-1, 4, 4, 8)
     assert cells[:, 0].max() < 0.05
     assert ((cells[:, 1:3] ** 2).sum(axis=(1, 2, 3)) > 0.25).all()
 
@@ -51,7 +51,9 @@ def test_rows_run_inwards():
 def test_a_mirrored_leaf_has_the_same_patches(seed, teeth):
     grey, region = draw_leaf(seed=seed, teeth=teeth)
     flipped = [np.ascontiguousarray(plane[:, ::-1]) for plane in (grey, region)]
-    plain, mirrored = (extract_outline_sift(*planes, Grid(scales=3)) for planes in ((grey, region), flipped))
+    plain, mirrored = (
+        extract_outline_sift(Pyramid(picture), own, Grid(scales=3)) for picture, own in ((grey, region), flipped)
+    )
     assert len(plain) == len(mirrored)
     # Points start elsewhere on the outline: means over all of them agree, not the patches one by one.
     np.testing.assert_allclose(plain.descriptors.mean(axis=0), mirrored.descriptors.mean(axis=0), atol=0.03)
@@ -60,13 +62,13 @@ def test_a_mirrored_leaf_has_the_same_patches(seed, teeth):
 
 def test_sizes_and_numbers_of_patches():
     grey, region = draw_leaf(240, centre=(120, 120))
-    found = extract_outline_sift(grey, region, Grid(scales=5, max_patches=100))
+    found = extract_outline_sift(Pyramid(grey), region, Grid(scales=5, max_patches=100))
     sizes, counts = np.unique(found.scales.round(3), return_counts=True)
     np.testing.assert_allclose(sizes, np.log2(SIDE / 240) + np.arange(5) / 2, atol=0.02)
     assert (counts == 20).all()
     # Without a limit there is a patch every quarter of a side.
     contour = cv2.findContours(region.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0][0]
-    everything = extract_outline_sift(grey, region, Grid(scales=1))
+    everything = extract_outline_sift(Pyramid(grey), region, Grid(scales=1))
     assert len(everything) == len(contour) // 4
 
 
@@ -74,7 +76,7 @@ def test_all_leaflets_have_patches_and_specks_have_none():
     grey, region = draw_leaf()
     grey, both = np.vstack([grey, grey]), np.vstack([region, region])
     both[2, 2] = True
-    rows = extract_outline_sift(grey, both, Grid(scales=1, max_patches=60)).positions[:, 0]
+    rows = extract_outline_sift(Pyramid(grey), both, Grid(scales=1, max_patches=60)).positions[:, 0]
     assert (rows < 0.5).sum() == 30
     assert rows.min() > 0.05
 
@@ -88,7 +90,7 @@ def test_all_leaflets_have_patches_and_specks_have_none():
     ],
 )
 def test_nothing_without_an_outline_or_room_for_a_patch(grey, region):
-    assert extract_outline_sift(grey, region).descriptors.shape == (0, SIFT_LENGTH)
+    assert extract_outline_sift(Pyramid(grey), region).descriptors.shape == (0, SIFT_LENGTH)
 
 
 def test_an_outline_of_very_many_points():
@@ -96,5 +98,5 @@ def test_an_outline_of_very_many_points():
     region = np.zeros((900, 900), bool)
     region[10:890, 10:890] = True
     region[12:888:4, 12:] = False
-    found = extract_outline_sift(np.where(region, 60, 255).astype(np.uint8), region, Grid(scales=1))
+    found = extract_outline_sift(Pyramid(np.where(region, 60, 255).astype(np.uint8)), region, Grid(scales=1))
     assert len(found) > 2**16

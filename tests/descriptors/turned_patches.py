@@ -17,6 +17,24 @@ def draw_leaf(size=120, teeth=9, centre=(60, 60), seed=0):
     return np.uint8(np.clip(cv2.GaussianBlur(grey, (0, 0), 0.7), 0, 255)), region > 0
 
 
+def decompose_literally(grey):
+    """Decompose each pixel's gradient, of grey values in [0, 1], into components along 8 directions: (H, W, 8)."""
+    values = grey.astype(float) / 255
+    rows, cols = grey.shape
+    gradients = np.zeros((rows, cols, 8))
+    for row, col in np.ndindex(rows, cols):
+        # Central differences; the picture is mirrored at its edge without repeating the edge pixel.
+        down = values[row + 1 if row + 1 < rows else rows - 2, col] - values[abs(row - 1), col]
+        right = values[row, col + 1 if col + 1 < cols else cols - 2] - values[row, abs(col - 1)]
+        # The components along the two nearest of eight directions, which add up to the gradient.
+        lower = int(np.arctan2(down, right) / (np.pi / 4) % 8) % 8
+        angles = np.array([lower, lower + 1]) * np.pi / 4
+        components = np.linalg.solve([np.cos(angles), np.sin(angles)], [right, down])
+        for orientation, component in zip((lower, (lower + 1) % 8), components, strict=True):
+            gradients[row, col, orientation] += component
+    return gradients
+
+
 def read_literally(grey, point, across, along):
     """Read a patch of 16 × 16 pixels pixel by pixel, and sum its gradients over cells of 4 × 4: (4, 4, 8)."""
     samples = np.zeros((SIDE + 2, SIDE + 2))

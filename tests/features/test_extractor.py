@@ -86,7 +86,7 @@ def test_an_expert_on_hues_gives_zeros_for_a_grey_picture(leaf):
 @pytest.mark.parametrize("shape", [(40, 60), (16, 16), (3, 800), (800, 1)])
 def test_without_a_leaf_the_whole_picture_counts(type_, value, shape):
     """What is left of a picture of 20,000 × 16 pixels after shrinking is a row of one pixel."""
-    small = structs.replace(SIFT, size=32, cell=2)
+    small = structs.replace(SIFT, size=64)
     experts = {view: structs.replace(small, view=view) for view in VIEWS}
     encoders = dict.fromkeys(VIEWS, learned(FisherEncoder))
     extractor = FeatureExtractor({**experts, "shape": Expert(descriptor="measures", families=("geometry",))}, encoders)

@@ -49,7 +49,6 @@ WRONG = {
         ("view", "symmetry", "encoder", "map", "classifier", "trust"), ("expected ", ["x", 1, ["leaf"], True])
     ),
     "size": ("expected a whole number", [31, 4097, 100.0, "100", True, -1, 10**400]),
-    "cell": ("expected a whole number", [1, 65, "4", 4.0]),
     "scales": ("expected a whole number", [0, 17, False]),
     "max_patches": ("expected a whole number", [-1, 10**7, 0.5, "all"]),
     "modes": ("expected a whole number", [0, 65537, 1.5, {}]),
@@ -195,7 +194,7 @@ def test_the_feature_key_covers_only_settings_that_change_vectors():
     training = {"classifier": "lda", "regularisation": 3.0, "map": "chi2", "trust": "segmentation"}
     training.update(species_balance=0.0, plant_balance=0.0, softmax_components=9)
     training.update(codebook_types=["scan"], centre_types=True)
-    patches = {"view": "picture", "size": 300, "cell": 6, "scales": 2, "coverage": 0.5, "symmetry": "turns"}
+    patches = {"view": "picture", "size": 300, "scales": 2, "coverage": 0.5, "symmetry": "turns"}
     patches.update(descriptor="edge-sift", max_patches=7, focus=0.3)
     encoder = {"encoder": "words", "modes": 3, "components": 4, "position": 1.0}
     assert {*training, *patches, *encoder, "families"} == set(Expert.__struct_encode_fields__)
@@ -209,9 +208,9 @@ def test_the_feature_key_covers_only_settings_that_change_vectors():
 
 def test_keys_of_cached_vectors_stay_as_they_were():
     assert Expert(descriptor="edge-sift", view="upright", modes=8, position=1.0).make_feature_key() == (
-        '{"cell": 4, "codebook_types": null, "components": 62, "coverage": 0.1, "descriptor": "edge-sift", "encoder": '
-        '"fisher", "focus": 0.0, "max_coverage": 1.0, "max_patches": 0, "modes": 8, "position": 1.0, "scales": 5, '
-        '"size": 400, "symmetry": "none", "view": "upright"}'
+        '{"components": 62, "coverage": 0.1, "descriptor": "edge-sift", "encoder": "fisher", "focus": 0.0, '
+        '"max_patches": 0, "modes": 8, "position": 1.0, "scales": 5, "size": 400, "symmetry": "none", '
+        '"view": "upright"}'
     )
 
 

@@ -17,7 +17,7 @@ from leafid.descriptors.encoding import ENCODERS
 from leafid.descriptors.local import Grid, LocalFeatures
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.features.augmentation import Augmentation, augment
-from leafid.features.extractor import FeatureExtractor
+from leafid.features.extractor import FeatureExtractor, PictureViews
 from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
@@ -26,7 +26,7 @@ from leafid.segmentation import crop_leaf, estimate_upright_angle, segment
 from leafid.segmentation.result import shrink
 
 PLAIN = Grid()
-SELECTIVE = Grid(cell=6, scales=3, coverage=0.5, max_patches=300, focus=0.3, symmetry="turns")
+SELECTIVE = Grid(scales=3, coverage=0.5, max_patches=300, focus=0.3, symmetry="turns")
 
 
 @pytest.fixture(scope="module")
@@ -123,9 +123,7 @@ def test_augmentations(fixed_pictures, check_digests):
 
 def compute_local_features(descriptor, image, leaf, grid):
     descriptor = LOCAL_DESCRIPTORS[descriptor]
-    crop, region = crop_leaf(image, leaf, 160)
-    code = {"grey": cv2.COLOR_BGR2GRAY, "lab": cv2.COLOR_BGR2LAB}[descriptor.reads]
-    return descriptor.compute(cv2.cvtColor(crop, code), region, grid)
+    return descriptor.compute(*PictureViews(image, leaf).read_pyramid("upright", 160, descriptor.reads), grid)
 
 
 def summarise(plane):

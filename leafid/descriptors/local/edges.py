@@ -3,40 +3,45 @@
 import cv2
 import numpy as np
 
-from leafid.descriptors.local.grid import (
+from leafid.descriptors.local.gradients import (
+    CELL,
     N_CELLS,
+    SIFT_LENGTH,
+    Level,
+    Pyramid,
+    describe_turned_patches,
+    order_orientations,
+)
+from leafid.descriptors.local.grid import (
     Grid,
     LocalFeatures,
-    build_pyramid,
     concatenate_features,
     sample_by_weight,
     weigh_positions,
 )
-from leafid.descriptors.local.sift import SIFT_LENGTH, describe_turned_patches, normalise_patches, order_orientations
+from leafid.descriptors.local.sift import normalise_patches
 
 # Edges have at least the first gradient, in grey levels a pixel; beyond the second they count no more.
-_MIN_GRADIENT, _FULL_GRADIENT = 3, 40
-# Sobel's operator gives eight times the gradient.
-_SOBEL_GAIN = 8
+_MIN_GRADIENT, _FULL_GRADIENT = 1.5, 40
+# Sobel's operator on the picture at half size gives sixteen times the gradient.
+_SOBEL_GAIN = 16
 # Distance from the middle, in standard deviations of the focus, up to which patches are sampled.
 _FOCUS_REACH = 2
-# Steps to the rows or columns of the window that an edge's direction is averaged over.
-_WINDOW = np.arange(-2, 3)
 # Of the values of a patch: the order in its mirror image, and 1 in its right half, -1 in its left half.
 _MIRRORED = np.arange(SIFT_LENGTH).reshape(N_CELLS, N_CELLS, -1)[:, ::-1, order_orientations(1)].ravel()
 _RIGHT_OR_LEFT = np.tile(np.repeat(np.array([-1, 1], np.float32), SIFT_LENGTH // (2 * N_CELLS)), N_CELLS)
 
 
-def extract_edge_sift(grey: np.ndarray, grid: Grid | None = None) -> LocalFeatures:
+def extract_edge_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
     """Extract RootSIFT descriptors of patches that are centred on edges, at several patch sizes, as many at each size.
 
-    Edges are Canny's, of each reduced picture; `Grid.max_patches` are sampled by the square root of their gradient and
-    by `Grid.focus`, up to two of its standard deviations from the middle. A patch's rows run across the edge, from
-    light to dark. Of a patch and its mirror image that one is described whose left half has the stronger gradients. So
-    an edge looks the same in a leaf that is turned by any angle, or mirrored.
+    Edges are Canny's [1]_, of each reduced picture at half size; `Grid.max_patches` are sampled by the square root of
+    their gradient and by `Grid.focus`, up to two of its standard deviations from the middle. A patch's rows run across
+    the edge, from light to dark. Of a patch and its mirror image that one is described whose left half has the stronger
+    gradients. So an edge looks the same in a leaf that is turned by any angle, or mirrored.
 
-    The 128 values and the positions are those of `extract_dense_sift`. Of the grid, `symmetry` and both coverages have
-    no effect. The descriptor is leafid's own.
+    The 128 values and the positions are those of `extract_dense_sift`. The region, and `symmetry` and `coverage` of the
+    grid, have no effect. The descriptor is leafid's own.
 
     References
     ----------
@@ -47,47 +52,56 @@ def extract_edge_sift(grey: np.ndarray, grid: Grid | None = None) -> LocalFeatur
     """
     grid = grid or Grid()
     levels = []
-    for reduced, _ in build_pyramid(grey, None, grid):
-        points, directions = _sample_edges(reduced, grid)
+    for level in grey.read_levels(grid.scales):
+        points, directions = _sample_edges(level, grid)
         # Columns run a quarter turn to the left of the rows.
         columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
-        cells = describe_turned_patches(reduced, points, directions, columns, grid.cell)
-        descriptors = _choose_mirror_images(cells.reshape(len(points), SIFT_LENGTH))
-        scale = np.float32(np.log2(N_CELLS * grid.cell / max(reduced.shape)))
-        positions = (points + np.float32(0.5)) / np.array(reduced.shape, np.float32)
+        descriptors = _choose_mirror_images(describe_turned_patches(level.picture, points, directions, columns))
+        scale = np.float32(np.log2(N_CELLS * CELL / max(level.shape)))
+        positions = (points + np.float32(0.5)) / np.array(level.shape, np.float32)
         levels.append(LocalFeatures(descriptors, positions, np.full(len(points), scale)))
     return normalise_patches(concatenate_features(levels)) if levels else LocalFeatures.zeros(0, SIFT_LENGTH)
 
 
-def _sample_edges(grey: np.ndarray, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+def _sample_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     """Sample points of edges at least half a patch from the picture's border, and the directions to their dark sides.
 
     Both are float32 (n, 2), rows and columns; directions are unit vectors.
     """
-    border = N_CELLS * grid.cell // 2
-    rows, cols = grey.shape
-    right, down = cv2.spatialGradient(cv2.GaussianBlur(grey, (0, 0), 1))
+    half = level.half
+    reach = _FOCUS_REACH * grid.focus if grid.focus else 0.5
+    # One row or column beyond the first points shows whether these are edges.
+    top, left = (max(int((0.5 - reach) * length), N_CELLS * CELL // 4) - 1 for length in half.shape)
+    window = np.ascontiguousarray(half[top : len(half) - top, left : half.shape[1] - left])
+    right, down = cv2.spatialGradient(window)
     threshold = _MIN_GRADIENT * _SOBEL_GAIN
     edges = cv2.Canny(right, down, threshold, threshold, L2gradient=True)
-    reach = _FOCUS_REACH * grid.focus if grid.focus else 0.5
-    top, left = (max(int((0.5 - reach) * size), border) for size in (rows, cols))
-    edges[:top] = edges[rows - top :] = edges[:, :left] = edges[:, cols - left :] = 0
+    edges[[0, -1]] = edges[:, [0, -1]] = 0
     found = np.flatnonzero(edges > 0)
-    right, down = right.ravel(), down.ravel()
     if grid.max_patches and len(found):
-        across, along = (plane.take(found).astype(np.float32) for plane in (right, down))
-        weights = np.sqrt(np.minimum(np.sqrt(across * across + along * along), _FULL_GRADIENT * _SOBEL_GAIN))
+        weights = np.sqrt(np.minimum(_measure_lengths(down, right, found), _FULL_GRADIENT * _SOBEL_GAIN))
         if grid.focus:
-            by_row, by_col = (weigh_positions((np.arange(size) + 0.5) / size, grid.focus) for size in (rows, cols))
-            weights = weights * (by_row[found // cols] * by_col[found % cols])
-        number = max(grid.max_patches // grid.scales, 1)
-        found = found[sample_by_weight(weights, min(number, len(found)))]
-    window = (_WINDOW[:, None] * cols + _WINDOW).reshape(-1, 1) + found
-    # Means of pixels are rounded, as OpenCV's are.
-    gradients = [np.rint(plane.take(window).mean(axis=0)) for plane in (down, right)]
-    directions = -np.stack(gradients, axis=1).astype(np.float32)
-    directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1)
-    return np.stack(np.divmod(found, cols), axis=1).astype(np.float32), directions
+            by_row, by_col = (
+                weigh_positions((start + np.arange(number) + 0.5) / length, grid.focus)
+                for start, number, length in zip((top, left), window.shape, half.shape, strict=True)
+            )
+            weights = weights * (by_row[found // len(by_col)] * by_col[found % len(by_col)])
+        found = found[sample_by_weight(weights, min(max(grid.max_patches // grid.scales, 1), len(found)))]
+    points = np.stack(np.divmod(found, window.shape[1]), axis=1).astype(np.float32)
+    gradients = np.stack([down.take(found), right.take(found)], axis=1).astype(np.float32)
+    # A parabola through the gradients of three neighbours has its maximum near the edge.
+    is_vertical = np.abs(gradients[:, 0]) > np.abs(gradients[:, 1])
+    steps = np.where(is_vertical, window.shape[1], 1)
+    before, own, after = (_measure_lengths(down, right, found + sign * steps) for sign in (-1, 0, 1))
+    shifts = (after - before) / (2 * np.maximum(2 * own - before - after, np.abs(after - before)) + 1)
+    points[np.arange(len(found)), 1 - is_vertical] += shifts
+    return 2 * (points + np.array([top, left], np.float32)) + np.float32(0.5), -gradients / own[:, None]
+
+
+def _measure_lengths(down: np.ndarray, right: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """Measure the lengths of some gradients of two planes, int16 (H, W): float32 (n,)."""
+    rows, cols = (plane.take(indices).astype(np.float32) for plane in (down, right))
+    return np.asarray(np.sqrt(rows * rows + cols * cols))
 
 
 def _choose_mirror_images(descriptors: np.ndarray) -> np.ndarray:

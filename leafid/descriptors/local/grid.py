@@ -1,8 +1,8 @@
-"""Local features, and patches of 4 × 4 cells on a picture's pyramid: the basis of all dense ones."""
+"""Local features, and patches of 4 × 4 cells on a grid."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -10,9 +10,16 @@ from typing import Literal
 import cv2
 import numpy as np
 
+from leafid.descriptors.local.gradients import (
+    CELL,
+    N_CELLS,
+    N_ORIENTATIONS,
+    SIFT_LENGTH,
+    Pyramid,
+    order_orientations,
+)
 from leafid.segmentation.result import downsample2
 
-N_CELLS = 4
 # Symmetry k is turned counter-clockwise by k // 2 quarters, and then mirrored where k is odd.
 N_SYMMETRIES = 8
 
@@ -57,7 +64,6 @@ class Grid:
     With `symmetry`, the set is nearly the same for all eight turned and mirrored pictures, without more patches.
     """
 
-    cell: int = 4
     scales: int = 5
     coverage: float = 0.1
     max_patches: int = 0
@@ -65,31 +71,25 @@ class Grid:
     symmetry: Literal["none", "turns"] = "none"
 
 
-def read_patches(
-    picture: np.ndarray,
-    region: np.ndarray | None,
-    grid: Grid,
-    compute_cells: Callable[[np.ndarray, int], np.ndarray],
-    order_values: Callable[[int], np.ndarray],
-) -> LocalFeatures:
+def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> LocalFeatures:
     """Read the patches of a picture at all scales that a region covers as the grid demands; without a region, all.
 
-    The picture is uint8 (H, W) or (H, W, C). `compute_cells` computes the values of all cells, float32 (rows, cols, d),
-    from a reduced picture and a cell's side; `order_values` returns the order of a cell's values in symmetry k (see
-    `N_SYMMETRIES`), int (d,). A descriptor has 16 · d values: cell by cell, row by row, the d values of each. There are
+    A descriptor of a picture with C channels has 128 C values: cell by cell, row by row, the 8 C of each. There are
     none where the picture is smaller than a patch.
     """
-    tables, candidates, shapes, sizes = [], [], [], []
-    for reduced, coverage in build_pyramid(picture, region, grid):
-        cells = compute_cells(reduced, grid.cell)
-        n_rows, n_cols = cells.shape[:2]
-        tables.append(cells.reshape(n_rows * n_cols, -1))
+    tables, candidates, sizes = [], [], []
+    shapes: list[tuple[int, int]] = []
+    coverages = None if region is None else Pyramid(region.view(np.uint8) * np.uint8(255)).read_levels(grid.scales)
+    for reduced in pyramid.read_levels(grid.scales):
+        n_rows, n_cols = reduced.cells.shape[:2]
+        tables.append(reduced.cells.reshape(n_rows * n_cols, -1))
+        coverage = next(coverages).picture if coverages else None
         candidates.append(np.flatnonzero(_mark_covered(coverage, n_rows, n_cols, grid)))
         shapes.append((n_rows, n_cols))
         # The reduced picture's size in cells includes a remainder at its edge.
-        sizes.append(np.divide(reduced.shape[:2], grid.cell))
+        sizes.append(np.divide(reduced.shape, CELL))
     if not tables:
-        return LocalFeatures.zeros(0, N_CELLS**2 * len(order_values(0)))
+        return LocalFeatures.zeros(0, SIFT_LENGTH * pyramid.n_channels)
     selected = _select_patches(candidates, shapes, grid)
     level = np.repeat(np.arange(len(candidates)), [len(patches) for patches in candidates])[selected]
     patches = np.concatenate(candidates)[selected]
@@ -102,6 +102,7 @@ def read_patches(
     step = np.arange(N_CELLS)
     offsets = np.array([(n_cols * step[:, None] + step).ravel() for _, n_cols in shapes])
     values = np.concatenate(tables).take(corner[:, None] + offsets[level], axis=0)
+    values = values.reshape(len(corner), SIFT_LENGTH * pyramid.n_channels)
     sides = np.stack(sizes)
     positions = np.empty((len(corner), 2), np.float32)
     row, col = (rows + N_CELLS / 2) / sides[level, 0], (cols + N_CELLS / 2) / sides[level, 1]
@@ -110,38 +111,9 @@ def read_patches(
         own = slice(k, None, n_symmetries)
         positions[own].T[...] = _transform_positions(row[own], col[own], k)
         if k:
-            values[own] = values[own][:, _order_cells(k)[:, None], order_values(k)]
+            values[own] = values[own].take(_order_values(k, pyramid.n_channels), axis=1)
     scales = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
-    return LocalFeatures(values.reshape(len(corner), N_CELLS**2 * values.shape[2]), positions, scales)
-
-
-def average_cells(values: np.ndarray, cell: int) -> np.ndarray:
-    """Average over square cells of a side in pixels; a remainder at the lower and right edge is dropped.
-
-    Takes uint8, uint16 or float32 (H, W) or (H, W, C); means of integers are rounded.
-    """
-    n_rows, n_cols = values.shape[0] // cell, values.shape[1] // cell
-    values = values[: n_rows * cell, : n_cols * cell]
-    while cell % 2 == 0:
-        cell //= 2
-        values = downsample2(values)
-    return values if cell == 1 else cv2.resize(values, (n_cols, n_rows), interpolation=cv2.INTER_AREA)
-
-
-def build_pyramid(
-    picture: np.ndarray, region: np.ndarray | None, grid: Grid
-) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
-    """Yield the picture at each scale that has room for a patch, and the region's coverage of its pixels."""
-    planes = [picture] if region is None else [picture, region.view(np.uint8) * np.uint8(255)]
-    rows, cols = picture.shape[:2]
-    size = max(2, round(cols / 2**0.5)), max(2, round(rows / 2**0.5))
-    following = [cv2.resize(plane, size, interpolation=cv2.INTER_LINEAR) for plane in planes]
-    for scale in range(grid.scales):
-        if min(planes[0].shape[:2]) < N_CELLS * grid.cell:
-            return
-        yield planes[0], None if region is None else planes[1]
-        # Each scale is half of the one before the last: downsampling by 2 takes a tenth of the time of other factors.
-        planes, following = following, [downsample2(plane) for plane in planes] if scale + 2 < grid.scales else []
+    return LocalFeatures(values, positions, scales)
 
 
 def _mark_covered(coverage: np.ndarray | None, n_rows: int, n_cols: int, grid: Grid) -> np.ndarray:
@@ -149,7 +121,7 @@ def _mark_covered(coverage: np.ndarray | None, n_rows: int, n_cols: int, grid: G
     shape = (n_rows - N_CELLS + 1, n_cols - N_CELLS + 1)
     if coverage is None:
         return np.ones(shape, bool)
-    cells, window = average_cells(coverage, grid.cell), (N_CELLS, N_CELLS)
+    cells, window = downsample2(downsample2(coverage)), (N_CELLS, N_CELLS)
     total = cv2.boxFilter(cells, cv2.CV_32F, window, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
     total = total[: shape[0], : shape[1]]
     # Rounding loses up to half a grey level a cell: a patch that is covered exactly enough is kept.
@@ -194,10 +166,12 @@ def weigh_positions(positions: np.ndarray, deviation: float) -> np.ndarray:
 
 
 @lru_cache
-def _order_cells(symmetry: int) -> np.ndarray:
-    """List the cells of a patch, row by row, in the order of a symmetry."""
+def _order_values(symmetry: int, n_channels: int) -> np.ndarray:
+    """List the values of a patch in the order of a symmetry."""
     turned = np.rot90(np.arange(N_CELLS**2).reshape(N_CELLS, N_CELLS), symmetry // 2)
-    return (turned[:, ::-1] if symmetry % 2 else turned).ravel()
+    cells = (turned[:, ::-1] if symmetry % 2 else turned).ravel()
+    order = N_ORIENTATIONS * np.arange(n_channels)[:, None] + order_orientations(symmetry)
+    return (cells[:, None] * order.size + order.ravel()).ravel()
 
 
 def _transform_positions(row: np.ndarray, col: np.ndarray, symmetry: int) -> tuple[np.ndarray, np.ndarray]:

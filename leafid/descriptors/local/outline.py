@@ -3,8 +3,9 @@
 import cv2
 import numpy as np
 
-from leafid.descriptors.local.grid import N_CELLS, Grid, LocalFeatures, build_pyramid, concatenate_features
-from leafid.descriptors.local.sift import SIFT_LENGTH, describe_turned_patches, normalise_patches
+from leafid.descriptors.local.gradients import CELL, N_CELLS, SIFT_LENGTH, Pyramid, describe_turned_patches
+from leafid.descriptors.local.grid import Grid, LocalFeatures, concatenate_features
+from leafid.descriptors.local.sift import normalise_patches
 
 # Length of outline on each side of a point that its direction is taken from, in sides of the patch.
 _REACH = 1 / 3
@@ -12,7 +13,7 @@ _REACH = 1 / 3
 _MIN_POINTS = 16
 
 
-def extract_outline_sift(grey: np.ndarray, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
+def extract_outline_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
     """Extract RootSIFT descriptors of patches that are centred on the region's outline, at several patch sizes.
 
     A patch's rows run from outside the leaf to its inside, and its columns along the outline towards the upper end of
@@ -36,10 +37,10 @@ def extract_outline_sift(grey: np.ndarray, region: np.ndarray | None = None, gri
     if not contours:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
     outline, lengths = np.concatenate(contours), np.array([len(contour) for contour in contours])
-    size, levels = np.array(grey.shape), [LocalFeatures.zeros(0, SIFT_LENGTH)]
-    for reduced, _ in build_pyramid(grey, None, grid):
-        ratios = np.array(reduced.shape) / size
-        side = N_CELLS * grid.cell / ratios.max()
+    size, levels = np.array(grey.picture.shape), [LocalFeatures.zeros(0, SIFT_LENGTH)]
+    for level in grey.read_levels(grid.scales):
+        ratios = np.array(level.shape) / size
+        side = N_CELLS * CELL / ratios.max()
         number = grid.max_patches // grid.scales if grid.max_patches else int(len(outline) / side * N_CELLS)
         chosen = np.linspace(0, len(outline), max(number, 1), endpoint=False).astype(np.intp)
         points, directions = _sample_outlines(outline, lengths, chosen, _REACH * side)
@@ -47,11 +48,11 @@ def extract_outline_sift(grey: np.ndarray, region: np.ndarray | None = None, gri
         along = np.where(directions[:, :1] > 0, -directions, directions)
         across = directions[:, ::-1] * np.array([-1, 1], np.float32)
         centres = (points + 0.5) * ratios.astype(np.float32) - 0.5
-        cells = describe_turned_patches(reduced, centres, across, along, grid.cell)
+        descriptors = describe_turned_patches(level.picture, centres, across, along)
         positions = (points + 0.5) / size
         positions[:, 1] = 0.5 + np.abs(positions[:, 1] - 0.5)
         scales = np.full(len(points), np.log2(side / size.max()), np.float32)
-        levels.append(LocalFeatures(cells.reshape(-1, SIFT_LENGTH), positions.astype(np.float32), scales))
+        levels.append(LocalFeatures(descriptors, positions.astype(np.float32), scales))
     return normalise_patches(concatenate_features(levels))
 
 
