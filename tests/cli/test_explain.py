@@ -23,7 +23,7 @@ def test_text(cli, pictures, drawn_model):
 
 
 def test_page(cli, pictures, drawn_model, tmp_path):
-    found = cli("explain", *pictures, "--model", drawn_model, "--output", tmp_path / "out")
+    found = cli("explain", *pictures, "--model", drawn_model, "--assume-type", "scan", "--output", tmp_path / "out")
     file = tmp_path / "out" / "explanation.html"
     assert (found.status, found.out) == (0, f"{file}\n")
     page = check_page(file)
