@@ -23,12 +23,15 @@ def test_text(cli, pictures, drawn_model):
 
 
 def test_page(cli, pictures, drawn_model, tmp_path):
-    found = cli("explain", *pictures, "--model", drawn_model, "--assume-type", "scan", "--output", tmp_path / "out")
+    found = cli("explain", *pictures, "--model", drawn_model, "--output", tmp_path / "out")
     file = tmp_path / "out" / "explanation.html"
     assert (found.status, found.out) == (0, f"{file}\n")
     page = check_page(file)
     assert [name for name in page.headings[2] if name.endswith(".jpg")] == [picture.name for picture in pictures]
-    assert page.text.count("Training pictures") == len(pictures)
+    # So small a model may take leaves for none.
+    rejected = page.text.count("No leaf: ")
+    assert rejected <= 1
+    assert page.text.count("Training pictures") == len(pictures) - rejected
     assert page.text.count(", of a known species") == len(pictures)
 
 
