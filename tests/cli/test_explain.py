@@ -28,10 +28,8 @@ def test_page(cli, pictures, drawn_model, tmp_path):
     assert (found.status, found.out) == (0, f"{file}\n")
     page = check_page(file)
     assert [name for name in page.headings[2] if name.endswith(".jpg")] == [picture.name for picture in pictures]
-    # So small a model may take leaves for none.
-    rejected = page.text.count("No leaf: ")
-    assert rejected <= 1
-    assert page.text.count("Training pictures") == len(pictures) - rejected
+    # So small a model may take a leaf for none.
+    assert page.text.count("Training pictures") >= len(pictures) - 1
     assert page.text.count(", of a known species") == len(pictures)
 
 
