@@ -245,8 +245,11 @@ class PrimalFit(WeightedRows):
 
     def find_components(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Find leading principal components, float (n_columns, k), and the weighted sums of squares along them."""
-        vectors, strengths = find_leading_eigenvectors(self.gram.__matmul__, len(self.gram), number)
+        vectors, strengths = self._find_compressed_components(number)
         return self.rows.rotate_back(vectors, self._combinations), strengths
+
+    def _find_compressed_components(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        return find_leading_eigenvectors(self.gram.__matmul__, len(self.gram), number)
 
     def _read_centred(self, indices: np.ndarray) -> np.ndarray:
         return self.compressed.read(indices) - self._means[self.rows.domains[indices]].astype(np.float32)
@@ -269,8 +272,7 @@ class PrimalFit(WeightedRows):
             yield _insert_columns(own, classes, len(intercepts))
         if settings.softmax_components:
             # They leave out what varies between pictures rather than between species.
-            number = settings.softmax_components
-            components, strengths = find_leading_eigenvectors(self.gram.__matmul__, len(self.gram), number)
+            components, strengths = self._find_compressed_components(settings.softmax_components)
             projections = np.empty((len(self.indices), components.shape[1]), np.float32)
             for part in iterate_batches(len(projections), len(components)):
                 projections[part] = self._read_centred(self.indices[part]) @ components

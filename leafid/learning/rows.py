@@ -50,7 +50,7 @@ def make_array(n_rows: int, n_columns: int, dtype: type[np.floating], folder: Pa
 def release_memory(array: np.ndarray) -> None:
     """Release the memory of an array that is mapped to a file; what is read again comes from the file."""
     if isinstance(array, np.memmap) and hasattr(mmap, "MADV_DONTNEED"):
-        array._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+        array._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]  # NumPy shows its map in no other way
 
 
 def iterate_batches(n_rows: int, n_columns: int) -> Iterator[slice]:

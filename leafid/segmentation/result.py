@@ -80,14 +80,11 @@ def downsample2_until(image: Image, size: int) -> Image:
     return image
 
 
-def shrink(image: Image, size: int, interpolation: int = cv2.INTER_AREA) -> Image:
-    """Reduce a picture until its longer side is at most `size` pixels; a smaller picture is returned as it is.
-
-    Pixels are averaged two by two, and then by an interpolation of OpenCV; INTER_LINEAR is fast, INTER_AREA exact.
-    """
+def shrink(image: Image, size: int) -> Image:
+    """Average a picture down until its longer side is at most `size` pixels; a smaller picture is returned as it is."""
     image = downsample2_until(image, 2 * size)
     factor = size / max(image.shape[:2])
     if factor >= 1:
         return image
     shape = (max(1, round(image.shape[1] * factor)), max(1, round(image.shape[0] * factor)))
-    return cv2.resize(image, shape, interpolation=interpolation)
+    return cv2.resize(image, shape, interpolation=cv2.INTER_AREA)

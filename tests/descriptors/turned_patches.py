@@ -17,6 +17,15 @@ def draw_leaf(size=120, teeth=9, centre=(60, 60), seed=0):
     return np.uint8(np.clip(cv2.GaussianBlur(grey, (0, 0), 0.7), 0, 255)), region > 0
 
 
+def split_gradient(down, right):
+    """Split a gradient into components along the two nearest of eight directions, which add up to it: (8,)."""
+    components = np.zeros(8)
+    lower = int(np.arctan2(down, right) / (np.pi / 4) % 8) % 8
+    angles = np.array([lower, lower + 1]) * np.pi / 4
+    components[[lower, (lower + 1) % 8]] = np.linalg.solve([np.cos(angles), np.sin(angles)], [right, down])
+    return components
+
+
 def decompose_literally(grey):
     """Decompose each pixel's gradient, of grey values in [0, 1], into components along 8 directions: (H, W, 8)."""
     values = grey.astype(float) / 255
@@ -26,12 +35,7 @@ def decompose_literally(grey):
         # Central differences; the picture is mirrored at its edge without repeating the edge pixel.
         down = values[row + 1 if row + 1 < rows else rows - 2, col] - values[abs(row - 1), col]
         right = values[row, col + 1 if col + 1 < cols else cols - 2] - values[row, abs(col - 1)]
-        # The components along the two nearest of eight directions, which add up to the gradient.
-        lower = int(np.arctan2(down, right) / (np.pi / 4) % 8) % 8
-        angles = np.array([lower, lower + 1]) * np.pi / 4
-        components = np.linalg.solve([np.cos(angles), np.sin(angles)], [right, down])
-        for orientation, component in zip((lower, (lower + 1) % 8), components, strict=True):
-            gradients[row, col, orientation] += component
+        gradients[row, col] = split_gradient(down, right)
     return gradients
 
 
@@ -51,9 +55,5 @@ def read_literally(grey, point, across, along):
         for col in range(SIDE):
             down = samples[row + 2, col + 1] - samples[row, col + 1]
             right = samples[row + 1, col + 2] - samples[row + 1, col]
-            lower = int(np.arctan2(down, right) / (np.pi / 4) % 8) % 8
-            angles = np.array([lower, lower + 1]) * np.pi / 4
-            components = np.linalg.solve([np.cos(angles), np.sin(angles)], [right, down])
-            for orientation, component in zip((lower, (lower + 1) % 8), components, strict=True):
-                cells[row // 4, col // 4, orientation] += component / 16
+            cells[row // 4, col // 4] += split_gradient(down, right) / 16
     return cells
