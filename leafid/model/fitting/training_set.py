@@ -20,8 +20,8 @@ from leafid.pictures.picture import AcquisitionType, Picture
 
 #: Number of training pictures above which there are no augmentations: a large set varies enough.
 MAX_AUGMENTED_PICTURES = 20_000
-#: Maximum number of pictures of a plant and type that photos are composited from. They stand for all: pictures of one
-#: plant resemble each other.
+#: Maximum number of pictures of a plant and type that photos are composited from: pictures of one plant resemble each
+#: other.
 MAX_COMPOSITED_PER_PLANT = 8
 #: Weights of all jittered copies of a picture, and of all composited photos, relative to the picture itself.
 JITTERED_WEIGHT, COMPOSITED_WEIGHT = 0.5, 1.0
@@ -101,7 +101,7 @@ def build_training_set(
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     if recipe.composited:
         # Of the types that it doesn't serve, the pictures that photos are composited from are enough.
-        sources, kept = _choose_composite_sources(pictures), {*recipe.types, AcquisitionType.PHOTO}
+        sources, kept = set(_choose_composite_sources(pictures)), {*recipe.types, AcquisitionType.PHOTO}
         pictures = [picture for index, picture in enumerate(pictures) if index in sources or picture.type in kept]
     passes = _plan_passes(pictures, recipe, extractor)
     n_rows = sum(len(weights) for _, weights in passes)
@@ -144,27 +144,22 @@ def _plan_passes(
     pictures: Sequence[Picture], recipe: Recipe, extractor: FeatureExtractor
 ) -> list[tuple[FeatureExtractor, dict[int, float]]]:
     """List the passes over the pictures, with the relative weights of those in each; the first takes all unchanged."""
-    everything = range(len(pictures))
+    everything = list(range(len(pictures)))
     passes = [(extractor, dict.fromkeys(everything, 1.0))]
     if len(pictures) > MAX_AUGMENTED_PICTURES:
         return passes
     sources = _choose_composite_sources(pictures)
-    jittered = [Augmentation("jitter", number) for number in range(1, recipe.jittered + 1)]
-    composited = [Augmentation("composite", number) for number in range(1, recipe.composited + 1) if sources]
-    for own, weights in ((jittered, dict.fromkeys(everything, JITTERED_WEIGHT)), (composited, sources)):
-        shares = {index: weight / len(own) for index, weight in weights.items() if own}
-        passes += [(replace(extractor, augmentation=augmentation), shares) for augmentation in own]
+    copies = [(Augmentation("jitter", turn + 1), everything, JITTERED_WEIGHT) for turn in range(recipe.jittered)]
+    copies += [(Augmentation("composite", turn + 1), sources, COMPOSITED_WEIGHT) for turn in range(recipe.composited)]
+    for augmentation, indices, weight in copies:
+        number = recipe.jittered if augmentation.kind == "jitter" else recipe.composited
+        passes.append((replace(extractor, augmentation=augmentation), dict.fromkeys(indices, weight / number)))
     return passes
 
 
-def _choose_composite_sources(pictures: Sequence[Picture]) -> dict[int, float]:
-    """Choose the pictures to composite photos from, evenly among those of a plant, with the weights of all photos."""
+def _choose_composite_sources(pictures: Sequence[Picture]) -> list[int]:
+    """Choose the pictures to composite photos from, evenly among those of a plant; ascending indices."""
     sheets = [index for index, picture in enumerate(pictures) if picture.type is not AcquisitionType.PHOTO]
     by_plant = group_by(sheets, lambda index: (pictures[index].group, pictures[index].type))
-    sources: dict[int, float] = {}
-    for own in by_plant.values():
-        number = min(len(own), MAX_COMPOSITED_PER_PLANT)
-        chosen = (own[len(own) * turn // number] for turn in range(number))
-        # Each stands for several.
-        sources.update(dict.fromkeys(chosen, COMPOSITED_WEIGHT * len(own) / number))
-    return dict(sorted(sources.items()))
+    numbers = {plant: min(len(own), MAX_COMPOSITED_PER_PLANT) for plant, own in by_plant.items()}
+    return sorted(own[len(own) * k // numbers[plant]] for plant, own in by_plant.items() for k in range(numbers[plant]))
