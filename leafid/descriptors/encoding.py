@@ -13,6 +13,9 @@ _BATCH_SIZE = 1024
 # Iterations of expectation maximisation, features for each mode among which its first mean is chosen, and what is added
 # to variances.
 _N_ITERATIONS, _SEEDED_PER_MODE, _MIN_VARIANCE = 20, 100, np.float32(1e-4)
+# Of a posterior, relative to the largest one: smaller ones would become subnormal numbers, with which many processors
+# take ten times as long.
+_MIN_LOGARITHM = np.float32(-40)
 
 
 class _ProjectedEncoder(ABC):
@@ -195,7 +198,7 @@ class FisherEncoder(_ProjectedEncoder):
             # A row for each mode: maxima and sums over the modes run along the features, many at a time.
             posteriors = self._coefficients @ own.T
             posteriors -= posteriors.max(axis=0)
-            np.exp(posteriors, out=posteriors)
+            np.exp(np.maximum(posteriors, _MIN_LOGARITHM, out=posteriors), out=posteriors)
             posteriors /= posteriors.sum(axis=0)
             moments += posteriors @ own
         s_1, s_2, s_0 = np.split(moments, (n_values, 2 * n_values), axis=1)
