@@ -3,7 +3,7 @@
 import hashlib
 import io
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local import LocalFeatures, concatenate_features
+from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
 from leafid.features.extractor import FEATURE_VERSION, extract_local_features, make_views
 from leafid.features.loader import FeatureLoader, get_type
@@ -20,9 +21,10 @@ from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import Picture
 
 #: Maximum number of pictures that an encoder is learned from.
-CODEBOOK_PICTURES = 600
+CODEBOOK_PICTURES = 400
 # Maximum number of local features that a picture contributes to a codebook.
-_SAMPLED_PER_PICTURE = 200
+_SAMPLED_PER_PICTURE = 150
+_UNREADABLE = "no picture could be read to learn a codebook from"
 _log = logging.getLogger(__name__)
 
 
@@ -34,15 +36,26 @@ def learn_encoders(pictures: Sequence[Picture], recipe: Recipe, loader: FeatureL
     enough.
     """
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
-    learned = {
-        name: _learn_encoder(pictures, expert, recipe.longest_side, loader, seed) for name, expert in local.items()
-    }
-    problems = {name: problem for name, (_, problem) in learned.items() if problem}
-    if problems and len(problems) == len(recipe.experts):
-        raise LeafidError("; ".join(problems.values()))
+    encoders: dict[str, Encoder] = {}
+    problems: dict[str, str] = {}
+    for types, names in group_by(local, lambda name: local[name].codebook_types).items():
+        # An expert that names the types of its codebook shares it, and all its vectors, with other recipes. Where these
+        # types show too few features, it learns from all.
+        own = [picture for picture in pictures if picture.type in types]
+        for candidates in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
+            missing = {name: local[name] for name in names if name not in encoders}
+            chosen = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
+            learned, found = _learn_from(chosen, missing, recipe.longest_side, loader, seed)
+            encoders |= learned
+            problems |= found
+    problems = {name: problem for name, problem in problems.items() if name not in encoders}
+    if _UNREADABLE in problems.values() or (problems and len(problems) == len(recipe.experts)):
+        raise LeafidError("; ".join(dict.fromkeys(problems.values())))
     for name, problem in problems.items():
         _log.warning("expert %s sees nothing in these pictures: %s", name, problem)
-    return {name: encoder for name, (encoder, _) in learned.items()}
+        number, length = max(local[name].modes, 2), LOCAL_DESCRIPTORS[local[name].descriptor].length
+        encoders[name] = local[name].make_encoder(seed).fit(LocalFeatures.zeros(number, length))
+    return {name: encoders[name] for name in local}
 
 
 def sample_evenly(pictures: Sequence[Picture], n_pictures: int, seed: int) -> list[Picture]:
@@ -53,41 +66,32 @@ def sample_evenly(pictures: Sequence[Picture], n_pictures: int, seed: int) -> li
     return [picture for own in rounds for picture in own if picture is not None][:n_pictures]
 
 
-def _learn_encoder(
-    pictures: Sequence[Picture], expert: Expert, longest_side: int, loader: FeatureLoader, seed: int
-) -> tuple[Encoder, str]:
-    """Learn an encoder from the types that the expert names; where these show too few features, from all types.
-
-    Where all types show too few, it is fitted to repeated features or zeros; also returns what the problem was.
-    """
-    encoder = expert.make_encoder(seed)
-    # An expert that names the types of its codebook shares it, and all its vectors, with other recipes.
-    own = [picture for picture in pictures if picture.type in expert.codebook_types]
-    features: LocalFeatures | None = None
-    problem = ""
-    sample = partial(_sample_picture, expert, longest_side, seed)
-    for candidates in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
-        chosen = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
-        key = _make_key(chosen, expert, longest_side, loader, seed) if loader.cache else b""
-        if loader.cache and (cached := loader.cache.get([key])):
-            return encoder.set_state(_parse_state(cached[key])), ""
-        sampled = loader.show_progress(loader.map_pictures(sample, chosen), len(chosen), "codebook")
-        if readable := [own for own in sampled if own is not None]:
-            features = concatenate_features(readable)
-            try:
-                encoder.fit(features)
-            except LeafidError as error:
-                problem = str(error)
-                continue
+def _learn_from(
+    pictures: Sequence[Picture], experts: Mapping[str, Expert], longest_side: int, loader: FeatureLoader, seed: int
+) -> tuple[dict[str, Encoder], dict[str, str]]:
+    """Learn the encoders of some experts from all of the pictures, or tell what the problem was, by name."""
+    encoders = {name: expert.make_encoder(seed) for name, expert in experts.items()}
+    keys = {name: _make_key(pictures, own, longest_side, loader, seed) for name, own in experts.items() if loader.cache}
+    cached = loader.cache.get(list(keys.values())) if loader.cache else {}
+    learned = {name: encoders[name].set_state(_parse_state(cached[key])) for name, key in keys.items() if key in cached}
+    missing = {name: expert for name, expert in experts.items() if name not in learned}
+    if not missing:
+        return learned, {}
+    sample = partial(_sample_picture, missing, longest_side, seed)
+    sampled = loader.show_progress(loader.map_pictures(sample, pictures), len(pictures), "codebooks")
+    readable = [own for own in sampled if own is not None]
+    if not readable:
+        return learned, dict.fromkeys(missing, _UNREADABLE)
+    problems = {}
+    for name in missing:
+        try:
+            learned[name] = encoders[name].fit(concatenate_features([own.pop(name) for own in readable]))
+        except LeafidError as error:
+            problems[name] = str(error)
+        else:
             if loader.cache:
-                loader.cache.put([(key, _dump_state(encoder.get_state()))])
-            return encoder, ""
-    if features is None:
-        raise LeafidError("no picture could be read to learn a codebook from")
-    number = max(expert.modes, 2)
-    if not len(features):
-        return encoder.fit(LocalFeatures.zeros(number, features.descriptors.shape[1])), problem
-    return encoder.fit(features.take(np.resize(np.arange(len(features)), number))), problem
+                loader.cache.put([(keys[name], _dump_state(learned[name].get_state()))])
+    return learned, problems
 
 
 def _make_key(
@@ -98,11 +102,19 @@ def _make_key(
     return hashlib.sha256("|".join([settings, *contents]).encode()).digest()
 
 
-def _sample_picture(expert: Expert, longest_side: int, seed: int, picture: Picture) -> LocalFeatures:
+def _sample_picture(
+    experts: Mapping[str, Expert], longest_side: int, seed: int, picture: Picture
+) -> dict[str, LocalFeatures]:
+    """Sample local features of a picture for each of some experts."""
     image = read_hashed_image(picture.file, longest_side, picture.data)[0]
-    views = make_views(image, get_type(picture), needs_leaf=expert.view != "picture")
-    features = extract_local_features(views, expert)
-    return features.take(np.sort(np.random.default_rng(seed).permutation(len(features))[:_SAMPLED_PER_PICTURE]))
+    needs_leaf = any(expert.view != "picture" for expert in experts.values())
+    views = make_views(image, get_type(picture), needs_leaf=needs_leaf)
+    sampled = {}
+    for name, expert in experts.items():
+        features = extract_local_features(views, expert)
+        order = np.random.default_rng(seed).permutation(len(features))
+        sampled[name] = features.take(np.sort(order[:_SAMPLED_PER_PICTURE]))
+    return sampled
 
 
 def _dump_state(state: dict[str, np.ndarray]) -> bytes:

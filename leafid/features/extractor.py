@@ -41,45 +41,37 @@ class Features:
 class FeatureExtractor:
     """Extracts the features of pictures; small enough to be sent to worker processes.
 
-    Pictures are first reduced to `longest_side` pixels. With an augmentation, the features are those of the augmented
-    picture.
+    Pictures are first reduced to `longest_side` pixels.
     """
 
     experts: dict[str, Expert]
     encoders: dict[str, Encoder] = field(default_factory=dict)
     longest_side: int = LONGEST_SIDE
-    augmentation: "Augmentation | None" = None
 
     @property
     def needs_leaf(self) -> bool:
         """Whether an expert needs the leaf; otherwise pictures aren't segmented, and the confidence is 1."""
         return any(expert.needs_leaf for expert in self.experts.values())
 
-    def make_feature_key(self, name: str) -> str:
+    def make_feature_key(self, name: str, augmentation: "Augmentation | None" = None) -> str:
         """Hash everything that decides an expert's vector of a picture, and the confidence that comes with it."""
         words = [FEATURE_VERSION, self.longest_side, self.experts[name].make_feature_key()]
         if not self.needs_leaf:
             words.append("not segmented")
-        if self.augmentation:
-            words.append(self.augmentation.make_feature_key())
+        if augmentation:
+            words.append(augmentation.make_feature_key())
         digest = hashlib.sha256("|".join(map(str, words)).encode())
         if self.experts[name].is_local:
             for array_name, array in sorted(self.encoders[name].get_state().items()):
                 digest.update(array_name.encode() + np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    def extract(
-        self, image: np.ndarray, acquisition_type: AcquisitionType, names: Sequence[str] | None = None
-    ) -> Features:
-        """Extract the features of a picture, of all experts or of those with some names.
+    def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
+        """Extract the features of a picture; the acquisition type decides how the leaf is segmented."""
+        return self.extract_from_views(make_views(image, acquisition_type, needs_leaf=self.needs_leaf))
 
-        The acquisition type decides how the leaf is segmented.
-        """
-        if self.augmentation:
-            from leafid.features.augmentation import augment  # which only training needs
-
-            image, acquisition_type = augment(image, acquisition_type, self.augmentation, self.longest_side)
-        views = make_views(image, acquisition_type, needs_leaf=self.needs_leaf)
+    def extract_from_views(self, views: "PictureViews", names: Sequence[str] | None = None) -> Features:
+        """Extract the features of all experts, or of those with some names."""
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
         families = dict.fromkeys(family for expert in experts.values() for family in expert.families)
         measured = measure_families(views.image, views.segmentation, families) if families else {}
@@ -100,7 +92,7 @@ class PictureViews:
 
     def __init__(self, image: np.ndarray, segmentation: Segmentation) -> None:
         self.image = image
-        self.segmentation = segmentation if segmentation.blade.any() else _cover_whole(image, confidence=0.0)
+        self.segmentation = segmentation if segmentation.blade.any() else cover_whole(image, confidence=0.0)
         self._pyramids: dict[tuple[str, int, str], tuple[Pyramid, np.ndarray | None]] = {}
 
     @cached_property
@@ -135,13 +127,18 @@ def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures
 
 def make_views(image: np.ndarray, acquisition_type: AcquisitionType, *, needs_leaf: bool = True) -> PictureViews:
     """Make views of a picture, segmented as its type requires; where no leaf is needed, all of it counts as leaf."""
-    if not needs_leaf:
-        return PictureViews(image, _cover_whole(image, confidence=1.0))
+    leaf = segment_as_type(image, acquisition_type) if needs_leaf else cover_whole(image, confidence=1.0)
+    return PictureViews(image, leaf)
+
+
+def segment_as_type(image: np.ndarray, acquisition_type: AcquisitionType) -> Segmentation:
+    """Segment a picture as its type requires."""
     # In photos, a part that protrudes from a leaf is as often a neighbouring leaf as the petiole: accuracy is no higher
     # where it is separated.
-    return PictureViews(image, segment(image, acquisition_type, petiole=acquisition_type is not AcquisitionType.PHOTO))
+    return segment(image, acquisition_type, petiole=acquisition_type is not AcquisitionType.PHOTO)
 
 
-def _cover_whole(image: np.ndarray, confidence: float) -> Segmentation:
+def cover_whole(image: np.ndarray, confidence: float) -> Segmentation:
+    """Make a segmentation in which the whole picture is leaf."""
     whole = np.ones(image.shape[:2], bool)
     return Segmentation(whole, whole, confidence)

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from leafid.errors import LeafidError, UsageError, naming_large_picture
+from leafid.features.augmentation import Augmentation, Original
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
+from leafid.grouping import group_by
 from leafid.pictures import hash_picture_file
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -24,13 +26,17 @@ from leafid.workers import ordered_map
 T = TypeVar("T")
 #: ``progress(items, total, caption)`` passes the items on.
 Progress = Callable[[Iterable[T], int, str], Iterator[T]]
+#: Names a value of a picture: of a measure, or the number of an augmentation and an expert's name.
+Name = str | tuple[int, str]
 #: Values of a picture by name, each with one axis.
-Values = dict[str, np.ndarray]
+Values = dict[Any, np.ndarray]
+#: What is extracted features of: None for the picture itself.
+Augmentations = Sequence[Augmentation | None]
 _log = logging.getLogger(__name__)
 
 # Number of pictures that are looked up together, whose cached values are in memory at once, and that workers may be
 # ahead of the consumer; and of values that are computed between two commits.
-_LOOKED_UP_AT_ONCE = 256
+_LOOKED_UP_AT_ONCE = 128
 _COMMIT_EVERY = 64
 # Maximum number of file hashes that a loader keeps for later passes over the same pictures.
 _REMEMBERED_HASHES = 2**15
@@ -47,17 +53,17 @@ class _Source:
     """What is computed from pictures and cached; picklable, as workers get it."""
 
     #: Everything but the picture that decides a value, by the value's name.
-    keys: dict[str, str]
+    keys: dict[Any, str]
     #: Pictures are reduced to it when they are read, in pixels.
     longest_side: int
     #: ``measure(image, picture, names)`` returns the values with these names.
-    measure: Callable[[np.ndarray, Picture, Sequence[str]], Values]
+    measure: Callable[[np.ndarray, Picture, Sequence[Any]], Values]
 
-    def make_key(self, name: str, picture: Picture, content_hash: str) -> bytes:
+    def make_key(self, name: Name, picture: Picture, content_hash: str) -> bytes:
         """Make the key in the cache of a value of a picture."""
         return hashlib.sha256(f"{self.keys[name]}|{picture.type}|{content_hash}".encode()).digest()
 
-    def compute(self, missing: tuple[Picture, Sequence[str]]) -> tuple[str, Values]:
+    def compute(self, missing: tuple[Picture, Sequence[Name]]) -> tuple[str, Values]:
         """Compute values of a picture with some names; also returns the hash of what was read."""
         picture, names = missing
         image, content_hash = read_hashed_image(picture.file, self.longest_side, picture.data)
@@ -113,15 +119,33 @@ class FeatureLoader:
 
         A caller that may stop early closes the generator: what was computed by then is cached.
         """
-        keys = {name: extractor.make_feature_key(name) for name in extractor.experts}
-        source = _Source(keys, extractor.longest_side, partial(_extract_features, extractor))
+        with closing(self.stream_augmented(pictures, extractor, [None])) as stream:
+            yield from (None if features is None else features[0] for features in stream)
+
+    def stream_augmented(
+        self, pictures: Sequence[Picture], extractor: FeatureExtractor, augmentations: Augmentations
+    ) -> Generator[list[Features] | None, None, None]:
+        """Yield the features of augmented pictures, for each picture one after the other; else like `stream`.
+
+        A picture is read, and its leaf found, once for all of them.
+        """
+        keys = {
+            (number, name): extractor.make_feature_key(name, augmentation)
+            for number, augmentation in enumerate(augmentations)
+            for name in extractor.experts
+        }
+        source = _Source(keys, extractor.longest_side, partial(_extract_features, extractor, augmentations))
         with closing(self._stream_values(pictures, source)) as stream:
             for values in self.show_progress(stream, len(pictures), "describe"):
                 if values is None:
                     yield None
-                else:
-                    confidence = float(next(iter(values.values()))[0])
-                    yield Features({name: array[1:] for name, array in values.items()}, confidence)
+                    continue
+                found = []
+                for number in range(len(augmentations)):
+                    own = {name: values[number, name] for name in extractor.experts}
+                    confidence = float(next(iter(own.values()))[0])
+                    found.append(Features({name: array[1:] for name, array in own.items()}, confidence))
+                yield found
 
     def load_type_features(self, pictures: Sequence[Picture]) -> list[np.ndarray | None]:
         """Load the features of `measure_type_features`; None for a picture that can't be read."""
@@ -255,10 +279,21 @@ def _make_failure(guarded: tuple[Picture, Any], problem: str) -> _Problem:
     return _Problem(f"{guarded[0].file}: {problem}")
 
 
-def _extract_features(extractor: FeatureExtractor, image: np.ndarray, picture: Picture, names: Sequence[str]) -> Values:
+def _extract_features(
+    extractor: FeatureExtractor,
+    augmentations: Augmentations,
+    image: np.ndarray,
+    picture: Picture,
+    names: Sequence[tuple[int, str]],
+) -> Values:
     """Extract vectors, each behind the confidence of the segmentation."""
-    features = extractor.extract(image, get_type(picture), names)
-    return {name: np.append(features.confidence, features.vectors[name]) for name in names}
+    original = Original(image, get_type(picture), extractor.longest_side)
+    values: Values = {}
+    for number, own in group_by(names, lambda name: name[0]).items():
+        views = original.make_views(augmentations[number], needs_leaf=extractor.needs_leaf)
+        features = extractor.extract_from_views(views, [name for _, name in own])
+        values |= {(number, name): np.append(features.confidence, features.vectors[name]) for _, name in own}
+    return values
 
 
 def _compute_measures(

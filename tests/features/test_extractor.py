@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import cv2
 import numpy as np
 import pytest
@@ -9,9 +7,9 @@ from leafid.descriptors.encoding import BagOfWordsEncoder, FisherEncoder
 from leafid.descriptors.local import LocalFeatures
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features import extractor as extractor_module
-from leafid.features.augmentation import Augmentation
+from leafid.features.augmentation import Augmentation, Original
 from leafid.features.compositing import composite_photo
-from leafid.features.extractor import FeatureExtractor
+from leafid.features.extractor import FeatureExtractor, make_views
 from leafid.features.recipe import Expert
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
@@ -102,7 +100,7 @@ def test_features_of_some_experts_only(leaf):
     }
     extractor = FeatureExtractor(experts, {"a": learned(FisherEncoder)})
     everything = extractor.extract(leaf, SCAN)
-    some = extractor.extract(leaf, SCAN, ["c", "a"])
+    some = extractor.extract_from_views(make_views(leaf, SCAN), ["c", "a"])
     assert list(some.vectors) == ["c", "a"]
     for name, vector in some.vectors.items():
         np.testing.assert_array_equal(vector, everything.vectors[name])
@@ -129,7 +127,7 @@ def test_the_leaf_is_looked_for_where_an_expert_needs_it(leaf, monkeypatch):
 
 def test_features_of_a_composited_photo_are_those_of_a_photo(leaf):
     extractor = FeatureExtractor({"a": Expert(descriptor="measures", families=("hu", "geometry"))}, longest_side=200)
-    found = replace(extractor, augmentation=Augmentation("composite", 2)).extract(leaf, SCAN)
+    found = extractor.extract_from_views(Original(leaf, SCAN, 200).make_views(Augmentation("composite", 2)))
     photo = composite_photo(leaf, segment(leaf, SCAN), 2, 200)
     expected = extractor.extract(photo, AcquisitionType.PHOTO)
     np.testing.assert_array_equal(found.vectors["a"], expected.vectors["a"])
@@ -158,9 +156,7 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
             for families in measures
         ),
         *(
-            FeatureExtractor({"a": SIFT}, {"a": encoder}, augmentation=Augmentation(*augmentation)).make_feature_key(
-                "a"
-            )
+            FeatureExtractor({"a": SIFT}, {"a": encoder}).make_feature_key("a", Augmentation(*augmentation))
             for augmentation in (("jitter", 1), ("composite", 1), ("jitter", 2))
         ),
     ]

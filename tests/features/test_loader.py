@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from leafid.features import loader as module
+from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Expert
+from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType
 
 SCAN = AcquisitionType.SCAN
@@ -21,13 +23,13 @@ SHAPE = FeatureExtractor({"shape": Expert(descriptor="measures", families=("geom
 def computed(monkeypatch):
     """What is really computed in this process: for each picture, the names of the experts."""
     calls = []
-    extract = FeatureExtractor.extract
+    extract = FeatureExtractor.extract_from_views
 
-    def note(self, image, type_, names):
+    def note(self, views, names):
         calls.append(names)
-        return extract(self, image, type_, names)
+        return extract(self, views, names)
 
-    monkeypatch.setattr(FeatureExtractor, "extract", note)
+    monkeypatch.setattr(FeatureExtractor, "extract_from_views", note)
     return calls
 
 
@@ -85,7 +87,7 @@ def test_equal_experts_of_different_recipes_share_their_vectors(pictures, store,
     FeatureLoader(store).load(pictures, SHAPE)
     computed.clear()
     found = FeatureLoader(store).load(pictures, both)
-    assert computed == [("hu",)] * len(pictures)
+    assert computed == [["hu"]] * len(pictures)
     assert vectors(found) == vectors(wanted)
 
 
@@ -223,3 +225,15 @@ def test_loaders_of_steps_share_what_was_found(pictures):
     loader.with_step("photo").with_progress().load(pictures[:1], SHAPE)
     assert captions == ["1/2, scan: describe"]
     assert list(loader.unreadable) == [pictures[0].file]
+
+
+def test_a_picture_is_read_once_for_all_its_augmentations(pictures, store, computed, monkeypatch):
+    read = []
+    monkeypatch.setattr(module, "read_hashed_image", lambda *args: read.append(args) or read_hashed_image(*args))
+    augmentations = [None, Augmentation("jitter", 1), Augmentation("jitter", 2)]
+    with closing(FeatureLoader(store).stream_augmented(pictures[:2], SHAPE, augmentations)) as stream:
+        found = list(stream)
+    assert (len(read), len(computed)) == (2, 6)
+    assert vectors([own[0] for own in found]) == vectors(FeatureLoader(store).load(pictures[:2], SHAPE))
+    assert len({own["shape"] for own in vectors(found[0])}) == 2  # A leaf in other light has the same shape.
+    assert len(computed) == 6

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leafid.features.augmentation import Augmentation, augment
+from leafid.features.augmentation import Augmentation, Original
 from leafid.features.non_leaves import ALL_KINDS, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
@@ -31,9 +31,7 @@ def test_a_mask_may_be_empty_or_full(number, is_leaf, leaf_on_white):
     assert draw_non_leaf(leaf_on_white, full, number).size
 
 
-def test_the_augmentation_keeps_the_type(leaf_on_white):
-    drawn, type_ = augment(leaf_on_white, AcquisitionType.SCAN, Augmentation("no-leaf", 3), 800)
-    assert type_ is AcquisitionType.SCAN
-    np.testing.assert_array_equal(
-        drawn, draw_non_leaf(leaf_on_white, segment(leaf_on_white, type_, petiole=False).mask, 3)
-    )
+def test_the_leaf_lends_its_place(leaf_on_white):
+    views = Original(leaf_on_white, AcquisitionType.SCAN, 800).make_views(Augmentation("no-leaf", 3))
+    leaf = segment(leaf_on_white, AcquisitionType.SCAN)
+    np.testing.assert_array_equal(views.image, draw_non_leaf(leaf_on_white, leaf.mask, 3))

@@ -16,7 +16,7 @@ from leafid.descriptors import measure_families
 from leafid.descriptors.encoding import ENCODERS
 from leafid.descriptors.local import Grid, LocalFeatures
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
-from leafid.features.augmentation import Augmentation, augment
+from leafid.features.augmentation import Augmentation, Original
 from leafid.features.extractor import FeatureExtractor, PictureViews
 from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.bundled import find_bundled_model
@@ -113,10 +113,10 @@ def test_bundled_model(fixed_pictures, check_digests):
 
 def test_augmentations(fixed_pictures, check_digests):
     """Of the drawn picture alone: what is drawn at random depends on every bit of a picture that is decoded."""
-    image, type_ = fixed_pictures["drawn"]
+    original = Original(*fixed_pictures["drawn"], longest_side=400)
     vectors = {}
     for kind, number in itertools.product(("jitter", "composite"), range(1, 5)):
-        augmented, _ = augment(image, type_, Augmentation(kind, number), 400)
+        augmented = original.make_views(Augmentation(kind, number)).image
         vectors[f"{kind}/{number}"] = np.concatenate([summarise(plane) / 255 for plane in cv2.split(augmented)])
     check_digests("augmentations", vectors)
 

@@ -122,6 +122,6 @@ def load_non_leaves(
     names = list(kinds)
     for position, kind in enumerate(names):
         augmentation = Augmentation("no-leaf", list(ALL_KINDS).index(kind))
-        extractor = replace(identifier.extractor, augmentation=augmentation)
-        with closing(loader.stream(sources[position :: len(names)], extractor)) as stream:
-            yield from ((kind, features) for features in stream if features is not None and features.confidence > 0)
+        own = sources[position :: len(names)]
+        with closing(loader.stream_augmented(own, identifier.extractor, [augmentation])) as stream:
+            yield from ((kind, found[0]) for found in stream if found is not None and found[0].confidence > 0)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -101,60 +102,69 @@ def build_training_set(
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     if recipe.composited:
         # Of the types that it doesn't serve, the pictures that photos are composited from are enough.
-        sources, kept = set(_choose_composite_sources(pictures)), {*recipe.types, AcquisitionType.PHOTO}
-        pictures = [picture for index, picture in enumerate(pictures) if index in sources or picture.type in kept]
-    passes = _plan_passes(pictures, recipe, extractor)
-    n_rows = sum(len(weights) for _, weights in passes)
+        sources, types = set(_choose_composite_sources(pictures)), {*recipe.types, AcquisitionType.PHOTO}
+        pictures = [picture for index, picture in enumerate(pictures) if index in sources or picture.type in types]
+    blocks = _plan_blocks(pictures, recipe)
+    lengths = [len(block.pictures) for block in blocks]
+    starts = np.cumsum([0, *lengths])
     vectors: dict[str, np.ndarray] = {}
-    # Of the pictures that can be read, by their indices.
-    positions: dict[int, int] = {}
-    confidence: list[float] = []
-    rows: list[tuple[int, int, float]] = []
-    for number, (own, weights) in enumerate(passes):
-        queried = [index for index in weights if number == 0 or index in positions]
-        with closing(loader.stream([pictures[index] for index in queried], own)) as stream:
-            for index, features in zip(queried, stream, strict=True):
-                if features is None:
+    confidence = np.full(len(pictures), np.nan)
+    # Pictures with the same augmentations are read once for all of them.
+    numbers_of = [
+        tuple(k for k, block in enumerate(blocks) if index in block.pictures) for index in range(len(pictures))
+    ]
+    for numbers, indices in group_by(range(len(pictures)), lambda index: numbers_of[index]).items():
+        augmentations, own = [blocks[k].augmentation for k in numbers], [pictures[index] for index in indices]
+        with closing(loader.stream_augmented(own, extractor, augmentations)) as stream:
+            for index, found in zip(indices, stream, strict=True):
+                if found is None:
                     continue
-                if number == 0:
-                    positions[index] = len(positions)
-                    confidence.append(features.confidence)
-                for name, vector in features.vectors.items():
-                    if name not in vectors:
-                        vectors[name] = make_array(n_rows, len(vector), np.float16, loader.folder)
-                    vectors[name][len(rows)] = vector
-                rows.append((positions[index], number, weights[index]))
-        for own_vectors in vectors.values():
-            release_memory(own_vectors)
-    indices, augmentations, relative_weights = zip(*rows, strict=True) if rows else ((), (), ())
+                confidence[index] = found[0].confidence
+                for k, features in zip(numbers, found, strict=True):
+                    for name, vector in features.vectors.items():
+                        if name not in vectors:
+                            vectors[name] = make_array(int(starts[-1]), len(vector), np.float16, loader.folder)
+                        vectors[name][starts[k] + blocks[k].pictures[index]] = vector
+        for array in vectors.values():
+            release_memory(array)
+    is_read = np.isfinite(confidence)
+    rows = np.concatenate([np.fromiter(block.pictures, int) for block in blocks])
+    kept = slice(None) if is_read.all() else np.flatnonzero(is_read[rows])
     return TrainingSet(
         recipe,
         extractor,
-        [pictures[index] for index in positions],
-        np.array(confidence),
-        np.array(indices, int),
-        np.array(augmentations, int),
-        np.array(relative_weights, float),
-        {name: own[: len(rows)] for name, own in vectors.items()},
+        [pictures[index] for index in np.flatnonzero(is_read)],
+        confidence[is_read],
+        (np.cumsum(is_read) - 1)[rows[kept]],
+        np.repeat(np.arange(len(blocks)), lengths)[kept],
+        np.repeat([block.weight for block in blocks], lengths)[kept],
+        {name: own[kept] for name, own in vectors.items()},
         loader.folder,
     )
 
 
-def _plan_passes(
-    pictures: Sequence[Picture], recipe: Recipe, extractor: FeatureExtractor
-) -> list[tuple[FeatureExtractor, dict[int, float]]]:
-    """List the passes over the pictures, with the relative weights of those in each; the first takes all unchanged."""
-    everything = list(range(len(pictures)))
-    passes = [(extractor, dict.fromkeys(everything, 1.0))]
+class _Block(NamedTuple):
+    """Rows of one augmentation, or of the pictures themselves."""
+
+    augmentation: Augmentation | None
+    #: The place of each picture, given by its index, in the block.
+    pictures: dict[int, int]
+    #: Relative to that of the picture itself.
+    weight: float
+
+
+def _plan_blocks(pictures: Sequence[Picture], recipe: Recipe) -> list[_Block]:
+    """Plan the blocks of rows; the first has all pictures unchanged."""
+    everything = {index: index for index in range(len(pictures))}
+    blocks = [_Block(None, everything, 1.0)]
     if len(pictures) > MAX_AUGMENTED_PICTURES:
-        return passes
-    sources = _choose_composite_sources(pictures)
-    copies = [(Augmentation("jitter", turn + 1), everything, JITTERED_WEIGHT) for turn in range(recipe.jittered)]
-    copies += [(Augmentation("composite", turn + 1), sources, COMPOSITED_WEIGHT) for turn in range(recipe.composited)]
-    for augmentation, indices, weight in copies:
-        number = recipe.jittered if augmentation.kind == "jitter" else recipe.composited
-        passes.append((replace(extractor, augmentation=augmentation), dict.fromkeys(indices, weight / number)))
-    return passes
+        return blocks
+    sources = {index: place for place, index in enumerate(_choose_composite_sources(pictures))}
+    for k in range(recipe.jittered):
+        blocks.append(_Block(Augmentation("jitter", k + 1), everything, JITTERED_WEIGHT / recipe.jittered))
+    for k in range(recipe.composited):
+        blocks.append(_Block(Augmentation("composite", k + 1), sources, COMPOSITED_WEIGHT / recipe.composited))
+    return blocks
 
 
 def _choose_composite_sources(pictures: Sequence[Picture]) -> list[int]:
