@@ -1,5 +1,9 @@
 """RootSIFT of patches on edges, turned to them: the margins and veins of a leaf, or of all leaves of a branch."""
 
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
 import cv2
 import numpy as np
 
@@ -51,23 +55,38 @@ def extract_edge_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Gri
        doi:10.1023/B:VISI.0000029664.99615.94
     """
     grid = grid or Grid()
-    levels = []
-    for level in grey.read_levels(grid.scales):
-        points, directions = _sample_edges(level, grid)
+    levels = list(grey.read_levels(grid.scales))
+    if not levels:
+        return LocalFeatures.zeros(0, SIFT_LENGTH)
+    found = []
+    for level, points, directions in zip(levels, *_sample_edges(levels, grid), strict=True):
         # Columns run a quarter turn to the left of the rows.
         columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
-        descriptors = _choose_mirror_images(describe_turned_patches(level.picture, points, directions, columns))
+        descriptors = describe_turned_patches(level.picture, points, directions, columns)
         scale = np.float32(np.log2(N_CELLS * CELL / max(level.shape)))
         positions = (points + np.float32(0.5)) / np.array(level.shape, np.float32)
-        levels.append(LocalFeatures(descriptors, positions, np.full(len(points), scale)))
-    return normalise_patches(concatenate_features(levels)) if levels else LocalFeatures.zeros(0, SIFT_LENGTH)
+        found.append(LocalFeatures(descriptors, positions, np.full(len(points), scale)))
+    features = concatenate_features(found)
+    _mirror_patches(features.descriptors)
+    return normalise_patches(features)
 
 
-def _sample_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
-    """Sample points of edges at least half a patch from the picture's border, and the directions to their dark sides.
+class _Edges(NamedTuple):
+    """The edges of a window of a picture at half size, with all of the window's gradients."""
 
-    Both are float32 (n, 2), rows and columns; directions are unit vectors.
-    """
+    #: int16 (h * w,): derivatives along rows and columns.
+    down: np.ndarray
+    right: np.ndarray
+    #: int (n,): pixels on edges at least a pixel away from the window's border.
+    pixels: np.ndarray
+    #: float (n,): the Gaussian of the focus at each.
+    focus: np.ndarray
+    #: Row and column of the window, and its width.
+    corner: tuple[int, int]
+    width: int
+
+
+def _find_edges(level: Level, grid: Grid) -> _Edges:
     half = level.half
     reach = _FOCUS_REACH * grid.focus if grid.focus else 0.5
     # One row or column beyond the first points shows whether these are edges.
@@ -77,35 +96,68 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     threshold = _MIN_GRADIENT * _SOBEL_GAIN
     edges = cv2.Canny(right, down, threshold, threshold, L2gradient=True)
     edges[[0, -1]] = edges[:, [0, -1]] = 0
-    found = np.flatnonzero(edges > 0)
-    if grid.max_patches and len(found):
-        weights = np.sqrt(np.minimum(_measure_lengths(down, right, found), _FULL_GRADIENT * _SOBEL_GAIN))
-        if grid.focus:
-            by_row, by_col = (
-                weigh_positions((start + np.arange(number) + 0.5) / length, grid.focus)
-                for start, number, length in zip((top, left), window.shape, half.shape, strict=True)
-            )
-            weights = weights * (by_row[found // len(by_col)] * by_col[found % len(by_col)])
-        found = found[sample_by_weight(weights, min(max(grid.max_patches // grid.scales, 1), len(found)))]
-    points = np.stack(np.divmod(found, window.shape[1]), axis=1).astype(np.float32)
-    gradients = np.stack([down.take(found), right.take(found)], axis=1).astype(np.float32)
+    pixels = np.flatnonzero(edges > 0)
+    focus = np.ones(1, np.float32)
+    if grid.focus:
+        focus = _weigh_window(half.shape, (top, left), grid.focus).take(pixels)
+    return _Edges(down.ravel(), right.ravel(), pixels, focus, (top, left), window.shape[1])
+
+
+@lru_cache(maxsize=32)
+def _weigh_window(shape: tuple[int, int], corner: tuple[int, int], deviation: float) -> np.ndarray:
+    """Evaluate a Gaussian around the middle of a picture at the pixels of a window: float32 (h * w,)."""
+    by_row, by_col = (
+        weigh_positions((np.arange(start, length - start) + 0.5) / length, deviation)
+        for start, length in zip(corner, shape, strict=True)
+    )
+    return np.outer(by_row, by_col).ravel().astype(np.float32)
+
+
+def _sample_edges(levels: Sequence[Level], grid: Grid) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Sample points of edges at least half a patch from the picture's border, and the directions to their dark sides.
+
+    Both are float32 (n, 2) for each level, rows and columns; directions are unit vectors.
+    """
+    found = [_find_edges(level, grid) for level in levels]
+    sizes, counts = np.array([len(own.down) for own in found]), np.array([len(own.pixels) for own in found])
+    # One array for all levels: most of them are small.
+    down, right = np.concatenate([own.down for own in found]), np.concatenate([own.right for own in found])
+    pixels = np.concatenate([own.pixels for own in found])
+    starts = np.cumsum(sizes) - sizes
+    if grid.max_patches:
+        lengths = _measure_lengths(down, right, pixels + np.repeat(starts, counts))
+        weights = np.sqrt(np.minimum(lengths, _FULL_GRADIENT * _SOBEL_GAIN))
+        weights *= np.concatenate([np.broadcast_to(own.focus, len(own.pixels)) for own in found])
+        number = max(grid.max_patches // grid.scales, 1)
+        first = np.cumsum(counts) - counts
+        chosen = [
+            start + sample_by_weight(weights[start : start + count], min(number, count))
+            for start, count in zip(first.tolist(), counts.tolist(), strict=True)
+        ]
+        pixels, counts = pixels[np.concatenate(chosen)], np.array([len(own) for own in chosen])
+    widths = np.repeat([own.width for own in found], counts)
+    rows = pixels // widths
+    points = np.stack([rows, pixels - rows * widths], axis=1).astype(np.float32)
+    pixels += np.repeat(starts, counts)
+    gradients = np.stack([down.take(pixels), right.take(pixels)], axis=1).astype(np.float32)
     # A parabola through the gradients of three neighbours has its maximum near the edge.
     is_vertical = np.abs(gradients[:, 0]) > np.abs(gradients[:, 1])
-    steps = np.where(is_vertical, window.shape[1], 1)
-    before, own, after = (_measure_lengths(down, right, found + sign * steps) for sign in (-1, 0, 1))
+    steps = np.where(is_vertical, widths, 1)
+    before, own, after = (_measure_lengths(down, right, pixels + sign * steps) for sign in (-1, 0, 1))
     shifts = (after - before) / (2 * np.maximum(2 * own - before - after, np.abs(after - before)) + 1)
-    points[np.arange(len(found)), 1 - is_vertical] += shifts
-    return 2 * (points + np.array([top, left], np.float32)) + np.float32(0.5), -gradients / own[:, None]
+    points[np.arange(len(points)), 1 - is_vertical] += shifts
+    points += np.repeat(np.array([own.corner for own in found], np.float32), counts, axis=0)
+    bounds = np.cumsum(counts)[:-1]
+    return np.split(2 * points + np.float32(0.5), bounds), np.split(-gradients / own[:, None], bounds)
 
 
 def _measure_lengths(down: np.ndarray, right: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """Measure the lengths of some gradients of two planes, int16 (H, W): float32 (n,)."""
+    """Measure the lengths of some gradients of two planes, int16 (n_pixels,): float32 (n,)."""
     rows, cols = (plane.take(indices).astype(np.float32) for plane in (down, right))
     return np.asarray(np.sqrt(rows * rows + cols * cols))
 
 
-def _choose_mirror_images(descriptors: np.ndarray) -> np.ndarray:
+def _mirror_patches(descriptors: np.ndarray) -> None:
     """Mirror the patches, float32 (n, 128), whose right half has the stronger gradients, in place."""
     mirrored = np.flatnonzero((descriptors * descriptors) @ _RIGHT_OR_LEFT > 0)
     descriptors[mirrored] = descriptors.take(mirrored, axis=0).take(_MIRRORED, axis=1)
-    return descriptors

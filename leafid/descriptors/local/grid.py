@@ -154,6 +154,8 @@ def sample_by_weight(weights: np.ndarray, number: int) -> np.ndarray:
 
     What is heavier than the distance would be selected twice, which adds no information, and is selected once.
     """
+    if not number:
+        return np.zeros(0, np.intp)
     ends = np.cumsum(weights)
     chosen = np.searchsorted(ends, (np.arange(number) + 0.5) * (ends[-1] / number))
     # Ascending numbers need no np.unique, which would take longer than the search.
