@@ -120,10 +120,10 @@ def _relight(image: Image, random: np.random.Generator) -> Image:
     rows, cols = image.shape[:2]
     values = (np.arange(256) / 255) ** random.uniform(*_GAMMA) * random.uniform(*_BRIGHTNESS) * 255
     across, down = random.uniform(-_LIGHT_SLOPE, _LIGHT_SLOPE, 2)
-    light = 1 + across * np.linspace(-1, 1, cols)[None] + down * np.linspace(-1, 1, rows)[:, None]
-    # Values above 255 become white.
-    lit = cv2.convertScaleAbs(cv2.LUT(image, values.astype(np.float32)) * light.astype(np.float32)[..., None])
     reduction = random.uniform(*_REDUCTION)
     size = max(1, round(cols * reduction)), max(1, round(rows * reduction))
-    small = cv2.resize(lit, size, interpolation=cv2.INTER_AREA)
-    return cv2.resize(small, (cols, rows), interpolation=cv2.INTER_LINEAR)
+    small = cv2.LUT(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.round(values).astype(np.uint8))
+    light = 1 + across * np.linspace(-1, 1, size[0])[None] + down * np.linspace(-1, 1, size[1])[:, None]
+    # Values above 255 become white.
+    lit = cv2.multiply(small, cv2.merge([light.astype(np.float32)] * 3), dtype=cv2.CV_8U)
+    return cv2.resize(lit, (cols, rows), interpolation=cv2.INTER_LINEAR)
