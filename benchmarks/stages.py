@@ -31,7 +31,6 @@ _CODEBOOK_PICTURES = 12
 _PATCHES = (
     Expert(descriptor="dense-sift"),
     Expert(descriptor="dense-sift", view="upright", max_patches=4000),
-    Expert(descriptor="dense-chroma-sift", view="picture", size=240, max_patches=2000),
     Expert(descriptor="detected-sift", view="picture"),
 )
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,7 @@ from leafid.descriptors.local.edges import extract_edge_sift
 from leafid.descriptors.local.gradients import SIFT_LENGTH, Pyramid
 from leafid.descriptors.local.grid import Grid, LocalFeatures
 from leafid.descriptors.local.outline import extract_outline_sift
-from leafid.descriptors.local.sift import (
-    CHROMA_LENGTH,
-    extract_chroma_sift,
-    extract_dense_sift,
-    extract_detected_sift,
-)
+from leafid.descriptors.local.sift import extract_dense_sift, extract_detected_sift
 from leafid.descriptors.shape import curvature, fourier, geometry, margin, moments, triangle
 from leafid.descriptors.shape.contour import normalise_shape
 from leafid.descriptors.surface import colour, texture, veins
@@ -53,12 +48,11 @@ class Family:
 class LocalDescriptor:
     """A kind of local features, of `length` values each.
 
-    `reads` is a view of the picture, in grey or the two colour channels of Lab. ``compute(pyramid, region, grid)``
-    extracts the features of the view's pyramid. The region is the leaf's part of the view, or None for all of it.
+    ``compute(pyramid, region, grid)`` extracts the features of the pyramid of a view of the picture. The region is the
+    leaf's part of the view, or None for all of it.
     """
 
     length: int
-    reads: Literal["grey", "chroma"]
     compute: Callable[[Pyramid, np.ndarray | None, Grid], LocalFeatures]
     #: What it looks at, in words for a user.
     summary: str
@@ -130,11 +124,8 @@ FAMILIES: Mapping[str, Family] = {family.name: family for family in _FAMILIES}
 
 #: Every local descriptor, by name.
 LOCAL_DESCRIPTORS: Mapping[str, LocalDescriptor] = {
-    "dense-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_dense_sift, "edges in small patches"),
-    "dense-chroma-sift": LocalDescriptor(
-        CHROMA_LENGTH, "chroma", extract_chroma_sift, "edges between hues in small patches"
-    ),
-    "detected-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_detected_sift, "edges around distinct points"),
-    "edge-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_edge_sift, "patches along margins and veins"),
-    "outline-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_outline_sift, "edges along the outline"),
+    "dense-sift": LocalDescriptor(SIFT_LENGTH, extract_dense_sift, "edges in small patches"),
+    "detected-sift": LocalDescriptor(SIFT_LENGTH, extract_detected_sift, "edges around distinct points"),
+    "edge-sift": LocalDescriptor(SIFT_LENGTH, extract_edge_sift, "patches along margins and veins"),
+    "outline-sift": LocalDescriptor(SIFT_LENGTH, extract_outline_sift, "edges along the outline"),
 }

@@ -93,36 +93,32 @@ class PictureViews:
     def __init__(self, image: np.ndarray, segmentation: Segmentation) -> None:
         self.image = image
         self.segmentation = segmentation if segmentation.blade.any() else cover_whole(image, confidence=0.0)
-        self._pyramids: dict[tuple[str, int, str], tuple[Pyramid, np.ndarray | None]] = {}
+        self._pyramids: dict[tuple[str, int], tuple[Pyramid, np.ndarray | None]] = {}
 
     @cached_property
     def grey(self) -> np.ndarray:
         """The picture in grey, uint8 (H, W)."""
         return cv2.cvtColor(self.image, cv2.COLOR_BGR2GRAY)
 
-    def read_pyramid(self, view: str, size: int, channels: str) -> tuple[Pyramid, np.ndarray | None]:
-        """Make the pyramid of a view in the channels that a local descriptor reads, and the region of the leaf in it.
+    def read_pyramid(self, view: str, size: int) -> tuple[Pyramid, np.ndarray | None]:
+        """Make the pyramid of a view in grey, and the region of the leaf in it.
 
         The view is named as by `leafid.features.recipe.Expert.view`, and its longest side `size` pixels. It is square
         but for the whole picture, which has no region.
         """
-        key = (view, size, channels)
-        if key not in self._pyramids:
-            image, region = self.grey if channels == "grey" else self.image, None
+        if (view, size) not in self._pyramids:
             if view == "picture":
-                image = shrink(image, size)
+                image, region = shrink(self.grey, size), None
             else:
-                image, region = crop_leaf(image, self.segmentation, size, upright=view == "upright")
-            if channels == "chroma":
-                image = np.ascontiguousarray(cv2.cvtColor(image, cv2.COLOR_BGR2LAB)[:, :, 1:])
-            self._pyramids[key] = Pyramid(image), region
-        return self._pyramids[key]
+                image, region = crop_leaf(self.grey, self.segmentation, size, upright=view == "upright")
+            self._pyramids[view, size] = Pyramid(image), region
+        return self._pyramids[view, size]
 
 
 def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures:
     """Extract the local features of a picture for an expert; none where no patch fits its settings."""
     descriptor = LOCAL_DESCRIPTORS[expert.descriptor]
-    return descriptor.compute(*views.read_pyramid(expert.view, expert.size, descriptor.reads), expert.grid)
+    return descriptor.compute(*views.read_pyramid(expert.view, expert.size), expert.grid)
 
 
 def make_views(image: np.ndarray, acquisition_type: AcquisitionType, *, needs_leaf: bool = True) -> PictureViews:
