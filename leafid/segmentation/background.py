@@ -55,7 +55,8 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
 
 
 def _fit_robust_plane(basis: Values, colours: Values, rounds: int) -> Values:
-    fitted = np.median(colours, axis=1, keepdims=True)
+    middle = colours.shape[1] // 2
+    fitted = np.partition(colours, middle, axis=1)[:, middle : middle + 1]
     for _ in range(rounds):
         residual = _sum_squares(colours - fitted)
         weights = _compute_weights(residual, 1.5 * _compute_upper_median(residual) ** 0.5)

@@ -184,14 +184,16 @@ def _mark_pale_parts(lab: Image, sheet: Image, distance: Plane, cuts: Plane, low
     """
     between = cv2.inRange(distance, round(low) + 1, 255) & cv2.compare(distance, cuts, cv2.CMP_LE)
     between = cv2.morphologyEx(between, cv2.MORPH_OPEN, _SQUARE)
-    if not cv2.countNonZero(between) or not (leaf := distance > cuts).any():
+    leaf = cv2.compare(distance, cuts, cv2.CMP_GT)
+    if not cv2.countNonZero(between) or not cv2.countNonZero(leaf):
         return None
-    colours, sheet_colours = lab.astype(np.float32), sheet.astype(np.float32)
-    shade = np.minimum((colours[..., :1] + 1) / (sheet_colours[..., :1] + 1), 1)
-    chroma = (colours[..., 1:] - 128) - shade * (sheet_colours[..., 1:] - 128)
-    hue = chroma[leaf].mean(axis=0)
-    hue /= np.hypot(*hue) + 1e-6
-    between &= cv2.compare(chroma @ hue, _MIN_LEAF_CHROMA, cv2.CMP_GT)
+    lightness, *colour = np.stack(cv2.split(lab)).astype(np.float32)
+    sheet_lightness, *sheet_colour = np.stack(cv2.split(sheet)).astype(np.float32)
+    shade = np.minimum((lightness + 1) / (sheet_lightness + 1), 1)
+    chroma = [own - 128 - shade * (behind - 128) for own, behind in zip(colour, sheet_colour, strict=True)]
+    hue = np.array([cv2.mean(own, leaf)[0] for own in chroma])
+    along = cv2.addWeighted(chroma[0], hue[0], chroma[1], hue[1], 0)
+    between &= cv2.compare(along, _MIN_LEAF_CHROMA * (np.hypot(*hue) + 1e-6), cv2.CMP_GT)
     return cv2.morphologyEx(between, cv2.MORPH_OPEN, _SQUARE)
 
 
