@@ -73,7 +73,7 @@ class Original:
 def jitter_picture(
     image: Image, leaf: Segmentation, number: int, acquisition_type: AcquisitionType
 ) -> tuple[Image, Segmentation]:
-    """Tilt a picture and its leaf (odd numbers), or change its light and make it less sharp (even numbers).
+    """Tilt a picture and its leaf, change the light, and make it less sharp.
 
     Descriptors change more with the leaf's position and the light than between species, and a few plants of a species
     don't show how. Classifiers that also learn from jittered pictures learn to ignore such changes. The result depends
@@ -86,9 +86,8 @@ def jitter_picture(
        document analysis", ICDAR 2003, section 2, doi:10.1109/ICDAR.2003.1227801
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
-    if number % 2:
-        return _tilt(image, leaf, random, fill=acquisition_type is AcquisitionType.PHOTO)
-    return _relight(image, random), leaf
+    tilted, tilted_leaf = _tilt(image, leaf, random, fill=acquisition_type is AcquisitionType.PHOTO)
+    return _relight(tilted, random), tilted_leaf
 
 
 def _tilt(image: Image, leaf: Segmentation, random: np.random.Generator, *, fill: bool) -> tuple[Image, Segmentation]:

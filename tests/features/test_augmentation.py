@@ -59,21 +59,13 @@ def test_the_leaf_moves_with_the_picture(leaf_on_white, number, shape):
 
 @pytest.mark.parametrize("number", [1, 3, 5])
 def test_the_sheet_continues_beside_a_tilted_sheet(leaf_on_white, number):
+    """Only the light differs there: of 250 levels, gamma, brightness and both slopes leave at least 170."""
     found = jitter(leaf_on_white, number, SCAN)
     edge = np.concatenate([found[0], found[-1], found[:, 0], found[:, -1]])
-    assert (edge == 250).all()
+    assert (edge > 170).all()
 
 
-@pytest.mark.parametrize("number", [2, 4, 6])
-def test_in_other_light_a_leaf_keeps_its_place(leaf_on_white, number):
-    found = jitter(leaf_on_white, number, SCAN)
-    assert (found != leaf_on_white).any()
-    mask, lit = segment(leaf_on_white, SCAN).mask, segment(found, SCAN).mask
-    # Read at less than half its size and enlarged again, an edge may move by a pixel.
-    assert (mask & lit).sum() / (mask | lit).sum() > 0.95
-
-
-ODD, EVEN = range(1, 40, 2), range(2, 41, 2)
+NUMBERS = range(1, 40)
 
 
 def test_perspective_makes_the_near_end_larger():
@@ -81,7 +73,7 @@ def test_perspective_makes_the_near_end_larger():
     image = np.full((300, 300, 3), 255, np.uint8)
     image[75:225, 75:225] = 0
     ratios = []
-    for number in ODD:
+    for number in NUMBERS:
         dark = (jitter(image, number, SCAN) < 128).any(axis=2)
         upper, lower = dark[:150].sum(), dark[150:].sum()
         ratios.append(max(upper, lower) / min(upper, lower))
@@ -91,7 +83,7 @@ def test_perspective_makes_the_near_end_larger():
 
 def test_light_differs_between_pictures_and_falls_to_a_side():
     grey = np.full((100, 100, 3), 128, np.uint8)
-    lit = [jitter(grey, number, SCAN).astype(float) for number in EVEN]
+    lit = [jitter(grey, number, SCAN).astype(float) for number in NUMBERS]
     assert np.std([image.mean() for image in lit]) > 5
     assert max(abs(image[:, :20].mean() - image[:, -20:].mean()) / image.mean() for image in lit) > 0.08
     assert max(abs(image[:20].mean() - image[-20:].mean()) / image.mean() for image in lit) > 0.08
@@ -100,13 +92,12 @@ def test_light_differs_between_pictures_and_falls_to_a_side():
 def test_pictures_in_other_light_are_less_sharp():
     stripes = np.zeros((120, 120, 3), np.uint8)
     stripes[:, ::4] = stripes[:, 1::4] = 200
-    contrast = [np.ptp(jitter(stripes, number, SCAN)[20:-20, 20:-20].astype(int)) / 200 for number in EVEN]
+    contrast = [np.ptp(jitter(stripes, number, SCAN)[20:-20, 20:-20].astype(int)) / 200 for number in NUMBERS]
     assert np.median(contrast) < 0.9
 
 
 def test_some_jittered_pictures_are_less_sharp():
-    """Reduced to half their size and less, of noise a fourth of the differences between neighbouring pixels is left."""
+    """Reduced to half their size, of noise less is left than tilting leaves: at most a sixth."""
     noise = np.random.default_rng(0).integers(100, 156, (64, 64, 3)).astype(np.uint8)
-    jittered = [jitter(noise, number, PHOTO).astype(float) for number in range(12)]
-    roughness = [np.abs(np.diff(image, axis=1)).mean() for image in jittered]
-    assert min(roughness) < 0.25 * max(roughness)
+    roughness = [np.abs(np.diff(jitter(noise, number, PHOTO).astype(float), axis=1)).mean() for number in range(12)]
+    assert min(roughness) < np.abs(np.diff(noise.astype(float), axis=1)).mean() / 6
