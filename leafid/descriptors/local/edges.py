@@ -19,7 +19,6 @@ from leafid.descriptors.local.gradients import (
 from leafid.descriptors.local.grid import (
     Grid,
     LocalFeatures,
-    concatenate_features,
     sample_by_weight,
     weigh_positions,
 )
@@ -58,17 +57,15 @@ def extract_edge_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Gri
     levels = list(grey.read_levels(grid.scales))
     if not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
-    found = []
-    for level, points, directions in zip(levels, *_sample_edges(levels, grid), strict=True):
-        # Columns run a quarter turn to the left of the rows.
-        columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
-        descriptors = describe_turned_patches(level.picture, points, directions, columns)
-        scale = np.float32(np.log2(N_CELLS * CELL / max(level.shape)))
-        positions = (points + np.float32(0.5)) / np.array(level.shape, np.float32)
-        found.append(LocalFeatures(descriptors, positions, np.full(len(points), scale)))
-    features = concatenate_features(found)
-    _mirror_patches(features.descriptors)
-    return normalise_patches(features)
+    owners, points, directions = _sample_edges(levels, grid)
+    # Columns run a quarter turn to the left of the rows.
+    columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
+    descriptors = describe_turned_patches([level.picture for level in levels], owners, points, directions, columns)
+    _mirror_patches(descriptors)
+    shapes = np.array([level.shape for level in levels], np.float32)
+    scales = np.log2(N_CELLS * CELL / shapes.max(axis=1))
+    positions = (points + np.float32(0.5)) / shapes[owners]
+    return normalise_patches(LocalFeatures(descriptors, positions, scales[owners]))
 
 
 class _Edges(NamedTuple):
@@ -113,10 +110,10 @@ def _weigh_window(shape: tuple[int, int], corner: tuple[int, int], deviation: fl
     return np.outer(by_row, by_col).ravel().astype(np.float32)
 
 
-def _sample_edges(levels: Sequence[Level], grid: Grid) -> tuple[list[np.ndarray], list[np.ndarray]]:
+def _sample_edges(levels: Sequence[Level], grid: Grid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sample points of edges at least half a patch from the picture's border, and the directions to their dark sides.
 
-    Both are float32 (n, 2) for each level, rows and columns; directions are unit vectors.
+    Returns their levels, int (n,), and both, float32 (n, 2), rows and columns; directions are unit vectors.
     """
     found = [_find_edges(level, grid) for level in levels]
     sizes, counts = np.array([len(own.down) for own in found]), np.array([len(own.pixels) for own in found])
@@ -135,10 +132,11 @@ def _sample_edges(levels: Sequence[Level], grid: Grid) -> tuple[list[np.ndarray]
             for start, count in zip(first.tolist(), counts.tolist(), strict=True)
         ]
         pixels, counts = pixels[np.concatenate(chosen)], np.array([len(own) for own in chosen])
-    widths = np.repeat([own.width for own in found], counts)
+    owners = np.repeat(np.arange(len(levels)), counts)
+    widths = np.array([own.width for own in found])[owners]
     rows = pixels // widths
     points = np.stack([rows, pixels - rows * widths], axis=1).astype(np.float32)
-    pixels += np.repeat(starts, counts)
+    pixels += starts[owners]
     gradients = np.stack([down.take(pixels), right.take(pixels)], axis=1).astype(np.float32)
     # A parabola through the gradients of three neighbours has its maximum near the edge.
     is_vertical = np.abs(gradients[:, 0]) > np.abs(gradients[:, 1])
@@ -146,9 +144,8 @@ def _sample_edges(levels: Sequence[Level], grid: Grid) -> tuple[list[np.ndarray]
     before, own, after = (_measure_lengths(down, right, pixels + sign * steps) for sign in (-1, 0, 1))
     shifts = (after - before) / (2 * np.maximum(2 * own - before - after, np.abs(after - before)) + 1)
     points[np.arange(len(points)), 1 - is_vertical] += shifts
-    points += np.repeat(np.array([own.corner for own in found], np.float32), counts, axis=0)
-    bounds = np.cumsum(counts)[:-1]
-    return np.split(2 * points + np.float32(0.5), bounds), np.split(-gradients / own[:, None], bounds)
+    points += np.array([own.corner for own in found], np.float32)[owners]
+    return owners, 2 * points + np.float32(0.5), -gradients / own[:, None]
 
 
 def _measure_lengths(down: np.ndarray, right: np.ndarray, indices: np.ndarray) -> np.ndarray:

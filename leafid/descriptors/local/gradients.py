@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import cv2
@@ -19,6 +19,8 @@ SIFT_LENGTH = N_ORIENTATIONS * N_CELLS**2
 
 # Turned patches that are read at once: few enough to stay in the processor's cache.
 _BATCH_SIZE = 192
+# Pixels between pictures that patches are read from together: half the diagonal of a patch with its frame, twice.
+_FRAME = 2 * 14
 # Unit of grey levels is 1/128. A component along a diagonal is √2 times the smaller of the two differences.
 _PRECISION = 128
 _PLANE_UNITS = np.where(np.arange(N_ORIENTATIONS) % 2, np.sqrt(2), 1).astype(np.float32) / (255 * _PRECISION)
@@ -76,12 +78,15 @@ class Level:
         return _compute_cell_roots(_compute_gradient_planes(framed))
 
 
-def describe_turned_patches(grey: np.ndarray, points: np.ndarray, across: np.ndarray, along: np.ndarray) -> np.ndarray:
+def describe_turned_patches(
+    pictures: Sequence[np.ndarray], owners: np.ndarray, points: np.ndarray, across: np.ndarray, along: np.ndarray
+) -> np.ndarray:
     """Describe patches around points, whose rows follow one another `across`, and columns `along`.
 
-    The picture is uint8 (H, W), and white beyond its border; the others are float32 (n, 2), of rows and columns, the
-    last two unit vectors. Returns the square root of each cell's mean gradient along 8 directions of the patch,
-    clockwise from the right: float32 (n, 128).
+    The pictures are uint8 (H, W), and white beyond their borders; `owners`, int (n,), are the indices of those that the
+    patches are read from. The others are float32 (n, 2), of rows and columns, the last two unit vectors. Returns the
+    square root of each cell's mean gradient along 8 directions of the patch, clockwise from the right: float32
+    (n, 128).
     """
     side = N_CELLS * CELL
     # Patches stand side by side in a strip, because OpenCV is several times faster on long rows. Each has a frame of
@@ -89,16 +94,33 @@ def describe_turned_patches(grey: np.ndarray, points: np.ndarray, across: np.nda
     width = side + CELL
     down, right = (np.arange(number, dtype=np.float32) - np.float32((side + 1) / 2) for number in (side + 2, width))
     steps = np.stack(np.broadcast_arrays(np.float32(1), down[:, None], right), axis=1)
+    canvas, corners = _place_side_by_side(pictures)
+    places = points + corners[owners]
     patches = np.empty((len(points), N_CELLS, N_CELLS, N_ORIENTATIONS), np.float32)
     for start in range(0, len(points), _BATCH_SIZE):
         own = slice(start, start + _BATCH_SIZE)
-        axes = (np.stack([points[own, k], across[own, k], along[own, k]], axis=1) for k in (0, 1))
+        axes = (np.stack([places[own, k], across[own, k], along[own, k]], axis=1) for k in (0, 1))
         rows, cols = (np.matmul(vectors, steps).reshape(side + 2, -1) for vectors in axes)
-        strip = cv2.remap(grey, cols, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=255)
+        strip = cv2.remap(canvas, cols, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=255)
         planes = _compute_gradient_planes(cv2.copyMakeBorder(strip, 0, 0, 0, 2, cv2.BORDER_REPLICATE))
         found = _compute_cell_roots(planes).reshape(N_CELLS, -1, width // CELL, N_ORIENTATIONS)
         patches[own] = found[:, :, :N_CELLS].transpose(1, 0, 2, 3)
     return patches.reshape(-1, SIFT_LENGTH)
+
+
+def _place_side_by_side(pictures: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Place pictures side by side on white, with room for turned patches between them.
+
+    So patches of all pictures are read together: those of one are few. Returns the canvas, uint8 (H, W), and row and
+    column of the upper left corners, float32 (n_pictures, 2).
+    """
+    widths = [picture.shape[1] + _FRAME for picture in pictures]
+    starts = np.cumsum(widths) - widths
+    height = max(len(picture) for picture in pictures)
+    canvas = np.full((height, sum(widths)), 255, np.uint8)
+    for start, picture in zip(starts, pictures, strict=True):
+        canvas[: len(picture), start : start + picture.shape[1]] = picture
+    return canvas, np.column_stack([np.zeros(len(pictures)), starts]).astype(np.float32)
 
 
 def _reduce_by_root(picture: np.ndarray) -> np.ndarray:

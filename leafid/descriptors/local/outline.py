@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 
 from leafid.descriptors.local.gradients import CELL, N_CELLS, SIFT_LENGTH, Pyramid, describe_turned_patches
-from leafid.descriptors.local.grid import Grid, LocalFeatures, concatenate_features
+from leafid.descriptors.local.grid import Grid, LocalFeatures
 from leafid.descriptors.local.sift import normalise_patches
 
 # Length of outline on each side of a point that its direction is taken from, in sides of the patch.
@@ -37,23 +37,25 @@ def extract_outline_sift(grey: Pyramid, region: np.ndarray | None = None, grid: 
     if not contours:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
     outline, lengths = np.concatenate(contours), np.array([len(contour) for contour in contours])
-    size, levels = np.array(grey.picture.shape), [LocalFeatures.zeros(0, SIFT_LENGTH)]
-    for level in grey.read_levels(grid.scales):
-        ratios = np.array(level.shape) / size
-        side = N_CELLS * CELL / ratios.max()
-        number = grid.max_patches // grid.scales if grid.max_patches else int(len(outline) / side * N_CELLS)
-        chosen = np.linspace(0, len(outline), max(number, 1), endpoint=False).astype(np.intp)
-        points, directions = _sample_outlines(outline, lengths, chosen, _REACH * side)
-        # Columns run up the picture; rows towards the inside, which is on the left of the outline's direction.
-        along = np.where(directions[:, :1] > 0, -directions, directions)
-        across = directions[:, ::-1] * np.array([-1, 1], np.float32)
-        centres = (points + 0.5) * ratios.astype(np.float32) - 0.5
-        descriptors = describe_turned_patches(level.picture, centres, across, along)
-        positions = (points + 0.5) / size
-        positions[:, 1] = 0.5 + np.abs(positions[:, 1] - 0.5)
-        scales = np.full(len(points), np.log2(side / size.max()), np.float32)
-        levels.append(LocalFeatures(descriptors, positions.astype(np.float32), scales))
-    return normalise_patches(concatenate_features(levels))
+    size, levels = np.array(grey.picture.shape, np.float32), list(grey.read_levels(grid.scales))
+    if not levels:
+        return LocalFeatures.zeros(0, SIFT_LENGTH)
+    ratios = np.array([level.shape for level in levels], np.float32) / size
+    sides = N_CELLS * CELL / ratios.max(axis=1)
+    counts = np.maximum(len(outline) / sides * N_CELLS, 1).astype(int)
+    if grid.max_patches:
+        counts[:] = max(grid.max_patches // grid.scales, 1)
+    owners = np.repeat(np.arange(len(levels)), counts)
+    chosen = np.concatenate([np.linspace(0, len(outline), count, endpoint=False) for count in counts.tolist()])
+    points, directions = _sample_outlines(outline, lengths, chosen.astype(np.intp), _REACH * sides[owners])
+    # Columns run up the picture; rows towards the inside, which is on the left of the outline's direction.
+    along = np.where(directions[:, :1] > 0, -directions, directions)
+    across = directions[:, ::-1] * np.array([-1, 1], np.float32)
+    centres = (points + np.float32(0.5)) * ratios[owners] - np.float32(0.5)
+    descriptors = describe_turned_patches([level.picture for level in levels], owners, centres, across, along)
+    positions = (points + np.float32(0.5)) / size
+    positions[:, 1] = 0.5 + np.abs(positions[:, 1] - 0.5)
+    return normalise_patches(LocalFeatures(descriptors, positions, np.log2(sides / size.max())[owners]))
 
 
 def _find_outlines(region: np.ndarray) -> list[np.ndarray]:
@@ -63,15 +65,16 @@ def _find_outlines(region: np.ndarray) -> list[np.ndarray]:
 
 
 def _sample_outlines(
-    points: np.ndarray, lengths: np.ndarray, chosen: np.ndarray, reach: float
+    points: np.ndarray, lengths: np.ndarray, chosen: np.ndarray, reach: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Take the chosen points of contours of some lengths, one after the other.
 
-    Returns them, and the outline's directions there, over `reach` on both sides: unit vectors of row and column.
+    Returns them, and the outline's directions there, over the `reach` of each on both sides: unit vectors of row and
+    column.
     """
     starts = np.cumsum(lengths) - lengths
     own = np.searchsorted(starts, chosen, side="right") - 1
     first, length = starts[own], lengths[own]
-    step = np.minimum(max(round(reach), 2), length // 4)
+    step = np.minimum(np.maximum(np.round(reach).astype(np.intp), 2), length // 4)
     chords = points[first + (chosen - first + step) % length] - points[first + (chosen - first - step) % length]
     return points[chosen], chords / np.maximum(np.hypot(chords[:, :1], chords[:, 1:]), np.float32(1e-6))
