@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from leafid.segmentation.result import Image, Mask, Segmentation, find_convex_hull, smooth
+from leafid.segmentation.result import Image, Mask, Segmentation, find_convex_hull
 
 _MOMENTS_SIZE = 64  # pixels on the shorter side of the leaf's box that its axis is estimated from
 _MARGIN = 0.05  # free part of the square on each side of the leaf
@@ -63,7 +63,8 @@ def crop_leaf(image: Image, segmentation: Segmentation, size: int, *, upright: b
     crop = image[box]
     if sigma:
         # The kernel ends at two standard deviations, beyond which weights are negligible.
-        crop = smooth(crop, sigma, max(1, round(2 * sigma)))
+        side = 2 * max(1, round(2 * sigma)) + 1
+        crop = cv2.GaussianBlur(crop, (side, side), sigma)
     crop = cv2.warpAffine(crop, matrix, (size, size), borderMode=cv2.BORDER_CONSTANT, borderValue=(255, 255, 255))
     if segmentation.coverage is not None:
         coverage = cv2.warpAffine(segmentation.coverage[box], matrix, (size, size))

@@ -62,12 +62,6 @@ def find_convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
     return np.asarray(cv2.convexHull(np.concatenate(contours)), np.int32)
 
 
-def smooth(image: NDArray[np.uint8], sigma: float, reach: int = 2) -> NDArray[np.uint8]:
-    """Smooth by a Gaussian that ends `reach` pixels away; OpenCV's own, in fixed point, takes half as long again."""
-    kernel = cv2.getGaussianKernel(2 * reach + 1, sigma)
-    return cv2.sepFilter2D(image, -1, kernel, kernel)
-
-
 def downsample2(image: NDArray[Value]) -> NDArray[Value]:
     """Average blocks of 2 × 2 pixels; an odd last row or column is dropped.
 

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import downsample2, smooth
+from leafid.segmentation.result import downsample2
 
 Mask = NDArray[np.bool_]
 Points = NDArray[np.float64]  # contour points, float64 (n, 2), rows and columns
@@ -130,7 +130,7 @@ def _scale(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     crop = cv2.copyMakeBorder(crop, border, border, border, border, cv2.BORDER_CONSTANT, value=0)
     if scale > 1:
         # The stairs of a small mask's pixels would grow into teeth.
-        crop = smooth(crop, 0.7)
+        crop = cv2.GaussianBlur(crop, (5, 5), 0.7)
     # Whole pixels in both directions, so that a turned or mirrored leaf is sampled at the same points.
     height, width = (max(1, round(length * scale)) for length in crop.shape)
     return cv2.resize(crop, (width, height), interpolation=cv2.INTER_LINEAR)
@@ -138,15 +138,15 @@ def _scale(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def trace_contours(grey: NDArray[np.uint8]) -> list[Points]:
     """Trace the outer contours of the half-covered level, largest first, with one point a pixel."""
-    level = smooth(grey, 1.0)
-    if level.max() < 128:  # a hair thinner than the smoothing: only its own pixels remain
-        level = grey
-    inside = level >= min(128, int(level.max()))
+    smooth = cv2.GaussianBlur(grey, (5, 5), 1.0)
+    if smooth.max() < 128:  # a hair thinner than the smoothing: only its own pixels remain
+        smooth = grey
+    inside = smooth >= min(128, int(smooth.max()))
     pixel_contours, _ = cv2.findContours(inside.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     areas = np.array([cv2.contourArea(contour) + len(contour) for contour in pixel_contours])
     order = np.argsort(-areas, kind="stable")
     order = order[areas[order] >= PART_SHARE * areas.max()]
-    return [_refine_contour(pixel_contours[index][:, 0, :], level) for index in order]
+    return [_refine_contour(pixel_contours[index][:, 0, :], smooth) for index in order]
 
 
 def _refine_contour(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Points:
