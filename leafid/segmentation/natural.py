@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 
 from leafid.segmentation.result import Image, Mask, shrink
 
-Plane = NDArray[np.float32]
-
 MODEL_SIZE = 200  # longer side of the reduced picture: of most pictures a power of two smaller, which is fast
 # Pixels darker than this part of the picture's light are shade between leaves; factor of their prior probability.
 _SHADE, _SHADE_PRIOR = 0.3, 0.3
@@ -16,8 +14,8 @@ _SHADE, _SHADE_PRIOR = 0.3, 0.3
 _SKIN_HUE, _SKIN_LIGHT = 136, 0.5
 _SKY_HUE, _SKY_LIGHT = 128, 0.8
 _RARE_PRIOR = 0.5
-# Alternations between learning the colours of leaf and background and finding the leaf: on every other pixel in both
-# directions, and then on all.
+# Alternations between learning the colours of leaf and background and finding the leaf: at half that size, and then at
+# the full one.
 _COARSE_ROUNDS, _FINE_ROUNDS = 6, 2
 _RADIUS, _EPSILON = 2, 1e-3  # of the guided filter: pixels of the reduced picture; variance of grey values in [0, 1]
 # Contribution of each value of L, a and b to the number of a colour bin, of 24 × 40 × 40.
@@ -37,7 +35,9 @@ def segment_photo(image: Image, *, sky: bool = False) -> tuple[Mask, float]:
     learns each colour's probability of leaf; colour and position give the probability of leaf at each pixel, which a
     `GuidedFilter` aligns with the picture's edges. The region that is largest and nearest to the middle is kept.
     """
-    probability = _estimate_leaf_probability(shrink(image, MODEL_SIZE), sky=sky)
+    lab = cv2.cvtColor(shrink(image, MODEL_SIZE), cv2.COLOR_BGR2LAB)
+    coarse = _estimate_leaf_probability(shrink(lab, MODEL_SIZE // 2), None, _COARSE_ROUNDS, sky=sky)
+    probability = _estimate_leaf_probability(lab, coarse, _FINE_ROUNDS, sky=sky)
     mask = _select_central_region((probability > 0.5).astype(np.uint8))
     confidence = _estimate_confidence(mask, probability)
     # Enlarging the probability places the edge between the pixels; other regions stay just below the threshold.
@@ -45,23 +45,25 @@ def segment_photo(image: Image, *, sky: bool = False) -> tuple[Mask, float]:
     return cv2.resize(selected, image.shape[1::-1], interpolation=cv2.INTER_LINEAR) > 0.5, confidence
 
 
-def _estimate_leaf_probability(small: Image, *, sky: bool) -> Plane:
-    rows, cols = small.shape[:2]
+def _estimate_leaf_probability(
+    lab: Image, start: NDArray[np.float32] | None, rounds: int, *, sky: bool
+) -> NDArray[np.float32]:
+    rows, cols = lab.shape[:2]
     row = np.linspace(-1, 1, rows, dtype=np.float32)[:, None]
     col = np.linspace(-1, 1, cols, dtype=np.float32)[None]
     prior = 0.1 + 0.8 * np.exp(-1.5 * row**2) * np.exp(-1.5 * col**2)
-    planes = cv2.split(cv2.cvtColor(small, cv2.COLOR_BGR2LAB))
+    planes = cv2.split(lab)
     lightness, a, b = planes
     # The 90th percentile.
     light = np.searchsorted(cv2.calcHist([lightness], [0], None, [256], [0, 256]).cumsum(), 0.9 * lightness.size)
-    prior *= np.where(lightness < _SHADE * light, np.float32(_SHADE_PRIOR), np.float32(1))
+    np.multiply(prior, np.float32(_SHADE_PRIOR), out=prior, where=lightness < _SHADE * light)
     is_rare = (cv2.min(a, b) > _SKIN_HUE) & (lightness > _SKIN_LIGHT * light)
     # What fills the middle is a leaf in autumn.
     middle = is_rare[2 * rows // 5 : -(-3 * rows // 5), 2 * cols // 5 : -(-3 * cols // 5)]
     is_rare &= middle.mean() < 0.5
     if sky:
         is_rare |= (b < _SKY_HUE) & (lightness > _SKY_LIGHT * light)
-    prior *= np.where(is_rare, np.float32(_RARE_PRIOR), np.float32(1))
+    np.multiply(prior, np.float32(_RARE_PRIOR), out=prior, where=is_rare)
     l_bin, a_bin, b_bin = (cv2.LUT(values, bins) for values, bins in zip(planes, _COLOUR_BINS, strict=True))
     colour = cv2.add(cv2.add(l_bin, a_bin), b_bin).ravel()
     # Few of the possible colours occur: renumber those, so that the sums below run over few bins.
@@ -69,23 +71,15 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> Plane:
     used = count.nonzero()[0]
     number = np.empty_like(count)
     number[used] = np.arange(used.size)
-    colour = number.take(colour).reshape(rows, cols)
-    prior_odds = np.sqrt(prior / (1 - prior))
-    guide = lightness.astype(np.float32) / 255
-    half = np.s_[::2, ::2]
-    coarse = _alternate(prior[half], prior_odds[half], colour[half], guide[half], _COARSE_ROUNDS)
-    start = cv2.resize(coarse, (cols, rows), interpolation=cv2.INTER_LINEAR)
-    return _alternate(start, prior_odds, colour, guide, _FINE_ROUNDS)
-
-
-def _alternate(probability: Plane, prior_odds: Plane, colour: NDArray[np.intp], guide: Plane, rounds: int) -> Plane:
-    """Alternate between learning each colour's probability of leaf, and the probability at each pixel."""
-    count = np.bincount(colour.ravel()) + 1
-    guided_filter = GuidedFilter(guide, _RADIUS, _EPSILON)
+    colour = number.take(colour)
+    count = count[used] + 1
+    prior_odds = np.sqrt(prior / (1 - prior)).ravel()
+    guided_filter = GuidedFilter(lightness.astype(np.float32) / 255, _RADIUS, _EPSILON)
+    probability = prior if start is None else cv2.resize(start, (cols, rows), interpolation=cv2.INTER_LINEAR)
     for _ in range(rounds):
-        by_colour = (np.bincount(colour.ravel(), weights=probability.ravel()) + 0.5) / count
+        by_colour = (np.bincount(colour, weights=probability.ravel()) + 0.5) / count
         odds = (by_colour / (1 - by_colour)).astype(np.float32).take(colour) * prior_odds
-        probability = np.clip(guided_filter(odds / (odds + 1)), 0, 1)
+        probability = np.clip(guided_filter((odds / (odds + 1)).reshape(rows, cols)), 0, 1)
     return probability
 
 
@@ -102,19 +96,19 @@ class GuidedFilter:
        doi:10.1109/TPAMI.2012.213
     """
 
-    def __init__(self, guide: Plane, radius: int, epsilon: float) -> None:
+    def __init__(self, guide: NDArray[np.float32], radius: int, epsilon: float) -> None:
         self._guide = guide
         self._window = (2 * radius + 1, 2 * radius + 1)
         self._mean = self._blur(guide)
         self._gain = np.float32(1) / (self._blur(guide * guide) - self._mean * self._mean + np.float32(epsilon))
 
-    def __call__(self, values: Plane) -> Plane:
+    def __call__(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Filter a map."""
         mean = self._blur(values)
         slope = (self._blur(self._guide * values) - self._mean * mean) * self._gain
         return self._blur(slope) * self._guide + self._blur(mean - slope * self._mean)
 
-    def _blur(self, values: Plane) -> Plane:
+    def _blur(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.asarray(cv2.blur(values, self._window, borderType=cv2.BORDER_REPLICATE), np.float32)
 
 
@@ -128,7 +122,7 @@ def _select_central_region(marked: NDArray[np.uint8]) -> Mask:
     return labels == 1 + int(np.argmax(area * np.exp(-2 * distance**2)))
 
 
-def _estimate_confidence(mask: Mask, probability: Plane) -> float:
+def _estimate_confidence(mask: Mask, probability: NDArray[np.float32]) -> float:
     if not mask.any() or mask.all():
         return 0.0
     separation = float(probability[mask].mean() - probability[~mask].mean())
