@@ -13,6 +13,10 @@ from leafid.learning.feature_maps import apply_feature_map
 
 Array = np.ndarray
 
+# Iterations of logistic regression, and the gradient of the mean loss at which it stops, as in scikit-learn.
+_MAX_ITERATIONS = 200
+_MAX_GRADIENT = 1e-4
+
 
 @dataclass(frozen=True, slots=True)
 class LinearScorer:
@@ -77,6 +81,35 @@ def fit_linear(
     return coefficients.T.astype(np.float32), intercepts.astype(np.float32)
 
 
+def fit_logistic(rows: Array, labels: Array, weights: Array, regularisation: float) -> tuple[Array, Array]:
+    """Train logistic regressions of the same rows (n, d) with several weights, float (n, m), together.
+
+    Each row is read once for all of them, which takes a fraction of the time of one after the other. Labels are 0 and
+    1. Returns coefficients, float32 (d, m), and intercepts, float32 (m,).
+    """
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    shape = rows.shape[1] + 1, weights.shape[1]
+    signs = np.where(labels, np.float32(1), np.float32(-1))[:, None]
+    rows, weights = rows.astype(np.float32), weights.astype(np.float32)
+    scale = 1 / weights.sum(axis=0).max()
+
+    def compute_loss(point: Array) -> tuple[float, Array]:
+        coefficients = point.reshape(shape).astype(np.float32)
+        margins = signs * (rows @ coefficients[:-1] + coefficients[-1])
+        slopes = -signs * weights * expit(-margins)
+        penalised = regularisation * coefficients[:-1].astype(np.float64)
+        loss = (weights * np.logaddexp(0, -margins)).sum(dtype=np.float64) + (penalised * coefficients[:-1]).sum() / 2
+        gradient = np.vstack([rows.T @ slopes + penalised, slopes.sum(axis=0)])
+        return scale * float(loss), scale * gradient.ravel()
+
+    options = {"maxiter": _MAX_ITERATIONS, "gtol": _MAX_GRADIENT, "ftol": 0}
+    found = minimize(compute_loss, np.zeros(np.prod(shape)), jac=True, method="L-BFGS-B", options=options).x
+    coefficients = found.reshape(shape).astype(np.float32)
+    return coefficients[:-1], coefficients[-1]
+
+
 def encode_one_vs_rest(labels: Array) -> Array:
     """Encode labels as regression targets: float32 (n, n_species), 1 in the label's column and -1 in all others."""
     return np.where(labels[:, None] == np.arange(labels.max() + 1), np.float32(1), np.float32(-1))
@@ -105,7 +138,7 @@ def _fit_model(kind: str, rows: Array, labels: Array, weights: Array, regularisa
         model = LinearSVC(C=1 / regularisation, random_state=0, max_iter=2000)
         return model.fit(rows, labels, sample_weight=weights)
     if kind == "logistic":
-        model = LogisticRegression(C=1 / regularisation, max_iter=200)
+        model = LogisticRegression(C=1 / regularisation, max_iter=_MAX_ITERATIONS)
         return model.fit(rows, labels, sample_weight=weights)
     model = Ridge(alpha=regularisation, solver="cholesky")
     return model.fit(rows, encode_one_vs_rest(labels), sample_weight=weights)

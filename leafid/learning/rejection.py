@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from leafid.learning.linear import fit_linear
+from leafid.learning.linear import fit_logistic
 from leafid.learning.rows import make_rows
 
 #: Evidence of the fused answer, of each expert, and of their agreement.
@@ -234,25 +234,17 @@ def _fit_logistic(positive: Examples, negative: Examples, regularisation: float)
     values = compressed.read(slice(None))
     labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
     weights = np.concatenate([own.weights / own.weights.sum() for own in (positive, negative)]) * (len(labels) / 2)
-
-    coefficients, intercepts = fit_linear("logistic", values, labels, regularisation, weights)
-    logits = (values @ coefficients + intercepts)[:, 1].astype(np.float64)
     folds = np.concatenate([_assign_folds(own.groups) for own in (positive, negative)])
-    for fold in np.unique(folds):
-        rest = folds != fold
-        if len(set(labels[rest])) == 2:
-            own = fit_linear("logistic", values[rest], labels[rest], regularisation, weights[rest])
-            logits[~rest] = (values[~rest] @ own[0] + own[1])[:, 1]
-
-    slope, offset = (
-        found.item(1) for found in fit_linear("logistic", logits[:, None], labels, _CALIBRATION_REGULARISATION, weights)
-    )
-    coefficients = rows.rotate_back(coefficients, combinations)
-    if rows.scale is not None:
-        coefficients = coefficients * rows.scale[:, None]
-    final = slope * np.append(coefficients[:, 1], intercepts[1] - rows.mean @ coefficients[:, 1])
-    final[-1] += offset
-    return final.astype(np.float32), _apply_logistic(slope * logits[labels == 1] + offset)
+    seen = np.not_equal.outer(folds, np.arange(-1, _N_FOLDS))
+    # Without all groups of a class there is nothing to learn.
+    seen |= ~(seen[labels == 1].any(axis=0) & seen[labels == 0].any(axis=0))
+    coefficients, intercepts = fit_logistic(values, labels, weights[:, None] * seen, regularisation)
+    logits = np.take_along_axis(values @ coefficients + intercepts, folds[:, None] + 1, axis=1)
+    slope, offset = fit_logistic(logits, labels, weights[:, None], _CALIBRATION_REGULARISATION)
+    coefficients = rows.rotate_back(coefficients[:, :1], combinations)[:, 0] * rows.scale
+    final = slope[0] * np.append(coefficients, intercepts[0] - rows.mean @ coefficients)
+    final[-1] += offset[0]
+    return final.astype(np.float32), _apply_logistic(logits[labels == 1, 0] * slope[0] + offset)
 
 
 def _assign_folds(groups: Sequence[str] | np.ndarray) -> np.ndarray:

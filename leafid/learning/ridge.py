@@ -24,6 +24,8 @@ Classifier = tuple[np.ndarray, np.ndarray]
 
 # Ratio of the trace of a matrix to the penalty above which single precision would lose the penalty.
 _MAX_SINGLE_RATIO = 1e5
+# Rows of a kernel matrix that are copied at once, so that they stay in the processor's cache.
+_ROWS_AT_ONCE = 64
 # Penalty of the softmax regression.
 _SOFTMAX_REGULARISATION = 0.01
 
@@ -58,23 +60,28 @@ class WeightedRows:
         self.indicators = encode_domains(rows.domains)[self.indices]
         self.counts = self.indicators.sum(axis=0)
         self.shares = self.indicators / np.maximum(self.counts, 1)
+        self._dual = np.empty((len(self.indices), 0))
 
     @property
     def preparation(self) -> RowPreparation:
         """What prepares further vectors like these rows."""
-        return self.rows.make_preparation(self.counts, self._row_means.T)
+        return self.rows.make_preparation(self.counts, self._column_sums[0].T)
 
     def sum_centred(self) -> tuple[np.ndarray, np.ndarray]:
         """Sum the centred rows, and their squares, with their weights: float (n_columns,)."""
-        weighted = self.weights[:, None] * self.indicators
-        sums, means, totals = self.rows.combine(self._spread(weighted)), self._row_means, weighted.sum(axis=0)
+        (means, sums, _), totals = self._column_sums, self.weights @ self.indicators
         squares = self.rows.sum_squares(self._spread(self.weights))
         return (sums - means * totals).sum(axis=1), squares - (means * (2 * sums - means * totals)).sum(axis=1)
 
     @cached_property
-    def _row_means(self) -> np.ndarray:
-        """The means of the domains, (n_columns, n_domains)."""
-        return self.rows.combine(self._spread(self.shares))
+    def _column_sums(self) -> list[np.ndarray]:
+        """Sum rows with several factors at once, float (n_columns, …), as it takes time to read them.
+
+        The means of the domains, the weighted sums of the domains, and the coefficients of a dual form.
+        """
+        factors = [self.shares, self.weights[:, None] * self.indicators, self._dual]
+        bounds = np.cumsum([own.shape[1] for own in factors])[:-1]
+        return np.split(self.rows.combine(self._spread(np.hstack(factors))), bounds, axis=1)
 
     def _spread(self, values: np.ndarray) -> np.ndarray:
         """Give values of the rows of weight above 0, (k, …), to all rows, (n, …), with 0 for the others."""
@@ -108,10 +115,9 @@ class DualRidge(WeightedRows):
         super().__init__(rows, weights)
         targets = encode_one_vs_rest(labels)[self.indices]
         self._intercepts = self.weights @ targets / self.weights.sum()
-        kernel = self._read_kernel()
         present = self.counts > 0
         indicators, shares = self.indicators[:, present], self.shares[:, present]
-        with_means = kernel @ shares
+        kernel, with_means = self._read_kernel(shares, penalty)
         low_rank = np.hstack([indicators, with_means])
         solved = self._solve(kernel, np.hstack([targets - self._intercepts, low_rank]), penalty)
         dual, of_low_rank = np.hsplit(solved.astype(np.float64), [targets.shape[1]])
@@ -127,11 +133,11 @@ class DualRidge(WeightedRows):
     @property
     def classifiers(self) -> list[Classifier]:
         """The classifier of centred rows."""
-        return [(self.rows.combine(self._spread(self._dual)), self._intercepts)]
+        return [(self._column_sums[2], self._intercepts)]
 
     def score(self, indices: np.ndarray) -> list[np.ndarray]:
         """Score any rows, given by their indices: float (n, n_species)."""
-        products = self.rows.kernel[indices][:, self.indices] @ self._dual
+        products = self.rows.kernel[indices] @ self._spread(self._dual).astype(np.float32)
         return [products - self._means[self.rows.domains[indices]] + self._intercepts]
 
     def find_components(self, number: int) -> tuple[np.ndarray, np.ndarray]:
@@ -150,24 +156,26 @@ class DualRidge(WeightedRows):
         vectors, strengths = find_leading_eigenvectors(multiply, len(roots), number)
         return self.rows.combine(centre(roots * vectors) / np.sqrt(np.maximum(strengths, 1e-12))), strengths
 
-    def _read_kernel(self) -> np.ndarray:
-        """Read the kernel matrix of the rows of weight above 0."""
-        size = len(self.indices)
-        kernel = np.empty((size, size), np.float32)
-        for part in iterate_batches(size, size):
-            kernel[part] = self.rows.kernel[self.indices[part]][:, self.indices]
-        return kernel
+    def _read_kernel(self, columns: np.ndarray, penalty: float) -> tuple[np.ndarray, np.ndarray]:
+        """Read the upper triangle of the kernel matrix of the rows of weight above 0, and multiply it with columns."""
+        size, spread = len(self.indices), self._spread(columns).astype(np.float32)
+        # Single precision mostly suffices for vectors in half precision.
+        is_single = self.weights @ self.rows.kernel.diagonal()[self.indices] <= _MAX_SINGLE_RATIO * penalty
+        kernel, products = np.empty((size, size), np.float32 if is_single else np.float64), np.empty(columns.shape)
+        for start in range(0, size, _ROWS_AT_ONCE):
+            own = slice(start, start + _ROWS_AT_ONCE)
+            rows = self.rows.kernel[self.indices[own]]
+            products[own] = rows @ spread
+            kernel[own, start:] = rows.take(self.indices[start:], axis=1)
+        return kernel, products
 
     def _solve(self, kernel: np.ndarray, columns: np.ndarray, penalty: float) -> np.ndarray:
-        """Solve (K + λ W⁻¹) Z = columns; K may be overwritten."""
+        """Solve (K + λ W⁻¹) Z = columns; K, of which the upper triangle is there, is overwritten."""
         from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-        # Single precision mostly suffices for vectors in half precision.
-        if self.weights @ kernel.diagonal() > _MAX_SINGLE_RATIO * penalty:
-            kernel = kernel.astype(np.float64)
         np.fill_diagonal(kernel, kernel.diagonal() + penalty / self.weights)
         try:
-            # The transpose is the same matrix in the order of the solver, which then needs no copy.
+            # In Fortran's order it is the lower triangle of the transpose.
             factor = cho_factor(kernel.T, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError as error:
             raise _make_error(penalty, len(kernel)) from error

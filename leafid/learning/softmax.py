@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import numpy as np
-
-from leafid.workers import get_blas_controller
 
 # More iterations change the coefficients, but not the held-out scores.
 _MAX_ITERATIONS = 60
@@ -61,10 +57,7 @@ def fit_softmax(
         return float(loss), np.concatenate([(gradient * units + penalties * scaled).ravel(), intercept_gradient])
 
     start = np.zeros((n_columns + 1) * n_species)
-    # For small products, the thread pools of NumPy and SciPy spend most of the time waiting for each other.
-    is_small = n_rows * max(shape) <= _BATCH_NUMBERS
-    with get_blas_controller().limit(limits=1) if is_small else nullcontext():
-        options = {"maxiter": _MAX_ITERATIONS, "ftol": _TOLERANCE}
-        found = minimize(compute_loss, start, jac=True, method="L-BFGS-B", options=options).x
+    options = {"maxiter": _MAX_ITERATIONS, "ftol": _TOLERANCE}
+    found = minimize(compute_loss, start, jac=True, method="L-BFGS-B", options=options).x
     coefficients = found[:-n_species].reshape(shape) * units
     return coefficients.astype(np.float32), found[-n_species:].astype(np.float32)

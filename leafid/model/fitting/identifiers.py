@@ -14,6 +14,7 @@ from leafid.model.fitting.plan import FitPlan
 from leafid.model.fitting.rejection import learn_to_reject
 from leafid.model.fitting.training_set import TrainingSet
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.workers import get_blas_controller
 
 
 def fit_identifiers(
@@ -31,6 +32,8 @@ def fit_identifiers(
     set. Without `rejection`, the identifiers don't learn to reject pictures. A `LeafidError` is raised when there is no
     readable labelled picture of one of the types.
     """
+    import scipy.linalg  # noqa: F401  # so that its library is there to be limited
+
     recipe = training_set.recipe
     files = {picture.file for picture in pictures}
     chosen = np.flatnonzero([picture.file in files for picture in training_set.pictures])
@@ -42,16 +45,18 @@ def fit_identifiers(
     keeps_statistics = is_single and all(own.classifier == "ridge" for own in recipe.experts.values())
     experts: dict[str, FittedExpert] = {}
     statistics: dict[str, RowStatistics] = {}
-    for name in loader.show_progress(recipe.experts, len(recipe.experts), "fit"):
-        experts[name], own = _fit_expert(plan, name, keeps_statistics)
-        if own:
-            statistics[name] = own
     fitted = []
-    for index in loader.show_progress(range(len(types)), len(types), "learn to reject"):
-        identifier, held_out, examples = fuse_classifiers(plan, index, experts, statistics)
-        if examples:
-            identifier = learn_to_reject(identifier, examples, pictures, loader)
-        fitted.append(FittedIdentifier(identifier, held_out))
+    # Two threads of linear algebra take twice the processor's time, as they spin while they wait for each other.
+    with get_blas_controller().limit(limits=1):
+        for name in loader.show_progress(recipe.experts, len(recipe.experts), "fit"):
+            experts[name], own = _fit_expert(plan, name, keeps_statistics)
+            if own:
+                statistics[name] = own
+        for index in loader.show_progress(range(len(types)), len(types), "learn to reject"):
+            identifier, held_out, examples = fuse_classifiers(plan, index, experts, statistics)
+            if examples:
+                identifier = learn_to_reject(identifier, examples, pictures, loader)
+            fitted.append(FittedIdentifier(identifier, held_out))
     return fitted
 
 
