@@ -16,7 +16,7 @@ from leafid.errors import LeafidError
 from leafid.features.recipe import ClassifierSettings
 from leafid.learning.eigenvectors import find_leading_eigenvectors
 from leafid.learning.linear import encode_one_vs_rest, fit_linear
-from leafid.learning.rows import RowPreparation, TrainingRows, encode_domains, iterate_batches
+from leafid.learning.rows import RowPreparation, TrainingRows, encode_domains, iterate_batches, release_memory
 from leafid.learning.softmax import fit_softmax
 
 #: A linear classifier of centred rows: coefficients, float (n_columns, n_species), and intercepts, float (n_species,).
@@ -167,6 +167,7 @@ class DualRidge(WeightedRows):
             rows = self.rows.kernel[self.indices[own]]
             products[own] = rows @ spread
             kernel[own, start:] = rows.take(self.indices[start:], axis=1)
+        release_memory(self.rows.kernel)
         return kernel, products
 
     def _solve(self, kernel: np.ndarray, columns: np.ndarray, penalty: float) -> np.ndarray:

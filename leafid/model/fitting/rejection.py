@@ -92,14 +92,15 @@ def learn_to_reject(
     identifier: Identifier, examples: RejectionExamples, pictures: Sequence[Picture], loader: FeatureLoader
 ) -> Identifier:
     """Add to an identifier what it learns from examples, and from pictures without a leaf that `pictures` lend."""
-    kinds, rows = [], []
-    for kind, features in load_non_leaves(identifier, pictures, loader, N_NON_LEAVES[identifier.type], KINDS):
+    kinds: list[str] = []
+    vectors = examples.leaves.rows
+    rows = np.empty((N_NON_LEAVES[identifier.type], vectors.shape[1]), vectors.dtype)
+    for kind, features in load_non_leaves(identifier, pictures, loader, len(rows), KINDS):
+        rows[len(kinds)] = identifier.join_vectors([features])
         kinds.append(kind)
-        rows += list(identifier.join_vectors([features]))
-    if not rows or not len(examples.leaves.rows):
+    if not kinds or not len(vectors):
         return identifier
-    non_leaves = Examples(np.array(rows), np.ones(len(rows)), kinds)
-    del rows  # They are large.
+    non_leaves = Examples(rows[: len(kinds)], np.ones(len(kinds)), kinds)
     leaves, known, unknown, gain, is_typical = examples
     rejection = fit_rejection(leaves, non_leaves, known, unknown, gain, is_typical)
     return replace(identifier, rejection=rejection)
