@@ -32,8 +32,9 @@ class Given:
     def load(self, pictures, extractor):
         return [self.by_file[picture.file] for picture in pictures]
 
-    def stream(self, pictures, extractor):
-        yield from self.load(pictures, extractor)
+    def stream_augmented(self, pictures, extractor, augmentations):
+        for features in self.load(pictures, extractor):
+            yield [features] * len(augmentations)
 
 
 def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), noise=0.5):
