@@ -21,9 +21,9 @@ from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import Picture
 
 #: Maximum number of pictures that an encoder is learned from.
-CODEBOOK_PICTURES = 400
+CODEBOOK_PICTURES = 600
 # Maximum number of local features that a picture contributes to a codebook.
-_SAMPLED_PER_PICTURE = 150
+_SAMPLED_PER_PICTURE = 200
 _UNREADABLE = "no picture could be read to learn a codebook from"
 _log = logging.getLogger(__name__)
 

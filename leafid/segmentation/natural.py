@@ -14,9 +14,7 @@ _SHADE, _SHADE_PRIOR = 0.3, 0.3
 _SKIN_HUE, _SKIN_LIGHT = 136, 0.5
 _SKY_HUE, _SKY_LIGHT = 128, 0.8
 _RARE_PRIOR = 0.5
-# Alternations between learning the colours of leaf and background and finding the leaf: at half that size, and then at
-# the full one.
-_COARSE_ROUNDS, _FINE_ROUNDS = 6, 2
+_ROUNDS = 8  # alternations between learning the colours of leaf and background and finding the leaf
 _RADIUS, _EPSILON = 2, 1e-3  # of the guided filter: pixels of the reduced picture; variance of grey values in [0, 1]
 # Contribution of each value of L, a and b to the number of a colour bin, of 24 × 40 × 40.
 _COLOUR_BINS = [
@@ -35,9 +33,7 @@ def segment_photo(image: Image, *, sky: bool = False) -> tuple[Mask, float]:
     learns each colour's probability of leaf; colour and position give the probability of leaf at each pixel, which a
     `GuidedFilter` aligns with the picture's edges. The region that is largest and nearest to the middle is kept.
     """
-    lab = cv2.cvtColor(shrink(image, MODEL_SIZE), cv2.COLOR_BGR2LAB)
-    coarse = _estimate_leaf_probability(shrink(lab, MODEL_SIZE // 2), None, _COARSE_ROUNDS, sky=sky)
-    probability = _estimate_leaf_probability(lab, coarse, _FINE_ROUNDS, sky=sky)
+    probability = _estimate_leaf_probability(shrink(image, MODEL_SIZE), sky=sky)
     mask = _select_central_region((probability > 0.5).astype(np.uint8))
     confidence = _estimate_confidence(mask, probability)
     # Enlarging the probability places the edge between the pixels; other regions stay just below the threshold.
@@ -45,10 +41,9 @@ def segment_photo(image: Image, *, sky: bool = False) -> tuple[Mask, float]:
     return cv2.resize(selected, image.shape[1::-1], interpolation=cv2.INTER_LINEAR) > 0.5, confidence
 
 
-def _estimate_leaf_probability(
-    lab: Image, start: NDArray[np.float32] | None, rounds: int, *, sky: bool
-) -> NDArray[np.float32]:
-    rows, cols = lab.shape[:2]
+def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32]:
+    lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB)
+    rows, cols = small.shape[:2]
     row = np.linspace(-1, 1, rows, dtype=np.float32)[:, None]
     col = np.linspace(-1, 1, cols, dtype=np.float32)[None]
     prior = 0.1 + 0.8 * np.exp(-1.5 * row**2) * np.exp(-1.5 * col**2)
@@ -75,8 +70,8 @@ def _estimate_leaf_probability(
     count = count[used] + 1
     prior_odds = np.sqrt(prior / (1 - prior)).ravel()
     guided_filter = GuidedFilter(lightness.astype(np.float32) / 255, _RADIUS, _EPSILON)
-    probability = prior if start is None else cv2.resize(start, (cols, rows), interpolation=cv2.INTER_LINEAR)
-    for _ in range(rounds):
+    probability = prior
+    for _ in range(_ROUNDS):
         by_colour = (np.bincount(colour, weights=probability.ravel()) + 0.5) / count
         odds = (by_colour / (1 - by_colour)).astype(np.float32).take(colour) * prior_odds
         probability = np.clip(guided_filter((odds / (odds + 1)).reshape(rows, cols)), 0, 1)

@@ -10,5 +10,5 @@ def test_the_front_has_what_no_other_excels_in_both():
 
 
 def test_every_type_is_drawn():
-    figure = draw_fronts(dict.fromkeys(AcquisitionType, [Point("a", 20, 0.9), Point("b", 6, 0.7)]))
+    figure = draw_fronts({type_: [Point("a", 20, 0.9), Point("b", 6, 0.7)] for type_ in AcquisitionType})
     assert [axes.get_title() for axes in figure.axes] == [str(type_) for type_ in AcquisitionType]

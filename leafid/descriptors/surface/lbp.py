@@ -30,7 +30,7 @@ class Scale:
     """A ring of eight neighbours on a level of the pyramid, whose picture is downsampled by 2 `level` times.
 
     `straight` and `diagonal` are the steps to the neighbours in rows or columns, and in both, in pixels of the level;
-    at most 4. Whole steps of nearly equal length (4 and 3·√2) need no interpolation.
+    at most 4. Whole steps of nearly equal length (3 and 2·√2, 4 and 3·√2) need no interpolation.
     """
 
     level: int
@@ -49,8 +49,9 @@ class Scale:
 
 
 def make_ring_scales(levels: int) -> tuple[Scale, ...]:
-    """Make scales of doubling radii: 1.2, 2.4 and 4.1 on the first level, and one on each further level."""
-    return (Scale(0, 1, 1), Scale(0, 2, 2), *(Scale(level, 4, 3) for level in range(levels)))
+    """Make scales whose radii grow by about √2, two on each level, after 1.2 and 2.4 on the first."""
+    rings = ((3, 2), (4, 3))
+    return (Scale(0, 1, 1), Scale(0, 2, 2), *(Scale(level, *ring) for level in range(levels) for ring in rings))
 
 
 def label_uniform_codes() -> NDArray[np.intp]:
@@ -126,7 +127,7 @@ def erode_by_rings(leaf: NDArray[np.uint8]) -> dict[int, NDArray[np.uint8]]:
     Regions are 1 inside and 0 outside; the region itself has the step 0.
     """
     # Small shapes make up the discs: a large disc itself takes several times as long.
-    inside = {0: leaf, 1: cv2.erode(leaf, _CROSS)}
+    inside = {0: leaf, 1: cv2.erode(leaf, _CROSS), 3: cv2.erode(leaf, np.ones((5, 5), np.uint8))}
     inside[2] = cv2.erode(inside[1], np.ones((3, 3), np.uint8))
     inside[4] = cv2.erode(inside[2], _CROSS, iterations=2)
     return inside

@@ -136,17 +136,17 @@ class TexturedLeaf:
 
 
 def measure_interior(leaf: TexturedLeaf) -> NDArray[np.float32]:
-    """Measure veins, hairs and gloss: in the grey picture, where the ring lies in the leaf; float32 (304,)."""
+    """Measure veins, hairs and gloss: in the grey picture, where the ring lies in the leaf; float32 (456,)."""
     return leaf.compute_features(leaf.grey, leaf.interior_centres)
 
 
 def measure_border(leaf: TexturedLeaf) -> NDArray[np.float32]:
-    """Measure the leaf on white, where the ring crosses the edge; float32 (532,)."""
+    """Measure the leaf on white, where the ring crosses the edge; float32 (912,)."""
     on_black = cv2.multiply(leaf.grey, leaf.coverage, scale=1 / 255)
     on_white = cv2.add(on_black, cv2.bitwise_not(leaf.coverage))
     return leaf.compute_features(on_white, leaf.edge_centres)
 
 
 def measure_outline(leaf: TexturedLeaf) -> NDArray[np.float32]:
-    """Measure teeth and lobes: in the mask alone, where the ring crosses the edge; float32 (532,)."""
+    """Measure teeth and lobes: in the mask alone, where the ring crosses the edge; float32 (912,)."""
     return leaf.compute_features(cv2.bitwise_not(leaf.coverage), leaf.edge_centres)
