@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from leafid.features.augmentation import Augmentation
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
-FEATURE_VERSION = 23
+FEATURE_VERSION = 24
 
 keep_freed_memory()
 
