@@ -46,59 +46,50 @@ def remove_petiole(mask: Mask) -> Mask:
     if petiole is None:
         return blade
     petiole = petiole[2:-2, 2:-2]
-    # Only the petiole's own box is enlarged: the nearest pixel of the reduced mask to each of the mask's.
-    top, bottom, left, right = find_bounding_box(petiole.view(bool))
-    rows, cols = (np.arange(n) * reduced // n for n, reduced in zip(leaf.shape, petiole.shape, strict=True))
-    inside = slice(*np.searchsorted(rows, (top, bottom))), slice(*np.searchsorted(cols, (left, right)))
-    blade[row0:row1, col0:col1][inside] &= petiole[np.ix_(rows[inside[0]], cols[inside[1]])] == 0
+    if factor < 1:
+        petiole = cv2.resize(petiole, leaf.shape[::-1], interpolation=cv2.INTER_NEAREST)
+    blade[row0:row1, col0:col1] &= petiole == 0
     return blade if blade.any() else mask.copy()
 
 
 def _find_petiole(small: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
     """Mark the petiole, with its rim, in a mask that is 0 along its border; None where there is none."""
-    blade, min_length = _find_blade(small)
-    if not cv2.countNonZero(blade):
+    root_area = float(np.sqrt(np.count_nonzero(small)))
+    depth = cv2.distanceTransform(small, cv2.DIST_L2, 5)
+    widest = float(depth.max())
+    solidity = np.count_nonzero(small) / max(cv2.contourArea(find_convex_hull(small)), 1.0)
+    if widest < _COMPOUND_DISC * root_area and solidity < _COMPOUND_SOLIDITY:
+        blade, min_length = _fill_crown(small, depth, root_area), _MIN_LENGTH_COMPOUND
+    else:
+        blade, min_length = _open(depth, min(_DISC * root_area, _DISC_OF_WIDTH * widest)), _MIN_LENGTH
+    if not blade.any():
         return None
-    stalk = _select_stalk(small & (1 - cv2.dilate(blade, _make_disc(_RIM))), blade, min_length)
+    distance = cv2.distanceTransform(1 - blade, cv2.DIST_L2, 5)
+    stalk = _select_stalk(((distance > _RIM) & (small > 0)).view(np.uint8), distance, min_length * root_area)
     if stalk is None:
         return None
     return cv2.dilate(stalk, np.ones((5, 5), np.uint8)) & (1 - blade)
 
 
-def _find_blade(small: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], float]:
-    """Find what the opening leaves of a mask, and the smallest length of a petiole beside it, in pixels."""
-    area = cv2.countNonZero(small)
-    root_area = float(np.sqrt(area))
-    is_loose = area < _COMPOUND_SOLIDITY * cv2.contourArea(find_convex_hull(small))
-    radius = _DISC * root_area
-    # Fitting a square takes a tenth of the time of a distance transform, and nearly all leaves are wide enough.
-    if is_loose or not cv2.countNonZero(cv2.erode(small, _make_square(radius / _DISC_OF_WIDTH))):
-        depth = cv2.distanceTransform(small, cv2.DIST_L2, 5)
-        widest = float(depth.max())
-        if is_loose and widest < _COMPOUND_DISC * root_area:
-            return _fill_crown(small, depth, root_area), _MIN_LENGTH_COMPOUND * root_area
-        radius = min(radius, _DISC_OF_WIDTH * widest)
-    return cv2.dilate(cv2.erode(small, _make_disc(radius)), _make_disc(radius + 0.3)), _MIN_LENGTH * root_area
-
-
-def _select_stalk(residue: NDArray[np.uint8], blade: NDArray[np.uint8], min_length: float) -> NDArray[np.uint8] | None:
-    """Select the piece that is most like a stalk: long, slender, not tapering."""
-    curves, _ = cv2.findContours(residue, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
-    # Most pieces are crumbs of the rim; their box alone rules them out.
-    boxes = [cv2.boundingRect(curve) for curve in curves]
-    large = [index for index, box in enumerate(boxes) if np.hypot(*box[2:]) >= min_length]
-    if not large:
-        return None
-    distance = cv2.distanceTransform(1 - blade, cv2.DIST_L2, 5)
+def _select_stalk(
+    residue: NDArray[np.uint8], distance: NDArray[np.float32], min_length: float
+) -> NDArray[np.uint8] | None:
+    """Select the piece that is most like a stalk: long, slender, not tapering; `distance` is that to the blade."""
+    curves, hierarchy = cv2.findContours(residue, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
     best, best_score = None, 0.0
-    for curve, (left, top, width, height) in ((curves[index], boxes[index]) for index in large):
+    for index, curve in enumerate(curves):
+        left, top, width, height = cv2.boundingRect(curve)
+        reach = float(np.hypot(width, height))
+        # Most pieces are crumbs of the rim; their curve alone rules them out.
+        if reach < min_length or hierarchy[0, index, 3] >= 0:
+            continue
         piece = np.zeros((height, width), np.uint8)
         cv2.drawContours(piece, [curve], 0, 1, cv2.FILLED, offset=(-left, -top))
         window = np.s_[top : top + height, left : left + width]
         piece &= residue[window]
         distances = distance[window][piece.view(bool)]
         farthest, area = float(distances.max()), distances.size
-        length = max(farthest, float(np.hypot(width, height)))
+        length = max(farthest, reach)
         if farthest < min_length or length * length < _MIN_SLENDERNESS * area:
             continue
         outer = np.count_nonzero(distances > (farthest + _RIM) / 2)
@@ -114,13 +105,9 @@ def _select_stalk(residue: NDArray[np.uint8], blade: NDArray[np.uint8], min_leng
     return best
 
 
-def _make_disc(radius: float) -> NDArray[np.uint8]:
-    far = np.arange(-int(radius), int(radius) + 1)
-    return (far**2 + far[:, None] ** 2 <= radius**2).view(np.uint8)
-
-
-def _make_square(radius: float) -> NDArray[np.uint8]:
-    return np.ones((2 * int(np.ceil(radius)) + 1,) * 2, np.uint8)
+def _open(depth: NDArray[np.float32], radius: float) -> NDArray[np.uint8]:
+    """Open a mask, given its distance transform, with a disc."""
+    return _dilate((depth > radius).view(np.uint8), radius + 0.3)
 
 
 def _dilate(mask: NDArray[np.uint8], radius: float) -> NDArray[np.uint8]:
@@ -135,8 +122,7 @@ def _fill_crown(small: NDArray[np.uint8], depth: NDArray[np.float32], root_area:
     # Closing by `gap` and then eroding by the disc equals dilating by `gap` and then eroding by both.
     core = cv2.distanceTransform(dilated, cv2.DIST_L2, 5)[pad:-pad, pad:-pad] > gap + _CROWN_DISC * root_area
     crown = _dilate(core.view(np.uint8), _CROWN_DISC * root_area) if core.any() else core.view(np.uint8)
-    disc = _LEAFLET_DISC_OF_WIDTH * float(depth.max())
-    leaflets = _dilate((depth > disc).view(np.uint8), disc + 0.3)
+    leaflets = _open(depth, _LEAFLET_DISC_OF_WIDTH * float(depth.max()))
     hull = np.zeros_like(small)
     cv2.fillConvexPoly(hull, find_convex_hull(crown | leaflets), 1)
     return hull
