@@ -20,8 +20,6 @@ _MIN_WIDTH, _PERSPECTIVE = 0.6, 0.16
 # Ranges of the light's gamma and brightness, the maximum slope of the light from the middle to a side, and the range of
 # the size that a picture is reduced to before it is enlarged again.
 _GAMMA, _BRIGHTNESS, _LIGHT_SLOPE, _REDUCTION = (0.7, 1.4), (0.85, 1.0), 0.08, (0.45, 1.0)
-# Coverage above which a pixel is in the mask (`Segmentation.coverage`).
-_MIN_COVERAGE = 127
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class Augmentation:
 
 
 class Original:
-    """A picture that others are made from: its leaf is found once for all of them.
+    """A picture that others are made from: it is read, and its leaf found, once for all of them.
 
     Composited photos have `longest_side` pixels on their longer side.
     """
@@ -55,25 +53,24 @@ class Original:
     def make_views(self, augmentation: Augmentation | None, *, needs_leaf: bool = True) -> PictureViews:
         """Make the views of an augmented picture, or of the picture itself.
 
-        The leaf of a jittered picture is that of the picture; in others it is searched for, in a composited photo as in
-        a photo.
+        The leaf of an augmented picture is searched for as in any other, in a composited photo as in a photo: with a
+        leaf that is not found but known, classifiers would not learn how segmentation varies.
         """
-        if augmentation is None or augmentation.kind == "jitter":
-            image, leaf = self._image, self._leaf if needs_leaf else cover_whole(self._image, confidence=1.0)
-            if augmentation:
-                image, leaf = jitter_picture(image, leaf, augmentation.number, self._type)
-            return PictureViews(image, leaf)
-        if augmentation.kind == "composite":
-            photo = composite_photo(self._image, self._leaf, augmentation.number, self._longest_side)
-            return make_views(photo, AcquisitionType.PHOTO, needs_leaf=needs_leaf)
-        drawn = draw_non_leaf(self._image, self._leaf.mask, augmentation.number)
-        return make_views(drawn, self._type, needs_leaf=needs_leaf)
+        if augmentation is None:
+            return PictureViews(self._image, self._leaf if needs_leaf else cover_whole(self._image, confidence=1.0))
+        image, acquisition_type = self._image, self._type
+        if augmentation.kind == "jitter":
+            image = jitter_picture(image, augmentation.number, acquisition_type)
+        elif augmentation.kind == "composite":
+            image = composite_photo(image, self._leaf, augmentation.number, self._longest_side)
+            acquisition_type = AcquisitionType.PHOTO
+        else:
+            image = draw_non_leaf(image, self._leaf.mask, augmentation.number)
+        return make_views(image, acquisition_type, needs_leaf=needs_leaf)
 
 
-def jitter_picture(
-    image: Image, leaf: Segmentation, number: int, acquisition_type: AcquisitionType
-) -> tuple[Image, Segmentation]:
-    """Tilt a picture and its leaf, change the light, and make it less sharp.
+def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType) -> Image:
+    """Tilt a picture (odd numbers), or change its light and make it less sharp (even numbers).
 
     Descriptors change more with the leaf's position and the light than between species, and a few plants of a species
     don't show how. Classifiers that also learn from jittered pictures learn to ignore such changes. The result depends
@@ -86,11 +83,12 @@ def jitter_picture(
        document analysis", ICDAR 2003, section 2, doi:10.1109/ICDAR.2003.1227801
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
-    tilted, tilted_leaf = _tilt(image, leaf, random, fill=acquisition_type is AcquisitionType.PHOTO)
-    return _relight(tilted, random), tilted_leaf
+    if number % 2:
+        return _tilt(image, random, fill=acquisition_type is AcquisitionType.PHOTO)
+    return _relight(image, random)
 
 
-def _tilt(image: Image, leaf: Segmentation, random: np.random.Generator, *, fill: bool) -> tuple[Image, Segmentation]:
+def _tilt(image: Image, random: np.random.Generator, *, fill: bool) -> Image:
     rows, cols = image.shape[:2]
     width, direction = random.uniform(_MIN_WIDTH, 1), random.uniform(0, np.pi)
     axis = np.array([np.cos(direction), np.sin(direction)])
@@ -101,18 +99,10 @@ def _tilt(image: Image, leaf: Segmentation, random: np.random.Generator, *, fill
     # Around the middle: the leaf is narrowed, then each point is divided by its distance from the camera.
     matrix = np.vstack([np.column_stack([narrowing, np.zeros(2)]), [*(tilt @ narrowing), 1]])
     middle = np.array([[1, 0, (cols - 1) / 2], [0, 1, (rows - 1) / 2], [0, 0, 1]])
-    matrix = middle @ matrix @ np.linalg.inv(middle)
     border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
-    tilted = cv2.warpPerspective(image, matrix, (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border)
-    mask, blade = (
-        cv2.warpPerspective(part.view(np.uint8), matrix, (cols, rows), flags=cv2.INTER_NEAREST).view(bool)
-        for part in (leaf.mask, leaf.blade)
+    return cv2.warpPerspective(
+        image, middle @ matrix @ np.linalg.inv(middle), (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border
     )
-    coverage = leaf.coverage
-    if coverage is not None:
-        coverage = cv2.warpPerspective(coverage, matrix, (cols, rows), flags=cv2.INTER_LINEAR)
-        mask = coverage > _MIN_COVERAGE
-    return tilted, Segmentation(mask, blade & mask, leaf.confidence, coverage)
 
 
 def _relight(image: Image, random: np.random.Generator) -> Image:
