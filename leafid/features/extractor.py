@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
@@ -19,9 +18,6 @@ from leafid.memory import keep_freed_memory
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import Segmentation, crop_leaf, segment
 from leafid.segmentation.result import shrink
-
-if TYPE_CHECKING:
-    from leafid.features.augmentation import Augmentation
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
 FEATURE_VERSION = 24
@@ -53,13 +49,16 @@ class FeatureExtractor:
         """Whether an expert needs the leaf; otherwise pictures aren't segmented, and the confidence is 1."""
         return any(expert.needs_leaf for expert in self.experts.values())
 
-    def make_feature_key(self, name: str, augmentation: "Augmentation | None" = None) -> str:
-        """Hash everything that decides an expert's vector of a picture, and the confidence that comes with it."""
+    def make_feature_key(self, name: str, augmentation: str = "") -> str:
+        """Hash everything that decides an expert's vector of a picture, and the confidence that comes with it.
+
+        Of an augmented picture, it has the key of the augmentation.
+        """
         words = [FEATURE_VERSION, self.longest_side, self.experts[name].make_feature_key()]
         if not self.needs_leaf:
             words.append("not segmented")
         if augmentation:
-            words.append(augmentation.make_feature_key())
+            words.append(augmentation)
         digest = hashlib.sha256("|".join(map(str, words)).encode())
         if self.experts[name].is_local:
             for array_name, array in sorted(self.encoders[name].get_state().items()):

@@ -130,7 +130,7 @@ class FeatureLoader:
         A picture is read, and its leaf found, once for all of them.
         """
         keys = {
-            (number, name): extractor.make_feature_key(name, augmentation)
+            (number, name): extractor.make_feature_key(name, augmentation.make_feature_key() if augmentation else "")
             for number, augmentation in enumerate(augmentations)
             for name in extractor.experts
         }

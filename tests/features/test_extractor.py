@@ -148,7 +148,9 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
             for families in measures
         ),
         *(
-            FeatureExtractor({"a": SIFT}, {"a": encoder}).make_feature_key("a", Augmentation(*augmentation))
+            FeatureExtractor({"a": SIFT}, {"a": encoder}).make_feature_key(
+                "a", Augmentation(*augmentation).make_feature_key()
+            )
             for augmentation in (("jitter", 1), ("composite", 1), ("jitter", 2))
         ),
     ]
