@@ -31,6 +31,7 @@ _CODEBOOK_PICTURES = 12
 _PATCHES = (
     Expert(descriptor="dense-sift"),
     Expert(descriptor="dense-sift", view="upright", max_patches=4000),
+    Expert(descriptor="dense-chroma-sift", view="picture", size=240, max_patches=2000),
     Expert(descriptor="detected-sift", view="picture"),
 )
 
@@ -182,7 +183,7 @@ def _crop(prepared: Prepared, view: str) -> Call:
 
 
 def _measure(views: PictureViews, families: list[str]) -> dict[str, np.ndarray]:
-    return registry.measure_families(views.image, views.segmentation, dict.fromkeys(families))
+    return registry.measure_families(views.image, views.segmentation, dict.fromkeys(families), views.grey)
 
 
 def _measures(families: list[str]) -> Callable[[Prepared], Call]:

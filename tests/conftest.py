@@ -88,7 +88,7 @@ classifier = "ridge"
     "photo": """
 types = ["photo"]
 [experts.words]
-descriptor = "dense-sift"
+descriptor = "dense-chroma-sift"
 view = "picture"
 size = 64
 scales = 2
@@ -135,7 +135,7 @@ regularisation = 0.01
     "photo": """
 types = ["photo"]
 [experts.words]
-descriptor = "dense-sift"
+descriptor = "dense-chroma-sift"
 view = "picture"
 size = 64
 scales = 2

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,20 +13,26 @@ from leafid.descriptors.local.edges import extract_edge_sift
 from leafid.descriptors.local.gradients import SIFT_LENGTH, Pyramid
 from leafid.descriptors.local.grid import Grid, LocalFeatures
 from leafid.descriptors.local.outline import extract_outline_sift
-from leafid.descriptors.local.sift import extract_dense_sift, extract_detected_sift
+from leafid.descriptors.local.sift import (
+    CHROMA_LENGTH,
+    extract_chroma_sift,
+    extract_dense_sift,
+    extract_detected_sift,
+)
 from leafid.descriptors.shape import curvature, fourier, geometry, margin, moments, triangle
 from leafid.descriptors.shape.contour import normalise_shape
 from leafid.descriptors.surface import colour, texture, veins
 from leafid.errors import LeafidError, UsageError
 from leafid.segmentation.result import Mask, Segmentation
 
-#: What families are measured on: the arguments of their functions, made from the box of a leaf: picture, mask, blade.
-SOURCES: Mapping[str, Callable[[NDArray[np.uint8], Mask, Mask], tuple[Any, ...]]] = {
-    "blade": lambda image, mask, blade: (normalise_shape(blade),),
-    "whole": lambda image, mask, blade: (normalise_shape(mask),),
-    "inside": lambda image, mask, blade: (texture.TexturedLeaf(image, blade, *texture.INTERIOR),),
-    "edge": lambda image, mask, blade: (texture.TexturedLeaf(image, blade, *texture.EDGE),),
-    "pixels": lambda image, mask, blade: (image, blade),
+#: What families are measured on: the arguments of their functions, made from the box of a leaf: picture, the same in
+#: grey, mask, blade.
+SOURCES: Mapping[str, Callable[[NDArray[np.uint8], NDArray[np.uint8], Mask, Mask], tuple[Any, ...]]] = {
+    "blade": lambda image, grey, mask, blade: (normalise_shape(blade),),
+    "whole": lambda image, grey, mask, blade: (normalise_shape(mask),),
+    "inside": lambda image, grey, mask, blade: (texture.TexturedLeaf(grey, blade, *texture.INTERIOR),),
+    "edge": lambda image, grey, mask, blade: (texture.TexturedLeaf(grey, blade, *texture.EDGE),),
+    "pixels": lambda image, grey, mask, blade: (image, blade),
 }
 
 
@@ -48,29 +55,35 @@ class Family:
 class LocalDescriptor:
     """A kind of local features, of `length` values each.
 
-    ``compute(pyramid, region, grid)`` extracts the features of the pyramid of a view of the picture. The region is the
-    leaf's part of the view, or None for all of it.
+    `reads` is a view of the picture, in grey or the two colour channels of Lab. ``compute(pyramid, region, grid)``
+    extracts the features of the view's pyramid. The region is the leaf's part of the view, or None for all of it.
     """
 
     length: int
+    reads: Literal["grey", "chroma"]
     compute: Callable[[Pyramid, np.ndarray | None, Grid], LocalFeatures]
     #: What it looks at, in words for a user.
     summary: str
 
 
 def measure_families(
-    image: NDArray[np.uint8], segmentation: Segmentation, families: str | Iterable[str] | None = None
+    image: NDArray[np.uint8],
+    segmentation: Segmentation,
+    families: str | Iterable[str] | None = None,
+    grey: NDArray[np.uint8] | None = None,
 ) -> dict[str, NDArray[np.float32]]:
     """Measure families of one leaf, by default all, float32 (n_values,) by name; what they share is computed once.
 
-    `get_column_names` names the values. An unknown family raises a `UsageError`, an empty segmentation a `LeafidError`.
+    `grey` is the picture in grey, uint8 (H, W), if at hand. `get_column_names` names the values. An unknown family
+    raises a `UsageError`, an empty segmentation a `LeafidError`.
     """
     selected = find_families(families)
     if not segmentation.blade.any():
         raise LeafidError("no leaf was found; leave the picture out, or try another acquisition type")
     row0, row1, col0, col1 = segmentation.box
     box = np.s_[row0:row1, col0:col1]
-    crops = image[box], segmentation.mask[box], segmentation.blade[box]
+    grey_box = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY) if grey is None else grey[box]
+    crops = image[box], grey_box, segmentation.mask[box], segmentation.blade[box]
     sources = {name: SOURCES[name](*crops) for name in {family.source for family in selected}}
     return {family.name: family.measure(*sources[family.source]) for family in selected}
 
@@ -124,8 +137,11 @@ FAMILIES: Mapping[str, Family] = {family.name: family for family in _FAMILIES}
 
 #: Every local descriptor, by name.
 LOCAL_DESCRIPTORS: Mapping[str, LocalDescriptor] = {
-    "dense-sift": LocalDescriptor(SIFT_LENGTH, extract_dense_sift, "edges in small patches"),
-    "detected-sift": LocalDescriptor(SIFT_LENGTH, extract_detected_sift, "edges around distinct points"),
-    "edge-sift": LocalDescriptor(SIFT_LENGTH, extract_edge_sift, "patches along margins and veins"),
-    "outline-sift": LocalDescriptor(SIFT_LENGTH, extract_outline_sift, "edges along the outline"),
+    "dense-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_dense_sift, "edges in small patches"),
+    "dense-chroma-sift": LocalDescriptor(
+        CHROMA_LENGTH, "chroma", extract_chroma_sift, "edges between hues in small patches"
+    ),
+    "detected-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_detected_sift, "edges around distinct points"),
+    "edge-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_edge_sift, "patches along margins and veins"),
+    "outline-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_outline_sift, "edges along the outline"),
 }

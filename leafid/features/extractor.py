@@ -73,7 +73,7 @@ class FeatureExtractor:
         """Extract the features of all experts, or of those with some names."""
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
         families = dict.fromkeys(family for expert in experts.values() for family in expert.families)
-        measured = measure_families(views.image, views.segmentation, families) if families else {}
+        measured = measure_families(views.image, views.segmentation, families, views.grey) if families else {}
         vectors = {}
         for name, expert in experts.items():
             if expert.is_local:
@@ -92,32 +92,36 @@ class PictureViews:
     def __init__(self, image: np.ndarray, segmentation: Segmentation) -> None:
         self.image = image
         self.segmentation = segmentation if segmentation.blade.any() else cover_whole(image, confidence=0.0)
-        self._pyramids: dict[tuple[str, int], tuple[Pyramid, np.ndarray | None]] = {}
+        self._pyramids: dict[tuple[str, int, str], tuple[Pyramid, np.ndarray | None]] = {}
 
     @cached_property
     def grey(self) -> np.ndarray:
         """The picture in grey, uint8 (H, W)."""
         return cv2.cvtColor(self.image, cv2.COLOR_BGR2GRAY)
 
-    def read_pyramid(self, view: str, size: int) -> tuple[Pyramid, np.ndarray | None]:
-        """Make the pyramid of a view in grey, and the region of the leaf in it.
+    def read_pyramid(self, view: str, size: int, channels: str) -> tuple[Pyramid, np.ndarray | None]:
+        """Make the pyramid of a view in the channels that a local descriptor reads, and the region of the leaf in it.
 
         The view is named as by `leafid.features.recipe.Expert.view`, and its longest side `size` pixels. It is square
         but for the whole picture, which has no region.
         """
-        if (view, size) not in self._pyramids:
+        key = (view, size, channels)
+        if key not in self._pyramids:
+            image, region = self.grey if channels == "grey" else self.image, None
             if view == "picture":
-                image, region = shrink(self.grey, size), None
+                image = shrink(image, size)
             else:
-                image, region = crop_leaf(self.grey, self.segmentation, size, upright=view == "upright")
-            self._pyramids[view, size] = Pyramid(image), region
-        return self._pyramids[view, size]
+                image, region = crop_leaf(image, self.segmentation, size, upright=view == "upright")
+            if channels == "chroma":
+                image = np.ascontiguousarray(cv2.cvtColor(image, cv2.COLOR_BGR2LAB)[:, :, 1:])
+            self._pyramids[key] = Pyramid(image), region
+        return self._pyramids[key]
 
 
 def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures:
     """Extract the local features of a picture for an expert; none where no patch fits its settings."""
     descriptor = LOCAL_DESCRIPTORS[expert.descriptor]
-    return descriptor.compute(*views.read_pyramid(expert.view, expert.size), expert.grid)
+    return descriptor.compute(*views.read_pyramid(expert.view, expert.size, descriptor.reads), expert.grid)
 
 
 def make_views(image: np.ndarray, acquisition_type: AcquisitionType, *, needs_leaf: bool = True) -> PictureViews:

@@ -57,11 +57,11 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     The vector has measures of the leaf, one family after the other, or encodes local descriptors of patches.
     """
 
-    #: `measures`, or a local descriptor: `dense-sift`, `edge-sift` (patches on edges, turned to them; ignores
-    #: `symmetry` and `coverage`), `outline-sift` (patches along the leaf's outline, turned to it; ignores `focus`,
-    #: `symmetry` and `coverage`, and needs a view of the leaf) or `detected-sift` (ignores the keys from `scales` to
-    #: `symmetry`)
-    descriptor: Literal["measures", "dense-sift", "edge-sift", "outline-sift", "detected-sift"]
+    #: `measures`, or a local descriptor: `dense-sift` (of grey), `dense-chroma-sift` (of the channels a and b of Lab),
+    #: `edge-sift` (patches on edges, turned to them; ignores `symmetry` and `coverage`), `outline-sift` (patches along
+    #: the leaf's outline, turned to it; ignores `focus`, `symmetry` and `coverage`, and needs a view of the leaf) or
+    #: `detected-sift` (ignores the keys from `scales` to `symmetry`)
+    descriptor: Literal["measures", "dense-sift", "dense-chroma-sift", "edge-sift", "outline-sift", "detected-sift"]
     #: for `measures`: a list of descriptor families (`leafid describe --list`)
     families: tuple[str, ...] = ()
     #: what patches are read from: `leaf` (cut out, on white), `upright` (the same, turned upright) or `picture`

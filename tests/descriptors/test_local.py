@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from leafid.descriptors.local.gradients import CELL, SIFT_LENGTH, Pyramid
 from leafid.descriptors.local.grid import N_SYMMETRIES, Grid, concatenate_features
 from leafid.descriptors.local.sift import (
+    CHROMA_LENGTH,
+    extract_chroma_sift,
     extract_dense_sift,
     extract_detected_sift,
 )
@@ -23,6 +25,11 @@ def draw_picture(rows, cols, seed=0):
     fine = cv2.GaussianBlur(random.random((rows, cols)), (0, 0), 1.5)
     values = rough + 2 * fine
     return np.uint8(255 * (values - values.min()) / np.ptp(values))
+
+
+def draw_chroma(rows, cols, seed=0):
+    """Two planes of blobs."""
+    return np.dstack([draw_picture(rows, cols, 2 * seed + plane) for plane in range(2)])
 
 
 def compute_patches_literally(grey):
@@ -82,15 +89,16 @@ def test_rows_are_roots_of_shares(seed, scales):
     assert norms.min() > 0.9
 
 
+@pytest.mark.parametrize(("extract", "draw"), [(extract_dense_sift, draw_picture), (extract_chroma_sift, draw_chroma)])
 @pytest.mark.parametrize("symmetry", range(8))
-def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(symmetry):
+def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(symmetry, extract, draw):
     # Whole cells fill the picture at this size: the turned one has its patches at the same positions.
-    image = draw_picture(64, 64)
+    image = draw(64, 64)
     turned = np.rot90(image, symmetry // 2)
     turned = np.ascontiguousarray(turned[:, ::-1] if symmetry % 2 else turned)
-    there = extract_dense_sift(Pyramid(turned), grid=Grid(scales=1))
+    there = extract(Pyramid(turned), grid=Grid(scales=1))
     positions = [tuple(position) for position in np.round(there.positions, 4)]
-    found = extract_dense_sift(Pyramid(image), grid=Grid(scales=1, symmetry="turns"))
+    found = extract(Pyramid(image), grid=Grid(scales=1, symmetry="turns"))
     own = found.take(np.arange(symmetry, len(found), N_SYMMETRIES))
     assert len(own) >= 3
     for values, position, scale in zip(own.descriptors, np.round(own.positions, 4), own.scales, strict=True):
@@ -99,9 +107,44 @@ def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(symme
         np.testing.assert_allclose(values, there.descriptors[matches[0]], atol=1e-6)
 
 
+def test_chroma_sift_is_sift_of_both_channels_normalised_together():
+    chroma = draw_chroma(24, 31)
+    found = extract_chroma_sift(Pyramid(chroma), grid=Grid(scales=1))
+    assert found.descriptors.shape == (3 * 4, CHROMA_LENGTH)
+    channels = [compute_patches_literally(chroma[:, :, plane]) for plane in (0, 1)]
+    expected = [
+        take_root_shares(np.concatenate([a, b], axis=1)) for (_, _, a), (_, _, b) in zip(*channels, strict=True)
+    ]
+    # As for grey: the root of a part of 1e-5 of the full range.
+    np.testing.assert_allclose(found.descriptors, expected, atol=0.02)
+    assert (np.linalg.norm(found.descriptors, axis=1) < 1).all()
+
+
+def test_chroma_sift_lies_on_the_grid_of_sift():
+    chroma, region = draw_chroma(50, 40), np.zeros((50, 40), bool)
+    region[10:35, 5:30] = True
+    grey = Pyramid(np.ascontiguousarray(chroma[:, :, 0]))
+    sift, of_hues = extract_dense_sift(grey, region), extract_chroma_sift(Pyramid(chroma), region)
+    np.testing.assert_array_equal(sift.positions, of_hues.positions)
+    np.testing.assert_array_equal(sift.scales, of_hues.scales)
+
+
+def test_chroma_sift_drops_patches_of_one_hue():
+    assert len(extract_chroma_sift(Pyramid(np.full((32, 32, 2), (40, 200), np.uint8)))) == 0
+    # A step of n levels of b along the middle is seen by the pixels on both sides of it, in eight of the 16 cells:
+    # their mean gradients, a quarter of n / 255 each, sum to 2n / 255, and are to reach 0.02.
+    for levels, remains in ((1, False), (2, False), (3, True), (200, True)):
+        chroma = np.full((16, 16, 2), 20, np.uint8)
+        chroma[:, 8:, 1] += np.uint8(levels)
+        sums = sum(patches.sum() for _, _, patches in compute_patches_literally(chroma[:, :, 1]))
+        assert (sums >= 0.02) == remains
+        assert len(extract_chroma_sift(Pyramid(chroma), grid=Grid(scales=1))) == remains
+
+
 @pytest.mark.parametrize("shape", [(15, 100), (100, 15), (1, 1)])
 def test_a_picture_smaller_than_a_patch_has_no_features(shape):
     assert extract_dense_sift(Pyramid(np.zeros(shape, np.uint8))).descriptors.shape == (0, SIFT_LENGTH)
+    assert extract_chroma_sift(Pyramid(np.zeros((*shape, 2), np.uint8))).descriptors.shape == (0, 256)
 
 
 def test_detected_points():
@@ -122,6 +165,7 @@ def test_a_registered_descriptor_is_as_long_as_it_says(name):
     descriptor = LOCAL_DESCRIPTORS[name]
     mask = np.zeros((90, 60), np.uint8)
     cv2.ellipse(mask, (30, 45), (20, 38), 10, 0, 360, 1, -1)
-    found = descriptor.compute(Pyramid(draw_picture(90, 60)), mask > 0, Grid())
+    source = {"grey": draw_picture(90, 60), "chroma": draw_chroma(90, 60)}[descriptor.reads]
+    found = descriptor.compute(Pyramid(source), mask > 0, Grid())
     assert len(found) > 0
     assert found.descriptors.shape[1] == descriptor.length

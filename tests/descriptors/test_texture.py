@@ -32,7 +32,8 @@ class LeafTexture:
     """Both of what textures are measured on."""
 
     def __init__(self, image, mask):
-        self.inside, self.edge = TexturedLeaf(image, mask, *INTERIOR), TexturedLeaf(image, mask, *EDGE)
+        grey = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+        self.inside, self.edge = TexturedLeaf(grey, mask, *INTERIOR), TexturedLeaf(grey, mask, *EDGE)
 
 
 def measure_part(measure, texture):

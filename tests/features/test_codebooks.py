@@ -55,27 +55,27 @@ def test_a_codebook_of_some_types(pictures, store):
     assert codebook(FeatureLoader(store), pictures[:3], recipe=only) == codebook(FeatureLoader(store), pictures[:3])
 
 
-def blur(pictures):
-    """Blur pictures until they have no edges, as photos."""
+def grey(pictures):
+    """Take the colour out of pictures, as photos."""
     for picture in pictures:
-        cv2.imwrite(str(picture.file), cv2.GaussianBlur(cv2.imread(str(picture.file)), (0, 0), 80))
+        cv2.imwrite(str(picture.file), cv2.imread(str(picture.file), cv2.IMREAD_GRAYSCALE))
     return [replace(picture, type=AcquisitionType.PHOTO) for picture in pictures]
 
 
 @pytest.mark.parametrize("encoder", ["fisher", "words"])
 def test_an_expert_that_sees_nothing_costs_no_other(pictures, caplog, encoder):
-    """Without edges, patches on a grid still see slopes."""
-    edges = Expert(descriptor="edge-sift", view="picture", modes=8, components=4, encoder=encoder)
+    """Of grey pictures there are no hues that meet."""
+    chroma = Expert(descriptor="dense-chroma-sift", view="picture", modes=8, components=4, encoder=encoder)
     photo = (AcquisitionType.PHOTO,)
-    recipe = structs.replace(RECIPE, types=photo, training_types=photo, experts={"local": LOCAL, "edges": edges})
-    photos = blur(pictures)
+    recipe = structs.replace(RECIPE, types=photo, training_types=photo, experts={"local": LOCAL, "chroma": chroma})
+    photos = grey(pictures)
     encoders = learn_encoders(photos, recipe, FeatureLoader(), 0)
-    assert "expert edges sees nothing in these pictures: expected at least 8 local features" in caplog.text
+    assert "expert chroma sees nothing in these pictures: expected at least 8 local features" in caplog.text
     (found,) = FeatureLoader().load(photos[:1], FeatureExtractor(recipe.experts, encoders))
-    assert not found.vectors["edges"].any()
+    assert not found.vectors["chroma"].any()
     assert found.vectors["local"].any()
     with pytest.raises(LeafidError, match="expected at least 8 local features"):
-        learn_encoders(photos, structs.replace(recipe, experts={"edges": edges}), FeatureLoader(), 0)
+        learn_encoders(photos, structs.replace(recipe, experts={"chroma": chroma}), FeatureLoader(), 0)
 
 
 def test_where_the_named_types_show_too_little_all_serve(pictures, caplog):

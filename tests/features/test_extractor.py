@@ -27,10 +27,10 @@ def leaf():
     return image
 
 
-def learned(kind, **options):
+def learned(kind, n_values=128, **options):
     random = np.random.default_rng(0)
     features = LocalFeatures(
-        random.random((60, 128), np.float32), random.random((60, 2), np.float32), np.ones(60, np.float32)
+        random.random((60, n_values), np.float32), random.random((60, 2), np.float32), np.ones(60, np.float32)
     )
     return kind(2, 4, **options).fit(features)  # fmt: skip
 
@@ -40,7 +40,7 @@ def test_a_vector_for_every_expert(leaf):
         "fisher": SIFT,
         "words": structs.replace(SIFT, encoder="words", view="picture"),
         "margin": structs.replace(SIFT, descriptor="outline-sift", view="upright"),
-        "edges": structs.replace(SIFT, descriptor="edge-sift", view="picture"),
+        "chroma": structs.replace(SIFT, descriptor="dense-chroma-sift", view="picture"),
         "points": structs.replace(SIFT, descriptor="detected-sift"),
         "shape": Expert(descriptor="measures", families=("geometry", "hu")),
         "again": Expert(descriptor="measures", families=("hu",)),
@@ -49,7 +49,7 @@ def test_a_vector_for_every_expert(leaf):
         "fisher": learned(FisherEncoder),
         "words": learned(BagOfWordsEncoder),
         "margin": learned(FisherEncoder),
-        "edges": learned(FisherEncoder),
+        "chroma": learned(FisherEncoder, 256),
         "points": learned(FisherEncoder),
     }
     found = FeatureExtractor(experts, encoders).extract(leaf, SCAN)
@@ -60,7 +60,7 @@ def test_a_vector_for_every_expert(leaf):
         "fisher": 16,
         "words": 2,
         "margin": 16,
-        "edges": 16,
+        "chroma": 16,
         "points": 16,
         "shape": len(get_column_names(["geometry", "hu"])),
         "again": len(get_column_names(["hu"])),
@@ -69,6 +69,14 @@ def test_a_vector_for_every_expert(leaf):
         assert np.isfinite(vector).all()
         assert vector.any()
     np.testing.assert_array_equal(found.vectors["shape"][-lengths["again"] :], found.vectors["again"])
+
+
+def test_an_expert_on_hues_gives_zeros_for_a_grey_picture(leaf):
+    chroma = structs.replace(SIFT, descriptor="dense-chroma-sift", view="picture")
+    grey = np.dstack([cv2.cvtColor(leaf, cv2.COLOR_BGR2GRAY)] * 3)
+    extractor = FeatureExtractor({"chroma": chroma}, {"chroma": learned(FisherEncoder, 256)})
+    assert extractor.extract(leaf, SCAN).vectors["chroma"].any()
+    assert not extractor.extract(grey, SCAN).vectors["chroma"].any()
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))

@@ -123,7 +123,7 @@ def test_augmentations(fixed_pictures, check_digests):
 
 def compute_local_features(descriptor, image, leaf, grid):
     descriptor = LOCAL_DESCRIPTORS[descriptor]
-    return descriptor.compute(*PictureViews(image, leaf).read_pyramid("upright", 160), grid)
+    return descriptor.compute(*PictureViews(image, leaf).read_pyramid("upright", 160, descriptor.reads), grid)
 
 
 def summarise(plane):

@@ -14,7 +14,7 @@ from leafid.segmentation.result import downsample2
 N_CELLS = 4
 CELL = 4
 N_ORIENTATIONS = 8
-#: Values of a patch: row by row of its cells, eight orientations of each.
+#: Values of a patch of a grey picture: row by row of its cells, eight orientations of each.
 SIFT_LENGTH = N_ORIENTATIONS * N_CELLS**2
 
 # Turned patches that are read at once: few enough to stay in the processor's cache.
@@ -27,7 +27,7 @@ _PLANE_UNITS = np.where(np.arange(N_ORIENTATIONS) % 2, np.sqrt(2), 1).astype(np.
 
 
 class Pyramid:
-    """A grey picture, uint8 (H, W), reduced by √2 from each level to the next.
+    """A picture, uint8 (H, W) or (H, W, C), reduced by √2 from each level to the next.
 
     All that read patches of one picture share its pyramid: a level and its gradients are computed when first used.
     """
@@ -39,6 +39,11 @@ class Pyramid:
     def picture(self) -> np.ndarray:
         """The picture itself."""
         return self._levels[0].picture
+
+    @property
+    def n_channels(self) -> int:
+        """Number of channels of the picture."""
+        return 1 if self.picture.ndim == 2 else int(self.picture.shape[2])
 
     def read_levels(self, number: int) -> Iterator[Level]:
         """Yield at most that many levels, the largest first, that have room for a patch."""
@@ -69,13 +74,14 @@ class Level:
 
     @cached_property
     def cells(self) -> np.ndarray:
-        """Square root of each cell's mean gradient along 8 directions, clockwise from the right.
+        """Square root of each cell's mean gradient along 8 directions, clockwise from the right, of each channel.
 
-        float32 (H // 4, W // 4, 8); a gradient of 1 is one from black to white over two pixels.
+        float32 (H // 4, W // 4, 8 C); a gradient of 1 is one from black to white over two pixels.
         """
         rows, cols = (length // CELL * CELL for length in self.shape)
         framed = cv2.copyMakeBorder(self.picture, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)[: rows + 2, : cols + 2]
-        return _compute_cell_roots(_compute_gradient_planes(framed))
+        found = [_compute_cell_roots(_compute_gradient_planes(channel)) for channel in cv2.split(framed)]
+        return np.concatenate(found, axis=2) if len(found) > 1 else found[0]
 
 
 def describe_turned_patches(

@@ -74,8 +74,8 @@ class Grid:
 def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> LocalFeatures:
     """Read the patches of a picture at all scales that a region covers as the grid demands; without a region, all.
 
-    A descriptor has 128 values: cell by cell, row by row, the 8 of each. There are none where the picture is smaller
-    than a patch.
+    A descriptor of a picture with C channels has 128 C values: cell by cell, row by row, the 8 C of each. There are
+    none where the picture is smaller than a patch.
     """
     tables, candidates, sizes = [], [], []
     shapes: list[tuple[int, int]] = []
@@ -89,7 +89,7 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
         # The reduced picture's size in cells includes a remainder at its edge.
         sizes.append(np.divide(reduced.shape, CELL))
     if not tables:
-        return LocalFeatures.zeros(0, SIFT_LENGTH)
+        return LocalFeatures.zeros(0, SIFT_LENGTH * pyramid.n_channels)
     selected = _select_patches(candidates, shapes, grid)
     level = np.repeat(np.arange(len(candidates)), [len(patches) for patches in candidates])[selected]
     patches = np.concatenate(candidates)[selected]
@@ -102,7 +102,7 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
     step = np.arange(N_CELLS)
     offsets = np.array([(n_cols * step[:, None] + step).ravel() for _, n_cols in shapes])
     values = np.concatenate(tables).take(corner[:, None] + offsets[level], axis=0)
-    values = values.reshape(len(corner), SIFT_LENGTH)
+    values = values.reshape(len(corner), SIFT_LENGTH * pyramid.n_channels)
     sides = np.stack(sizes)
     positions = np.empty((len(corner), 2), np.float32)
     row, col = (rows + N_CELLS / 2) / sides[level, 0], (cols + N_CELLS / 2) / sides[level, 1]
@@ -111,7 +111,7 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
         own = slice(k, None, n_symmetries)
         positions[own].T[...] = _transform_positions(row[own], col[own], k)
         if k:
-            values[own] = values[own].take(_order_values(k), axis=1)
+            values[own] = values[own].take(_order_values(k, pyramid.n_channels), axis=1)
     scales = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
     return LocalFeatures(values, positions, scales)
 
@@ -168,11 +168,12 @@ def weigh_positions(positions: np.ndarray, deviation: float) -> np.ndarray:
 
 
 @lru_cache
-def _order_values(symmetry: int) -> np.ndarray:
+def _order_values(symmetry: int, n_channels: int) -> np.ndarray:
     """List the values of a patch in the order of a symmetry."""
     turned = np.rot90(np.arange(N_CELLS**2).reshape(N_CELLS, N_CELLS), symmetry // 2)
     cells = (turned[:, ::-1] if symmetry % 2 else turned).ravel()
-    return (cells[:, None] * N_ORIENTATIONS + order_orientations(symmetry)).ravel()
+    order = N_ORIENTATIONS * np.arange(n_channels)[:, None] + order_orientations(symmetry)
+    return (cells[:, None] * order.size + order.ravel()).ravel()
 
 
 def _transform_positions(row: np.ndarray, col: np.ndarray, symmetry: int) -> tuple[np.ndarray, np.ndarray]:

@@ -67,9 +67,9 @@ class TexturedLeaf:
        binary pattern features", IEEE Transactions on Image Processing 21(4), 2012, doi:10.1109/TIP.2011.2175739
     """
 
-    def __init__(self, image: Plane, mask: NDArray[np.bool_], side: float, scales: tuple[Scale, ...]) -> None:
+    def __init__(self, grey: Plane, mask: NDArray[np.bool_], side: float, scales: tuple[Scale, ...]) -> None:
         row0, row1, col0, col1 = find_bounding_box(mask)
-        self._image = image[row0:row1, col0:col1]
+        self._grey = grey[row0:row1, col0:col1]
         self._mask = mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
         self._scales = scales
         self._levels = 1 + max(scale.level for scale in scales)
@@ -79,7 +79,7 @@ class TexturedLeaf:
     @cached_property
     def grey(self) -> Plane:
         """The grey picture; the margin repeats the box's edge."""
-        plane = self._resize(cv2.cvtColor(self._image, cv2.COLOR_BGR2GRAY))
+        plane = self._resize(self._grey)
         return cv2.copyMakeBorder(plane, *self._margins, cv2.BORDER_REPLICATE)
 
     @cached_property
