@@ -62,8 +62,12 @@ class _ProjectedEncoder(ABC):
                 f"found {len(features)}; use more pictures or a recipe with fewer modes"
             )
         descriptors = features.descriptors.astype(np.float64)
-        self.mean_ = descriptors.mean(axis=0).astype(np.float32)
-        values, vectors = np.linalg.eigh(np.cov(descriptors, rowvar=False))
+        mean = descriptors.mean(axis=0)
+        self.mean_ = mean.astype(np.float32)
+        # np.cov would copy them, which are the largest array of a training.
+        descriptors -= mean
+        values, vectors = np.linalg.eigh(descriptors.T @ descriptors * (1 / (len(descriptors) - 1)))
+        del descriptors
         order = np.argsort(values)[::-1][: self.n_components]
         axes = vectors[:, order]
         # The sign of an eigenvector is free: fix it, so that every machine learns the same codebook.
