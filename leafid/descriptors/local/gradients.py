@@ -101,12 +101,11 @@ def describe_turned_patches(
     down, right = (np.arange(number, dtype=np.float32) - np.float32((side + 1) / 2) for number in (side + 2, width))
     steps = np.stack(np.broadcast_arrays(np.float32(1), down[:, None], right), axis=1)
     canvas, corners = _place_side_by_side(pictures)
-    places = points + corners[owners]
+    axes = np.stack([points + corners[owners], across, along], axis=2).transpose(1, 0, 2).copy()
     patches = np.empty((len(points), N_CELLS, N_CELLS, N_ORIENTATIONS), np.float32)
     for start in range(0, len(points), _BATCH_SIZE):
         own = slice(start, start + _BATCH_SIZE)
-        axes = (np.stack([places[own, k], across[own, k], along[own, k]], axis=1) for k in (0, 1))
-        rows, cols = (np.matmul(vectors, steps).reshape(side + 2, -1) for vectors in axes)
+        rows, cols = (np.matmul(vectors[own], steps).reshape(side + 2, -1) for vectors in axes)
         strip = cv2.remap(canvas, cols, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=255)
         planes = _compute_gradient_planes(cv2.copyMakeBorder(strip, 0, 0, 0, 2, cv2.BORDER_REPLICATE))
         found = _compute_cell_roots(planes).reshape(N_CELLS, -1, width // CELL, N_ORIENTATIONS)
