@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from leafid.learning.linear import fit_logistic
-from leafid.learning.rows import make_rows
+from leafid.learning.rows import make_rows, release_memory
 
 #: Evidence of the fused answer, of each expert, and of their agreement.
 _N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
@@ -229,7 +229,12 @@ def _fit_logistic(positive: Examples, negative: Examples, regularisation: float)
     held_out : float64 (n_positive,)
         Probabilities of the positive examples.
     """
-    rows = make_rows(np.concatenate([positive.rows, negative.rows]), standardise=True)
+    # One copy in memory is enough.
+    joined = np.empty((len(positive.rows) + len(negative.rows), positive.rows.shape[1]), positive.rows.dtype)
+    for own, part in zip((positive, negative), np.split(joined, [len(positive.rows)]), strict=True):
+        part[:] = own.rows
+        release_memory(own.rows)
+    rows = make_rows(joined, standardise=True)
     compressed, combinations = rows.compressed
     values = compressed.read(slice(None))
     labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])

@@ -143,12 +143,15 @@ def count_codes(padded: NDArray[np.int16], centres: NDArray[np.intp], scale: Sca
         return np.zeros((2, 2**POINTS), np.intp)
     values = padded.ravel()
     steps = scale.offsets @ (padded.shape[1], 1)
-    differences = values.take(centres + steps[:, None]) - values.take(centres)
+    differences = values.take(centres + steps[:, None])
+    differences -= values.take(centres)
     magnitudes = np.abs(differences)
     # The mean is rounded up to the next integer, which an integer reaches exactly when it reaches the mean: the order
     # of the pixels, and with it a turn of the picture, has no influence.
     mean = -(-int(cv2.norm(magnitudes, cv2.NORM_L1)) // magnitudes.size)
-    planes = np.stack([differences >= 0, magnitudes >= mean])
+    planes = np.empty((2, *differences.shape), bool)
+    np.greater_equal(differences, 0, out=planes[0])
+    np.greater_equal(magnitudes, mean, out=planes[1])
     # Packing bits by NumPy takes thirty times as long as combining whole planes.
     codes = np.bitwise_or.reduce(planes * _BITS, axis=1)
     return np.stack([np.bincount(own, minlength=2**POINTS) for own in codes])

@@ -13,6 +13,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS, KINDS
 from leafid.grouping import group_by
 from leafid.learning.rejection import Examples, compute_evidence, fit_rejection
+from leafid.learning.rows import make_array
 from leafid.model.fitting.training_set import TrainingSet
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -78,7 +79,10 @@ def gather_examples(
     gains = (known[both] - with_fewer[both]) * weights[both, None]
     by_species = group_by(pictures, lambda picture: picture.species)
     has_others = {name: len({picture.group for picture in found}) > 1 for name, found in by_species.items()}
-    vectors = np.hstack([training_set.read_vectors(name, indices[own]) for name in identifier.recipe.experts])
+    ends = np.cumsum([training_set.vectors[name].shape[1] for name in identifier.recipe.experts])
+    vectors = make_array(len(own), int(ends[-1]), np.float16, training_set.folder)
+    for name, part in zip(identifier.recipe.experts, np.split(vectors, ends[:-1], axis=1), strict=True):
+        part[:] = training_set.read_vectors(name, indices[own])
     return RejectionExamples(
         Examples(vectors, weights[own], plants[own]),
         Examples(known[own], weights[own], plants[own]),
@@ -94,7 +98,7 @@ def learn_to_reject(
     """Add to an identifier what it learns from examples, and from pictures without a leaf that `pictures` lend."""
     kinds: list[str] = []
     vectors = examples.leaves.rows
-    rows = np.empty((N_NON_LEAVES[identifier.type], vectors.shape[1]), vectors.dtype)
+    rows = make_array(N_NON_LEAVES[identifier.type], vectors.shape[1], np.float16, loader.folder)
     for kind, features in load_non_leaves(identifier, pictures, loader, len(rows), KINDS):
         rows[len(kinds)] = identifier.join_vectors([features])
         kinds.append(kind)
