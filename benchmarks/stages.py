@@ -13,7 +13,13 @@ from benchmarks.measure import Call
 from benchmarks.pictures import Prepared
 from leafid.descriptors import registry
 from leafid.features.codebooks import learn_encoders
-from leafid.features.extractor import PictureViews, extract_local_features
+from leafid.features.extractor import (
+    PictureViews,
+    Sought,
+    extract_local_features,
+    find_sought,
+    segment_as_type,
+)
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE, Expert, Recipe, load_recipe
 from leafid.learning.feature_maps import apply_feature_map
@@ -21,7 +27,7 @@ from leafid.learning.linear import LinearScorer
 from leafid.model.identifier import Identifier
 from leafid.pictures import AcquisitionType, Picture
 from leafid.pictures.decoding import read_image
-from leafid.segmentation import crop_leaf, segment
+from leafid.segmentation import crop_leaf
 
 RECIPES = ("default", "fast", "baseline-bow")
 # The number of species of the bundled model; the learned values don't affect the time.
@@ -111,8 +117,8 @@ def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionTy
         return partial(answer, identifier(), prepared.picture)
 
     cases = [Case("read", lambda prepared: lambda: read_image(prepared.picture.file, side))]
-    if any(expert.needs_leaf for expert in recipe.experts.values()):
-        cases.append(Case("segment", _segment_at(side)))
+    if (sought := find_sought(recipe.experts.values())) != "nothing":
+        cases.append(Case("segment", _segment_at(side, sought)))
     if families:
         cases.append(Case("measures", lambda prepared: lambda: _measure(views(prepared), families)))
     for expert_name, expert in recipe.experts.items():
@@ -169,10 +175,10 @@ def _segment(prepared: Prepared) -> Call:
     return _segment_at(LONGEST_SIDE)(prepared)
 
 
-def _segment_at(side: int) -> Callable[[Prepared], Call]:
+def _segment_at(side: int, sought: Sought = "petiole") -> Callable[[Prepared], Call]:
     def prepare(prepared: Prepared) -> Call:
         image = prepared.image(side)
-        return lambda: segment(image, prepared.type)
+        return lambda: segment_as_type(image, prepared.type, sought)
 
     return prepare
 

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from leafid.features.compositing import composite_photo
-from leafid.features.extractor import PictureViews, cover_whole, make_views, segment_as_type
+from leafid.features.extractor import PictureViews, Sought, make_views, segment_as_type
 from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Segmentation
@@ -38,26 +38,32 @@ class Augmentation:
 class Original:
     """A picture that others are made from: it is read, and its leaf found, once for all of them.
 
-    Composited photos have `longest_side` pixels on their longer side.
+    Composited photos have `longest_side` pixels on their longer side. `sought` is what the views show.
     """
 
-    def __init__(self, image: Image, acquisition_type: AcquisitionType, longest_side: int) -> None:
+    def __init__(
+        self, image: Image, acquisition_type: AcquisitionType, longest_side: int, sought: Sought = "petiole"
+    ) -> None:
         self._image = image
         self._type = acquisition_type
         self._longest_side = longest_side
+        self._sought: Sought = sought
 
     @cached_property
     def _leaf(self) -> Segmentation:
-        return segment_as_type(self._image, self._type)
+        # What is made from a picture is made from its leaf, even where the views don't show it.
+        return segment_as_type(self._image, self._type, "petiole" if self._sought == "petiole" else "leaf")
 
-    def make_views(self, augmentation: Augmentation | None, *, needs_leaf: bool = True) -> PictureViews:
+    def make_views(self, augmentation: Augmentation | None) -> PictureViews:
         """Make the views of an augmented picture, or of the picture itself.
 
         The leaf of an augmented picture is searched for as in any other, in a composited photo as in a photo: with a
         leaf that is not found but known, classifiers would not learn how segmentation varies.
         """
         if augmentation is None:
-            return PictureViews(self._image, self._leaf if needs_leaf else cover_whole(self._image, confidence=1.0))
+            if self._sought != "nothing":
+                return PictureViews(self._image, self._leaf)
+            return make_views(self._image, self._type, "nothing")
         image, acquisition_type = self._image, self._type
         if augmentation.kind == "jitter":
             image = jitter_picture(image, augmentation.number, acquisition_type)
@@ -66,7 +72,7 @@ class Original:
             acquisition_type = AcquisitionType.PHOTO
         else:
             image = draw_non_leaf(image, self._leaf.mask, augmentation.number)
-        return make_views(image, acquisition_type, needs_leaf=needs_leaf)
+        return make_views(image, acquisition_type, self._sought)
 
 
 def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType) -> Image:

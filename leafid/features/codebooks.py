@@ -13,7 +13,7 @@ from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local import LocalFeatures, concatenate_features
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
-from leafid.features.extractor import FEATURE_VERSION, extract_local_features, make_views
+from leafid.features.extractor import FEATURE_VERSION, Sought, extract_local_features, find_sought, make_views
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Expert, Recipe
 from leafid.grouping import group_by
@@ -45,7 +45,10 @@ def learn_encoders(pictures: Sequence[Picture], recipe: Recipe, loader: FeatureL
         for candidates in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
             missing = {name: local[name] for name in names if name not in encoders}
             chosen = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
-            learned, found = _learn_from(chosen, missing, recipe.longest_side, loader, seed)
+            # Patches are sampled from the views that the recipe shows to all of its experts.
+            needs_leaf = any(expert.view != "picture" for expert in missing.values())
+            sought = find_sought(recipe.experts.values()) if needs_leaf else "nothing"
+            learned, found = _learn_from(chosen, missing, recipe.longest_side, sought, loader, seed)
             encoders |= learned
             problems |= found
     problems = {name: problem for name, problem in problems.items() if name not in encoders}
@@ -67,17 +70,23 @@ def sample_evenly(pictures: Sequence[Picture], n_pictures: int, seed: int) -> li
 
 
 def _learn_from(
-    pictures: Sequence[Picture], experts: Mapping[str, Expert], longest_side: int, loader: FeatureLoader, seed: int
+    pictures: Sequence[Picture],
+    experts: Mapping[str, Expert],
+    longest_side: int,
+    sought: Sought,
+    loader: FeatureLoader,
+    seed: int,
 ) -> tuple[dict[str, Encoder], dict[str, str]]:
     """Learn the encoders of some experts from all of the pictures, or tell what the problem was, by name."""
     encoders = {name: expert.make_encoder(seed) for name, expert in experts.items()}
-    keys = {name: _make_key(pictures, own, longest_side, loader, seed) for name, own in experts.items() if loader.cache}
+    size = f"{longest_side} with petiole" if sought == "leaf" else f"{longest_side}"
+    keys = {name: _make_key(pictures, own, size, loader, seed) for name, own in experts.items() if loader.cache}
     cached = loader.cache.get(list(keys.values())) if loader.cache else {}
     learned = {name: encoders[name].set_state(_parse_state(cached[key])) for name, key in keys.items() if key in cached}
     missing = {name: expert for name, expert in experts.items() if name not in learned}
     if not missing:
         return learned, {}
-    sample = partial(_sample_picture, missing, longest_side, seed)
+    sample = partial(_sample_picture, missing, longest_side, sought, seed)
     sampled = loader.show_progress(loader.map_pictures(sample, pictures), len(pictures), "codebooks")
     readable = [own for own in sampled if own is not None]
     if not readable:
@@ -94,21 +103,18 @@ def _learn_from(
     return learned, problems
 
 
-def _make_key(
-    pictures: Sequence[Picture], expert: Expert, longest_side: int, loader: FeatureLoader, seed: int
-) -> bytes:
-    settings = f"codebook 2|{FEATURE_VERSION}|{longest_side}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
+def _make_key(pictures: Sequence[Picture], expert: Expert, size: str, loader: FeatureLoader, seed: int) -> bytes:
+    settings = f"codebook 2|{FEATURE_VERSION}|{size}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
     contents = [f"{picture.type} {loader.hash_picture(picture)}" for picture in pictures]
     return hashlib.sha256("|".join([settings, *contents]).encode()).digest()
 
 
 def _sample_picture(
-    experts: Mapping[str, Expert], longest_side: int, seed: int, picture: Picture
+    experts: Mapping[str, Expert], longest_side: int, sought: Sought, seed: int, picture: Picture
 ) -> dict[str, LocalFeatures]:
     """Sample local features of a picture for each of some experts."""
     image = read_hashed_image(picture.file, longest_side, picture.data)[0]
-    needs_leaf = any(expert.view != "picture" for expert in experts.values())
-    views = make_views(image, get_type(picture), needs_leaf=needs_leaf)
+    views = make_views(image, get_type(picture), sought)
     sampled = {}
     for name, expert in experts.items():
         features = extract_local_features(views, expert)

@@ -1,9 +1,10 @@
 """Extracts the feature vectors of a picture that the experts of a recipe learn from."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import cv2
 import numpy as np
@@ -21,6 +22,8 @@ from leafid.segmentation.result import shrink
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
 FEATURE_VERSION = 24
+#: What is searched for in a picture: nothing, the leaf, or the leaf and in it the petiole.
+Sought = Literal["nothing", "leaf", "petiole"]
 
 keep_freed_memory()
 
@@ -45,9 +48,9 @@ class FeatureExtractor:
     longest_side: int = LONGEST_SIDE
 
     @property
-    def needs_leaf(self) -> bool:
-        """Whether an expert needs the leaf; otherwise pictures aren't segmented, and the confidence is 1."""
-        return any(expert.needs_leaf for expert in self.experts.values())
+    def sought(self) -> Sought:
+        """What is searched for in pictures; of those in which nothing is, all counts as leaf, with confidence 1."""
+        return find_sought(self.experts.values())
 
     def make_feature_key(self, name: str, augmentation: str = "") -> str:
         """Hash everything that decides an expert's vector of a picture, and the confidence that comes with it.
@@ -55,8 +58,8 @@ class FeatureExtractor:
         Of an augmented picture, it has the key of the augmentation.
         """
         words = [FEATURE_VERSION, self.longest_side, self.experts[name].make_feature_key()]
-        if not self.needs_leaf:
-            words.append("not segmented")
+        if self.sought != "petiole":
+            words.append("not segmented" if self.sought == "nothing" else "with petiole")
         if augmentation:
             words.append(augmentation)
         digest = hashlib.sha256("|".join(map(str, words)).encode())
@@ -67,7 +70,7 @@ class FeatureExtractor:
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
         """Extract the features of a picture; the acquisition type decides how the leaf is segmented."""
-        return self.extract_from_views(make_views(image, acquisition_type, needs_leaf=self.needs_leaf))
+        return self.extract_from_views(make_views(image, acquisition_type, self.sought))
 
     def extract_from_views(self, views: "PictureViews", names: Sequence[str] | None = None) -> Features:
         """Extract the features of all experts, or of those with some names."""
@@ -124,17 +127,27 @@ def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures
     return descriptor.compute(*views.read_pyramid(expert.view, expert.size, descriptor.reads), expert.grid)
 
 
-def make_views(image: np.ndarray, acquisition_type: AcquisitionType, *, needs_leaf: bool = True) -> PictureViews:
-    """Make views of a picture, segmented as its type requires; where no leaf is needed, all of it counts as leaf."""
-    leaf = segment_as_type(image, acquisition_type) if needs_leaf else cover_whole(image, confidence=1.0)
-    return PictureViews(image, leaf)
+def find_sought(experts: Iterable[Expert]) -> Sought:
+    """Find what some experts need: measures of the blade change with the petiole, what patches tell doesn't."""
+    needing = [expert for expert in experts if expert.needs_leaf]
+    if not needing:
+        return "nothing"
+    return "leaf" if all(expert.is_local for expert in needing) else "petiole"
 
 
-def segment_as_type(image: np.ndarray, acquisition_type: AcquisitionType) -> Segmentation:
-    """Segment a picture as its type requires."""
+def make_views(image: np.ndarray, acquisition_type: AcquisitionType, sought: Sought = "petiole") -> PictureViews:
+    """Make views of a picture, segmented as its type requires."""
+    return PictureViews(image, segment_as_type(image, acquisition_type, sought))
+
+
+def segment_as_type(image: np.ndarray, acquisition_type: AcquisitionType, sought: Sought = "petiole") -> Segmentation:
+    """Segment a picture as its type requires; where nothing is sought, all of it is leaf."""
+    if sought == "nothing":
+        return cover_whole(image, confidence=1.0)
     # In photos, a part that protrudes from a leaf is as often a neighbouring leaf as the petiole: accuracy is no higher
     # where it is separated.
-    return segment(image, acquisition_type, petiole=acquisition_type is not AcquisitionType.PHOTO)
+    petiole = sought == "petiole" and acquisition_type is not AcquisitionType.PHOTO
+    return segment(image, acquisition_type, petiole=petiole)
 
 
 def cover_whole(image: np.ndarray, confidence: float) -> Segmentation:

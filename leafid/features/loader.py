@@ -287,11 +287,10 @@ def _extract_features(
     names: Sequence[tuple[int, str]],
 ) -> Values:
     """Extract vectors, each behind the confidence of the segmentation."""
-    original = Original(image, get_type(picture), extractor.longest_side)
+    original = Original(image, get_type(picture), extractor.longest_side, extractor.sought)
     values: Values = {}
     for number, own in group_by(names, lambda name: name[0]).items():
-        views = original.make_views(augmentations[number], needs_leaf=extractor.needs_leaf)
-        features = extractor.extract_from_views(views, [name for _, name in own])
+        features = extractor.extract_from_views(original.make_views(augmentations[number]), [name for _, name in own])
         values |= {(number, name): np.append(features.confidence, features.vectors[name]) for _, name in own}
     return values
 

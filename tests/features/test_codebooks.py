@@ -118,5 +118,5 @@ def test_a_state_is_never_unpickled():
 
 def test_each_picture_contributes_at_most_200_features(pictures):
     dense = Expert(descriptor="dense-sift", size=160, scales=2, modes=2, components=4)
-    counts = [len(module._sample_picture({"dense": dense}, 400, 0, picture)["dense"]) for picture in pictures]
+    counts = [len(module._sample_picture({"dense": dense}, 400, "leaf", 0, picture)["dense"]) for picture in pictures]
     assert counts == [200] * len(pictures)

@@ -145,11 +145,13 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
     first = key(SIFT)
     assert key(structs.replace(SIFT, classifier="lda", species_balance=0.1)) == first
     assert key(SIFT, learned(FisherEncoder)) == first
-    assert FeatureExtractor({"b": SIFT}, {"b": encoder}).make_feature_key("b") == first
+    beside = Expert(descriptor="measures", families=("geometry",))
+    assert FeatureExtractor({"b": SIFT, "c": beside}, {"b": encoder}).make_feature_key("b") == first
     measures = [("hu",), ("geometry",), ("hu", "geometry"), ("geometry", "hu")]
     others = [
         key(structs.replace(SIFT, size=65)),
         key(structs.replace(SIFT, view="picture")),
+        FeatureExtractor({"a": SIFT}, {"a": encoder}).make_feature_key("a"),  # from leaves with their petioles
         key(SIFT, learned(FisherEncoder, seed=1)),
         *(
             FeatureExtractor({"a": Expert(descriptor="measures", families=families)}).make_feature_key("a")
@@ -182,3 +184,18 @@ def test_petioles_are_segmented_on_sheets_only(fixed_pictures, type_):
         .vectors["a"]
     )
     np.testing.assert_array_equal(found, without if type_ is AcquisitionType.PHOTO else with_petiole)
+
+
+def test_petioles_are_separated_for_measures_of_the_blade_only(fixed_pictures, monkeypatch):
+    image, _ = fixed_pictures["drawn"]
+    separated = []
+
+    def segment_noting(*args, petiole):
+        separated.append(petiole)
+        return segment(*args, petiole=petiole)
+
+    monkeypatch.setattr(extractor_module, "segment", segment_noting)
+    encoders = {"a": learned(FisherEncoder)}
+    FeatureExtractor({"a": SIFT}, encoders).extract(image, SCAN)
+    FeatureExtractor({"a": SIFT, "b": Expert(descriptor="measures", families=("hu",))}, encoders).extract(image, SCAN)
+    assert separated == [False, True]
