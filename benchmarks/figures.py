@@ -94,7 +94,7 @@ def draw_steps(model: Model, file: Path) -> None:
 
 
 def _show(axes: Axes, image: np.ndarray, title: str) -> None:
-    axes.imshow(image[..., ::-1])
+    axes.imshow(image if image.ndim == 2 else image[..., ::-1], cmap="gray", vmin=0, vmax=255)
     axes.set_title(title, fontsize=11)
     axes.set_axis_off()
 
