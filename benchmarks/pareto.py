@@ -108,7 +108,7 @@ def draw_fronts(found: dict[AcquisitionType, list[Point]]) -> Figure:
         for point in points:
             is_best = point in front
             axes.plot(point.cost, point.top1, "o", color="#00785a" if is_best else "#999999", ms=5)
-            # Beside the line, the front's names above it.
+            # Names of the front stand above its line, others below their points.
             axes.annotate(
                 point.name,
                 (point.cost, point.top1),

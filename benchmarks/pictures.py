@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from leafid.features.extractor import segment_as_type
 from leafid.pictures import AcquisitionType, Picture, read_collection
 from leafid.pictures.decoding import read_image
-from leafid.segmentation import Segmentation, segment
+from leafid.segmentation import Segmentation
 
 REPOSITORY = Path(__file__).parents[1]
 SAMPLE = REPOSITORY / "data" / "sample"
@@ -59,4 +60,4 @@ class Prepared:
         return read_image(self.picture.file, longest_side)
 
     def _segmentation(self, longest_side: int) -> Segmentation:
-        return segment(self.image(longest_side), self.type)
+        return segment_as_type(self.image(longest_side), self.type)

@@ -13,13 +13,7 @@ from benchmarks.measure import Call
 from benchmarks.pictures import Prepared
 from leafid.descriptors import registry
 from leafid.features.codebooks import learn_encoders
-from leafid.features.extractor import (
-    PictureViews,
-    Sought,
-    extract_local_features,
-    find_sought,
-    segment_as_type,
-)
+from leafid.features.extractor import PictureViews, Sought, extract_local_features, find_sought, segment_as_type
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE, Expert, Recipe, load_recipe
 from leafid.learning.feature_maps import apply_feature_map

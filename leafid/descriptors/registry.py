@@ -13,12 +13,7 @@ from leafid.descriptors.local.edges import extract_edge_sift
 from leafid.descriptors.local.gradients import SIFT_LENGTH, Pyramid
 from leafid.descriptors.local.grid import Grid, LocalFeatures
 from leafid.descriptors.local.outline import extract_outline_sift
-from leafid.descriptors.local.sift import (
-    CHROMA_LENGTH,
-    extract_chroma_sift,
-    extract_dense_sift,
-    extract_detected_sift,
-)
+from leafid.descriptors.local.sift import CHROMA_LENGTH, extract_chroma_sift, extract_dense_sift, extract_detected_sift
 from leafid.descriptors.shape import curvature, fourier, geometry, margin, moments, triangle
 from leafid.descriptors.shape.contour import normalise_shape
 from leafid.descriptors.surface import colour, texture, veins

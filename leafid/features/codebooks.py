@@ -79,8 +79,9 @@ def _learn_from(
 ) -> tuple[dict[str, Encoder], dict[str, str]]:
     """Learn the encoders of some experts from all of the pictures, or tell what the problem was, by name."""
     encoders = {name: expert.make_encoder(seed) for name, expert in experts.items()}
-    size = f"{longest_side} with petiole" if sought == "leaf" else f"{longest_side}"
-    keys = {name: _make_key(pictures, own, size, loader, seed) for name, own in experts.items() if loader.cache}
+    # Patches of the whole picture don't change with what is sought.
+    view = f"{longest_side} with petiole" if sought == "leaf" else f"{longest_side}"
+    keys = {name: _make_key(pictures, own, view, loader, seed) for name, own in experts.items() if loader.cache}
     cached = loader.cache.get(list(keys.values())) if loader.cache else {}
     learned = {name: encoders[name].set_state(_parse_state(cached[key])) for name, key in keys.items() if key in cached}
     missing = {name: expert for name, expert in experts.items() if name not in learned}
@@ -103,8 +104,8 @@ def _learn_from(
     return learned, problems
 
 
-def _make_key(pictures: Sequence[Picture], expert: Expert, size: str, loader: FeatureLoader, seed: int) -> bytes:
-    settings = f"codebook 2|{FEATURE_VERSION}|{size}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
+def _make_key(pictures: Sequence[Picture], expert: Expert, view: str, loader: FeatureLoader, seed: int) -> bytes:
+    settings = f"codebook 2|{FEATURE_VERSION}|{view}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
     contents = [f"{picture.type} {loader.hash_picture(picture)}" for picture in pictures]
     return hashlib.sha256("|".join([settings, *contents]).encode()).digest()
 

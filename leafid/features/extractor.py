@@ -128,7 +128,7 @@ def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures
 
 
 def find_sought(experts: Iterable[Expert]) -> Sought:
-    """Find what some experts need: measures of the blade change with the petiole, what patches tell doesn't."""
+    """Find what some experts need: the petiole for measures of the blade only, as patches name as many without it."""
     needing = [expert for expert in experts if expert.needs_leaf]
     if not needing:
         return "nothing"

@@ -27,7 +27,7 @@ def leaf():
     return image
 
 
-def learned(kind, n_values=128, **options):
+def learn_encoder(kind, n_values=128, **options):
     random = np.random.default_rng(0)
     features = LocalFeatures(
         random.random((60, n_values), np.float32), random.random((60, 2), np.float32), np.ones(60, np.float32)
@@ -46,11 +46,11 @@ def test_a_vector_for_every_expert(leaf):
         "again": Expert(descriptor="measures", families=("hu",)),
     }
     encoders = {
-        "fisher": learned(FisherEncoder),
-        "words": learned(BagOfWordsEncoder),
-        "margin": learned(FisherEncoder),
-        "chroma": learned(FisherEncoder, 256),
-        "points": learned(FisherEncoder),
+        "fisher": learn_encoder(FisherEncoder),
+        "words": learn_encoder(BagOfWordsEncoder),
+        "margin": learn_encoder(FisherEncoder),
+        "chroma": learn_encoder(FisherEncoder, 256),
+        "points": learn_encoder(FisherEncoder),
     }
     found = FeatureExtractor(experts, encoders).extract(leaf, SCAN)
     assert list(found.vectors) == list(experts)
@@ -74,7 +74,7 @@ def test_a_vector_for_every_expert(leaf):
 def test_an_expert_on_hues_gives_zeros_for_a_grey_picture(leaf):
     chroma = structs.replace(SIFT, descriptor="dense-chroma-sift", view="picture")
     grey = np.dstack([cv2.cvtColor(leaf, cv2.COLOR_BGR2GRAY)] * 3)
-    extractor = FeatureExtractor({"chroma": chroma}, {"chroma": learned(FisherEncoder, 256)})
+    extractor = FeatureExtractor({"chroma": chroma}, {"chroma": learn_encoder(FisherEncoder, 256)})
     assert extractor.extract(leaf, SCAN).vectors["chroma"].any()
     assert not extractor.extract(grey, SCAN).vectors["chroma"].any()
 
@@ -86,7 +86,7 @@ def test_without_a_leaf_the_whole_picture_counts(type_, value, shape):
     """What is left of a picture of 20,000 × 16 pixels after shrinking is a row of one pixel."""
     small = structs.replace(SIFT, size=64)
     experts = {view: structs.replace(small, view=view) for view in VIEWS}
-    encoders = dict.fromkeys(VIEWS, learned(FisherEncoder))
+    encoders = dict.fromkeys(VIEWS, learn_encoder(FisherEncoder))
     extractor = FeatureExtractor({**experts, "shape": Expert(descriptor="measures", families=("geometry",))}, encoders)
     found = extractor.extract(np.full((*shape, 3), value, np.uint8), type_)
     assert all(np.isfinite(vector).all() for vector in found.vectors.values())
@@ -98,7 +98,7 @@ def test_features_of_some_experts_only(leaf):
         "b": Expert(descriptor="measures", families=("geometry",)),
         "c": Expert(descriptor="measures", families=("hu",)),
     }
-    extractor = FeatureExtractor(experts, {"a": learned(FisherEncoder)})
+    extractor = FeatureExtractor(experts, {"a": learn_encoder(FisherEncoder)})
     everything = extractor.extract(leaf, SCAN)
     some = extractor.extract_from_views(make_views(leaf, SCAN), ["c", "a"])
     assert list(some.vectors) == ["c", "a"]
@@ -108,7 +108,7 @@ def test_features_of_some_experts_only(leaf):
 
 
 def test_the_leaf_is_looked_for_where_an_expert_needs_it(leaf, monkeypatch):
-    whole, encoders = structs.replace(SIFT, view="picture"), {"a": learned(FisherEncoder)}
+    whole, encoders = structs.replace(SIFT, view="picture"), {"a": learn_encoder(FisherEncoder)}
     found = FeatureExtractor({"a": whole}, encoders).extract(leaf, SCAN)
     beside = FeatureExtractor({"a": whole, "b": Expert(descriptor="measures", families=("hu",))}, encoders).extract(
         leaf, SCAN
@@ -135,7 +135,7 @@ def test_features_of_a_composited_photo_are_those_of_a_photo(leaf):
 
 
 def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatch):
-    encoder = learned(FisherEncoder)
+    encoder = learn_encoder(FisherEncoder)
 
     def key(expert, encoder=encoder):
         return FeatureExtractor(
@@ -144,7 +144,7 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
 
     first = key(SIFT)
     assert key(structs.replace(SIFT, classifier="lda", species_balance=0.1)) == first
-    assert key(SIFT, learned(FisherEncoder)) == first
+    assert key(SIFT, learn_encoder(FisherEncoder)) == first
     beside = Expert(descriptor="measures", families=("geometry",))
     assert FeatureExtractor({"b": SIFT, "c": beside}, {"b": encoder}).make_feature_key("b") == first
     measures = [("hu",), ("geometry",), ("hu", "geometry"), ("geometry", "hu")]
@@ -152,7 +152,7 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
         key(structs.replace(SIFT, size=65)),
         key(structs.replace(SIFT, view="picture")),
         FeatureExtractor({"a": SIFT}, {"a": encoder}).make_feature_key("a"),  # from leaves with their petioles
-        key(SIFT, learned(FisherEncoder, seed=1)),
+        key(SIFT, learn_encoder(FisherEncoder, seed=1)),
         *(
             FeatureExtractor({"a": Expert(descriptor="measures", families=families)}).make_feature_key("a")
             for families in measures
@@ -195,7 +195,7 @@ def test_petioles_are_separated_for_measures_of_the_blade_only(fixed_pictures, m
         return segment(*args, petiole=petiole)
 
     monkeypatch.setattr(extractor_module, "segment", segment_noting)
-    encoders = {"a": learned(FisherEncoder)}
+    encoders = {"a": learn_encoder(FisherEncoder)}
     FeatureExtractor({"a": SIFT}, encoders).extract(image, SCAN)
     FeatureExtractor({"a": SIFT, "b": Expert(descriptor="measures", families=("hu",))}, encoders).extract(image, SCAN)
     assert separated == [False, True]
