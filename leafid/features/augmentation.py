@@ -20,6 +20,8 @@ _MIN_WIDTH, _PERSPECTIVE = 0.6, 0.16
 # Ranges of the light's gamma and brightness, the maximum slope of the light from the middle to a side, and the range of
 # the size that a picture is reduced to before it is enlarged again.
 _GAMMA, _BRIGHTNESS, _LIGHT_SLOPE, _REDUCTION = (0.7, 1.4), (0.85, 1.0), 0.08, (0.45, 1.0)
+# Maximum longer side of composited photos, in pixels: larger ones teach no more.
+_MAX_COMPOSITED_SIDE = 640
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Augmentation:
 class Original:
     """A picture that others are made from: it is read, and its leaf found, once for all of them.
 
-    Composited photos have `longest_side` pixels on their longer side. `sought` is what the views show.
+    Composited photos have `longest_side` pixels on their longer side, at most 640. `sought` is what the views show.
     """
 
     def __init__(
@@ -46,7 +48,7 @@ class Original:
     ) -> None:
         self._image = image
         self._type = acquisition_type
-        self._longest_side = longest_side
+        self._longest_side = min(longest_side, _MAX_COMPOSITED_SIDE)
         self._sought: Sought = sought
 
     @cached_property
@@ -76,7 +78,7 @@ class Original:
 
 
 def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType) -> Image:
-    """Tilt a picture (odd numbers), or change its light and make it less sharp (even numbers).
+    """Tilt a picture, change its light, and make it less sharp.
 
     Descriptors change more with the leaf's position and the light than between species, and a few plants of a species
     don't show how. Classifiers that also learn from jittered pictures learn to ignore such changes. The result depends
@@ -89,13 +91,19 @@ def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType)
        document analysis", ICDAR 2003, section 2, doi:10.1109/ICDAR.2003.1227801
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
-    if number % 2:
-        return _tilt(image, random, fill=acquisition_type is AcquisitionType.PHOTO)
-    return _relight(image, random)
-
-
-def _tilt(image: Image, random: np.random.Generator, *, fill: bool) -> Image:
+    small = _relight(image, random)
     rows, cols = image.shape[:2]
+    fill = acquisition_type is AcquisitionType.PHOTO
+    # Of the reduced picture to the tilted one, each pixel a square around its position.
+    scale = cols / small.shape[1], rows / small.shape[0]
+    enlarge = np.array([[scale[0], 0, (scale[0] - 1) / 2], [0, scale[1], (scale[1] - 1) / 2], [0, 0, 1]])
+    border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
+    matrix = _choose_tilt(rows, cols, random, fill=fill) @ enlarge
+    return cv2.warpPerspective(small, matrix, (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border)
+
+
+def _choose_tilt(rows: int, cols: int, random: np.random.Generator, *, fill: bool) -> np.ndarray:
+    """Choose a matrix, float64 (3, 3), from the positions of a picture to those of the tilted one."""
     width, direction = random.uniform(_MIN_WIDTH, 1), random.uniform(0, np.pi)
     axis = np.array([np.cos(direction), np.sin(direction)])
     narrowing = np.eye(2) - (1 - width) * np.outer(axis, axis)
@@ -105,20 +113,17 @@ def _tilt(image: Image, random: np.random.Generator, *, fill: bool) -> Image:
     # Around the middle: the leaf is narrowed, then each point is divided by its distance from the camera.
     matrix = np.vstack([np.column_stack([narrowing, np.zeros(2)]), [*(tilt @ narrowing), 1]])
     middle = np.array([[1, 0, (cols - 1) / 2], [0, 1, (rows - 1) / 2], [0, 0, 1]])
-    border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
-    return cv2.warpPerspective(
-        image, middle @ matrix @ np.linalg.inv(middle), (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border
-    )
+    return middle @ matrix @ np.linalg.inv(middle)
 
 
 def _relight(image: Image, random: np.random.Generator) -> Image:
+    """Reduce a picture and change its light."""
     rows, cols = image.shape[:2]
+    reduction = random.uniform(*_REDUCTION)
     values = (np.arange(256) / 255) ** random.uniform(*_GAMMA) * random.uniform(*_BRIGHTNESS) * 255
     across, down = random.uniform(-_LIGHT_SLOPE, _LIGHT_SLOPE, 2)
-    reduction = random.uniform(*_REDUCTION)
     size = max(1, round(cols * reduction)), max(1, round(rows * reduction))
     small = cv2.LUT(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.round(values).astype(np.uint8))
     light = 1 + across * np.linspace(-1, 1, size[0])[None] + down * np.linspace(-1, 1, size[1])[:, None]
     # Values above 255 become white.
-    lit = cv2.multiply(small, cv2.merge([light.astype(np.float32)] * 3), dtype=cv2.CV_8U)
-    return cv2.resize(lit, (cols, rows), interpolation=cv2.INTER_LINEAR)
+    return cv2.multiply(small, cv2.merge([light.astype(np.float32)] * 3), dtype=cv2.CV_8U)

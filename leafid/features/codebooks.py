@@ -21,7 +21,7 @@ from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import Picture
 
 #: Maximum number of pictures that an encoder is learned from.
-CODEBOOK_PICTURES = 600
+CODEBOOK_PICTURES = 300
 # Maximum number of local features that a picture contributes to a codebook.
 _SAMPLED_PER_PICTURE = 200
 _UNREADABLE = "no picture could be read to learn a codebook from"

@@ -19,9 +19,9 @@ from leafid.segmentation.result import Image, Mask
 Kind = Callable[[Image, Mask, np.random.Generator], Image]
 
 #: Raised with every change to what is drawn: cached vectors of such pictures are then unused.
-DRAWING_VERSION = 5
+DRAWING_VERSION = 6
 # Range of the longer side of a drawn picture, in pixels.
-_MIN_SIDE, _MAX_SIDE = 300, 800
+_MIN_SIDE, _MAX_SIDE = 300, 640
 # A sheet is cut out where no leaf is nearer than this share of the picture's side.
 _SHEET_MARGIN = 0.02
 _PHOTOGRAPHS = Path(__file__).parent / "photographs"

@@ -20,7 +20,7 @@ from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import sample_by_plant, weigh_by_plant
 
 #: Number of pictures without a leaf that an identifier learns from. Anything can be behind the leaf of a photo.
-N_NON_LEAVES = {AcquisitionType.SCAN: 480, AcquisitionType.SCAN_LIKE: 480, AcquisitionType.PHOTO: 1440}
+N_NON_LEAVES = {AcquisitionType.SCAN: 240, AcquisitionType.SCAN_LIKE: 240, AcquisitionType.PHOTO: 720}
 #: Maximum number of held-out leaves that it learns from.
 MAX_HELD_OUT = 1_500
 
