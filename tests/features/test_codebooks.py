@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from leafid.descriptors.local import LocalFeatures
 from leafid.errors import LeafidError
 from leafid.features import codebooks as module
 from leafid.features.codebooks import learn_encoders
@@ -120,3 +121,15 @@ def test_each_picture_contributes_at_most_200_features(pictures):
     dense = Expert(descriptor="dense-sift", size=160, scales=2, modes=2, components=4)
     counts = [len(module._sample_picture({"dense": dense}, 400, "leaf", 0, picture)["dense"]) for picture in pictures]
     assert counts == [200] * len(pictures)
+
+
+def test_a_codebook_is_learned_from_300_pictures(pictures, monkeypatch):
+    sampled = []
+    monkeypatch.setattr(module, "_sample_picture", lambda *given: sampled.append(given[-1]) or fake_sample())
+    codebook(FeatureLoader(), [replace(pictures[0], file=pictures[0].file.with_name(f"{n}.jpg")) for n in range(400)])
+    assert len({picture.file for picture in sampled}) == len(sampled) == 300
+
+
+def fake_sample():
+    descriptors = np.random.default_rng(0).random((4, 128), np.float32)
+    return {"local": LocalFeatures(descriptors, np.zeros((4, 2)), np.zeros(4))}

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 
@@ -35,3 +37,13 @@ def test_the_leaf_lends_its_place(leaf_on_white):
     views = Original(leaf_on_white, AcquisitionType.SCAN, 800).make_views(Augmentation("no-leaf", 3))
     leaf = segment(leaf_on_white, AcquisitionType.SCAN)
     np.testing.assert_array_equal(views.image, draw_non_leaf(leaf_on_white, leaf.mask, 3))
+
+
+def test_drawn_pictures_are_as_large_as_composited_photos_at_most(leaf_on_white):
+    mask = np.zeros(leaf_on_white.shape[:2], bool)
+    sides = [
+        max(draw_non_leaf(np.roll(leaf_on_white, shift, 1), mask, number).shape)
+        for number, shift in itertools.product(range(len(ALL_KINDS)), range(8))
+    ]
+    assert 300 <= min(sides) < 400
+    assert 600 < max(sides) <= 640
