@@ -1,8 +1,8 @@
 """Measure time and memory of leafid, and compare them with a baseline.
 
 Each case is timed alternately with decoding the same picture by OpenCV at full size: the ratio of the two is the same
-on a busy machine as on an idle one, and differs by up to a quarter between processors. Everything runs on one core. Cases are
-named group/type/part (real/scan/segment) and group/type/recipe/part (sample/photo/fast/whole).
+on a busy machine as on an idle one, and differs by up to a quarter between processors. Everything runs on one core.
+Cases are named group/type/part (real/scan/segment) and group/type/recipe/part (sample/photo/fast/whole).
 
 The table is printed as Markdown. With --check, the exit status is 1 if the ratio of a case is more than a tenth above
 that of the baseline in two measurements.
