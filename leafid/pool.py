@@ -16,6 +16,7 @@ from functools import cache
 from multiprocessing import resource_tracker
 from typing import Any
 
+import joblib
 from pebble import ProcessPool
 
 
@@ -77,11 +78,6 @@ def _deferring_interrupts() -> Iterator[None]:
 
 def count_workers(jobs: int) -> int:
     """Count the worker processes that a number of jobs means: -1 is one for every core that this process may use."""
-    if jobs > 0:
-        return jobs
-    # It knows the limits of containers, but takes a fifth of a second to import, which no worker needs.
-    import joblib
-
     return int(joblib.effective_n_jobs(jobs))
 
 

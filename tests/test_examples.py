@@ -10,7 +10,8 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 #: What each prints, among other lines.
 OUTPUT = {
-    "name_leaves.py": "; the most similar is Betula pendula (Silver Birch)\n",
+    "name_leaves.py": "data/sample/Test/80.jpg: Unknown: probably none of the 71 species that the model knows; "
+    "the most similar is Betula pendula (Silver Birch)\n",
     "one_tree.py": "together: ",
     "own_descriptor.py": "geometry and redness: 0.",
     "score_and_compare.py": "run A         run B ",

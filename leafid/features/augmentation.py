@@ -94,7 +94,7 @@ def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType)
     small = _relight(image, random)
     rows, cols = image.shape[:2]
     fill = acquisition_type is AcquisitionType.PHOTO
-    # Of the reduced picture to the tilted one, each pixel a square around its position.
+    # From the centres of the reduced picture's pixels to positions in the picture.
     scale = cols / small.shape[1], rows / small.shape[0]
     enlarge = np.array([[scale[0], 0, (scale[0] - 1) / 2], [0, scale[1], (scale[1] - 1) / 2], [0, 0, 1]])
     border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE

@@ -79,7 +79,7 @@ def test_perspective_makes_the_near_end_larger():
     image[75:225, 75:225] = 0
     ratios = []
     for number in NUMBERS:
-        dark = (jitter_picture(image, number, SCAN) < 100).any(axis=2)
+        dark = (jitter_picture(image, number, SCAN) < 128).any(axis=2)
         upper, lower = dark[:150].sum(), dark[150:].sum()
         ratios.append(max(upper, lower) / min(upper, lower))
     assert max(ratios) > 1.1
@@ -92,6 +92,14 @@ def test_light_differs_between_pictures_and_falls_to_a_side():
     assert np.std([image.mean() for image in lit]) > 5
     assert max(abs(image[:, :20].mean() - image[:, -20:].mean()) / image.mean() for image in lit) > 0.08
     assert max(abs(image[:20].mean() - image[-20:].mean()) / image.mean() for image in lit) > 0.08
+
+
+def test_pictures_in_other_light_are_less_sharp(monkeypatch):
+    stripes = np.zeros((120, 120, 3), np.uint8)
+    stripes[:, ::4] = stripes[:, 1::4] = 200
+    jittered = [jitter_without(monkeypatch, stripes, number, SCAN, **NO_TILT) for number in NUMBERS]
+    contrast = [np.ptp(image[20:-20, 20:-20].astype(int)) / 200 for image in jittered]
+    assert np.median(contrast) < 0.9
 
 
 def test_some_jittered_pictures_are_less_sharp(monkeypatch):
