@@ -4,6 +4,7 @@ Only what starts them imports this file: that takes longer than to identify a pi
 """
 
 import atexit
+import importlib
 import logging
 import multiprocessing
 import os
@@ -48,6 +49,10 @@ class WorkerPool:
         with _deferring_interrupts():
             return self._pool.schedule(function, arguments, timeout=seconds)
 
+    def preload(self, module: str) -> None:
+        """Have a worker import a module, while this process does something else."""
+        self.submit(_import, module)
+
     def close(self) -> None:
         """End the workers; calls that wait or are in progress are cancelled."""
         if self._pool is not None:
@@ -87,6 +92,10 @@ def get_pool(n_workers: int) -> WorkerPool:
     pool = WorkerPool(n_workers)
     atexit.register(pool.close)
     return pool
+
+
+def _import(module: str) -> None:
+    importlib.import_module(module)
 
 
 def _start_worker() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from leafid.errors import LeafidError
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
+from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fuse_answers
 from leafid.pages.explaining import Explanation, explain
@@ -30,25 +32,31 @@ _START_SECONDS = 120.0
 class ModelWorkers:
     """Calls functions of the form ``function(model, *arguments)`` in worker processes, which answer one call at a time.
 
-    Each worker reads the model from its file. `seconds` is the limit for one call.
+    Each worker reads the model from its file, by default the bundled one. `seconds` is the limit for one call.
     """
 
-    def __init__(self, model_file: str, n_workers: int = 1, seconds: float = 60.0) -> None:
-        self.model_file = model_file
+    def __init__(self, pool: WorkerPool, model_file: str | None = None, seconds: float = 60.0) -> None:
+        self.model_file = model_file or str(find_bundled_model())
         self._seconds = seconds
-        self._pool = WorkerPool(n_workers)
+        self._pool = pool
 
     def start(self) -> Callable[[], None]:
-        """Start the workers; the function that is returned waits for the first, and raises a `LeafidError` it has."""
-        calls = [
-            self._pool.submit(_warm_up, self.model_file, seconds=_START_SECONDS) for _ in range(self._pool.n_workers)
-        ]
+        """Start a worker; the function that is returned waits for it, raises a `LeafidError` it has, starts the others.
+
+        So the others don't delay the first request.
+        """
+        first = self._submit_warm_up()
 
         def wait() -> None:
             with reporting_lost_workers():
-                calls[0].result()
+                first.result()
+            for _ in range(1, self._pool.n_workers):
+                self._submit_warm_up()
 
         return wait
+
+    def _submit_warm_up(self) -> Future[Any]:
+        return self._pool.submit(_warm_up, self.model_file, seconds=_START_SECONDS)
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function in a worker; `function` and its arguments are pickled.
@@ -59,10 +67,6 @@ class ModelWorkers:
         future = self._pool.submit(_call_with_model, self.model_file, function, arguments, seconds=self._seconds)
         with reporting_lost_workers():
             return await asyncio.wrap_future(future)
-
-    def close(self) -> None:
-        """End the workers; calls that wait or are in progress are cancelled."""
-        self._pool.close()
 
 
 @lru_cache(maxsize=1)

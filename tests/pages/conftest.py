@@ -3,6 +3,7 @@ from importlib.util import find_spec
 import pytest
 
 from leafid.model.model import Model
+from leafid.pool import WorkerPool
 
 # Without the extras 'web' and 'test' there is nothing to test.
 if find_spec("starlette") is None or find_spec("httpx") is None:
@@ -19,10 +20,11 @@ def model(drawn_model):
 def pool(drawn_model):
     from leafid.pages.model_workers import ModelWorkers
 
-    opened = ModelWorkers(str(drawn_model), seconds=60)
-    opened.start()
-    yield opened
-    opened.close()
+    workers = WorkerPool(1)
+    pool = ModelWorkers(workers, str(drawn_model), seconds=60)
+    pool.start()
+    yield pool
+    workers.close()
 
 
 @pytest.fixture

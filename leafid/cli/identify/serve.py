@@ -16,8 +16,7 @@ from importlib.util import find_spec
 from leafid.cli.arguments import JOBS, number_type, option
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError
-from leafid.model.bundled import find_bundled_model
-from leafid.pool import count_workers
+from leafid.pool import WorkerPool, count_workers
 
 _port = number_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535, int)
 
@@ -35,22 +34,25 @@ def run(options: Options, environment: Environment) -> int:
     if missing := [name for name in ("python_multipart", "starlette", "uvicorn") if find_spec(name) is None]:
         raise LeafidError(f"'leafid serve' needs: pip install 'leafid[web]' (no module {', '.join(missing)})")
 
-    from leafid.pages.model_workers import ModelWorkers
-
     with _listen(options.host, options.port) as listener:
-        pool = ModelWorkers(str(options.model or find_bundled_model()), count_workers(options.jobs))
+        workers = WorkerPool(count_workers(options.jobs))
         try:
-            wait = pool.start()
-            from leafid.pages.site import run_server  # while the workers start
+            # This process imports the same meanwhile, which takes longer than an answer.
+            workers.preload("leafid.pages.model_workers")
+            from leafid.pages.model_workers import ModelWorkers
+
+            models = ModelWorkers(workers, options.model)
+            wait = models.start()
+            from leafid.pages.site import run_server  # while the model is read
 
             wait()
             host, port = listener.getsockname()[:2]
             environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
             environment.stdout.flush()
             environment.note("leafid: Ctrl-C ends the server")
-            run_server(listener, pool, options.host)
+            run_server(listener, models, options.host)
         finally:
-            pool.close()
+            workers.close()
     return 0
 
 
