@@ -4,10 +4,10 @@ Only what starts them imports this file: that takes longer than to identify a pi
 """
 
 import atexit
-import importlib
 import logging
 import multiprocessing
 import os
+import pkgutil
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -49,9 +49,9 @@ class WorkerPool:
         with _deferring_interrupts():
             return self._pool.schedule(function, arguments, timeout=seconds)
 
-    def preload(self, module: str) -> None:
-        """Have a worker import a module, while this process does something else."""
-        self.submit(_import, module)
+    def submit_by_name(self, name: str, *arguments: Any, seconds: float | None = None) -> Future[Any]:
+        """Queue a call of a function, ``package.module:name``, of a module that only the worker has to import."""
+        return self.submit(_call_by_name, name, arguments, seconds=seconds)
 
     def close(self) -> None:
         """End the workers; calls that wait or are in progress are cancelled."""
@@ -94,8 +94,8 @@ def get_pool(n_workers: int) -> WorkerPool:
     return pool
 
 
-def _import(module: str) -> None:
-    importlib.import_module(module)
+def _call_by_name(name: str, arguments: tuple[Any, ...]) -> Any:
+    return pkgutil.resolve_name(name)(*arguments)
 
 
 def _start_worker() -> None:

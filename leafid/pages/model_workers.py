@@ -25,9 +25,6 @@ from leafid.pictures.decoding import read_hashed_image
 from leafid.pool import WorkerPool
 from leafid.workers import call_single_threaded, reporting_lost_workers
 
-# Time for a worker to start and to read its model, in seconds.
-_START_SECONDS = 120.0
-
 
 class ModelWorkers:
     """Calls functions of the form ``function(model, *arguments)`` in worker processes, which answer one call at a time.
@@ -40,23 +37,20 @@ class ModelWorkers:
         self._seconds = seconds
         self._pool = pool
 
-    def start(self) -> Callable[[], None]:
-        """Start a worker; the function that is returned waits for it, raises a `LeafidError` it has, starts the others.
+    def start(self, first: Future[None] | None = None) -> None:
+        """Wait until a worker has read the model, then have the others do so; together they would take longer.
 
-        So the others don't delay the first request.
+        `first` is a call of `warm_up` in a worker that is in progress. A `LeafidError` is raised if it can't read the
+        model.
         """
-        first = self._submit_warm_up()
+        first = first or self._submit_warm_up()
+        with reporting_lost_workers():
+            first.result()
+        for _ in range(1, self._pool.n_workers):
+            self._submit_warm_up()
 
-        def wait() -> None:
-            with reporting_lost_workers():
-                first.result()
-            for _ in range(1, self._pool.n_workers):
-                self._submit_warm_up()
-
-        return wait
-
-    def _submit_warm_up(self) -> Future[Any]:
-        return self._pool.submit(_warm_up, self.model_file, seconds=_START_SECONDS)
+    def _submit_warm_up(self) -> Future[None]:
+        return self._pool.submit(warm_up, self.model_file, seconds=self._seconds)
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function in a worker; `function` and its arguments are pickled.
@@ -78,11 +72,11 @@ def _call_with_model(file: str, function: Callable[..., Any], arguments: tuple[A
     return call_single_threaded(lambda rest: function(_read_model(file), *rest), arguments)
 
 
-def _warm_up(file: str) -> None:
+def warm_up(file: str | None) -> None:
     """Identify a drawn leaf, so that the model and libraries are loaded before the first request."""
     image = np.full((400, 300, 3), 250, np.uint8)
     cv2.ellipse(image, (150, 200), (60, 150), 0, 0, 360, (40, 160, 50), -1)
-    next(_read_model(file).identify(image))
+    next(_read_model(file or str(find_bundled_model())).identify(image))
 
 
 def identify_pictures(model: Model, upload: Upload) -> list[dict[str, Any]]:

@@ -20,6 +20,10 @@ from leafid.pool import WorkerPool, count_workers
 
 _port = number_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535, int)
 
+_WARM_UP = "leafid.pages.model_workers:warm_up"
+# Time for a worker to start and to read the model, in seconds.
+_START_SECONDS = 120.0
+
 
 class Options:
     """The options of serve."""
@@ -38,14 +42,12 @@ def run(options: Options, environment: Environment) -> int:
         workers = WorkerPool(count_workers(options.jobs))
         try:
             # This process imports the same meanwhile, which takes longer than an answer.
-            workers.preload("leafid.pages.model_workers")
+            first = workers.submit_by_name(_WARM_UP, options.model, seconds=_START_SECONDS)
             from leafid.pages.model_workers import ModelWorkers
+            from leafid.pages.site import run_server
 
             models = ModelWorkers(workers, options.model)
-            wait = models.start()
-            from leafid.pages.site import run_server  # while the model is read
-
-            wait()
+            models.start(first)
             host, port = listener.getsockname()[:2]
             environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
             environment.stdout.flush()
