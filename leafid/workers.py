@@ -28,9 +28,9 @@ Submit = Callable[..., Future[Any]]
 
 #: Maximum time for an item that `ordered_map` can leave out, in seconds. A picture takes a few, on slow machines too.
 ITEM_SECONDS = 300
-#: Numbers of items that are computed here sooner than worker processes start: of pictures that are described, and of
-#: those that are just read.
-N_FEW, N_FEW_READ = 4, 80
+#: Numbers of items that are computed here sooner than by worker processes, which have to start: of pictures that are
+#: described, and of those that are just read.
+N_FEW, N_FEW_READ = 16, 80
 #: Number of items in progress for each worker: the first to finish waits for those before it.
 _AHEAD = 16
 

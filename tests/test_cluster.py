@@ -7,6 +7,7 @@ import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -20,10 +21,10 @@ needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs 
 
 
 @pytest.fixture
-def local(monkeypatch):
-    # Workers have to import what they call.
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
-    with on_cluster("local", jobs=2):
+def local():
+    # Workers have to import what they call. Dask leaves settings of theirs in the environment, which would reach the
+    # processes of later tests.
+    with mock.patch.dict(os.environ, PYTHONPATH=str(Path(__file__).parents[1])), on_cluster("local", jobs=2):
         yield
 
 

@@ -110,14 +110,14 @@ def test_workers_killed_between_two_calls_are_replaced():
 @needs_signals
 def test_an_item_that_takes_too_long_costs_only_itself(monkeypatch):
     monkeypatch.setattr(workers, "ITEM_SECONDS", 2)
-    found = list(ordered_map(hang, range(9), 2, describe))
-    assert found == [0, 1, 2, "3: a worker process took too long and was ended", *range(4, 9)]
+    found = list(ordered_map(hang, range(20), 2, describe))
+    assert found == [0, 1, 2, "3: a worker process took too long and was ended", *range(4, 20)]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_warnings_of_workers_are_logged_once_in_this_process(jobs, caplog, capfd):
-    assert list(ordered_map(warn, range(12), jobs)) == list(range(12))
-    assert [record.getMessage() for record in caplog.records] == [f"number {n} is odd" for n in range(1, 12, 2)]
+    assert list(ordered_map(warn, range(20), jobs)) == list(range(20))
+    assert [record.getMessage() for record in caplog.records] == [f"number {n} is odd" for n in range(1, 20, 2)]
     assert {(record.name, record.levelno) for record in caplog.records} == {("leafid.pictures", logging.WARNING)}
     assert capfd.readouterr().err == ""
 
@@ -132,14 +132,14 @@ def test_only_a_few_items_are_taken_ahead():
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_libraries_use_one_thread(jobs):
-    found = list(ordered_map(get_threads, range(8), jobs))
+    found = list(ordered_map(get_threads, range(20), jobs))
     assert {opencv for _, opencv, _ in found} == {1}
     assert {numbers for _, _, own in found for numbers in own} == {1}
     assert (os.getpid() in {process for process, _, _ in found}) == (jobs == 1)
 
 
 def test_results_do_not_depend_on_the_number_of_processes():
-    for alone, shared in zip(ordered_map(multiply, range(8), 1), ordered_map(multiply, range(8), 2), strict=True):
+    for alone, shared in zip(ordered_map(multiply, range(20), 1), ordered_map(multiply, range(20), 2), strict=True):
         np.testing.assert_allclose(alone, shared, atol=1e-6)
 
 
@@ -147,7 +147,7 @@ def test_workers_resolve_relative_paths_like_the_caller(tmp_path, monkeypatch):
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         monkeypatch.chdir(tmp_path / name)
-        assert set(ordered_map(os.path.abspath, ["leaf.jpg"] * 8, 2)) == {str(tmp_path / name / "leaf.jpg")}
+        assert set(ordered_map(os.path.abspath, ["leaf.jpg"] * 20, 2)) == {str(tmp_path / name / "leaf.jpg")}
 
 
 @pytest.mark.slow
