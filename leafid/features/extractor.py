@@ -21,7 +21,7 @@ from leafid.segmentation import Segmentation, crop_leaf, segment
 from leafid.segmentation.result import shrink
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
-FEATURE_VERSION = 25
+FEATURE_VERSION = 26
 #: What is searched for in a picture: nothing, the leaf, or the leaf and in it the petiole.
 Sought = Literal["nothing", "leaf", "petiole"]
 

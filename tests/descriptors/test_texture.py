@@ -76,12 +76,14 @@ def test_quarter_turns_of_a_leaf_change_little():
 
 @pytest.mark.parametrize("factor", [2, 3])
 def test_a_larger_picture_changes_little(factor):
-    image, mask = leaf()
+    # The original is larger than the size of the interior: repeated pixels of a smaller one would show as steps.
+    image, mask = leaf(600, 480, period=18)
     large = image.repeat(factor, axis=0).repeat(factor, axis=1), mask.repeat(factor, axis=0).repeat(factor, axis=1)
     original, enlarged = LeafTexture(image, mask), LeafTexture(*large)
     # Repeated pixels are resized to nearly, not exactly, the same: leaves with other stripes, and with teeth, differ by
     # several times as much in the parts that these change.
-    striped, toothed = LeafTexture(*leaf(period=30)), LeafTexture(*leaf(teeth=0.06))
+    striped = LeafTexture(*leaf(600, 480, period=60))
+    toothed = LeafTexture(*leaf(600, 480, period=18, teeth=0.06))
     for measure, unlike in ((measure_interior, striped), (measure_border, toothed), (measure_outline, toothed)):
         difference = np.abs(measure_part(measure, original) - measure_part(measure, enlarged)).mean()
         assert difference < 0.3 * np.abs(measure_part(measure, original) - measure_part(measure, unlike)).mean()
