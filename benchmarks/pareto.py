@@ -108,13 +108,14 @@ def draw_fronts(found: dict[AcquisitionType, list[Point]]) -> Figure:
         for point in points:
             is_best = point in front
             axes.plot(point.cost, point.top1, "o", color="#00785a" if is_best else "#999999", ms=5)
-            # Names of the front stand above its line, others below their points.
+            # Names of the front stand above its line, those of its first point and of others below their points.
+            is_above = point in front[1:]
             axes.annotate(
                 point.name,
                 (point.cost, point.top1),
-                (-4, 4) if is_best else (4, -4),
-                ha="right" if is_best else "left",
-                va="bottom" if is_best else "top",
+                (-4, 4) if is_above else (4, -4),
+                ha="left" if not is_above or point == front[-1] else "right",
+                va="bottom" if is_above else "top",
                 textcoords="offset points",
                 fontsize=8,
             )

@@ -28,9 +28,15 @@ def test_every_example_is_run_and_listed():
         assert file.name == "README.md" or f"({file.name})" in page
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """A feature cache that the examples share, as a person's do."""
+    return str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OUTPUT)
-def test_examples_run_on_the_sample(name, tmp_path):
+def test_examples_run_on_the_sample(name, tmp_path, cache):
     if name.endswith(".sh") and os.name == "nt":
         pytest.skip("for POSIX shells")
     (tmp_path / "data").symlink_to(EXAMPLES.parent / "data")
@@ -38,7 +44,7 @@ def test_examples_run_on_the_sample(name, tmp_path):
     done = subprocess.run(
         [sys.executable, EXAMPLES / name] if name.endswith(".py") else [EXAMPLES / name],
         cwd=tmp_path,
-        env=os.environ | {"PATH": programs, "LEAFID_CACHE": str(tmp_path / "cache")},
+        env=os.environ | {"PATH": programs, "LEAFID_CACHE": cache},
         capture_output=True,
         text=True,
     )

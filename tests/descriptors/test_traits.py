@@ -54,7 +54,7 @@ def measure_drawn(tip, base, outline):
     along = (tip - base) / length
     across = np.array([-along[1], along[0]])
     framed = np.stack([(outline - base) @ along, (outline - base) @ across], axis=1) / length
-    closed = np.vstack([framed, framed[:1]])
+    closed = np.vstack([framed, framed[:1]]).tolist()
 
     def reach(level, side):
         """The outermost crossing of a line across the midrib."""
