@@ -103,10 +103,11 @@ def list_leftovers(folder):
     return sorted(file.name for file in folder.iterdir() if file.name.endswith(".part") or file.name.startswith("."))
 
 
-def test_training_killed_and_started_again(words, tmp_path, drawn_model):
-    mark = f"killed-{os.getpid()}"
+@pytest.mark.parametrize("at", [1, 30])
+def test_training_killed_and_started_again(at, words, tmp_path, drawn_model):
+    mark = f"killed-{os.getpid()}-{at}"
     process = start([*words, "--jobs", 2], mark, tmp_path / "first")
-    wait_for(lambda: vectors(tmp_path / "cache") >= 30 or process.poll() is not None)
+    wait_for(lambda: vectors(tmp_path / "cache") >= at or process.poll() is not None)
     process.kill()
     assert process.wait() == -signal.SIGKILL
     assert wait_until_ended(mark, 60)
