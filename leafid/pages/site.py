@@ -37,7 +37,7 @@ from leafid.workers import WorkerError
 _RETRY_AFTER = 2
 # Fewer than the files that a process may open.
 _MAX_CONNECTIONS = 800
-# Time for sending the header of the first request of a connection.
+# Time for sending the header of each request of a connection.
 _HEADER_SECONDS = 5.0
 _log = logging.getLogger(__name__)
 # No inline script or style, nothing from elsewhere; the answer's pictures are in the page itself.
@@ -228,12 +228,18 @@ def run_server(listener: socket.socket, pool: ModelWorkers, host: str) -> None:
 
 
 class _Protocol(H11Protocol):
-    """Closes connections that are open without a complete header for some seconds, so that others can come."""
+    """Closes connections without a complete header, at first and after each answer, so that others can come."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self.loop.call_later(_HEADER_SECONDS, self._close_without_request)
+        self.loop.call_later(_HEADER_SECONDS, self._close_without_request, None)
 
-    def _close_without_request(self) -> None:
-        if self.cycle is None:
+    def on_response_complete(self) -> None:
+        # Before the call, which may begin the next request. Uvicorn's own limit ends with the first byte of a header.
+        self.loop.call_later(_HEADER_SECONDS, self._close_without_request, self.cycle)
+        super().on_response_complete()
+
+    def _close_without_request(self, last: Any) -> None:
+        # Each request has a cycle.
+        if self.cycle is last:
             self.transport.close()

@@ -75,6 +75,27 @@ def test_half_sent_headers_keep_nobody_out(start):
         assert half.recv(1) == b""
 
 
+@pytest.mark.slow
+def test_the_limit_for_a_header_holds_after_each_answer(start):
+    _, address = start()
+    host, port = address.removeprefix("http://").strip("/").split(":")
+    request = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    refused = b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
+    with ExitStack() as stack:
+        connections = []
+        # Half a header after an answer, after two, and half of the content that an answer didn't wait for.
+        for sent, half in ((request, b"GET / HT"), (2 * request, b"GET / HT"), (refused, b"half")):
+            connection = stack.enter_context(socket.create_connection((host, int(port)), timeout=30))
+            connection.sendall(sent)
+            assert connection.recv(9) == b"HTTP/1.1 "
+            connection.sendall(half)
+            connections.append(connection)
+        for connection in connections:
+            # The rest of the answers, and then the end.
+            while connection.recv(1 << 16):
+                pass
+
+
 def test_a_port_in_use(cli, drawn_model):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
