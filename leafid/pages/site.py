@@ -84,9 +84,9 @@ class _Guard(BaseHTTPMiddleware):
     def __init__(self, app: ASGIApp, host: str) -> None:
         super().__init__(app)
         self._names = {"localhost", "127.0.0.1", "::1", host.lower()}
-        self._is_local = host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+        self._is_local = host == "localhost" or _is_loopback(host)
         if not self._is_local:
-            self._names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
+            self._names |= {*list_host_names(), socket.getfqdn().lower()}
 
     async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
         """Answer a request, with the headers that restrict what a page can do."""
@@ -97,11 +97,11 @@ class _Guard(BaseHTTPMiddleware):
     def _refuse(self, request: Request) -> Response | None:
         host = request.headers.get("host", "").lower()
         try:
-            name = urlsplit(f"//{host}").hostname or ""
+            name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
         except ValueError:
             name = ""
         if name not in self._names and (self._is_local or not _is_address(name)):
-            return JSONResponse({"problem": "expected the name or address of this server as Host"}, 421)
+            return _tell_problem(request, "expected the address of this server, or its name, as Host", 421)
         is_own = request.headers.get("origin", "").lower() in {"", f"{request.scope['scheme']}://{host}"}
         is_own = is_own and request.headers.get("sec-fetch-site", "none") in {"same-origin", "none"}
         if is_own or request.method in {"GET", "HEAD"}:
@@ -109,11 +109,21 @@ class _Guard(BaseHTTPMiddleware):
         return JSONResponse({"problem": "expected a request of this server's own page"}, 403)
 
 
+def list_host_names() -> list[str]:
+    """List the names that other machines may know this one by: its own, and that of multicast DNS."""
+    name = socket.gethostname().lower()
+    return sorted({name, f"{name.partition('.')[0]}.local"})
+
+
 def _is_address(name: str) -> bool:
     try:
         return bool(ipaddress.ip_address(name))
     except ValueError:
         return False
+
+
+def _is_loopback(name: str) -> bool:
+    return _is_address(name) and ipaddress.ip_address(name).is_loopback
 
 
 class _Site:
@@ -126,21 +136,22 @@ class _Site:
         self.fixed: dict[Callable[..., Any], Any] = {}
         self.answer_numbers = count(1)
 
-    async def show_form(self, _: Request) -> Response:
-        return self._show_answers([])
+    async def show_form(self, request: Request) -> Response:
+        return self._show_answers(request, [])
 
     async def explain(self, request: Request) -> Response:
         """Answer with a page, or with ``?fragment`` with the answers alone, for the script of the page."""
         answers = await self._answer(request, model_workers.explain_pictures, f"answer-{next(self.answer_numbers)}")
-        return HTMLResponse("\n".join(answers)) if "fragment" in request.query_params else self._show_answers(answers)
+        is_fragment = "fragment" in request.query_params
+        return HTMLResponse("\n".join(answers)) if is_fragment else self._show_answers(request, answers)
 
     async def show_field_guide(self, _: Request) -> Response:
         return HTMLResponse(await self._get_fixed(model_workers.make_field_guide, Path(self.pool.model_file)))
 
-    def _show_answers(self, answers: list[str]) -> Response:
-        return HTMLResponse(
-            render_site_page("identify.html", "/", limits=self.limits, answers=list(map(Markup, answers)))
-        )
+    def _show_answers(self, request: Request, answers: list[str]) -> Response:
+        is_local = request.client is not None and _is_loopback(request.client.host.removeprefix("::ffff:"))
+        values = {"is_local": is_local, "host": request.url.hostname, "answers": list(map(Markup, answers))}
+        return HTMLResponse(render_site_page("identify.html", "/", limits=self.limits, **values))
 
     async def identify(self, request: Request) -> Response:
         return JSONResponse(await self._answer(request, model_workers.identify_pictures))

@@ -1,9 +1,11 @@
+import ipaddress
 import signal
 import socket
 import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -94,6 +96,24 @@ def test_the_limit_for_a_header_holds_after_each_answer(start):
             # The rest of the answers, and then the end.
             while connection.recv(1 << 16):
                 pass
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_a_server_at_all_addresses_prints_those_that_other_machines_can_open(start, host):
+    if ":" in host and not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    process, address = start("--host", host)
+    printed = ipaddress.ip_address(urlsplit(address).hostname)
+    assert not printed.is_unspecified
+    page = httpx.get(address)
+    assert page.status_code == 200
+    # A machine without a network has no other address.
+    assert ("are sent to" in page.text) == (not printed.is_loopback)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    name = socket.gethostname().lower()
+    assert (f"http://{name}:{urlsplit(address).port}/" in err) == (not printed.is_loopback)
 
 
 def test_a_port_in_use(cli, drawn_model):

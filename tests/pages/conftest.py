@@ -29,14 +29,15 @@ def pool(drawn_model):
 
 @pytest.fixture
 def make_client(pool):
-    """Make a client of an application with some limits."""
+    """Make a client at some address of an application with some limits."""
     from starlette.testclient import TestClient
 
     from leafid.pages.site import make_app
     from leafid.pages.uploads import Limits
 
-    def make(host="127.0.0.1", **limits):
-        return TestClient(make_app(pool, host, Limits(**limits)), base_url="http://127.0.0.1:8000")
+    def make(host="127.0.0.1", address="127.0.0.1", **limits):
+        app = make_app(pool, host, Limits(**limits))
+        return TestClient(app, base_url="http://127.0.0.1:8000", client=(address, 50000))
 
     return make
 

@@ -113,10 +113,17 @@ def test_foreign_hosts_are_refused(client, host):
     assert (found.status_code, set(found.json())) == (421, PROBLEM)
 
 
-def test_a_server_for_other_machines_is_found_by_its_addresses(make_client):
-    client = make_client("0.0.0.0")
-    assert client.get("/species", headers={"Host": "192.0.2.7:8000"}).status_code == 200
-    assert client.get("/species", headers={"Host": "evil.example"}).status_code == 421
+def test_a_server_for_other_machines_is_found_by_its_addresses_and_names(make_client, monkeypatch):
+    monkeypatch.setattr("socket.gethostname", lambda: "Birch")
+    monkeypatch.setattr("socket.getfqdn", lambda: "birch.example.org")
+    hosts = ["192.0.2.7:8000", "[2001:db8::7]:8000", "birch:8000", "BIRCH.local", "birch.local.", "birch.example.org"]
+    for host in hosts:
+        for address in ("0.0.0.0", "::"):
+            assert make_client(address).get("/species", headers={"Host": host}).status_code == 200, host
+        assert make_client("127.0.0.1").get("/species", headers={"Host": host}).status_code == 421, host
+    for host in ("evil.example", "birch.evil.example", "alder.local"):
+        found = make_client("0.0.0.0").get("/species", headers={"Host": host, "Accept": "text/html"})
+        assert (found.status_code, "the address of this server" in found.text) == (421, True)
 
 
 @pytest.mark.parametrize(

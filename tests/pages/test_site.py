@@ -40,6 +40,23 @@ def test_doubt_is_shown_wherever_the_answer_is(client, drawn_model, leaves, cli)
             assert answer.verdict_text in " ".join(out.split())
 
 
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("127.0.0.1", "stay on this machine"),
+        ("::1", "stay on this machine"),
+        ("::ffff:127.0.0.1", "stay on this machine"),
+        ("192.0.2.7", "are sent to birch.local"),
+        ("::ffff:192.0.2.7", "are sent to birch.local"),
+        ("2001:db8::7", "are sent to birch.local"),
+    ],
+)
+def test_the_page_says_where_pictures_go(make_client, monkeypatch, address, place):
+    monkeypatch.setattr("socket.gethostname", lambda: "birch")
+    page = make_client("0.0.0.0", address).get("/", headers={"Host": "birch.local:8000"}).text
+    assert re.findall(r"Pictures (stay on this machine|are sent to [\w.]+)", page) == [place]
+
+
 def test_names_from_outside_stay_text(client):
     page = client.post("/explain", files=[("pictures", ("<img src=x onerror=alert(1)>.jpg", b""))], headers=HTML)
     assert "<img src=x" not in page.text

@@ -1,16 +1,19 @@
 """Open a page on this machine that names the species of pictures, with a JSON API.
 
 The page takes pictures, several of one tree too, and explains its answers. Pictures are kept in memory until they are
-answered. Only this machine can open the page, unless --host names another address of it; there is no password.
-Ctrl-C ends the server.
+answered. Only this machine can open the page, unless --host names another address of it, or 0.0.0.0 for all: then it
+prints those at which a phone in the same network can open the page. There is no password. Ctrl-C ends the server.
 
 examples:
   leafid serve
   leafid serve --port 8080 --model my.leafid
+  leafid serve --host 0.0.0.0
   curl --form pictures=@leaf.jpg http://127.0.0.1:8000/identify
 """
 
+import ipaddress
 import socket
+from contextlib import suppress
 from importlib.util import find_spec
 
 from leafid.cli.arguments import JOBS, number_type, option
@@ -44,13 +47,17 @@ def run(options: Options, environment: Environment) -> int:
             # This process imports the same meanwhile, which takes longer than an answer.
             first = workers.submit_by_name(_WARM_UP, options.model, seconds=_START_SECONDS)
             from leafid.pages.model_workers import ModelWorkers
-            from leafid.pages.site import run_server
+            from leafid.pages.site import list_host_names, run_server
 
             models = ModelWorkers(workers, options.model)
             models.start(first)
-            host, port = listener.getsockname()[:2]
-            environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+            addresses, port = _list_addresses(listener), listener.getsockname()[1]
+            for host in addresses:
+                environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
             environment.stdout.flush()
+            if not ipaddress.ip_address(addresses[0]).is_loopback:
+                names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
+                environment.note(f"leafid: the network can open the page, also at {names} if it knows these names")
             environment.note("leafid: Ctrl-C ends the server")
             run_server(listener, models, options.host)
         finally:
@@ -60,7 +67,24 @@ def run(options: Options, environment: Environment) -> int:
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server(
+            (host, port), family=family, dualstack_ipv6=":" in host and socket.has_dualstack_ipv6()
+        )
     except OSError as error:
         reason = error.strerror or error
         raise LeafidError(f"{host}:{port}: can't listen there: {reason}; choose another --host or --port") from None
+
+
+def _list_addresses(listener: socket.socket) -> list[str]:
+    """List the addresses at which a listener can be reached, by other machines if it listens at all addresses."""
+    host = listener.getsockname()[0]
+    if not ipaddress.ip_address(host).is_unspecified:
+        return [host]
+    addresses = []
+    for family in (socket.AF_INET, listener.family):
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            # This sends nothing, but chooses the address to send from.
+            probe.connect(("10.255.255.255" if family == socket.AF_INET else "2001:db8::1", 9))
+            addresses.append(probe.getsockname()[0])
+    return list(dict.fromkeys(addresses)) or ["127.0.0.1"]
