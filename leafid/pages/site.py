@@ -4,10 +4,10 @@ import asyncio
 import ipaddress
 import json
 import logging
+import secrets
 import socket
 from collections.abc import Callable, Mapping
 from importlib import resources
-from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -49,10 +49,12 @@ _HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    # With no-referrer, browsers send 'Origin: null' for a form.
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
+    # With no-store, browsers forget the answers when a person leaves the page.
+    "Cache-Control": "private, no-cache",
 }
 
 
@@ -134,14 +136,14 @@ class _Site:
         self.limits = limits
         self.n_requests = 0
         self.fixed: dict[Callable[..., Any], Any] = {}
-        self.answer_numbers = count(1)
 
     async def show_form(self, request: Request) -> Response:
         return self._show_answers(request, [])
 
     async def explain(self, request: Request) -> Response:
         """Answer with a page, or with ``?fragment`` with the answers alone, for the script of the page."""
-        answers = await self._answer(request, model_workers.explain_pictures, f"answer-{next(self.answer_numbers)}")
+        # The page may keep answers of an earlier server, so ids are random.
+        answers = await self._answer(request, model_workers.explain_pictures, f"answer-{secrets.token_hex(6)}")
         is_fragment = "fragment" in request.query_params
         return HTMLResponse("\n".join(answers)) if is_fragment else self._show_answers(request, answers)
 

@@ -27,6 +27,7 @@ def test_page(cli, pictures, drawn_model, tmp_path):
     file = tmp_path / "out" / "explanation.html"
     assert (found.status, found.out) == (0, f"{file}\n")
     page = check_page(file)
+    assert any(target.endswith("-pictures-1") for target in page.targets)
     assert [name for name in page.headings[2] if name.endswith(".jpg")] == [picture.name for picture in pictures]
     # So small a model may take a leaf for none.
     assert page.text.count("Training pictures") >= len(pictures) - 1

@@ -131,6 +131,7 @@ def test_a_server_for_other_machines_is_found_by_its_addresses_and_names(make_cl
     [
         {"Origin": "http://evil.example"},
         {"Origin": "http://127.0.0.1:9999"},
+        {"Origin": "null"},
         {"Sec-Fetch-Site": "cross-site"},
     ],
 )
@@ -145,7 +146,8 @@ def test_every_answer_restricts_the_page(client, path):
     assert "default-src 'none'" in headers["Content-Security-Policy"]
     assert "unsafe" not in headers["Content-Security-Policy"]
     assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["Cache-Control"] == "no-store"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert headers["Cache-Control"] == "private, no-cache"
 
 
 def test_other_content_and_too_many_fields_are_refused(client, leaf):

@@ -124,6 +124,84 @@ def test_every_page_is_accessible(browser, site, written, leaves, page, screen):
     assert (sum(map(int, background.strip("rgb()").split(","))) < 384) == (scheme == "dark")
 
 
+@pytest.fixture
+def page(browser, site):
+    """The page for pictures, without answers, on a wide screen."""
+    size = {"width": 1200, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    browser.get(site)
+    browser.execute_script("sessionStorage.clear()")
+    browser.refresh()
+    return browser
+
+
+def read_names(browser):
+    """Read which pictures are answered, from the list and from the answers."""
+    listed = [item.text.partition(":")[0] for item in find(browser, "#history li")]
+    return listed, [title.text for title in find(browser, ".answer h2")]
+
+
+def test_the_newest_answer_comes_first_and_into_view(page, leaves):
+    for number, leaf in enumerate(leaves, 1):
+        choose(page, leaf)
+        names = [file.name for file in reversed(leaves[:number])]
+        assert read_names(page) == (names, names)
+        top = page.execute_script("return document.querySelector('.answer h2').getBoundingClientRect().top")
+        assert 0 <= top < 450
+        assert page.switch_to.active_element.text == leaf.name
+        page.execute_script("scrollTo(0, 0)")
+
+
+def test_answers_stay_until_they_are_forgotten(page, site, leaves):
+    for leaf in leaves[:2]:
+        choose(page, leaf)
+    shown = read_names(page)
+    link = find(page, ".answer td a, .answer th a")[0]
+    species = link.text
+    link.click()
+    wait_for(lambda: page.current_url.startswith(f"{site}/guide#"))
+    assert wait_for(lambda: find(page, "h3:target"))[0].text == species
+    page.back()
+    wait_for(lambda: read_names(page) == shown)
+    page.refresh()
+    wait_for(lambda: read_names(page) == shown)
+    find(page, ".site nav a")[1].click()
+    wait_for(lambda: find(page, "#plates"))
+    find(page, ".site nav a")[0].click()
+    wait_for(lambda: read_names(page) == shown)
+    choose(page, leaves[2])
+    ids = [answer.get_attribute("id") for answer in find(page, ".answer")]
+    assert len(set(ids)) == 3
+    find(page, "#history button")[0].click()
+    page.refresh()
+    wait_for(lambda: find(page, "html.scripted"))
+    assert read_names(page) == ([], [])
+
+
+def test_answers_that_the_browser_has_no_space_for_are_shown_nevertheless(page, leaves):
+    fill = "for (let n = 1 << 24; n; n >>= 1) try { sessionStorage[n] = 'x'.repeat(n) } catch {}"
+    page.execute_script(fill)
+    choose(page, leaves[0])
+    assert read_names(page) == ([leaves[0].name], [leaves[0].name])
+
+
+def test_the_form_works_without_javascript(page, site, leaves):
+    page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        page.get(site)
+        find(page, "input[type=file]")[0].send_keys("\n".join(map(str, leaves)))
+        find(page, "#upload button")[0].click()
+        names = [leaf.name for leaf in leaves]
+        wait_for(lambda: read_names(page)[1] == names)
+        find(page, ".site nav a")[1].click()
+        wait_for(lambda: find(page, "#plates"))
+        page.back()
+        wait_for(lambda: read_names(page)[1] == names)
+    finally:
+        page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
 def test_the_html_is_valid(site, written, client, leaf, tmp_path):
     if not (VALIDATOR.exists() and shutil.which("java")):
         pytest.skip(f"there is no Java, or no validator (npm install --prefix {NODE_MODULES.parent} vnu-jar)")

@@ -2,10 +2,16 @@
 
 import html
 import re
+from dataclasses import replace
+from urllib.parse import unquote
 
 import pytest
 
 import leafid
+from leafid.pages.explaining import explain
+from leafid.pages.field_guide import make_guide
+from leafid.pages.rendering import render_site_page
+from leafid.pictures.decoding import read_image
 
 HTML = {"Accept": "text/html,*/*"}
 INLINE = re.compile(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=|javascript:", re.IGNORECASE)
@@ -55,6 +61,27 @@ def test_the_page_says_where_pictures_go(make_client, monkeypatch, address, plac
     monkeypatch.setattr("socket.gethostname", lambda: "birch")
     page = make_client("0.0.0.0", address).get("/", headers={"Host": "birch.local:8000"}).text
     assert re.findall(r"Pictures (stay on this machine|are sent to [\w.]+)", page) == [place]
+
+
+def test_species_are_linked_to_their_plates(client, leaf):
+    names = re.findall(r'href="/guide#([^"]+)"><i>([^<]+)</i>', client.post("/explain", files=leaf).text)
+    plates = dict(re.findall(r'<h3 id="([^"]+)"><i>([^<]+)</i>', client.get("/guide").text))
+    assert len(names) > 5
+    assert {plates[unquote(target)] == name for target, name in names} == {True}
+
+
+def test_a_label_with_other_characters_is_linked_to_its_plate(model, leaves, tmp_path):
+    odd = "Acer 50% #1/ö?"
+    name = next(iter(model.species))
+    [answer] = model.identify(leaves[0])
+    found = explain(model, read_image(leaves[0]), answer)
+    found = replace(found, species=(replace(found.species[0], name=odd),), differences=(), opinions=())
+    page = render_site_page("answer.html", prefix="a", summary="", group=[(answer, found)])
+    [target] = set(re.findall(r'href="/guide#([^"]+)"', page))
+    guide = render_site_page(
+        "field_guide.html", **make_guide(replace(model, species={**model.species, odd: model.species[name]}), tmp_path)
+    )
+    assert f'id="{unquote(target)}"' in guide
 
 
 def test_names_from_outside_stay_text(client):

@@ -1,6 +1,6 @@
 "use strict";
 // Sends pictures one by one (or together, of one tree), shows the answers above earlier ones, and lists them. Without
-// this script, the form answers with a page of its own. Nothing is stored: a reload forgets all.
+// this script, the form answers with a page of its own. The browser keeps the newest answers until the tab is closed.
 
 const form = document.getElementById("upload");
 const status = document.getElementById("status");
@@ -8,6 +8,8 @@ const progress = document.getElementById("progress");
 const history_ = document.getElementById("history");
 const answers = document.getElementById("answers");
 const inputs = [...form.querySelectorAll("input[type=file]")];
+// Browsers store some millions of characters, and an answer has some hundred thousand.
+const MOST_STORED = 50;
 let queue = Promise.resolve();
 
 document.documentElement.classList.add("scripted");
@@ -16,30 +18,63 @@ form.querySelector(".drop-hint").hidden = false;
 function say(text, isProblem = false) {
   status.textContent = text;
   status.classList.toggle("wrong", isProblem);
+  if (isProblem) status.scrollIntoView({ block: "nearest" });
+}
+
+function read(html) {
+  const holder = document.createElement("template");
+  holder.innerHTML = html;
+  return [...holder.content.querySelectorAll(".answer")];
+}
+
+// Stores as many of the newest answers as the browser has space for, so that they are here when a person comes back.
+function store() {
+  const kept = [...answers.children].slice(0, MOST_STORED).map((answer) => answer.outerHTML);
+  do {
+    try {
+      sessionStorage.setItem("leafid", kept.join(""));
+      return;
+    } catch {
+      kept.pop();
+    }
+  } while (kept.length);
+}
+
+function restore() {
+  try {
+    show(read(sessionStorage.getItem("leafid") ?? ""));
+  } catch {
+    // The browser stores nothing.
+  }
 }
 
 async function explain(files, options) {
   const body = new FormData();
   for (const [name, value] of options) body.append(name, value);
   for (const file of files) body.append("pictures", file);
-  const response = await fetch("/explain?fragment=1", { method: "POST", body });
+  const response = await fetch("/explain?fragment=1", { method: "POST", body, cache: "no-store" });
   if (!response.ok) throw new Error((await response.json()).problem);
-  const holder = document.createElement("template");
-  holder.innerHTML = await response.text();
-  return [...holder.content.querySelectorAll(".answer")];
+  return read(await response.text());
 }
 
-function show(found) {
-  answers.prepend(...found);
-  for (const answer of found) {
+function show(newest) {
+  answers.prepend(...newest);
+  for (const answer of [...newest].reverse()) {
     const link = document.createElement("a");
     link.href = `#${answer.id}`;
     link.textContent = answer.dataset.summary;
     const item = document.createElement("li");
     item.append(link);
-    history_.querySelector("ol").append(item);
+    history_.querySelector("ol").prepend(item);
   }
-  history_.hidden = false;
+  history_.hidden = !answers.children.length;
+}
+
+function visit(answer) {
+  const title = answer.querySelector("h2");
+  title.tabIndex = -1;
+  title.focus({ preventScroll: true });
+  answer.scrollIntoView();
 }
 
 async function identify(files, options) {
@@ -53,7 +88,10 @@ async function identify(files, options) {
     else progress.removeAttribute("value");
     say(groups.length > 1 ? `Identifying picture ${index + 1} of ${groups.length} …` : "Identifying …");
     try {
-      show(await explain(group, options));
+      const newest = await explain(group, options);
+      show(newest);
+      store();
+      visit(newest[0]);
     } catch (error) {
       problems.push(`${group.map((file) => file.name).join(", ")}: ${error.message}`);
     }
@@ -99,5 +137,7 @@ history_.querySelector("button").addEventListener("click", () => {
   answers.replaceChildren();
   history_.querySelector("ol").replaceChildren();
   history_.hidden = true;
+  store();
   say("The answers are forgotten.");
 });
+restore();
