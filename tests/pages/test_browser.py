@@ -1,5 +1,6 @@
 """All pages in a real browser: accessibility, narrow and dark screens, console; and an HTML validator."""
 
+import base64
 import re
 import shutil
 import socket
@@ -10,6 +11,8 @@ import time
 from itertools import accumulate
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pytest
 import uvicorn
 
@@ -200,6 +203,39 @@ def test_the_form_works_without_javascript(page, site, leaves):
         wait_for(lambda: read_names(page)[1] == names)
     finally:
         page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+@pytest.mark.parametrize("paper", [(8.27, 11.69), (8.5, 11)])
+def test_each_answer_is_printed_on_a_page(page, written, leaves, paper):
+    def count_pages():
+        size = {"paperWidth": paper[0], "paperHeight": paper[1]}
+        pdf = base64.b64decode(page.execute_cdp_cmd("Page.printToPDF", size)["data"])
+        return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+    choose(page, leaves[0])
+    assert count_pages() == 1
+    choose(page, *leaves[1:])
+    assert count_pages() == len(leaves)
+    page.get((written / "explanation.html").as_uri())
+    assert count_pages() == 1
+
+
+def test_a_table_that_is_wider_than_a_phone_has_a_shadow_where_it_goes_on(page, site):
+    size = {"width": 360, "height": 900, "deviceScaleFactor": 1, "mobile": True}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.get(f"{site}/guide")
+    table = next(own for own in find(page, ".wide") if int(own.get_property("scrollWidth")) > own.size["width"])
+
+    def has_shadow(column):
+        picture = cv2.imdecode(np.frombuffer(table.screenshot_as_png, np.uint8), cv2.IMREAD_COLOR)
+        paper = page.execute_script("return getComputedStyle(document.body).backgroundColor")
+        # In the middle of three rows of four there is neither text nor a line.
+        colour = np.median(picture[:, column], axis=0)[::-1]
+        return bool(np.abs(colour - [int(part) for part in paper.strip("rgb()").split(",")]).max() > 20)
+
+    assert (has_shadow(0), has_shadow(-1)) == (False, True)
+    page.execute_script("arguments[0].scrollLeft = arguments[0].scrollWidth", table)
+    assert (has_shadow(0), has_shadow(-1)) == (True, False)
 
 
 def test_the_html_is_valid(site, written, client, leaf, tmp_path):
