@@ -175,11 +175,11 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
 def _name_clashing_pictures(root: Path, pictures: Sequence[Picture]) -> Iterator[Picture]:
     """Name pictures by their paths below their part in each part in which file names are repeated."""
     by_part = group_by(pictures, lambda picture: picture.part)
-    clashing = {part for part, own in by_part.items() if len({picture.file.name for picture in own}) < len(own)}
+    clashing = {part for part, own in by_part.items() if len({picture.name for picture in own}) < len(own)}
     for picture in pictures:
         if picture.part in clashing:
             path = tables.get_relative_path(picture.file, root)
             if len(path.parts) > 2 and folders.parse_part(path.parts[0]) == picture.part:
                 path = path.relative_to(path.parts[0])
-            picture = replace(picture, run_name=re.sub(r"\s", "_", str(path)))
+            picture = replace(picture, path_name=str(path))
         yield picture
