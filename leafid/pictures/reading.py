@@ -138,7 +138,8 @@ def _read_path(
     found: list[Path] = []
     if path.is_dir():
         problems = [*problems, *_list_leftovers(path, pictures)]
-        found = tables.find_tables(path) if name in {species_folders.LAYOUT, PLAIN_PICTURES} else []
+        found, remarks = tables.find_tables(path) if name in {species_folders.LAYOUT, PLAIN_PICTURES} else ([], [])
+        problems += remarks if metadata is None else []
     if metadata is not None:
         found = [metadata, *(file for file in found if file.suffix.lower() == ".txt")]
     for file in found if pictures else ():
