@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from leafid.errors import LeafidError, ProblemsError, UsageError, list_first
 from leafid.grouping import count_noun, group_by
-from leafid.pictures.collection import Collection, Omission
+from leafid.pictures.collection import Collection, EmptyClass, Omission
 from leafid.pictures.formats import PICTURE_ENDINGS
 from leafid.pictures.picture import Picture
 from leafid.pictures.readers import folders, imageclef, plantnet300k, species_folders, tables
@@ -119,9 +119,11 @@ def read_collection(
     )
 
 
-def read_and_warn(path: Paths, layout: str | None = None, **options: Any) -> Collection:
-    """Read a collection as `read_collection` does, and log a warning for each of its first problems."""
-    collection = read_collection(path, layout, **options)
+def read_and_warn(path: Paths, refused: tuple[type[str], ...] = (), /, **options: Any) -> Collection:
+    """Read a collection; raise its problems of the classes `refused`, and log a warning for each of the first ones."""
+    collection = read_collection(path, **options)
+    if errors := [problem for problem in collection.problems if isinstance(problem, refused)]:
+        raise ProblemsError(errors)
     for problem in list_first(collection.problems):
         logger.warning("%s", problem)
     return collection
@@ -142,12 +144,15 @@ def _read_path(
         problems += remarks if metadata is None else []
     if metadata is not None:
         found = [metadata, *(file for file in found if file.suffix.lower() == ".txt")]
+    folder_labels = {picture.file: picture.taxon for picture in pictures}
     for file in found if pictures else ():
         pictures, remarks = tables.apply_table(root, pictures, file)
         problems += remarks
     for field, pattern in patterns.items():
         pictures, remarks = tables.apply_pattern(root, pictures, pattern, field)
         problems += remarks
+    if any(folder_labels[picture.file] is not picture.taxon for picture in pictures):
+        problems = [problem for problem in problems if not isinstance(problem, EmptyClass)]
     if not pictures:
         expected = f"pictures in the layout {layout}" if layout else "pictures, or folders of pictures"
         raise ProblemsError([f"{path}: expected {expected}, found none that can be used", *problems])
