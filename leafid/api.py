@@ -23,11 +23,12 @@ from leafid.model.bundled import find_bundled_model, recognise_types
 from leafid.model.fitting import extending
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser
-from leafid.pictures.collection import Collection
+from leafid.pictures.collection import Collection, EmptyClass
 from leafid.pictures.conversion import to_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.splits import select_training_pictures
+from leafid.pictures.summary import warn_of_shared_pictures
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment as segment_image
 
@@ -122,11 +123,12 @@ def _read_training_pictures(
 ) -> list[Picture]:
     """Select labelled pictures, and give each a type, which the bundled model recognises by default."""
     if isinstance(collection, (str, os.PathLike)):
-        collection = read_and_warn(collection)
+        collection = read_and_warn(collection, (EmptyClass,))
     pictures = collection.pictures if isinstance(collection, Collection) else collection
     if not isinstance(pictures, Sequence) or not all(isinstance(picture, Picture) for picture in pictures):
         expected = "a path, a Collection, or a sequence of Picture, each with its species as its taxon"
         raise InputError(f"collection: expected {expected}, found {collection!r:.60}")
+    warn_of_shared_pictures(pictures)
     assumed = None if assume_type is None else AcquisitionType.parse(assume_type)
     pictures = select_training_pictures(pictures, assumed)
     return recognise_types(pictures, loader, recogniser)[0]

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import os
+import unicodedata
 from collections.abc import Hashable, Iterator
 from functools import partial
 from xml.etree.ElementTree import Element, ParseError
@@ -26,14 +27,15 @@ MAX_XML_BYTES = 1 << 20
 def read_text(file: str | os.PathLike[str]) -> str:
     """Read an untrusted UTF-8 file, without its byte order mark and with its line ends as they are.
 
-    A `LeafidError` that names the line and the first invalid byte is raised if it isn't UTF-8.
+    Letters with accents become single characters (Unicode form NFC): file systems and editors differ in that. A
+    `LeafidError` that names the line and the first invalid byte is raised if it isn't UTF-8.
     """
     with open_input(file) as stream:
         data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise LeafidError(f"{file}: expected a text file of at most {MAX_BYTES >> 20} MiB, found more")
     try:
-        return data.decode("utf-8-sig")
+        return unicodedata.normalize("NFC", data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         # The decoder counts from the end of the byte order mark.
         start = error.start + len(data) - len(error.object)
@@ -54,16 +56,28 @@ def read_lines(file: str | os.PathLike[str], encoding: str, max_length: int = 1 
         for number, line in enumerate(iter(partial(text.readline, max_length + 1), ""), start=1):
             if len(line) > max_length:
                 raise LeafidError(f"{file}:{number}: expected lines of at most {max_length} characters, found more")
-            yield line
+            yield unicodedata.normalize("NFC", line)
 
 
 def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
-    """Read a CSV file: yield the number of each row's last line, from 1, and its cells; blank lines are left out."""
-    reader = csv.reader(io.StringIO(read_text(file), newline=""))
+    """Read a CSV file: yield the number of each row's first line, from 1, and its cells; blank lines are left out.
+
+    Commas, semicolons, tabs or bars separate cells: those that split the heading into the most cells.
+    """
+    text = read_text(file)
+    heading = [next((line for line in io.StringIO(text, newline=None) if line.strip()), "")]
+    line = 1
     try:
-        yield from ((reader.line_num, cells) for cells in reader if cells)
+        separator = max(",;\t|", key=lambda mark: len(next(csv.reader(heading, delimiter=mark))))
+        # Without `strict`, a quote that isn't closed joins all rows to the next quote.
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
+        for cells in reader:
+            if cells:
+                yield line, cells
+            line = reader.line_num + 1
     except csv.Error as error:
-        raise LeafidError(f"{file}:{reader.line_num}: expected a table as CSV, found an error: {error}") from None
+        found = f"found an error: {error}; is each quote closed in the row that begins here?"
+        raise LeafidError(f"{file}:{line}: expected a table as CSV, {found}") from None
 
 
 def read_xml(file: str | os.PathLike[str]) -> Element:

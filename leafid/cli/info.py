@@ -116,13 +116,13 @@ def _write_similar(table: str, jobs: int, collection: Collection, environment: E
     loader = FeatureLoader(jobs=jobs, progress=environment.progress)
     pictures = [picture for picture in collection.select_labelled().pictures if picture.file.is_file()]
     groups = list(find_similar(recognise_types(pictures, loader)[0], loader))
-    plants = {picture.file: group[0].plant or group[0].name for group in groups for picture in group}
+    plants = {picture.file: group[0].plant or group[0].title for group in groups for picture in group}
     rows = [
-        [str(get_relative_path(p.file, collection.root)), p.species, plants.get(p.file) or p.plant or p.name]
+        [str(get_relative_path(p.file, collection.root)), p.species, plants.get(p.file) or p.plant or p.title]
         for p in pictures
     ]
     write_text(table, format_csv([["file", "label", "plant"], *rows]))
-    for line in _shorten([", ".join(picture.name for picture in group) for group in groups]):
+    for line in _shorten([", ".join(picture.title for picture in group) for group in groups]):
         environment.note(f"one leaf: {line}")
     environment.note(f"groups of pictures of one leaf: {len(groups)}; {table} has plants, for --metadata")
 

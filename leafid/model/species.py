@@ -221,8 +221,8 @@ def _make_thumbnail(shown: tuple[Picture, dict[str, float]]) -> Thumbnail | None
     if min(small.shape[:2]) < MIN_SIDE:
         return None
     # Names of files may hold bytes that are no text.
-    words = ((word or "").encode(errors="replace").decode() for word in (picture.name, picture.author, picture.licence))
-    name, author, licence = (word[:200] for word in words)
+    credit = picture.title, picture.author, picture.licence
+    name, author, licence = ((word or "").encode(errors="replace").decode()[:200] for word in credit)
     rounded = {trait: _round(value) for trait, value in traits.items()}
     return Thumbnail(encode_jpeg(small, _JPEG_QUALITY), get_type(picture), name, author, licence, rounded)
 

@@ -119,6 +119,6 @@ def _explain(model: Model, answer: Answer) -> Explanation | None:
 
 def _summarise(answers: Sequence[Answer]) -> str:
     """Say in a line what pictures show, all of one tree if they are several."""
-    names = ", ".join(answer.picture.name for answer in answers)
+    names = ", ".join(answer.picture.title for answer in answers)
     answer = next((answer for answer in answers if answer.problem is None), answers[0])
     return f"{names}: {answer.verdict_text}"

@@ -18,6 +18,10 @@ class XmlOmission(Omission):
     """A problem because of which an XML file was left out, whose picture a ground truth then lacks."""
 
 
+class EmptyClass(str):
+    """A problem of a folder of a label that holds no picture: a model would lack the label."""
+
+
 @dataclass(frozen=True)
 class Collection:
     """Pictures, and the problems that were found while listing them."""

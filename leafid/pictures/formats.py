@@ -2,7 +2,8 @@
 
 #: File name endings that count as pictures when a folder is listed; the content decides which format it is.
 PICTURE_ENDINGS = frozenset(
-    {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".bmp", ".webp", ".gif", ".heic", ".heif", ".hif", ".avif"}
+    {".jpg", ".jpeg", ".jpe", ".jfif", ".jfi", ".jif", ".pjpeg", ".pjp", ".mpo", ".png", ".apng", ".tif", ".tiff"}
+    | {".bmp", ".dib", ".webp", ".gif", ".heic", ".heics", ".heif", ".heifs", ".hif", ".avif", ".avifs"}
 )
 READABLE_FORMATS = "a JPEG, PNG, TIFF, BMP, WebP, GIF, HEIC or AVIF picture"
 

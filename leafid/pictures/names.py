@@ -102,7 +102,7 @@ def parse_date(text: str) -> str:
     """Convert a date to ISO 8601, as precise as it is given; the time of day is dropped.
 
     Accepts ``dd/mm/yy``, ``dd/mm/yyyy``, ``yyyy/mm/dd``, ``yyyy/mm`` and ``yyyy``, separated by ``/``, ``-`` or ``.``,
-    optionally followed by ``hh:mm``. Years of two digits are 1970 to 2069.
+    optionally followed by a time of day as in ISO 8601. Years of two digits are 1970 to 2069.
 
     Examples
     --------
@@ -123,11 +123,12 @@ def parse_date(text: str) -> str:
     return "-".join([parts[0], *(part.zfill(2) for part in parts[1:])])
 
 
-_DATE = re.compile(r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?", re.ASCII)
+_DATE = re.compile(r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*)?", re.ASCII)
 
 
 def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | None:
     """Parse degrees; None for 0, 0, a point far out at sea that devices and databases write for unknown coordinates."""
+    latitude, longitude = latitude.replace(",", "."), longitude.replace(",", ".")
     for word, limit in ((latitude, 90), (longitude, 180)):
         value = parse_finite_number(word)
         if value is None or abs(value) > limit:

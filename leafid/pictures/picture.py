@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -78,13 +80,18 @@ class Picture:
     part: str | None = None
     #: The content of the file, where it is in memory: `file` is then only a name, and is never opened.
     data: bytes | None = field(default=None, repr=False)
-    #: Its path, with blanks as underscores, where another picture has the same file name: run files need unique names.
-    run_name: str | None = None
+    #: Its path where another picture has the same file name: run files need unique names.
+    path_name: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The name for people: the file name, or `path_name`."""
+        return self.path_name or self.file.name
 
     @property
     def name(self) -> str:
-        """The file name, or `run_name`: it identifies the picture in a run file."""
-        return self.run_name or self.file.name
+        """The `title` as a run file writes it: it identifies the picture there."""
+        return to_run_name(self.title)
 
     @property
     def species(self) -> str | None:
@@ -95,3 +102,8 @@ class Picture:
     def group(self) -> str:
         """The group that a split must keep together: the plant, or the picture itself if its plant is unknown."""
         return f"plant {self.plant}" if self.plant is not None else f"picture {self.file}"
+
+
+def to_run_name(name: str) -> str:
+    """Write a picture's name as a run file does: with underscores for blanks, in Unicode form NFC."""
+    return re.sub(r"\s", "_", unicodedata.normalize("NFC", name))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from leafid.errors import LeafidError, ProblemsError, UsageError, list_first
 from leafid.grouping import count_noun, group_by
-from leafid.pictures.collection import Collection, Omission
+from leafid.pictures.collection import Collection, EmptyClass, Omission
 from leafid.pictures.formats import PICTURE_ENDINGS
 from leafid.pictures.picture import Picture
 from leafid.pictures.readers import folders, imageclef, plantnet300k, species_folders, tables
@@ -119,9 +119,11 @@ def read_collection(
     )
 
 
-def read_and_warn(path: Paths, layout: str | None = None, **options: Any) -> Collection:
-    """Read a collection as `read_collection` does, and log a warning for each of its first problems."""
-    collection = read_collection(path, layout, **options)
+def read_and_warn(path: Paths, refused: tuple[type[str], ...] = (), /, **options: Any) -> Collection:
+    """Read a collection; raise its problems of the classes `refused`, and log a warning for each of the first ones."""
+    collection = read_collection(path, **options)
+    if errors := [problem for problem in collection.problems if isinstance(problem, refused)]:
+        raise ProblemsError(errors)
     for problem in list_first(collection.problems):
         logger.warning("%s", problem)
     return collection
@@ -138,15 +140,19 @@ def _read_path(
     found: list[Path] = []
     if path.is_dir():
         problems = [*problems, *_list_leftovers(path, pictures)]
-        found = tables.find_tables(path) if name in {species_folders.LAYOUT, PLAIN_PICTURES} else []
+        found, remarks = tables.find_tables(path) if name in {species_folders.LAYOUT, PLAIN_PICTURES} else ([], [])
+        problems += remarks if metadata is None else []
     if metadata is not None:
         found = [metadata, *(file for file in found if file.suffix.lower() == ".txt")]
+    folder_labels = {picture.file: picture.taxon for picture in pictures}
     for file in found if pictures else ():
         pictures, remarks = tables.apply_table(root, pictures, file)
         problems += remarks
     for field, pattern in patterns.items():
         pictures, remarks = tables.apply_pattern(root, pictures, pattern, field)
         problems += remarks
+    if any(folder_labels[picture.file] is not picture.taxon for picture in pictures):
+        problems = [problem for problem in problems if not isinstance(problem, EmptyClass)]
     if not pictures:
         expected = f"pictures in the layout {layout}" if layout else "pictures, or folders of pictures"
         raise ProblemsError([f"{path}: expected {expected}, found none that can be used", *problems])
@@ -175,11 +181,11 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
 def _name_clashing_pictures(root: Path, pictures: Sequence[Picture]) -> Iterator[Picture]:
     """Name pictures by their paths below their part in each part in which file names are repeated."""
     by_part = group_by(pictures, lambda picture: picture.part)
-    clashing = {part for part, own in by_part.items() if len({picture.file.name for picture in own}) < len(own)}
+    clashing = {part for part, own in by_part.items() if len({picture.name for picture in own}) < len(own)}
     for picture in pictures:
         if picture.part in clashing:
             path = tables.get_relative_path(picture.file, root)
             if len(path.parts) > 2 and folders.parse_part(path.parts[0]) == picture.part:
                 path = path.relative_to(path.parts[0])
-            picture = replace(picture, run_name=re.sub(r"\s", "_", str(path)))
+            picture = replace(picture, path_name=str(path))
         yield picture

@@ -1,17 +1,25 @@
 """Summarises a collection: what is in it, which files can't be read, and what would spoil an experiment on it."""
 
+import hashlib
 import logging
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from leafid.errors import LeafidError
+from leafid.files import open_input
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.collection import Collection, group_by_species
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.workers import recording_log
+
+_NOUNS = {"species": "species", "part": "parts", "group": "plants"}
+logger = logging.getLogger(__name__)
 
 
 class FileCheck(NamedTuple):
@@ -80,19 +88,43 @@ def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
     return sorted(counts, key=lambda entry: (entry["pictures"], entry["species"]))
 
 
-def find_risks(pictures: Sequence[Picture], duplicates: Sequence[Sequence[Picture]]) -> Iterator[str]:
-    """Find what would spoil an experiment on a collection; yield a line for each with what to do."""
+def find_risks(
+    pictures: Sequence[Picture], duplicates: Sequence[Sequence[Picture]], fields: Iterable[str] = _NOUNS
+) -> Iterator[str]:
+    """Find what would spoil an experiment on a collection, such as groups that differ in `fields`; yield what to do."""
     plants = group_by((p for p in pictures if p.species and p.plant is not None), lambda picture: picture.plant)
     for noun, groups in (("duplicate", duplicates), ("plant", list(plants.values()))):
-        for field, nouns in (("species", "species"), ("part", "parts"), ("group", "plants")):
-            if found := [own for own in groups if len({getattr(picture, field) for picture in own}) > 1]:
-                names = f"{found[0][0].name} and {found[0][1].name}"
+        for field in fields:
+            if mixed := [group for group in groups if len({getattr(picture, field) for picture in group}) > 1]:
+                # Of the first group, a picture for each value.
+                first, second, *_ = {getattr(picture, field): picture.file for picture in mixed[0]}.values()
                 yield (
-                    f"{count_noun(len(found), noun)} of several {nouns}, {names} first: correct the metadata, or "
-                    "remove pictures"
+                    f"{count_noun(len(mixed), noun)} of several {_NOUNS[field]}, {first} and {second} first: correct "
+                    "the metadata, or remove pictures"
                 )
     if not plants and any(picture.species for picture in pictures):
         yield (
             "the plants are unknown: where several pictures show one, held-out scores are too high; say --plants-from, "
             "or look for pictures of one leaf with --similar"
         )
+
+
+def warn_of_shared_pictures(pictures: Sequence[Picture]) -> None:
+    """Log the warning of `find_risks` where parts of a collection share pictures of one content."""
+    present = (picture for picture in pictures if picture.file.is_file())
+    groups = list(group_by(present, lambda picture: picture.file.stat().st_size).values())
+    # Most pictures of one size differ in their last bytes, and needn't be read.
+    for n_bytes in (64, None):
+        mixed = (group for group in groups if len({picture.part for picture in group}) > 1)
+        groups = [same for group in mixed for same in group_by(group, partial(_hash_end, n_bytes=n_bytes)).values()]
+    for line in find_risks([], groups, ["part"]):
+        logger.warning("%s", line)
+
+
+def _hash_end(picture: Picture, n_bytes: int | None) -> bytes:
+    """Hash the last bytes of a file, or all; one that can't be read, which is reported elsewhere, is like no other."""
+    with suppress(LeafidError), open_input(picture.file) as stream:
+        if n_bytes is not None:
+            stream.seek(max(stream.seek(0, os.SEEK_END) - n_bytes, 0))
+        return hashlib.file_digest(stream, "sha256").digest()
+    return os.fsencode(picture.file)

@@ -9,7 +9,7 @@ import numpy as np
 
 from leafid.errors import ProblemsError, UsageError
 from leafid.pictures import Collection
-from leafid.pictures.picture import Picture
+from leafid.pictures.picture import Picture, to_run_name
 from leafid.scoring.plant_task import (
     GROUPS,
     ScoreOptions,
@@ -116,6 +116,7 @@ def _to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
 def _to_run(name: str, run: PathLike | Mapping[str, Any], truth: GroundTruth) -> Run:
     if not isinstance(run, Mapping):
         return replace(read_run(run, truth.known), name=name)
+    run = {to_run_name(str(picture)): ranking for picture, ranking in run.items()}
     pictures = {picture: code for code, picture in enumerate(run)}
     species: dict[str, int] = {}
     rows: list[tuple[int, int, int, float, int]] = []

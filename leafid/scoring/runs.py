@@ -7,8 +7,10 @@ References
 
 from __future__ import annotations
 
+import logging
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -16,8 +18,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.errors import LeafidError
+from leafid.errors import LeafidError, ProblemsError
 from leafid.files import open_output
+from leafid.pictures import Picture, find_name_clashes
+
+logger = logging.getLogger(__name__)
 
 
 class Prediction(NamedTuple):
@@ -159,3 +164,17 @@ def find_name_problem(picture: str) -> str | None:
     if picture.split() != [picture] or not picture.isprintable() or picture.startswith("<"):
         return "a run file holds names in UTF-8 without blanks, invisible characters or '<' at the beginning"
     return None if "." in picture else "expected a picture name with an extension such as '.jpg'"
+
+
+def check_picture_names(pictures: Sequence[Picture]) -> None:
+    """Raise a `ProblemsError` where a run file can't hold names of pictures or tell them apart; note blanks in them."""
+    reasons = ((picture.file, find_name_problem(picture.name)) for picture in pictures)
+    problems = [f"{file}: {reason}; rename the file" for file, reason in reasons if reason]
+    for name, clashing in find_name_clashes(pictures).items():
+        files = ", ".join(str(picture.file) for picture in clashing)
+        problems.append(f"{name}: several pictures have this name ({files}); rename them")
+    if problems:
+        raise ProblemsError(problems)
+    if blank := [picture for picture in pictures if re.search(r"\s", picture.title)]:
+        message = "%d names have blanks, which are underscores in a run file: %r is %s there, for example"
+        logger.info(message, len(blank), blank[0].title, blank[0].name)

@@ -18,14 +18,16 @@ from numpy.typing import NDArray
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.pictures import read_and_warn
 from leafid.pictures.collection import XmlOmission
+from leafid.pictures.formats import PICTURE_ENDINGS
 from leafid.pictures.names import parse_label
 from leafid.pictures.picture import Picture, Taxon
+from leafid.pictures.summary import warn_of_shared_pictures
 from leafid.scoring.runs import KnownNames, Run
 from leafid.textfiles import LineProblems, read_text
 
 logger = logging.getLogger(__name__)
 
-_PICTURE_NAME = re.compile(r"\S+\.(?:jpe?g|png|tiff?|bmp|webp)", re.IGNORECASE)
+_PICTURE_NAME = re.compile(rf"\S+(?:{'|'.join(map(re.escape, PICTURE_ENDINGS))})", re.IGNORECASE)
 # What follows where a field is unknown for some pictures.
 _CONSEQUENCES = {
     "type": "they count as a type of their own in the mean of types",
@@ -185,6 +187,7 @@ def read_ground_truth(path: str | os.PathLike[str], *, part: str | None = None, 
     listed = read_ground_truth_file(source) if source.is_file() else {}
     folder = source.parent if listed else source
     collection = read_and_warn(folder, **reading)
+    warn_of_shared_pictures(collection.pictures)
     omitted = sum(isinstance(problem, XmlOmission) for problem in collection.problems)
     if omitted and not listed:
         raise LeafidError(

@@ -113,7 +113,7 @@ def test_folders_need_not_be_named_after_species(predict, loose, tmp_path):
 
 def test_names_that_a_run_can_not_hold_or_tell_apart(predict, loose, tmp_path):
     blank, other, *_ = sorted(loose.iterdir())
-    blank = blank.rename(loose / "my leaf.jpg")
+    blank = blank.rename(loose / "<my leaf.jpg")
     (tmp_path / "other").mkdir()
     twin = shutil.copy(other, tmp_path / "other" / other.name)
     found = predict(blank, other, twin, "--output", tmp_path / "run")

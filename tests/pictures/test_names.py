@@ -60,10 +60,14 @@ def test_dates(text, expected):
     assert names.parse_date(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "north", "91", "-90.1", "nan", "inf", "3,25", "1_0", "٣"])
+@pytest.mark.parametrize("text", ["", "north", "91", "-90.1", "nan", "inf", "3,25,1", "1_0", "٣"])
 def test_invalid_numbers(text):
     with pytest.raises(LeafidError, match="from -90 to 90"):
         names.parse_coordinates(text, "3.9")
+
+
+def test_coordinates_with_a_decimal_comma():
+    assert names.parse_coordinates("48,85", "-2,5") == (48.85, -2.5)
 
 
 def test_natural_order():

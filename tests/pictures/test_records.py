@@ -1,6 +1,7 @@
 """What tables, lists of parts, COCO files and patterns say about pictures."""
 
 import shutil
+import unicodedata
 
 import pytest
 
@@ -45,7 +46,8 @@ def test_table_in_the_folder(flat):
     assert (first.plant, first.type, first.author, first.date) == ("p1", AcquisitionType.SCAN, "Jane", "2010-07-06")
     assert first.coordinates == (43.5, 3.25)
     assert [picture.part for picture in collection.pictures] == ["train", "test", None, "val"]
-    (problem,) = collection.problems
+    unused, problem = collection.problems
+    assert unused == f"{flat / 'labels.csv'}: columns that are not used: mask, remark"
     assert problem.startswith(f"{flat / 'labels.csv'}: 1 picture in folders that it lacks are left out, ")
 
 
@@ -63,7 +65,20 @@ def test_table_adds_to_folders(tmp_path, draw):
         (["name,label", "a,b"], "expected a heading with the column 'file'"),
         (["file,label", "maple_2,a,b"], ":2: expected 2 cells, found 3"),
         (["file,label", ",a"], ":2: expected the name of a picture, found an empty cell"),
-        (["file,label", "oak_1,a", "oak_1,a"], ":3: expected every picture once, found 'oak_1', as in line 2"),
+        (["file,label", "oak_1,a", "maple_2,a", "oak_1.jpg,b"], "oak_1.jpg', as in line 2"),
+        (["file,label", "oak_1.jpg,a", "./oak_1.jpg,b"], ":3: expected every picture once, found '"),
+        (["file,label", "sub/oak_7.jpg,a", r"sub\oak_7.jpg,b"], "oak_7.jpg', as in line 2"),
+        # A quote that isn't closed: to the end, to that of a later cell, to the next stray one, in a column of notes.
+        (
+            ["file,label", "", 'oak_1,"ash', "maple_2,elm"],
+            ":3: expected a table as CSV, found an error: unexpected end",
+        ),
+        (["file,label", "maple_1a,a", 'oak_1,"ash', 'maple_2,"elm"'], ":3: expected a table as CSV"),
+        (["file,label", "maple_1a,a", 'oak_1,"ash', 'maple_2,elm"'], ":3: expected a quote at the end of the cell"),
+        (["file,note,label", 'oak_1.jpg,"tall,ash', 'maple_2.jpg,12",elm'], ":2: expected a quote at the end of the"),
+        # No separator of tables.
+        (["file:label", "oak_1:ash"], ":1: expected a heading with the column 'file'"),
+        (["file;lat;lon", "oak_1;91,5;3"], ":2: oak_1: longitude: expected a number from -90 to 90, found '91.5'"),
         (["file,type", "oak_1,drawing"], ":2: oak_1: type: expected an acquisition type"),
         (["file,latitude,longitude", "oak_1,91,3"], ":2: oak_1: longitude: expected a number from -90 to 90"),
         (["file,split", "oak_1,dev"], ":2: oak_1: split: expected train, val or test, found 'dev'"),
@@ -74,6 +89,94 @@ def test_broken_tables(flat, lines, message):
     with pytest.raises(LeafidError) as caught:
         read_collection(flat, metadata=table)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_separators(flat, separator):
+    rows = ["Image", "Species", "remark"], ["oak_1.jpg", "Quercus ilex", '"in a cell, two; of\tall|marks\nand lines"']
+    write_table(flat, *(separator.join(row) for row in rows))
+    assert labels(read_collection(flat))["oak_1.jpg"] == "Quercus ilex"
+
+
+@pytest.mark.parametrize(
+    ("column", "attribute", "word", "value"),
+    [
+        *((name, "plant", "p1", "p1") for name in ("tree_id", "observation_id", "plantID", "individualID", "Tree ID")),
+        ("recordedBy", "author", "Jane", "Jane"),
+        ("eventDate", "date", "2019-05-03T10:20:00Z", "2019-05-03"),
+        ("scientificName", "species", "Quercus ilex L.", "Quercus ilex"),
+        ("decimal-Latitude,decimalLongitude", "coordinates", "43.5,3.25", (43.5, 3.25)),
+    ],
+)
+def test_names_of_columns(flat, column, attribute, word, value):
+    table = write_table(flat, f"file,{column}", f"oak_1,{word}", name="any.csv")
+    collection = read_collection(flat, metadata=table)
+    (oak,) = (picture for picture in collection.pictures if picture.name == "oak_1.jpg")
+    assert getattr(oak, attribute) == value
+    assert "not used" not in "".join(collection.problems)
+
+
+@pytest.mark.parametrize(
+    ("columns", "unused", "is_like_plants"),
+    [
+        ("TreeNo,notes", "TreeNo, notes", True),
+        ("specimen code", "specimen code", True),
+        ("plant,TreeNo", "TreeNo", False),
+        ("plant height", "plant height", False),
+        ("label,species", "species", False),
+    ],
+)
+def test_columns_that_are_not_used(flat, columns, unused, is_like_plants):
+    table = write_table(flat, f"file,{columns}", f"oak_1{columns.count(',') * ',a'},a", name="any.csv")
+    problems = [line for line in read_collection(flat, metadata=table).problems if "folders" not in line]
+    assert problems[0] == f"{table}: columns that are not used: {unused}"
+    assert any("looks like plants; call it 'plant'" in line for line in problems[1:]) == is_like_plants
+
+
+@pytest.mark.parametrize("word", ["NA", "nan", "None", "NULL", "n/a", "-"])
+def test_words_for_empty_cells(flat, word):
+    write_table(flat, "file,label,plant", f"oak_1,{word},{word}", "maple_1a,Acer opalus,p", "maple_2,,q")
+    collection = read_collection(flat)
+    assert collection.species == ("Acer opalus",)
+    assert collection.pictures[2].plant is None
+    assert collection.problems[:2] == (
+        f"{flat}/labels.csv: 2 of 3 rows have no label ({word!r} in line 2, for example)",
+        f"{flat}/labels.csv: 1 of 3 rows have no plant ({word!r} in line 2, for example)",
+    )
+
+
+def test_a_table_without_the_columns_is_named(flat):
+    table = write_table(flat, "Bild;Art", "oak_1;Quercus ilex")
+    assert read_collection(flat).problems == (
+        f"{table}: expected a single table with the columns 'file' and 'label'; it is ignored, unless --metadata names "
+        "it",
+    )
+
+
+def test_two_lists_of_one_picture(flat):
+    (flat / "train.txt").write_text("oak_1.jpg\noak_1.jpg\n")
+    assert read_collection(flat).problems == ()
+    (flat / "test.txt").write_text("maple_2\n./oak_1.jpg\n")
+    with pytest.raises(
+        LeafidError, match=r"train\.txt:1: oak_1\.jpg: expected a picture of one part, found it in part"
+    ):
+        read_collection(flat)
+
+
+@pytest.mark.parametrize(("on_disk", "written"), [("NFD", "NFC"), ("NFC", "NFD")])
+def test_accents_in_either_form(tmp_path, draw, on_disk, written):
+    """File systems and editors differ in whether an accent is a part of its letter."""
+    folder, picture, table = (unicodedata.normalize(on_disk, name) for name in ("érables", "é 1.jpg", "données.csv"))
+    draw(tmp_path / folder / picture)
+    row = unicodedata.normalize(written, "érables/é 1.jpg,Érable,né")
+    collection = read_collection(tmp_path, metadata=write_table(tmp_path, "file,label,plant", row, name=table))
+    (found,) = collection.pictures
+    nfc = unicodedata.normalize("NFC", "Érable"), unicodedata.normalize("NFC", "né")
+    assert (found.species, found.plant, found.name) == (*nfc, unicodedata.normalize("NFC", "é_1.jpg"))
+    (tmp_path / "test.txt").write_text(unicodedata.normalize(written, "érables/é 1.jpg\n"), encoding="utf-8")
+    assert read_collection(tmp_path).pictures[0].part == "test"
+    pattern = unicodedata.normalize("NFC", "(é) 1")
+    assert read_collection(tmp_path, plants_from=pattern).pictures[0].plant == unicodedata.normalize("NFC", "é")
 
 
 def test_rows_without_a_picture_are_counted(flat):

@@ -24,23 +24,20 @@ examples:
   leafid predict plants --model plants.leafid --output run.txt --cluster tcp://head-node:8786
 """
 
-from collections.abc import Sequence
-
 from leafid.cli.arguments import CacheOptions, UnlabelledOptions, number_type, option, positive_int, switch
 from leafid.cli.computing import open_loader, read_pictures
 from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import FORMATS, Selector, make_format
 from leafid.cli.outputs import check_output, open_text
 from leafid.cluster import on_cluster
-from leafid.errors import ProblemsError, UsageError
+from leafid.errors import UsageError
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.learning.thresholds import SetRule, select_set
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.model.model import Options as AnswerOptions
 from leafid.model.plant_fusion import GROUPINGS
-from leafid.pictures import Picture, find_name_clashes
-from leafid.scoring.runs import find_name_problem
+from leafid.scoring.runs import check_picture_names
 
 
 class Options(UnlabelledOptions, CacheOptions):
@@ -88,7 +85,7 @@ def run(options: Options, environment: Environment) -> int:
     collection = read_pictures(options)
     pictures = collection.part("test").pictures or collection.pictures
     if form == "run":
-        _check_names(pictures)
+        check_picture_names(pictures)
     if options.group_by and len(set(map(GROUPINGS[options.group_by], pictures))) == len(pictures):
         environment.warn(f"no two pictures are of one {options.group_by}, as far as is known; each is answered alone")
     reject_at = REJECTED_SHARE if options.reject_at is None else options.reject_at
@@ -140,18 +137,3 @@ def _make_selector(options: Options, model: Model, form: str) -> Selector:
         return lambda answer: [answer.backed_off] if answer.backed_off else []
     top = options.top or (5 if form == "text" else None)
     return lambda answer: answer.ranking[:top]
-
-
-def _check_names(pictures: Sequence[Picture]) -> None:
-    """Raise a `ProblemsError` where a run file can't hold the names of the pictures, or tell them apart."""
-    problems = [
-        f"{picture.file}: {problem}; rename the file"
-        for picture in pictures
-        if (problem := find_name_problem(picture.name))
-    ]
-    problems += [
-        f"{name}: several pictures have this name ({', '.join(str(picture.file) for picture in same)}); rename them"
-        for name, same in find_name_clashes(pictures).items()
-    ]
-    if problems:
-        raise ProblemsError(problems)

@@ -47,7 +47,7 @@ def run(options: Options, environment: Environment) -> int:
     collection = read_pictures(options)
     _refuse_read_folder(output, options.pictures)
     names = _make_output_names([picture.file for picture in collection.pictures], collection.root)
-    width = max(len("picture"), *(len(picture.name) for picture in collection.pictures))
+    width = max(len("picture"), *(len(picture.title) for picture in collection.pictures))
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
     is_complete = not collection.is_incomplete
     cut = map_pictures(partial(_cut, crop=options.crop), collection.pictures, options, environment, "segment")
@@ -59,7 +59,7 @@ def run(options: Options, environment: Environment) -> int:
         for ending, content in files.items():
             with open_output(output / f"{name}_{ending}", "wb") as stream:
                 stream.write(content)
-        environment.print(f"{picture.name:<{width}}  {picture.type:<9}  {share:>6.1%}  {confidence:>10.2f}")
+        environment.print(f"{picture.title:<{width}}  {picture.type:<9}  {share:>6.1%}  {confidence:>10.2f}")
         if not share:
             environment.warn(f"{picture.file}: no leaf found; its mask is empty")
     return 0 if is_complete else 1

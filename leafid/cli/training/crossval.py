@@ -45,7 +45,7 @@ from leafid.cli.arguments import (
 )
 from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import print_tables
+from leafid.cli.outputs import check_output_file, print_tables
 from leafid.cli.training.input import TrainingOptions, complete_pictures, load_recipes, read_training_pictures
 from leafid.cluster import on_cluster
 from leafid.errors import LeafidError, UsageError
@@ -64,7 +64,7 @@ from leafid.pictures.protocols import UNITS, Kind, Protocol, Unit
 from leafid.scoring.calibration import FirstSpecies, make_reliability_table
 from leafid.scoring.open_world import make_open_world_tables
 from leafid.scoring.resampling import Bootstrap
-from leafid.scoring.runs import write_run
+from leafid.scoring.runs import check_picture_names, write_run
 from leafid.scoring.tables import Cell, Table, render
 
 
@@ -99,12 +99,16 @@ def run(options: Options, environment: Environment) -> int:
         raise UsageError("expected --format with --table: text shows all tables")
     if options.open_world and (options.reliability or options.sessions or options.output):
         raise UsageError("expected --open-world without --reliability, --sessions and --output")
+    if options.output:
+        check_output_file(options.output, f"seed-{options.seed}.txt", [])
     kind: Kind = "parts" if options.parts else "folds"
     protocol = Protocol("", kind, options.by, options.folds, tuple(options.shots or ()))
     answers: list[FoldAnswers] = []
     open_world: list[OpenWorldFold] = []
     with on_cluster(options.cluster, options.jobs), open_loader(options, environment) as loader:
         pictures, _ = read_training_pictures(options.collection, options, all_parts=options.parts)
+        if options.output:
+            check_picture_names([picture for picture in pictures if picture.part == "test" or not options.parts])
         pictures = complete_pictures(pictures, loader, environment)
         splits = protocol.make_splits(pictures, range(options.seed, options.seed + options.repeats))
         given = (pictures, load_recipes(options, pictures), loader, splits, options.shared_codebooks)
@@ -192,7 +196,5 @@ def _collect_runs(answers: Sequence[FoldAnswers]) -> dict[str, dict[str, list[tu
     for own in answers:
         run = runs.setdefault(f"{own.setting.replace(' ', '-')}-seed-{own.seed}".lstrip("-"), {})
         for picture, row in zip(own.held_out.pictures, own.held_out.probabilities, strict=True):
-            if picture.name in run:
-                raise LeafidError(f"{picture.file}: expected picture names that differ, found {picture.name} twice")
             run[picture.name] = rank_species(row, own.held_out.species)
     return runs

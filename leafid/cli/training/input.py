@@ -10,8 +10,10 @@ from leafid.features.recipe import Recipe, choose_types_to_train, load_recipe
 from leafid.model.bundled import recognise_types
 from leafid.model.recogniser import TypeRecogniser
 from leafid.pictures import Picture, read_and_warn
+from leafid.pictures.collection import EmptyClass
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import select_training_pictures
+from leafid.pictures.summary import warn_of_shared_pictures
 
 
 class PictureOptions(ReadingOptions):
@@ -38,7 +40,8 @@ def read_training_pictures(
 
     Also tell whether the collection has pictures that can't be used.
     """
-    collection = read_and_warn(path, **options.as_keywords())
+    collection = read_and_warn(path, (EmptyClass,), **options.as_keywords())
+    warn_of_shared_pictures(collection.pictures)
     type_ = AcquisitionType(options.assume_type) if options.assume_type else None
     if all_parts and (labelled := collection.select_labelled().pictures):
         return [replace(picture, type=type_ or picture.type) for picture in labelled], collection.is_incomplete

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from leafid.errors import LeafidError
 from leafid.pictures import names
+from leafid.pictures.collection import EmptyClass
 from leafid.pictures.picture import Picture, Taxon
 from leafid.pictures.readers import folders
 
@@ -26,14 +27,19 @@ def detect(path: Path) -> bool:
 
 
 def read(path: Path) -> tuple[list[Picture], list[str]]:
-    """List the pictures of each part, those outside of folders that are named after labels without a label."""
+    """List the pictures of each part, without a label outside of folders of labels, and folders that hold none."""
     pictures: list[Picture] = []
+    problems: list[str] = []
     for part, section in folders.find_sections(path):
         labels = {folder.name: _find_label(folder) for folder in folders.list_folders(section)}
+        for folder in folders.list_folders(section) if part in {None, "train"} else ():
+            if not any(folders.walk_pictures(folder)):
+                expected = "expected pictures of a label, found no file with the ending of a picture"
+                problems.append(EmptyClass(f"{folder}: {expected}; convert them, or move the folder"))
         for file in folders.walk_pictures(section):
             taxon = labels.get(file.relative_to(section).parts[0])
             pictures.append(Picture(file, taxon=taxon, part=part))
-    return pictures, []
+    return pictures, problems
 
 
 def _find_label(folder: Path) -> Taxon | None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -11,23 +12,31 @@ from leafid.errors import LeafidError, UsageError
 from leafid.files import is_file_name
 from leafid.grouping import count_noun
 from leafid.pictures import names
+from leafid.pictures.formats import PICTURE_ENDINGS
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.readers import folders
 from leafid.textfiles import LineProblems, read_table, read_text
 
-#: Columns of a table, each with other words for it.
+#: Columns of a table, each with other words for it, among them those of Darwin Core, without blanks, signs, capitals.
 FIELDS: dict[str, tuple[str, ...]] = {
-    "file": ("filename", "file_name", "image", "image_path", "picture", "path"),
-    "label": ("species", "class", "class_name", "category", "taxon", "scientific_name"),
-    "plant": ("individual", "plant_id", "tree", "individualplantid"),
-    "type": ("acquisition_type",),
-    "author": ("photographer", "user"),
-    "date": ("day",),
-    "latitude": ("lat",),
-    "longitude": ("lon", "lng", "long"),
-    "split": ("part", "subset", "fold_name"),
+    "file": ("filename", "image", "imagepath", "picture", "path", "filepath", "imagename"),
+    "label": ("species", "class", "classname", "category", "taxon", "scientificname", "speciesname"),
+    "plant": ("individual", "plantid", "individualplantid", "individualid", "tree", "treeid", "observationid"),
+    "type": ("acquisitiontype",),
+    "author": ("photographer", "user", "recordedby", "observer"),
+    "date": ("day", "eventdate"),
+    "latitude": ("lat", "decimallatitude"),
+    "longitude": ("lon", "lng", "long", "decimallongitude"),
+    "split": ("part", "subset", "foldname"),
 }
 _FIELD_OF = {word: field for field, words in FIELDS.items() for word in (field, *words)}
+_PLANT_WORDS = r".*(plant|tree|individual|specimen|organism|observation|occurrence)s?[\W_]*"
+_LIKE_PLANTS = re.compile(_PLANT_WORDS + "(id|nos?|nr|num|number|code|name|key|tag)?", re.IGNORECASE)
+# What programs write for an empty cell, in small letters.
+_EMPTY_WORDS = {"-", "--", "?", "na", "n/a", "#n/a", "<na>", "nan", "nat", "none", "null", r"\n"}
+# In a quoted cell: a line break, and one after which a picture is named, as by the next row if a quote isn't closed.
+_LINE_BREAK = re.compile(r"[\r\n]")
+_NEXT_ROW = re.compile(rf"[\r\n][^\r\n]*(?:{'|'.join(map(re.escape, sorted(PICTURE_ENDINGS)))})", re.IGNORECASE)
 _TABLE_NAMES = {"metadata.csv", "labels.csv", "annotations.csv"}
 
 
@@ -39,39 +48,58 @@ class Row(NamedTuple):
     line: int
 
 
-def find_tables(folder: Path) -> list[Path]:
-    """Find the files that describe a folder's pictures: a table with labels by its name, and lists of its parts."""
+def find_tables(folder: Path) -> tuple[list[Path], list[str]]:
+    """Find a table of labels by its name, and lists of parts; also return a line about each table that is ignored."""
     named = [file for file in folders.list_files(folder, {".csv"}) if file.name.lower() in _TABLE_NAMES]
-    tables = [file for file in named if {"file", "label"} <= set(_read_heading(file))]
-    return tables[:1] + [file for file in folders.list_files(folder, {".txt"}) if folders.parse_part(file.stem)]
+    tables = [file for file in named if {"file", "label"} <= set(_find_fields(next(read_table(file), (1, []))[1]))][:1]
+    expected = "expected a single table with the columns 'file' and 'label'; it is ignored, unless --metadata names it"
+    lists = [file for file in folders.list_files(folder, {".txt"}) if folders.parse_part(file.stem)]
+    return tables + lists, [f"{file}: {expected}" for file in named if file not in tables]
 
 
-def _read_heading(file: Path) -> list[str | None]:
-    """Read the field of each column; of two columns for one field, the first counts."""
-    heading: list[str] = next((cells for _, cells in read_table(file) if cells), [])
-    fields = [_FIELD_OF.get(cell.strip().lower().replace(" ", "_")) for cell in heading]
+def _find_fields(heading: Sequence[str]) -> list[str | None]:
+    """Find the field of each column by its letters and digits; of two columns for one field, the first counts."""
+    fields = [_FIELD_OF.get(re.sub(r"[\W_]", "", cell).lower()) for cell in heading]
     return [None if field in fields[:column] else field for column, field in enumerate(fields)]
 
 
-def read_rows(file: Path) -> list[Row]:
-    """Read a CSV table, or a list of the pictures of a part (``train.txt``); another file raises a `LeafidError`."""
+def read_rows(file: Path) -> tuple[list[Row], list[str]]:
+    """Read a CSV table, or a list of a part (``train.txt``); also return lines on columns that aren't used, and NA."""
     if part := folders.parse_part(file.stem) if file.suffix.lower() == ".txt" else None:
         lines = enumerate(read_text(file).splitlines(), 1)
-        return [Row(line.strip(), {"split": part}, number) for number, line in lines if line.strip()]
-    fields = _read_heading(file)
+        return [Row(line.strip(), {"split": part}, number) for number, line in lines if line.strip()], []
+    table = read_table(file)
+    first_line, heading = next(table, (1, []))
+    fields = _find_fields(heading)
     if "file" not in fields:
-        raise LeafidError(f"{file}:1: expected a heading with the column 'file' ({', '.join(FIELDS['file'])})")
-    found: list[Row] = []
+        expected = f"expected a heading with the column 'file' ({', '.join(FIELDS['file'])})"
+        raise LeafidError(f"{file}:{first_line}: {expected}, found {heading}")
+    rows: list[Row] = []
+    empty: dict[str, str] = {}
     with LineProblems(file) as problems:
-        for line, cells in [row for row in read_table(file) if row[1]][1:]:
+        for line, cells in table:
             record = {field: cell.strip() for field, cell in zip(fields, cells, strict=False) if field and cell.strip()}
-            if len(cells) > len(fields):
+            for field in [field for field in record if field != "file" and record[field].lower() in _EMPTY_WORDS]:
+                word = record.pop(field)
+                empty.setdefault(field, f"{word!r} in line {line}")
+            pairs = zip(fields, cells, strict=False)
+            if joined := [cell for field, cell in pairs if (_LINE_BREAK if field else _NEXT_ROW).search(cell)]:
+                problems.add(line, f"expected a quote at the end of the cell, found several lines: {joined[0]!r}")
+            elif len(cells) > len(fields):
                 problems.add(line, f"expected {len(fields)} cells, found {len(cells)}")
             elif "file" not in record:
                 problems.add(line, "expected the name of a picture, found an empty cell")
-            elif problems.check_unique(line, "every picture", record["file"]):
-                found.append(Row(record.pop("file"), record, line))
-    return found
+            else:
+                rows.append(Row(record.pop("file"), record, line))
+    remarks = []
+    if unused := [cell.strip() for cell, field in zip(heading, fields, strict=True) if cell.strip() and not field]:
+        remarks.append(f"{file}: columns that are not used: {', '.join(unused)}")
+    if like := [cell for cell in unused if "plant" not in fields and _LIKE_PLANTS.fullmatch(cell)]:
+        remarks.append(f"{file}: the column {like[0]!r} looks like plants; call it 'plant', or scores may be too high")
+    for field, first in empty.items():
+        number = sum(field not in row.record for row in rows)
+        remarks.append(f"{file}: {number} of {len(rows)} rows have no {field} ({first}, for example)")
+    return rows, remarks
 
 
 def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[list[Picture], list[str]]:
@@ -88,11 +116,11 @@ def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[
             indices[key] = None if key in indices else position
 
     def find(word: str) -> int | None:
-        path = PurePosixPath(word.replace("\\", "/").removeprefix("./"))
+        path = PurePosixPath(word.replace("\\", "/"))
         keys = str(get_relative_path(source.parent / path, root)), str(path), path.name
         return next((index for key in keys if (index := indices.get(key)) is not None), None)
 
-    rows = read_rows(source)
+    rows, remarks = read_rows(source)
     has_labels = any("label" in row.record for row in rows)
     changed = [replace(picture, taxon=None) if has_labels else picture for picture in pictures]
     used = set() if has_labels else {picture.file.parent for picture in pictures}
@@ -107,11 +135,15 @@ def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[
                 lost.append(row.file)
                 continue
             used.add(pictures[index].file.parent)
+            part = changed[index].part
+            if source.suffix.lower() != ".txt":
+                problems.check_unique(row.line, "every picture", str(pictures[index].file))
+            elif part not in {None, row.record.get("split", part)}:
+                problems.add(row.line, f"{row.file}: expected a picture of one part, found it in part {part} as well")
             try:
                 changed[index] = _apply_record(changed[index], row.record)
             except LeafidError as error:
                 problems.add(row.line, f"{row.file}: {error}")
-    remarks = []
     if lost:
         found = f"found none for {len(lost)} of {len(rows)} ({lost[0]!r}, first); they are ignored"
         remarks.append(f"{source}: expected a picture below {root} for every row, {found}")
@@ -122,13 +154,13 @@ def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[
 
 
 def get_relative_path(file: Path, root: Path) -> PurePosixPath:
-    """Return the path of a file below a folder; of a file elsewhere its absolute path."""
+    """Return the path of a file below a folder; of a file elsewhere its absolute path. It is in Unicode form NFC."""
     # Path.resolve raises an error for a link to itself.
     for convert in (os.fspath, os.path.abspath, os.path.realpath):
         own, base = Path(convert(file)), Path(convert(root))
         if own.is_relative_to(base):
-            return PurePosixPath(own.relative_to(base).as_posix())
-    return PurePosixPath(file.absolute().as_posix())
+            return PurePosixPath(unicodedata.normalize("NFC", own.relative_to(base).as_posix()))
+    return PurePosixPath(unicodedata.normalize("NFC", file.absolute().as_posix()))
 
 
 def _apply_record(picture: Picture, record: dict[str, str]) -> Picture:
