@@ -139,7 +139,7 @@ def _list_metrics(form: str) -> Table:
     """Tabulate all metrics; for reading, what each is and which command prints it."""
     metrics = read_metrics()
     columns = ["metric", "command", "what it is"] if form == "text" else [*metrics[0]]
-    return Table("", columns, [[metric[name] for name in columns] for metric in metrics])
+    return Table("Metrics", columns, [[metric[name] for name in columns] for metric in metrics])
 
 
 def _check_folder(options: Options) -> Path:
