@@ -117,8 +117,7 @@ def run(options: Options, environment: Environment) -> int:
     if options.average:
         tables.append(_make_average_table(runs, options, truth, environment))
     if options.reliability:
-        named = {f"{run.name}, {kind}": own for run in runs for kind, own in collect_first_species(run, truth).items()}
-        tables.append(make_reliability_table(named, bootstrap, "run"))
+        tables.append(make_reliability_table(collect_first_species(runs, truth), "run"))
     if options.plants:
         tables.append(make_plant_table(runs, truth))
     if n_unknown := len(full_truth) - len(truth):
