@@ -60,8 +60,8 @@ def make_report(
     """
     bootstrap = bootstrap or Bootstrap()
     options = ScoreOptions(list_plant_metrics(), bootstrap=bootstrap)
-    truth, n_unknown = full_truth.split_known()
-    assert truth is not None
+    truth = full_truth.select_known()
+    n_unknown = len(full_truth) - len(truth)
     judged = [judge_run(run, truth) for run in runs]
     rankings = {run.name: run_facts.find_rankings(run, truth, _TOP) for run in runs}
     tables = {"scores": make_score_table(truth, judged, options)}

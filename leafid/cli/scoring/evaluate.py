@@ -73,6 +73,9 @@ class Options(TruthOptions, IntervalOptions, TableOptions):
     )
     top: list[int] = option("top-K accuracies (default: 1,5)", metavar="K,…", type=positive_ints, default=[1, 5])
     by: list[str] = option("score groups of pictures as well", choices=GROUPS, action="append", default=[])
+    taxonomy: str | None = option(
+        "a collection with more species that the runs may name, and their families", metavar="COLLECTION"
+    )
     reliability: bool = switch("score how reliable probabilities are as well")
     plants: bool = switch("score plants identified from several pictures as well")
     sets: bool = switch("score the runs as set-valued predictions as well")
@@ -104,8 +107,10 @@ def run(options: Options, environment: Environment) -> int:
         found = f"{count_noun(len(options.validation), 'run')} for {len(options.runs)}"
         raise UsageError(f"expected --average and --validation once for each run, found {found}")
     folder = _check_folder(options) if options.output else None
-    full_truth, truth = load_ground_truth(options)
+    full_truth, truth = load_ground_truth(options, options.taxonomy)
     runs, judged = load_runs(options, truth, environment, official=options.official)
+    if "family" in options.by or folder:
+        truth.warn_of_families(runs)
     bootstrap = Bootstrap(options.resamples, options.confidence, options.seed)
     style = ScoreOptions(list_plant_metrics(options.top), options.official, bootstrap, options.intervals)
     groups = dict.fromkeys(["type", *options.by])
