@@ -60,8 +60,8 @@ def make_report(
     """
     bootstrap = bootstrap or Bootstrap()
     options = ScoreOptions(list_plant_metrics(), bootstrap=bootstrap)
-    truth, n_unknown = full_truth.split_known()
-    assert truth is not None
+    truth = full_truth.select_known()
+    n_unknown = len(full_truth) - len(truth)
     judged = [judge_run(run, truth) for run in runs]
     rankings = {run.name: run_facts.find_rankings(run, truth, _TOP) for run in runs}
     tables = {"scores": make_score_table(truth, judged, options)}
@@ -69,10 +69,7 @@ def make_report(
         tables["comparison"] = make_comparison_table(truth, judged, options.metrics[0], seed=bootstrap.seed)
     # Scores may be anything else, and then say nothing about reliability.
     with suppress(LeafidError):
-        named = {
-            f"{run.name}, {type_}": own for run in runs for type_, own in collect_first_species(run, truth).items()
-        }
-        tables["reliability"] = make_reliability_table(named, bootstrap, "run")
+        tables["reliability"] = make_reliability_table(collect_first_species(runs, truth), "run")
     if n_unknown:
         tables["open-world"] = make_open_world_table(runs, full_truth)
     tables["pictures"] = run_facts.make_picture_table(truth, rankings)

@@ -55,7 +55,7 @@ def parse_label(text: str) -> Taxon:
     """
     genus, epithet, rest = _split_name(text)
     genus, epithet = genus.removeprefix("x "), epithet.removeprefix("x ")
-    family = _read_families().get(genus.casefold())
+    family = read_families().get(genus.capitalize())
     is_binomial = genus[:1].isupper() and genus[1:].islower() and epithet.islower()
     is_worded = genus.isalpha() and epithet.replace("-", "").isalpha() and not re.search(r"\d", text)
     has_other_word = bool(rest) and rest[0][:1].islower() and rest[0].rstrip(".") not in _RANKS
@@ -69,11 +69,11 @@ def parse_label(text: str) -> Taxon:
 
 
 @cache
-def _read_families() -> dict[str, str]:
-    """Read the family of each common genus of trees, in small letters."""
+def read_families() -> dict[str, str]:
+    """Read the family of each common genus of trees."""
     lines = Path(__file__).with_name("families.txt").read_text(encoding="utf-8").splitlines()
     rows = (line.split(": ") for line in lines)
-    return {genus.casefold(): family for family, genera in rows for genus in genera.split()}
+    return {genus: family for family, genera in rows for genus in genera.split()}
 
 
 def check_printable(name: str) -> str:

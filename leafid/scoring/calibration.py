@@ -1,6 +1,6 @@
 """How far probabilities agree with how often they are right."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from leafid.learning.averages import accuracy_score
 from leafid.scoring.plant_task import select_types
-from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth
@@ -16,14 +15,11 @@ from leafid.scoring.truth import GroundTruth
 N_BINS = 15
 
 
-def expected_calibration_error(
-    confidence: ArrayLike, is_correct: ArrayLike, n_bins: int = N_BINS, weights: ArrayLike | None = None
-) -> float:
+def expected_calibration_error(confidence: ArrayLike, is_correct: ArrayLike, n_bins: int = N_BINS) -> float:
     """Average the difference between confidence and accuracy over bins of equal mass; in [0, 1], NaN without pictures.
 
     `confidence` is the probability of the species that is named, float (n,). A bin holds consecutive pictures in the
-    order of their confidence; pictures of equal confidence share a bin. `weights`, float (n,), say how much each
-    picture counts; equally by default.
+    order of their confidence; pictures of equal confidence share a bin.
 
     References
     ----------
@@ -36,16 +32,15 @@ def expected_calibration_error(
     >>> round(expected_calibration_error([0.9, 0.9, 0.9, 0.4, 0.4, 0.4], [1, 1, 0, 1, 0, 0], n_bins=2), 3)
     0.15
     """
-    mass = np.ones(len(np.asarray(confidence))) if weights is None else np.asarray(weights, np.float64)
-    if not mass.sum():
+    probabilities = np.asarray(confidence, np.float64)
+    if not len(probabilities):
         return float("nan")
     # Pictures of equal confidence share a bin, so that their order makes no difference.
-    _, level = np.unique(np.asarray(confidence, np.float64), return_inverse=True)
-    level_mass = np.bincount(level, mass)
-    middle = (np.cumsum(level_mass) - level_mass / 2) / mass.sum()
-    bins = np.minimum((middle * n_bins).astype(np.intp), n_bins - 1)[level]
-    gaps = mass * (np.asarray(confidence, np.float64) - np.asarray(is_correct, np.float64))
-    return float(np.abs(np.bincount(bins, gaps)).sum() / mass.sum())
+    _, level, counts = np.unique(probabilities, return_inverse=True, return_counts=True)
+    middle = (np.cumsum(counts) - counts / 2) / len(probabilities)
+    bins = (middle * n_bins).astype(np.intp)[level]
+    gaps = probabilities - np.asarray(is_correct, np.float64)
+    return float(np.abs(np.bincount(bins, gaps)).sum() / len(probabilities))
 
 
 @dataclass(frozen=True)
@@ -57,44 +52,39 @@ class FirstSpecies:
     plants: Sequence[str]
 
 
-def collect_first_species(run: Run, truth: GroundTruth) -> dict[str, FirstSpecies]:
-    """Collect the first species of each picture that a run names, by acquisition type.
+def collect_first_species(runs: Iterable[Run], truth: GroundTruth) -> dict[str, FirstSpecies]:
+    """Collect the first species of each picture, by a name for run and acquisition type.
 
-    A `LeafidError` is raised when the score of a first species is no probability, or scores contradict ranks.
+    A picture that a run lacks counts as named wrongly with probability 0. A `LeafidError` is raised when the score of a
+    first species is no probability, or scores contradict ranks.
     """
-    own, picture, species = truth.locate(run)
-    is_first = own.rank == 1
-    first, picture = own.select(is_first), picture[is_first]
-    first.check_probabilities()
-    run.check_order()
-    is_correct = species[is_first] == truth.encode("species")[1][picture]
-    groups = {name: np.isin(picture, indices) for name, indices in select_types(truth).items()}
-    return {
-        name: FirstSpecies(first.score[chosen], is_correct[chosen], [truth.unit[index] for index in picture[chosen]])
-        for name, chosen in groups.items()
-        if chosen.any()
-    }
+    named = {}
+    for run in runs:
+        own, picture, species = truth.locate(run)
+        is_first = own.rank == 1
+        first, picture = own.select(is_first), picture[is_first]
+        first.check_probabilities()
+        run.check_order()
+        confidence, is_correct = np.zeros(len(truth)), np.zeros(len(truth), bool)
+        confidence[picture] = first.score
+        is_correct[picture] = species[is_first] == truth.encode("species")[1][picture]
+        for type_, indices in select_types(truth).items():
+            plants = [truth.unit[index] for index in indices]
+            named[f"{run.name}, {type_}"] = FirstSpecies(confidence[indices], is_correct[indices], plants)
+    return named
 
 
-def make_reliability_table(
-    named: Mapping[str, FirstSpecies], bootstrap: Bootstrap, first_column: str = "pictures of"
-) -> Table:
-    """Tabulate how reliable the probabilities of first species are, by a name for each group of pictures."""
+def make_reliability_table(named: Mapping[str, FirstSpecies], first_column: str = "pictures of") -> Table:
+    """Tabulate how reliable the probabilities of first species are, by a name for each group of pictures.
+
+    A single plant has no ECE, as its pictures are correct or wrong together.
+    """
     rows: list[list[Cell]] = []
     for name, own in named.items():
-        columns = own.confidence, own.is_correct
-        names, plant = np.unique(own.plants, return_inverse=True)
-        interval: tuple[float | None, float | None] = (None, None)
-        if len(names):
-            random, shares = np.random.default_rng(bootstrap.seed), np.full(len(names), 1 / len(names))
-            times = random.multinomial(len(names), shares, bootstrap.resamples)
-            errors = [expected_calibration_error(*columns, weights=drawn[plant]) for drawn in times]
-            interval = bootstrap.compute_interval(errors)
+        n_plants = len(set(own.plants))
+        error = expected_calibration_error(own.confidence, own.is_correct) if n_plants > 1 else None
         means = accuracy_score(own.is_correct), accuracy_score(own.confidence)
-        rows.append([name, len(plant), len(names), *means, expected_calibration_error(*columns), *interval])
-    headings = ["pictures", "plants", "top-1", "confidence", "ECE", "ECE low", "ECE high"]
-    notes = [
-        f"ECE: {N_BINS} bins of equal mass; low, high: {100 * bootstrap.confidence:g}% interval, bootstrap over "
-        f"plants, {bootstrap.resamples} resamples, seed {bootstrap.seed}",
-    ]
-    return Table("Reliability of the probability of the first species", [first_column, *headings], rows, notes)
+        rows.append([name, len(own.plants), n_plants, *means, error])
+    headings = [first_column, "pictures", "plants", "top-1", "confidence", "ECE"]
+    notes = [f"ECE: {N_BINS} bins of equal mass; few plants raise it, even if probabilities are calibrated"]
+    return Table("Reliability of the probability of the first species", headings, rows, notes)

@@ -47,7 +47,7 @@ def make_hierarchy_table(answers: Mapping[str, Mapping[str, str]], truth: Ground
         rows.append([name, *means, *_count_correct(own, truth, taxonomy)])
     columns = ["run", "error", "by plant", *reversed(taxonomy.ranks), WILDCARD]
     notes = [f"{len(truth)} pictures, {len(taxonomy.species)} species; correct/answered at each rank"]
-    return Table("", columns, rows, notes)
+    return Table("Hierarchical errors", columns, rows, notes)
 
 
 def _count_correct(answers: Mapping[str, str], truth: GroundTruth, taxonomy: Taxonomy) -> list[str]:

@@ -142,8 +142,8 @@ class JudgedRun:
 def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     """Judge a run by the ground truth. Predictions of other pictures are ignored.
 
-    The genus of a predicted species is the beginning of its name, its family is that of the genus in the ground truth:
-    a predicted species need not have a picture there.
+    The genus of a predicted species is the beginning of its name, its family is that of the genus in the ground truth,
+    or else of a list: a predicted species need not have a picture there.
     """
     own, picture, species = truth.locate(run)
     is_hit = species == truth.encode("species")[1][picture]

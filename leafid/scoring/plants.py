@@ -1,6 +1,6 @@
 """Scores plants that are identified from several pictures each."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,8 @@ class PlantPictures:
     probabilities: np.ndarray
     #: The column of the species; -1 for one that has none.
     label: int
-    author: str
+    #: Those of its pictures, each once.
+    authors: Collection[str]
 
     @property
     def is_named_first(self) -> np.ndarray:
@@ -51,13 +52,15 @@ def score_plants(
     """Score plants by samples of some of their pictures, or by all; a plant with fewer than a sample is left out.
 
     Returns the number of plants, the share of these that a single picture names correctly, the share that the pictures
-    together name correctly, and the mean over authors of that share. The `seed` is that of the samples.
+    together name correctly, and S: its mean over authors, where a plant counts for each of its authors. The `seed` is
+    that of the samples.
     """
     random = np.random.default_rng(seed)
     own = [plant for plant in plants if len(plant.probabilities) >= (size or 1)]
     correct = [np.mean([plant.is_named_by(size, random) for _ in range(_N_SAMPLES if size else 1)]) for plant in own]
     single = accuracy_score([plant.is_named_first.mean() for plant in own])
-    mean_by_author = average_score(correct, [plant.author for plant in own], np.arange(len(own)))
+    answers = [(share, author, index) for index, share in enumerate(correct) for author in own[index].authors]
+    mean_by_author = average_score(*zip(*answers, strict=True)) if answers else float("nan")
     return len(own), single, accuracy_score(correct), mean_by_author
 
 
@@ -77,7 +80,8 @@ def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures
     found: dict[str, list[PlantPictures]] = {kind: [] for kind in sorted(set(truth.type))}
     plants = group_by(range(len(truth)), lambda index: (truth.type[index], truth.unit[index]))
     for (kind, _), indices in plants.items():
-        found[kind].append(PlantPictures(table[indices], labels[indices[0]], truth.author[indices[0]]))
+        authors = {truth.author[index] for index in indices}
+        found[kind].append(PlantPictures(table[indices], labels[indices[0]], authors))
     return found
 
 

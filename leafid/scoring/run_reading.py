@@ -38,8 +38,8 @@ def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, o
 
     `known` has the pictures and species that the run may name; without it only the file itself is checked. With
     `official` it is read as the official scorer does: of several lines of one picture and rank the last one counts,
-    species may be unknown or repeated, ranks may have gaps. A `ProblemsError` has the first problems as ``run.txt:17:
-    expected …, found …``, and the number of the others.
+    species may be unknown or repeated, ranks may have gaps, scores don't count. A `ProblemsError` has the first
+    problems as ``run.txt:17: expected …, found …``, and the number of the others.
 
     Examples
     --------
@@ -121,6 +121,7 @@ def find_problems(run: Run, known: KnownNames | None = None, *, official: bool =
         if known is not None:
             yield from _check_species(run, known)
         yield from _check_repeated_species(run)
+        yield from filter(None, [run.find_rising_score()])
 
 
 def _find_first_lines(run: Run, index: NDArray[np.int32], n_names: int) -> list[int]:

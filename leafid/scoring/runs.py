@@ -74,15 +74,22 @@ class Run:
             place, score = f"{self.name}:{self.line[is_wrong][0]}", self.score[is_wrong][0]
             raise LeafidError(f"{place}: expected a probability from 0 to 1 as score, found {score:g}")
 
-    def check_order(self) -> None:
-        """Raise a `LeafidError` where scores contradict ranks: higher ones are more confident."""
+    def find_rising_score(self) -> tuple[int, str] | None:
+        """Find the first line whose score contradicts its rank, and the complaint: higher scores are more confident."""
         is_same = self.picture_index[1:] == self.picture_index[:-1]
-        lines = np.sort(self.line[1:][is_same & (self.score[1:] > self.score[:-1])])
-        if len(lines):
-            raise LeafidError(
-                f"{self.name}:{lines[0]}: expected a score that falls with the rank, found a higher one than of the "
-                f"rank before (in {len(lines)} of {len(self)} lines); write scores that are higher for better ranks"
-            )
+        rows = np.flatnonzero(is_same & (self.score[1:] > self.score[:-1])) + 1
+        if not len(rows):
+            return None
+        row = rows[self.line[rows].argmin()]
+        return int(self.line[row]), (
+            f"expected a score that falls with the rank, found {self.score[row]:g} after {self.score[row - 1]:g} for "
+            f"picture {self.pictures[self.picture_index[row]]!r}; write scores that are higher for better ranks"
+        )
+
+    def check_order(self) -> None:
+        """Raise a `LeafidError` where scores contradict ranks, as only the official scorer accepts."""
+        if problem := self.find_rising_score():
+            raise LeafidError(f"{self.name}:{problem[0]}: {problem[1]}")
 
     def rename_species(self, new_names: Mapping[str, str]) -> Run:
         """Rename species; two that get the same name become one."""
@@ -124,7 +131,7 @@ class KnownNames:
     complete: bool = True
     #: The species of each identifier that a run may use in place of the name.
     identifiers: Mapping[str, str] = field(default_factory=dict)
-    #: The family of each known genus.
+    #: The family of each known genus, that of the pictures or else of a list of common genera.
     family_of: Mapping[str, str] = field(default_factory=dict)
 
 

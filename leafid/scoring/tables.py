@@ -69,7 +69,7 @@ def choose_tables(tables: Sequence[Table], form: str, number: int | None) -> Seq
     if number is None and (form != "csv" or len(tables) == 1):
         return tables
     if number is None or number > len(tables):
-        titles = ", ".join(f"{position} {table.title or 'summary'}" for position, table in enumerate(tables, 1))
+        titles = ", ".join(f"{position} {table.title}" for position, table in enumerate(tables, 1))
         found = f"--table {number}" if number else "several tables for a CSV"
         raise UsageError(f"expected one table, found {found}; choose one with --table N: {titles}")
     return [tables[number - 1]]

@@ -19,7 +19,7 @@ from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.pictures import read_and_warn
 from leafid.pictures.collection import XmlOmission
 from leafid.pictures.formats import PICTURE_ENDINGS
-from leafid.pictures.names import parse_label
+from leafid.pictures.names import parse_genus, parse_label, read_families
 from leafid.pictures.picture import Picture, Taxon
 from leafid.pictures.summary import warn_of_shared_pictures
 from leafid.scoring.runs import KnownNames, Run
@@ -65,12 +65,14 @@ class GroundTruth:
         """Count the pictures."""
         return len(self.pictures)
 
-    def split_known(self) -> tuple[GroundTruth | None, int]:
-        """Split off the pictures of `UNKNOWN_SPECIES`: return the others, None without any, and the number of these."""
+    def select_known(self) -> GroundTruth:
+        """Select the pictures that aren't of `UNKNOWN_SPECIES`; a `LeafidError` is raised when there is none."""
         kept = [index for index, name in enumerate(self.species) if name != UNKNOWN_SPECIES]
+        if not kept:
+            raise LeafidError(f"expected pictures of known species, found {len(self)} unknown ones only")
         columns = [field.name for field in fields(self) if field.name != "known"]
         selected: dict[str, Any] = {name: tuple(getattr(self, name)[index] for index in kept) for name in columns}
-        return replace(self, **selected) if kept else None, len(self) - len(kept)
+        return replace(self, **selected)
 
     def encode(self, field: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
         """Encode a column, such as ``species``: its distinct entries, sorted, and the index of each picture's, intp."""
@@ -98,6 +100,16 @@ class GroundTruth:
         own = run.select(picture >= 0)
         species = find_indices(run.species, self.encode("species")[0])[own.species_index]
         return own, picture[picture >= 0], species
+
+    def warn_of_families(self, runs: Iterable[Run]) -> None:
+        """Warn of genera that runs name first and whose family isn't known, so that it counts as wrong."""
+        for run in runs:
+            own, picture, _ = self.locate(run)
+            is_counted = (own.rank == 1) & (np.array(self.family)[picture] != UNKNOWN)
+            named = {run.species[index] for index in own.species_index[is_counted].tolist()} - {UNKNOWN_SPECIES}
+            if unknown := {parse_genus(name) for name in named} - self.known.family_of.keys():
+                problem = f"expected genera of known families, found {', '.join(sorted(unknown))}, which count as wrong"
+                logger.warning("%s: %s; name a collection that has them (--taxonomy)", run.name, problem)
 
 
 def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
@@ -130,16 +142,17 @@ def make_ground_truth(
     unlabelled = list({picture.name: picture for picture in listed if picture.name not in set(names)}.values())
     _warn_of(unlabelled, len(labelled) + len(unlabelled), "species", "they are not scored")
     taxa = [picture.taxon for picture in labelled if picture.taxon is not None]
+    known = replace(known or collect_known_names(listed), pictures=frozenset(picture.name for picture in listed))
     return GroundTruth(
         pictures=names,
         species=tuple(taxon.species for taxon in taxa),
         genus=tuple(_find_genus(taxon) or UNKNOWN for taxon in taxa),
-        family=tuple(taxon.family or UNKNOWN for taxon in taxa),
+        family=tuple(taxon.family or known.family_of.get(_find_genus(taxon) or "", UNKNOWN) for taxon in taxa),
         type=tuple(str(picture.type or UNKNOWN) for picture in labelled),
         author=tuple(picture.author or UNKNOWN for picture in labelled),
         plant=tuple(picture.plant or UNKNOWN for picture in labelled),
         unit=tuple(picture.group if picture.plant else f"picture {picture.name}" for picture in labelled),
-        known=replace(known or collect_known_names(listed), pictures=frozenset(picture.name for picture in listed)),
+        known=known,
     )
 
 
@@ -166,7 +179,7 @@ def collect_known_names(pictures: Iterable[Picture], species: Sequence[str] = ()
         frozenset(taxon.species for taxon in taxa).union(species),
         bool(species) or any(picture.part == "train" and picture.species for picture in listed),
         {name: found.pop() for name, found in identifiers.items() if len(found) == 1},
-        {genus: taxon.family for taxon in taxa if taxon.family and (genus := _find_genus(taxon))},
+        read_families() | {genus: own.family for own in taxa if own.family and (genus := _find_genus(own))},
     )
 
 
@@ -174,12 +187,14 @@ def _find_genus(taxon: Taxon) -> str | None:
     return taxon.genus or parse_label(taxon.species).genus
 
 
-def read_ground_truth(path: str | os.PathLike[str], *, part: str | None = None, **reading: str | None) -> GroundTruth:
+def read_ground_truth(
+    path: str | os.PathLike[str], *, part: str | None = None, taxonomy: str | None = None, **reading: str | None
+) -> GroundTruth:
     """Read a ground truth from a collection, a folder of XML, or a ``…GroundTruth.txt`` in the folder of its XML.
 
     `part` selects a part of a collection (see `select_scored`); a text file lists what is scored, so that both together
-    raise a `UsageError`. `reading` are options of `read_collection`. A `LeafidError` is raised when there is nothing to
-    score against, or when text file and XML disagree.
+    raise a `UsageError`. Runs may also name species of the collection `taxonomy`. `reading` are options of
+    `read_collection`. A `LeafidError` is raised when there is nothing to score against, or text file and XML disagree.
     """
     source = Path(path)
     if part is not None and source.is_file():
@@ -194,7 +209,8 @@ def read_ground_truth(path: str | os.PathLike[str], *, part: str | None = None, 
             f"{folder}: expected a ground truth whose XML can all be used, found {omitted} left out (see the "
             "warnings), whose pictures the means would lack; correct or remove them"
         )
-    known = collect_known_names(collection.pictures, [*_read_species_list(folder), *listed])
+    more = read_and_warn(taxonomy).pictures if taxonomy else ()
+    known = collect_known_names([*more, *collection.pictures], [*_read_species_list(folder), *listed])
     if listed:
         return make_ground_truth(_select_listed(collection.pictures, listed, source), known, source=str(source))
     return make_ground_truth(select_scored(collection.pictures, part, source=str(source)), known, source=str(source))

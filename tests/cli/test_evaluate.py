@@ -164,6 +164,7 @@ def test_the_list_of_metrics_names_the_command(cli):
     assert outcome.status == 0
     assert {metric["metric"] for metric in read_metrics()} <= set(outcome.out.split())
     assert "  evaluate --sets  " in outcome.out
+    assert json.loads(cli("evaluate", "--list", "--format", "json").out)[0]["title"] == "Metrics"
     listed = rows(cli("evaluate", "--list", "--format", "csv"))
     (share,) = [row for row in listed if row["metric"] == "empty-set-share"]
     assert (share["column"], share["command"]) == ("empty sets", "evaluate --sets")

@@ -1,3 +1,5 @@
+import json
+
 import cv2
 import numpy as np
 import pytest
@@ -52,7 +54,21 @@ def test_a_missing_picture_counts_1(cli, folder):
     (folder / "run.txt").write_text("1.jpg Quercus robur 1 0.9\n2.jpg Quercus robur 1 0.9\n3.jpg Quercus ilex 1 0.9\n")
     outcome = cli("evaluate-hierarchy", "Train", "run.txt")
     assert "run.txt: lacks 1 of 4 pictures; each counts 1" in outcome.err
-    assert outcome.out.splitlines()[2].split()[1:3] == ["0.2500", "0.5000"]
+    assert outcome.out.splitlines()[3].split()[1:3] == ["0.2500", "0.5000"]
+
+
+def test_runs_are_called_by_their_names(cli, folder):
+    (folder / "runs").mkdir()
+    for name in ("a.txt", "runs/b.txt"):
+        (folder / name).write_text("1.jpg Quercus robur 1 0.9\n")
+    outcome = cli("evaluate-hierarchy", "Train", "a.txt", "runs/b.txt", "--format", "json")
+    [table] = json.loads(outcome.out)
+    assert (table["title"], [row["run"] for row in table["rows"]]) == ("Hierarchical errors", ["a.txt", "b.txt"])
+    assert outcome.err.splitlines()[1] == "leafid: warning: b.txt: lacks 3 of 4 pictures; each counts 1"
+    (folder / "runs/b.txt").rename("runs/a.txt")
+    outcome = cli("evaluate-hierarchy", "Train", "a.txt", "runs/a.txt")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "expected run files with names that differ, found a.txt, runs/a.txt" in outcome.err
 
 
 def test_unknown_answers_and_pictures_are_named_by_their_line(cli, folder):

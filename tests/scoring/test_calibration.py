@@ -2,8 +2,10 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given
@@ -35,19 +37,14 @@ def test_expected_calibration_error(answers, n_bins):
     assert expected_calibration_error(confidence, is_correct, n_bins) == pytest.approx(compute_slowly(answers, n_bins))
 
 
-@given(answers, st.lists(st.integers(0, 3), min_size=60, max_size=60))
-def test_weights_are_repetitions(answers, times):
-    weights = times[: len(answers)]
-    # Two bins, of which neither holds half of a picture's repetitions.
-    repeated = [own for own, time in zip(answers, weights, strict=True) for _ in range(time)]
-    found = expected_calibration_error(*zip(*answers, strict=True), 1, weights)
-    assert found == pytest.approx(compute_slowly(repeated, 1)) if repeated else np.isnan(found)
+def test_no_pictures_have_no_error():
+    assert np.isnan(expected_calibration_error([], []))
 
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 
 
-TRUTH, GOOD = GOLDEN / "truth", GOLDEN / "runs" / "good.txt"
+TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
 
 
 def test_the_command_scores_reliability(cli):
@@ -61,4 +58,27 @@ def test_the_command_scores_reliability(cli):
     assert total == pytest.approx(sum(float(words[-1]) for words in first.values()))
     scores = list(csv.DictReader(io.StringIO(cli("evaluate", TRUTH, GOOD, "--format", "csv").out)))
     assert [row["top-1"] for row in rows] == [row["top-1"] for row in scores[:3]]
-    assert all(float(row["ECE low"]) <= float(row["ECE high"]) for row in rows)
+    assert [*rows[0]] == ["run", "pictures", "plants", "top-1", "confidence", "ECE"]
+
+
+def test_a_missing_picture_counts_as_named_wrongly_with_probability_0(cli):
+    scores, reliability = (
+        table["rows"] for table in json.loads(cli("evaluate", TRUTH, PARTIAL, "--reliability", "--format", "json").out)
+    )
+    keys = ("pictures", "plants", "top-1")
+    assert [[row[key] for key in keys] for row in reliability] == [[row[key] for key in keys] for row in scores[:3]]
+    assert sum(row["missing"] for row in scores[:3]) == 11
+    first = [float(line.split()[-1]) for line in PARTIAL.open() if line.split()[-2] == "1"]
+    total = sum(row["confidence"] * row["pictures"] for row in reliability)
+    assert total == pytest.approx(sum(first))
+
+
+def test_a_single_plant_has_no_error(cli, tmp_path):
+    rows = [f"{number}.jpg,Acer opalus,{plant}" for number, plant in enumerate("aab", 1)]
+    for number in range(1, 4):
+        cv2.imwrite(str(tmp_path / f"{number}.jpg"), np.zeros((20, 20, 3), np.uint8))
+    (tmp_path / "run.txt").write_text("".join(f"{number}.jpg Acer opalus 1 0.75\n" for number in range(1, 4)))
+    for n_pictures, error in ((2, "–"), (3, "0.2500")):
+        (tmp_path / "metadata.csv").write_text("\n".join(["file,label,plant", *rows[:n_pictures]]))
+        table = cli("evaluate", tmp_path, tmp_path / "run.txt", "--reliability", "--table", 2).out
+        assert table.splitlines()[3].split()[-1] == error

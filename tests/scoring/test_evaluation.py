@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from leafid import evaluate
-from leafid.errors import LeafidError, ProblemsError
+from leafid.errors import InputError, LeafidError, ProblemsError
 from leafid.pictures import read_collection
+from leafid.pictures.names import parse_label
+from leafid.pictures.picture import Picture
 from leafid.scoring.run_reading import read_run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
@@ -54,12 +56,122 @@ def test_rankings_need_no_scores_and_no_name():
     [
         ({"1.jpg": ["quercus ilex"]}, "a: expected a known species, found 'quercus ilex'; the nearest"),
         ({"9999.jpg": ["Quercus ilex"]}, "a: expected a picture of the ground truth"),
-        ({"1.jpg": [("x", np.nan)]}, "a: expected a finite score of 'x' for '1.jpg'"),
+        (
+            {"1.jpg": [("Quercus ilex", 0.2), ("Acer opalus", 0.7)]},
+            "a: expected a score that falls .* for picture '1.jpg'",
+        ),
+        ({"1.jpg": ["Quercus ilex", "Quercus ilex"]}, "a: expected each species of picture '1.jpg' once"),
     ],
 )
 def test_problems_of_a_run_are_reported(run, message):
     with pytest.raises(ProblemsError, match=message):
         evaluate(TRUTH, {"a": run})
+
+
+def rank(ranking):
+    """Rank the correct species of 1.jpg in a ranking, by Python's evaluate."""
+    picture = Picture(Path("1.jpg"), taxon=parse_label("Quercus ilex"))
+    [record] = evaluate([picture], {"1.jpg": ranking}, "inverse-rank")
+    return 1 / record["inverse-rank"] if record["inverse-rank"] else 0
+
+
+@pytest.mark.parametrize(
+    ("ranking", "expected"),
+    [
+        ({"Fagus sylvatica": 0.1, "Quercus ilex": 0.7, "Acer opalus": 0.2}, 1),
+        ({"Quercus ilex": np.float32(-3), "Fagus sylvatica": 5}, 2),
+        # Equal scores are in the order of the names, whatever that of the keys.
+        ({"Quercus ilex": 1, "Fagus sylvatica": 1, "Ulmus minor": 1}, 2),
+        ({"Ulmus minor": 1, "Fagus sylvatica": 1, "Quercus ilex": 1}, 2),
+        ("Quercus ilex", 1),
+        ("Fagus sylvatica", 0),
+        (np.array(["Fagus sylvatica", "Quercus ilex"]), 2),
+        (np.array([("Fagus sylvatica", 0.9), ("Quercus ilex", 0.1)], object), 2),
+        ([("Fagus sylvatica", 0.5), ("Quercus ilex", 0.5)], 2),
+        (("Fagus sylvatica", "Quercus ilex"), 2),
+    ],
+)
+def test_a_ranking_is_a_mapping_of_scores_or_a_list_or_a_name(ranking, expected):
+    assert rank(ranking) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [{"1.jpg": {"Fagus sylvatica": 0.1, "Quercus ilex": 0.9}}, {"1.jpg": "Quercus ilex", "2.jpg": "Quercus ilex"}],
+)
+def test_a_mapping_with_pictures_is_a_run(runs):
+    pictures = [Picture(Path(f"{number}.jpg"), taxon=parse_label("Quercus ilex")) for number in (1, 2)]
+    expected = evaluate(pictures, {"run": {name: ["Quercus ilex"] for name in runs}}, ["S"])
+    assert evaluate(pictures, runs, ["S"]) == evaluate(pictures, {"run": runs}, ["S"]) == expected
+
+
+@pytest.mark.parametrize(
+    "ranking",
+    [
+        *(None, 5, 0.5, b"Quercus ilex", object(), {"Quercus ilex", "Fagus sylvatica"}, iter(["Quercus ilex"])),
+        *([None], [5], [["Quercus ilex"]], [["Quercus ilex", "Fagus sylvatica"]], [("Quercus ilex", 0.5, 1)]),
+        *([(0.5, "Quercus ilex")], [("Quercus ilex", "0.5")], [("Quercus ilex", None)], [("Quercus ilex", np.nan)]),
+        *(
+            [("Quercus ilex", np.inf)],
+            [("Quercus ilex", np.float32("inf"))],
+            [("Quercus ilex", 10**400)],
+            [("Quercus ilex", np.array([0.5]))],
+        ),
+        *([("Quercus ilex", 1j)], ["Quercus ilex", 0.9], ("Quercus ilex", 0.9)),
+        *({"Quercus ilex": None}, {"Quercus ilex": "1"}, {"Quercus ilex": [1, 2]}, {5: 0.5}, {None: "Quercus ilex"}),
+        *(np.array(0.5), np.array([0.5, 0.1]), np.eye(2), np.array([["Quercus ilex", "0.5"]]), np.zeros((2, 2, 2))),
+        *({"Quercus ilex": {"Fagus sylvatica": 1}}, [{"Quercus ilex": 0.5}], [np.array(["Quercus ilex"])]),
+    ],
+    ids=repr,
+)
+def test_a_wrong_ranking_is_named(ranking):
+    picture = Picture(Path("1.jpg"), taxon=parse_label("Quercus ilex"))
+    for runs in ({"1.jpg": ranking}, {"mine": {"1.jpg": ranking}}):
+        with pytest.raises(InputError, match=r"^run '(run|mine)', 1.jpg: expected species, pairs .*, found "):
+            evaluate([picture], runs)
+
+
+@pytest.mark.parametrize("frame", ["DataFrame", "Series"])
+def test_objects_of_pandas_end_in_one_line(frame):
+    made = getattr(pytest.importorskip("pandas"), frame)({"Quercus ilex": [0.9], "Fagus sylvatica": [0.1]})
+    picture = Picture(Path("1.jpg"), taxon=parse_label("Quercus ilex"))
+    for words in ([made, {"1.jpg": "Quercus ilex"}], [[picture], made], [[picture], {"1.jpg": made}]):
+        with pytest.raises(LeafidError) as error:
+            evaluate(*words)
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("value", [None, 5, [5], [None], np.array(5), np.zeros((2, 2)), b"run.txt", [[GOOD]], [{}]])
+def test_values_of_another_type_are_named(value):
+    for words in ((value, GOOD), (TRUTH, value)):
+        with pytest.raises(InputError, match="expected"):
+            evaluate(*words)
+    with pytest.raises(LeafidError, match="expected"):
+        evaluate(TRUTH, GOOD, value)
+    with pytest.raises(InputError, match="expected True, False or a Bootstrap"):
+        evaluate(TRUTH, GOOD, bootstrap=value)
+
+
+@pytest.mark.parametrize("runs", [{}, [], (), {"mine": {}}, {"1.jpg": []}, {"mine": {"1.jpg": {}, "2.jpg": ()}}])
+def test_a_run_without_predictions_is_refused(runs):
+    with pytest.raises(LeafidError, match=r"expected (runs|predictions for the labelled pictures)"):
+        evaluate(TRUTH, runs)
+
+
+def test_pictures_of_unknown_species_are_left_out_as_by_the_command():
+    pictures = [Picture(Path(f"{name}.jpg"), taxon=parse_label(name)) for name in ("Quercus ilex", "Unknown species")]
+    [record] = evaluate(pictures, {"Quercus ilex.jpg": ["Quercus ilex"]}, ["S"])
+    assert (record["S"], record["pictures"], record["missing"]) == (1, 1, 0)
+    with pytest.raises(LeafidError, match="expected pictures of known species, found 1 unknown"):
+        evaluate(pictures[1:], {"Unknown species.jpg": ["Quercus ilex"]})
+
+
+def test_families_are_warned_of(caplog):
+    picture = Picture(Path("1.jpg"), taxon=parse_label("Quercus ilex"))
+    for words in ({"by": "family"}, {"metrics": ["family"]}, {}):
+        caplog.clear()
+        evaluate([picture], {"1.jpg": ["Nothofagus alpina"]}, **words)
+        assert ("found Nothofagus" in caplog.text) == bool(words)
 
 
 def test_misuse():

@@ -52,7 +52,8 @@ names = st.text(st.characters(min_codepoint=33, max_codepoint=0x2FF, categories=
 @given(st.dictionaries(names.map(lambda n: f"{n}.jpg"), st.lists(st.floats(0, 1), min_size=1, max_size=5), min_size=1))
 def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scores):
     path = tmp_path_factory.mktemp("run") / "run.txt"
-    rankings = {picture: list(zip(SPECIES, values, strict=False)) for picture, values in scores.items()}
+    falling = {picture: sorted(values, reverse=True) for picture, values in scores.items()}
+    rankings = {picture: list(zip(SPECIES, values, strict=False)) for picture, values in falling.items()}
     write_run(path, rankings)
     predictions = list(read_run(path))
     assert {(p.picture, p.species, p.rank, p.score) for p in predictions} == {
@@ -84,7 +85,7 @@ def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scor
             [":1: expected a line of rank 1 for picture '1.jpg', found none; its first rank is 2"],
         ),
         (
-            GOOD + "1.jpg Juglans nigra 1 0.1\n",
+            GOOD + "1.jpg Juglans nigra 1 0.4\n",
             [":4: expected rank 1 of picture '1.jpg' once, found it in lines 1 and 4"],
         ),
         (GOOD + "1.jpg Juglans nigra 4 0.1\n", [":4: expected rank 3 of picture '1.jpg', found 4; ranks have no gaps"]),
@@ -95,6 +96,10 @@ def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scor
         (
             "1.jpg Quercus\u200b ilex 1 0.5\n",
             [":1: expected UTF-8 text without invisible characters, found '1.jpg Quercus\\u200b ilex 1 0.5'"],
+        ),
+        (
+            "2.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 2 0.75\n1.jpg Quercus ilex 1 0.5\n",
+            [":2: expected a score that falls with the rank, found 0.75 after 0.5 for picture '1.jpg'; write scores"],
         ),
         ("", [":1: expected lines '<picture> <Genus species> <rank> <score>', found an empty file"]),
         (b"1.jpg Quercus ilex 1 0.5\n\xff\xfe.jpg Quercus ilex 1 0.5\n", [":2: expected UTF-8 text"]),
@@ -124,7 +129,7 @@ def test_an_open_list_takes_other_species_but_no_misspelt_ones(file):
 
 
 def test_official_mode_takes_what_the_official_scorer_takes(file):
-    text = GOOD + "1.jpg quercus ilex 1 0.1\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus ilex 7 0.5\n"
+    text = GOOD + "1.jpg quercus ilex 1 0.1\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus ilex 7 0.75\n"
     run = read_run(file(text), KNOWN, official=True)
     assert [p.species for p in run if p.picture == "1.jpg" and p.rank == 1] == ["quercus ilex"]
     assert run.repeated == 1

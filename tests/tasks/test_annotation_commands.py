@@ -31,6 +31,8 @@ def rows(outcome, table=0):
 def test_scores(cli, folder):
     outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "--by-concept", "--format", "json")
     (scores,) = rows(outcome)
+    titles = [table["title"] for table in json.loads(outcome.out)]
+    assert titles == ["Scores", "run.txt: average precision by concept and overlap"]
     assert scores["run"] == "run.txt"
     assert scores["map-0"] == 1
     assert scores["map-0.5"] == pytest.approx((0.5 + 1) / 2)

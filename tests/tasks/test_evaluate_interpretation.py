@@ -51,7 +51,9 @@ def test_distances_and_parameters(cli, boxes, tmp_path):
 
 def test_by_picture(cli, boxes):
     lines = cli("evaluate-interpretation", *boxes, "--by-picture").out.splitlines()
-    assert lines[0].split() == ["metric", "mean", "better", "what"]
+    assert lines[0] == "Interpretation and localisation"
+    assert lines[1].split() == ["metric", "mean", "better", "what"]
+    assert "Errors by picture" in lines
     assert "3 pictures, 3 objects: 1 missed, 0 invented; means over pictures" in lines
     assert "1 of the pictures have neither true nor found objects and are left out" in lines
     assert lines[-2].split()[:7] == ["b.jpg", "1", "0", "0", "1", "0", "1.0000"]

@@ -31,7 +31,9 @@ def folder(tmp_path, monkeypatch):
 def test_four_years(cli, folder):
     outcome = cli("evaluate-irma", "--codes", "codes.txt", "--format", "json", "truth.txt", "run.txt", "part.txt")
     assert outcome.status == 0
-    first, second = json.loads(outcome.out)[0]["rows"]
+    [table] = json.loads(outcome.out)
+    assert table["title"] == "Sums of errors"
+    first, second = table["rows"]
     assert first == {
         "run": "run.txt",
         "2005": 0,

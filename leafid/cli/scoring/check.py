@@ -1,7 +1,7 @@
 """Check a run file and list the first 20 problems with their lines, and how many more there are.
 
-Without --against only the file itself is checked: its format, ranks, repeated species. With a collection or ground
-truth (a folder of XML, a …GroundTruth.txt) its pictures and species have to be those of the collection.
+Without --against only the file itself is checked: its format, ranks, scores, repeated species. With a collection or
+ground truth (a folder of XML, a …GroundTruth.txt) its pictures and species have to be those of the collection.
 
 The exit status is 1 when anything is wrong.
 
@@ -12,7 +12,7 @@ examples:
 
 from leafid.cli.arguments import ReadingOptions, option, positional
 from leafid.cli.environment import Environment
-from leafid.errors import LeafidError, UsageError, to_one_line
+from leafid.errors import UsageError, to_one_line
 from leafid.grouping import count_noun
 from leafid.scoring.run_reading import examine_run
 from leafid.scoring.truth import read_known_names
@@ -37,10 +37,6 @@ def run(options: Options, environment: Environment) -> int:
         environment.print(to_one_line(problem))
     if problems:
         return 1
-    try:
-        checked.check_order()
-    except LeafidError as error:
-        environment.warn(f"{error}; evaluate refuses such a run where it uses scores")
     if known is not None and (n_missing := len(known.pictures - set(checked.pictures))):
         environment.warn(f"{options.run}: {n_missing} of {len(known.pictures)} pictures are missing")
     environment.print(f"ok: {count_noun(len(checked.pictures), 'picture')}, {count_noun(len(checked), 'prediction')}")

@@ -1,5 +1,6 @@
 """The ground truth and the runs that scoring commands share, and how they are read."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from leafid.cli.arguments import PART, ReadingOptions, positional
@@ -19,16 +20,17 @@ class TruthOptions(ReadingOptions):
     part: str | None = PART
 
 
-def load_ground_truth(options: TruthOptions) -> tuple[GroundTruth, GroundTruth]:
+def check_run_names(files: Sequence[str]) -> None:
+    """Refuse runs of one name: tables couldn't tell them apart, and their output files would overwrite each other."""
+    if len({Path(file).stem for file in files}) < len(files):
+        raise UsageError(f"expected run files with names that differ, found {', '.join(files)}; rename one")
+
+
+def load_ground_truth(options: TruthOptions, taxonomy: str | None = None) -> tuple[GroundTruth, GroundTruth]:
     """Read the ground truth that the options name: all of it, and its pictures of known species."""
-    # Tables couldn't tell runs of one name apart, and their output files would overwrite each other.
-    if len({Path(file).stem for file in options.runs}) < len(options.runs):
-        raise UsageError(f"expected run files with names that differ, found {', '.join(options.runs)}; rename one")
-    truth = read_ground_truth(options.truth, part=options.part, **options.as_keywords())
-    known, n_unknown = truth.split_known()
-    if known is None:
-        raise LeafidError(f"{options.truth}: expected pictures of known species, found {n_unknown} unknown ones only")
-    return truth, known
+    check_run_names(options.runs)
+    truth = read_ground_truth(options.truth, part=options.part, taxonomy=taxonomy, **options.as_keywords())
+    return truth, truth.select_known()
 
 
 def load_runs(
@@ -47,6 +49,6 @@ def load_runs(
         if n_missing == len(truth):
             raise LeafidError(f"{run.name}: expected predictions for the {len(truth)} labelled pictures, found none")
         if n_missing:
-            consequence = "are left out of the means" if official else "count 0"
+            consequence = "are left out of the means by type and group" if official else "count 0"
             environment.warn(f"{run.name}: {n_missing} of {len(truth)} pictures are missing and {consequence}")
     return runs, judged

@@ -73,6 +73,9 @@ class Options(TruthOptions, IntervalOptions, TableOptions):
     )
     top: list[int] = option("top-K accuracies (default: 1,5)", metavar="K,…", type=positive_ints, default=[1, 5])
     by: list[str] = option("score groups of pictures as well", choices=GROUPS, action="append", default=[])
+    taxonomy: str | None = option(
+        "a collection with more species that the runs may name, and their families", metavar="COLLECTION"
+    )
     reliability: bool = switch("score how reliable probabilities are as well")
     plants: bool = switch("score plants identified from several pictures as well")
     sets: bool = switch("score the runs as set-valued predictions as well")
@@ -104,8 +107,10 @@ def run(options: Options, environment: Environment) -> int:
         found = f"{count_noun(len(options.validation), 'run')} for {len(options.runs)}"
         raise UsageError(f"expected --average and --validation once for each run, found {found}")
     folder = _check_folder(options) if options.output else None
-    full_truth, truth = load_ground_truth(options)
+    full_truth, truth = load_ground_truth(options, options.taxonomy)
     runs, judged = load_runs(options, truth, environment, official=options.official)
+    if "family" in options.by or folder:
+        truth.warn_of_families(runs)
     bootstrap = Bootstrap(options.resamples, options.confidence, options.seed)
     style = ScoreOptions(list_plant_metrics(options.top), options.official, bootstrap, options.intervals)
     groups = dict.fromkeys(["type", *options.by])
@@ -117,8 +122,7 @@ def run(options: Options, environment: Environment) -> int:
     if options.average:
         tables.append(_make_average_table(runs, options, truth, environment))
     if options.reliability:
-        named = {f"{run.name}, {kind}": own for run in runs for kind, own in collect_first_species(run, truth).items()}
-        tables.append(make_reliability_table(named, bootstrap, "run"))
+        tables.append(make_reliability_table(collect_first_species(runs, truth), "run"))
     if options.plants:
         tables.append(make_plant_table(runs, truth))
     if n_unknown := len(full_truth) - len(truth):
@@ -139,7 +143,7 @@ def _list_metrics(form: str) -> Table:
     """Tabulate all metrics; for reading, what each is and which command prints it."""
     metrics = read_metrics()
     columns = ["metric", "command", "what it is"] if form == "text" else [*metrics[0]]
-    return Table("", columns, [[metric[name] for name in columns] for metric in metrics])
+    return Table("Metrics", columns, [[metric[name] for name in columns] for metric in metrics])
 
 
 def _check_folder(options: Options) -> Path:

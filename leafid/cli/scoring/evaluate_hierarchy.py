@@ -12,9 +12,10 @@ examples:
   leafid evaluate-hierarchy --taxonomy imageclef2011/Train imageclef2011/TestXmlWithGroundTruth run.txt
 """
 
-from leafid.cli.arguments import PART, ReadingOptions, TableOptions, option, positional
+from leafid.cli.arguments import TableOptions, option, positional
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
+from leafid.cli.scoring.common import TruthOptions, check_run_names
 from leafid.errors import LeafidError
 from leafid.pictures import read_and_warn
 from leafid.pictures.taxonomy import Taxonomy
@@ -23,18 +24,17 @@ from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import make_ground_truth, select_scored
 
 
-class Options(ReadingOptions, TableOptions):
+class Options(TruthOptions, TableOptions):
     """The options of evaluate-hierarchy."""
 
     truth: str = positional("COLLECTION", "labelled pictures")
-    runs: list[str] = positional("RUN", "run files in the 2011 format", nargs="+")
     taxonomy: str | None = option(
         "a collection with more species for the tree (default: the truth's)", metavar="COLLECTION"
     )
-    part: str | None = PART
 
 
 def run(options: Options, environment: Environment) -> int:
+    check_run_names(options.runs)
     pictures = read_and_warn(options.truth, **options.as_keywords()).pictures
     truth = make_ground_truth(select_scored(pictures, options.part, source=options.truth), source=options.truth)
     more = read_and_warn(options.taxonomy).pictures if options.taxonomy else ()
@@ -44,9 +44,9 @@ def run(options: Options, environment: Environment) -> int:
             f"{options.truth}: expected a genus of every species, found some without; use 'leafid evaluate'"
         )
     answers = {}
-    for path in options.runs:
-        answers[path] = select_answers(read_run(path), truth, taxonomy)
-        if n_missing := len(set(truth.pictures) - answers[path].keys()):
-            environment.warn(f"{path}: lacks {n_missing} of {len(truth)} pictures; each counts 1")
+    for run in map(read_run, options.runs):
+        answers[run.name] = select_answers(run, truth, taxonomy)
+        if n_missing := len(set(truth.pictures) - answers[run.name].keys()):
+            environment.warn(f"{run.name}: lacks {n_missing} of {len(truth)} pictures; each counts 1")
     print_tables([make_hierarchy_table(answers, truth, taxonomy)], options, environment)
     return 0

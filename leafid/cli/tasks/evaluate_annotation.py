@@ -59,7 +59,7 @@ def run(options: Options, environment: Environment) -> int:
             environment.warn(f"{path}: lacks {share}; each counts as the worst answer")
         scored.append(score_annotation(truth, answers, options.k, options.radius))
     rows: list[list[Cell]] = [[scores.run, *scores.scores.values()] for scores in scored]
-    tables = [Table("", ["run", *scored[0].scores], rows, [f"{len(truth.results)} pictures or documents"])]
+    tables = [Table("Scores", ["run", *scored[0].scores], rows, [f"{len(truth.results)} pictures or documents"])]
     for scores in scored:
         if options.by_picture:
             columns = ["id", *next(iter(scores.by_picture.values()))]

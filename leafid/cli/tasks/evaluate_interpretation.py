@@ -100,7 +100,7 @@ def _make_summary(errors: list[PictureError]) -> Table:
     notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
     if empty := sum(math.isnan(error.error) for error in errors):
         notes.append(f"{empty} of the pictures have neither true nor found objects and are left out")
-    return Table("", ["metric", "mean", "better", "what"], rows, notes)
+    return Table("Interpretation and localisation", ["metric", "mean", "better", "what"], rows, notes)
 
 
 def _list_pictures(errors: list[PictureError]) -> Table:
@@ -111,4 +111,4 @@ def _list_pictures(errors: list[PictureError]) -> Table:
         found = error.interpretation
         counts = [*found.matches.shape, int(found.matches.sum()), len(found.missed), len(found.invented)]
         rows.append([error.picture, *counts, found.error, *(error.measures[name] for name in measures)])
-    return Table("", columns, rows)
+    return Table("Errors by picture", columns, rows)

@@ -72,7 +72,7 @@ def _make_summary(scored: list[tuple[str, Errors]]) -> Table:
         rows.append([name, *sums, math.fsum(sums)])
     years = scored[0][1]
     counts = ", ".join(f"{len(errors)} in {year}" for year, errors in years.items())
-    return Table("", ["run", *map(str, years), "sum"], rows, [f"pictures that count: {counts}"])
+    return Table("Sums of errors", ["run", *map(str, years), "sum"], rows, [f"pictures that count: {counts}"])
 
 
 def _list_axes(scored: list[tuple[str, Errors]]) -> Table:
@@ -83,7 +83,7 @@ def _list_axes(scored: list[tuple[str, Errors]]) -> Table:
                 means = [math.fsum(column) / len(pictures) for column in zip(*pictures.values(), strict=True)]
                 rows.append([name, year, *means, math.fsum(means)])
     notes = ["means over the pictures that count; an axis has an error of at most 0.25"]
-    return Table("mean errors by axis", ["run", "year", *AXES, "code"], rows, notes)
+    return Table("Mean errors by axis", ["run", "year", *AXES, "code"], rows, notes)
 
 
 def _list_pictures(name: str, pictures: list[str], errors: Errors) -> Table:

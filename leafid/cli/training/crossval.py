@@ -63,7 +63,6 @@ from leafid.model.validation import (
 from leafid.pictures.protocols import UNITS, Kind, Protocol, Unit
 from leafid.scoring.calibration import FirstSpecies, make_reliability_table
 from leafid.scoring.open_world import make_open_world_tables
-from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.runs import check_picture_names, write_run
 from leafid.scoring.tables import Cell, Table, render
 
@@ -187,7 +186,7 @@ def _make_reliability_table(answers: Sequence[FoldAnswers]) -> Table:
         is_correct = np.concatenate([own.probabilities.argmax(axis=1) == own.labels for own in known])
         units = [picture.group for own in known for picture in own.pictures]
         named[type_] = FirstSpecies(confidence, is_correct, units)
-    return make_reliability_table(named, Bootstrap())
+    return make_reliability_table(named)
 
 
 def _collect_runs(answers: Sequence[FoldAnswers]) -> dict[str, dict[str, list[tuple[str, float]]]]:
