@@ -1,7 +1,8 @@
-"""Draws docs/overview.jpg and docs/images/steps.jpg: ``python -m benchmarks.figures MODEL``.
+"""Draws docs/overview.jpg, and docs/images/steps.jpg: ``python -m benchmarks.figures [MODEL]``.
 
-MODEL is trained on the training part of data/sample with the default recipe. The first picture shows test pictures of
-one species, their outlines and the leading answers; the second the steps from a picture to its answer.
+The first picture shows the pictures of examples/leaves, their outlines and the leading answers of the bundled model.
+The second, drawn if MODEL is named, shows the steps from a picture of data/sample to its answer; MODEL is trained on
+the training part of data/sample with the default recipe.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from leafid.api import load_model
 from leafid.descriptors.shape.contour import normalise_shape
 from leafid.features.extractor import PictureViews, extract_local_features
 from leafid.features.recipe import load_recipe
+from leafid.model.answer import format_probability
 from leafid.model.model import Model
 from leafid.pages.explaining import explain
 from leafid.pictures.decoding import read_image
@@ -29,32 +31,30 @@ from leafid.segmentation import segment
 from leafid.segmentation.segment import draw_overlay
 
 DOCS = Path(__file__).parents[1] / "docs"
+LEAVES = Path(__file__).parents[1] / "examples" / "leaves"
 SAMPLE = Path(__file__).parents[1] / "data" / "sample"
 SPECIES = "Quercus robur"
 N_PATCHES_SHOWN = 40
 
 
 def main() -> None:
-    model = load_model(sys.argv[1])
-    labelled = read_collection(SAMPLE / "TestXmlWithGroundTruth").pictures
-    of_species = [picture for picture in labelled if picture.species == SPECIES]
-    files = {
-        type_: next(SAMPLE / "Test" / picture.name for picture in of_species if picture.type == type_)
-        for type_ in AcquisitionType
-    }
-    draw_overview(model, files)
-    draw_steps(model, files[AcquisitionType.SCAN_LIKE])
+    draw_overview(load_model(), [LEAVES / name for name in ("fig.jpg", "service-tree.jpg", "hazel.jpg")])
+    if sys.argv[1:]:
+        labelled = read_collection(SAMPLE / "TestXmlWithGroundTruth").pictures
+        names = [p.name for p in labelled if p.species == SPECIES and p.type == AcquisitionType.SCAN_LIKE]
+        draw_steps(load_model(sys.argv[1]), SAMPLE / "Test" / names[0])
 
 
-def draw_overview(model: Model, files: dict[AcquisitionType, Path]) -> None:
-    figure = Figure((9.6, 4.2), facecolor="white")
+def draw_overview(model: Model, files: Sequence[Path]) -> None:
+    figure = Figure((9.6, 5), facecolor="white")
     figure.set_layout_engine("constrained", hspace=0.02)
-    for column, (type_, file) in enumerate(files.items()):
+    grid = figure.add_gridspec(2, 3, height_ratios=(2, 1))
+    for column, (type_, file) in enumerate(zip(AcquisitionType, files, strict=True)):
         (answer,) = model.identify([file])
         image = read_image(file)
-        shown = draw_overlay(cv2.resize(image, None, fx=3, fy=3), segment(image, type_))
-        _show(figure.add_subplot(2, 3, column + 1), shown, str(answer.type))
-        _draw_bars(figure.add_subplot(2, 3, column + 4), answer.ranking[:3])
+        shown = draw_overlay(image, segment(image, type_))
+        _show(figure.add_subplot(grid[0, column]), shown, str(answer.type))
+        _draw_bars(figure.add_subplot(grid[1, column]), answer.ranking[:3])
     _save(figure, DOCS / "overview.jpg")
 
 
@@ -103,7 +103,7 @@ def _draw_bars(axes: Axes, ranking: Sequence[tuple[str, float]], title: str = ""
     species, probabilities = zip(*ranking, strict=True)
     axes.barh(range(len(species)), probabilities, color="#00785a", height=0.5)
     for row, (name, probability) in enumerate(ranking):
-        axes.text(0, row - 0.32, f"{name}  {probability:.0%}", fontsize=10, va="bottom", style="italic")
+        axes.text(0, row - 0.32, f"{name}  {format_probability(probability)}", fontsize=10, va="bottom", style="italic")
     axes.set(xlim=(0, 1), ylim=(len(species) - 0.4, -0.9))
     axes.set_title(title, fontsize=11)
     axes.set_axis_off()

@@ -2,9 +2,9 @@
 
 >>> import leafid
 >>> model = leafid.load_model()
->>> [answer] = model.identify("data/sample/Test/5.jpg")
->>> answer.type
-<AcquisitionType.SCAN_LIKE: 'scan-like'>
+>>> [answer] = model.identify("examples/leaves/fig.jpg")
+>>> answer.name
+'Ficus carica'
 """
 
 import os

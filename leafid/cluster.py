@@ -13,13 +13,12 @@ from contextlib import ExitStack, contextmanager
 from functools import cache, lru_cache
 from typing import Any
 
-import leafid
 from leafid.errors import LeafidError
 from leafid.workers import use_cluster
 
 #: Maximum time to reach the scheduler, and then until a first worker joins, in seconds.
 CONNECT_SECONDS, FIRST_WORKER_SECONDS = 10, 30
-_PACKAGES = ("numpy", "scipy", "opencv-python", "scikit-image", "scikit-learn")
+_MODULES = ("leafid", "numpy", "scipy", "cv2", "skimage", "sklearn")
 # Threads of one worker would change each other's working folder and number of threads.
 _call_lock = threading.Lock()
 
@@ -84,10 +83,8 @@ def _connect(distributed: Any, address: str, jobs: int, stack: ExitStack) -> Any
 @cache
 def collect_versions() -> Versions:
     """Collect the versions of leafid, of Python and of the packages that decide results."""
-    from importlib.metadata import version  # no command but those on a cluster needs it
-
-    packages = ((name, version(name)) for name in _PACKAGES)
-    return ("leafid", leafid.__version__), ("Python", platform.python_version()), *packages
+    versions = ((name, importlib.import_module(name).__version__) for name in _MODULES)
+    return ("Python", platform.python_version()), *versions
 
 
 def check_versions(wanted: Versions) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from traceback import walk_tb
 
 #: Maximum number of characters in a line of a message; a damaged file may hold a "word" of megabytes.
 MAX_LINE_LENGTH = 800
 #: Maximum number of problems of an input that are listed; the others are only counted.
 MAX_PROBLEMS = 20
 
+# Forced, because opencv-python may have replaced the files of one that is there.
+_OPENCV_ADVICE = "without a desktop: pip install --force-reinstall --no-deps opencv-python-headless"
 _OPENCV_NO_MEMORY = -4
 # OpenCV without a code, and a module that the dynamic loader has no address space for.
 _NO_MEMORY_TEXTS = ("std::bad_alloc", "failed to map segment from shared object")
@@ -36,6 +39,10 @@ class ImageError(LeafidError):
 
 class InputError(LeafidError, ValueError):
     """A value given from Python is not what was expected; the message names the argument and the position in it."""
+
+
+class InstallationError(LeafidError, ImportError):
+    """A package that leafid needs can't be imported; the message says what to install."""
 
 
 class ProblemsError(LeafidError):
@@ -81,6 +88,20 @@ def naming_large_picture(file: object) -> Iterator[None]:
         if is_out_of_memory(error):
             raise ImageError(f"{file}: out of memory; use fewer --jobs, or a smaller picture") from error
         raise
+
+
+@contextmanager
+def naming_what_to_install() -> Iterator[None]:
+    """Convert an `ImportError` of another package into an `InstallationError`."""
+    try:
+        yield
+    except ImportError as error:
+        *_, (innermost, _) = walk_tb(error.__traceback__)
+        package = (error.name or innermost.f_globals["__name__"]).partition(".")[0]
+        if package == "leafid" or isinstance(error, LeafidError) or is_out_of_memory(error):
+            raise
+        advice = _OPENCV_ADVICE if package == "cv2" else "install it again, or the shared library that it lacks"
+        raise InstallationError(f"{package} can't be imported: {error}; {advice}") from error
 
 
 def to_one_line(message: str) -> str:

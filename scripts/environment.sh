@@ -1,10 +1,12 @@
 # Sourced by the other scripts: sets up .venv, the virtual environment that they work in.
 #
-#   prepare base    installs leafid
+#   prepare base    installs leafid with its web page
 #   prepare all     also installs the packages for tests, linters and the documentation
 #   prepare lowest  installs the lowest versions that setup.cfg allows of leafid and its tests, in .venv-lowest
 #
-# The environment is set up once, and again whenever constraints.txt, setup.cfg or pyproject.toml change.
+# The environment is set up once, and again whenever constraints.txt, setup.cfg or pyproject.toml change. One that a
+# person made, as README.md says, is used, too: as it is where leafid's commands run in it, otherwise after the same
+# installation. In every environment the code is that of the checkout.
 # PYTHON names another interpreter, LEAFID_VENV another folder than .venv. LEAFID_VENV_IS_READY is set by .ci/run, which
 # uses the environment of one checkout for a copy of it.
 
@@ -35,15 +37,21 @@ state() {
     printf '%s %s\n' "$(cat "$root/constraints.txt" "$root/setup.cfg" "$root/pyproject.toml" | cksum)" "$root"
 }
 
+# Whether the packages that leafid needs are there: the public names import nearly all of them.
+runs_leafid='import leafid; [getattr(leafid, name) for name in leafid.__all__]'
+# Whether packages get into the environment, and not beside it.
+can_install='import os, pip, sys; sys.exit(sys.version_info < (3, 11) or not os.path.samefile(sys.prefix, sys.argv[1]))'
+
 prepare() {
-    if [ -n "${LEAFID_VENV_IS_READY:-}" ]; then
-        PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH}
-        export PYTHONPATH
-        return
-    fi
+    [ -n "${LEAFID_VENV_IS_READY:-}" ] || set_up "$1"
+    PYTHONPATH=$root${PYTHONPATH:+:$PYTHONPATH}
+    export PYTHONPATH
+}
+
+set_up() {
     constraints=$root/constraints.txt
     case $1 in
-        base) requirement=$root ;;
+        base) requirement="$root[web]" ;;
         all) requirement="$root[test,lint,docs]" ;;
         lowest)
             requirement="$root[test]"
@@ -56,12 +64,19 @@ prepare() {
             return
         fi
     done
-    if [ -e "$venv" ] && [ ! -f "$venv/leafid-made-this" ]; then
-        fail "$venv is there but was not made by this script; move it away, or name another: LEAFID_VENV=/tmp/venv $0"
+    if { [ -e "$venv" ] || [ -L "$venv" ]; } && [ ! -f "$venv/leafid-made-this" ]; then
+        if [ "$1" = base ] && [ -x "$venv/bin/leafid" ] \
+            && PYTHONPATH=$root "$venv/bin/python" -c "$runs_leafid" 2>/dev/null; then
+            return
+        fi
+        "$venv/bin/python" -c "$can_install" "$venv" 2>/dev/null || fail "expected a virtual environment at $venv, of \
+Python 3.11 or newer and with pip, found none that works; move it away, or name another: LEAFID_VENV=/tmp/venv $0"
     fi
-    python=$(find_python) || exit 1
-    printf '%s\n' "Setting up $venv with $("$python" --version) …" >&2
-    if ! "$venv/bin/python" -c '' 2>/dev/null; then
+    if "$venv/bin/python" -c '' 2>/dev/null; then
+        printf '%s\n' "Installing what is needed into $venv …" >&2
+    else
+        python=$(find_python) || exit 1
+        printf '%s\n' "Setting up $venv with $("$python" --version) …" >&2
         "$python" -m venv --clear "$venv" >&2 \
             || fail "no virtual environment could be made; on Debian and Ubuntu: apt-get install python3-venv"
         : >"$venv/leafid-made-this"

@@ -10,8 +10,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 #: What each prints, among other lines.
 OUTPUT = {
-    "name_leaves.py": "data/sample/Test/80.jpg: Unknown: probably none of the 71 species that the model knows; "
-    "the most similar is Betula pendula (Silver Birch)\n",
+    "name_leaves.py": "examples/leaves/service-tree.jpg: Sorbus torminalis (Wild Service Tree), over 99%\n",
     "one_tree.py": "together: ",
     "own_descriptor.py": "geometry and redness: 0.",
     "score_and_compare.py": "run A         run B ",
@@ -25,7 +24,17 @@ def test_every_example_is_run_and_listed():
     page = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     assert {file.name for file in EXAMPLES.iterdir() if file.suffix in {".py", ".sh"}} == set(OUTPUT)
     for file in EXAMPLES.iterdir():
-        assert file.name == "README.md" or f"({file.name})" in page
+        assert file.name == "README.md" or f"({file.name}{'/README.md' * file.is_dir()})" in page
+
+
+def test_every_leaf_names_its_author_and_source():
+    rows = (EXAMPLES / "leaves" / "README.md").read_text(encoding="utf-8").splitlines()
+    pictures = [file.name for file in (EXAMPLES / "leaves").iterdir() if file.suffix != ".md"]
+    assert len(pictures) == 3
+    for name in pictures:
+        (row,) = [row for row in rows if row.startswith(f"| `{name}` |")]
+        assert "INRA" in row
+        assert "`Train/" in row
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +48,8 @@ def cache(tmp_path_factory):
 def test_examples_run_on_the_sample(name, tmp_path, cache):
     if name.endswith(".sh") and os.name == "nt":
         pytest.skip("for POSIX shells")
-    (tmp_path / "data").symlink_to(EXAMPLES.parent / "data")
+    for folder in ("data", "examples"):
+        (tmp_path / folder).symlink_to(EXAMPLES.parent / folder)
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [sys.executable, EXAMPLES / name] if name.endswith(".py") else [EXAMPLES / name],

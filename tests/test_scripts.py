@@ -3,6 +3,8 @@
 import os
 import shutil
 import subprocess
+import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -66,14 +68,81 @@ def test_an_interrupted_set_up_is_repeated(clone):
     assert [step.split()[0] for step in steps] == ["pip", "pytest"]
 
 
-def test_a_foreign_environment_is_not_changed(clone):
-    (clone / ".venv").mkdir()
+def make_environment(clone, packages=""):
+    """Make `.venv` with the Python of these tests, as a person does; `packages` are a folder with more to import."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", clone / ".venv"], check=True)
+    (site,) = (clone / ".venv").glob("lib/*/site-packages")
+    (site / "more.pth").write_text(f"{packages}\n")
+    return site
+
+
+@pytest.fixture
+def installed(clone):
+    """An environment in which README.md's `pip install` left a copy of an older leafid."""
+    site = make_environment(clone, sysconfig.get_path("purelib"))
+    (site / "leafid").mkdir()
+    (site / "leafid" / "__init__.py").write_text("__all__ = []\nprint('an old copy')\n")
+    program = clone / ".venv" / "bin" / "leafid"
+    program.write_text(f'#!/bin/sh\nexec "{clone}/.venv/bin/python" -c "import leafid.here" "$@"\n')
+    program.chmod(0o755)
+    (clone / "leafid").mkdir()
+    (clone / "leafid" / "__init__.py").write_text("__all__ = []\n")
+    (clone / "leafid" / "here.py").write_text("import sys\nprint('this checkout', *sys.argv[1:])\n")
+    (clone / "data" / "sample").mkdir(parents=True)
+    return clone
+
+
+def test_the_demo_uses_an_environment_with_leafid_as_it_is(installed):
+    """It needs no network, and shows the code of the checkout, not the copy that was installed."""
+    done, steps = run(installed, "demo")
+    assert done.returncode == 0, done.stderr
+    assert (steps, done.stderr) == ([], "")
+    assert "this checkout info data/sample" in done.stdout
+    assert "an old copy" not in done.stdout
+    assert not list((installed / ".venv").glob("leafid-*"))
+
+
+@pytest.fixture
+def foreign(clone):
+    """An environment of a person, whose Python is the stand-in, in which nothing is installed."""
+    (clone / ".venv" / "bin").mkdir(parents=True)
+    shutil.copy(clone.parent / "python", clone / ".venv" / "bin" / "python")
     (clone / ".venv" / "mine").write_text("")
-    done, steps = run(clone, "demo")
-    assert done.returncode == 1
-    assert "was not made by this script" in done.stderr
-    assert (clone / ".venv" / "mine").exists()
-    assert steps == []
+    return clone
+
+
+@pytest.mark.parametrize(("script", "extras"), [("demo", "web"), ("test", "test,lint,docs")])
+def test_what_is_missing_is_installed_into_an_environment(foreign, script, extras):
+    _, steps = run(foreign, script)
+    assert [step.split()[0] for step in steps[:1]] == ["pip"]
+    assert steps[0].endswith(f"--constraint {foreign}/constraints.txt --editable {foreign}[{extras}]")
+    assert (foreign / ".venv" / "mine").exists()
+    _, steps = run(foreign, script)
+    assert not any(step.startswith("pip") for step in steps)
+
+
+@pytest.mark.parametrize("what", ["folder", "file", "lost Python", "no pip", "another Python"])
+@pytest.mark.parametrize("script", ["demo", "test"])
+def test_what_is_no_working_environment_is_reported_and_kept(clone, script, what):
+    environment = clone / ".venv"
+    if what == "file":
+        environment.write_text("mine")
+    elif what == "no pip":
+        make_environment(clone)
+    else:
+        (environment / "bin").mkdir(parents=True)
+    if what == "lost Python":
+        (environment / "bin" / "python").symlink_to(clone / "removed" / "python")
+    elif what == "another Python":
+        # Packages would get to where that is installed.
+        (environment / "bin" / "python").symlink_to(sys.executable)
+    before = sorted(environment.rglob("*"))
+    done, steps = run(clone, script)
+    assert (done.returncode, done.stdout, steps) == (1, "", [])
+    (line,) = [line for line in done.stderr.splitlines() if "All tests take" not in line]
+    assert line.startswith(f"{script}: error: expected a virtual environment at {environment}, of Python 3.11 or newer")
+    assert "LEAFID_VENV=" in line
+    assert sorted(environment.rglob("*")) == before
 
 
 def test_reproduce_reports_what_it_needs(clone):

@@ -12,7 +12,7 @@ from types import ModuleType
 import leafid
 from leafid.cli.arguments import Parser
 from leafid.cli.environment import Environment
-from leafid.errors import LeafidError, ProblemsError, UsageError, is_out_of_memory, to_one_line
+from leafid.errors import LeafidError, ProblemsError, UsageError, is_out_of_memory, naming_what_to_install, to_one_line
 
 # What each command does, by the heading of the overview.
 GROUPS = {
@@ -65,7 +65,8 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
     debug = "--debug" in words
     status = 0
     try:
-        status = _dispatch([word for word in words if word != "--debug"], environment, debug)
+        with naming_what_to_install():
+            status = _dispatch([word for word in words if word != "--debug"], environment, debug)
         environment.stdout.flush()
     except KeyboardInterrupt:
         environment.note("leafid: interrupted")
@@ -113,7 +114,7 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         raise UsageError(f"unknown command {command!r}; see 'leafid --help'")
     has_help = bool({"-h", "--help"} & set(rest))
     if COMMANDS[command].startswith(_FOLDERS["identify"]) and not has_help:
-        threading.Thread(target=_prepare_colours).start()
+        _prepare_colours()
     module = importlib.import_module(f"leafid.cli.{COMMANDS[command]}")
     parser = make_parser(command, module)
     if has_help:
@@ -126,10 +127,10 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
 
 def _prepare_colours() -> None:
     """Let OpenCV compute its tables of Lab colours while the command is imported: they take longer than a picture."""
-    import cv2
+    import cv2  # not in the other thread: a failure is an error of the command
     import numpy as np
 
-    cv2.cvtColor(np.zeros((1, 1, 3), np.uint8), cv2.COLOR_BGR2LAB)
+    threading.Thread(target=cv2.cvtColor, args=(np.zeros((1, 1, 3), np.uint8), cv2.COLOR_BGR2LAB)).start()
 
 
 def make_parser(command: str, module: ModuleType) -> Parser:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from leafid.errors import LeafidError, UsageError, naming_large_picture
+from leafid.errors import InstallationError, LeafidError, UsageError, naming_large_picture, naming_what_to_install
 from leafid.features.augmentation import Augmentation, Original
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features
 from leafid.features.feature_cache import FeatureCache
@@ -262,9 +262,9 @@ def _call_guarded(function: Callable[[Any], Any], guarded: tuple[Picture, Any]) 
     """Call the function and return its error, if any, as text: one bad picture must not cost the work on the others."""
     picture, item = guarded
     try:
-        with naming_large_picture(picture.file):
+        with naming_large_picture(picture.file), naming_what_to_install():
             return function(item)
-    except UsageError:
+    except (UsageError, InstallationError):
         raise
     except Exception as error:
         message = str(error)

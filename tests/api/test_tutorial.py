@@ -8,7 +8,8 @@ REPOSITORY = Path(__file__).parents[2]
 
 @pytest.mark.slow
 def test_examples_in_python_do_what_they_say(tmp_path, monkeypatch):
-    (tmp_path / "data").symlink_to(REPOSITORY / "data")
+    for folder in ("data", "examples"):
+        (tmp_path / folder).symlink_to(REPOSITORY / folder)
     monkeypatch.chdir(tmp_path)
     file = str(REPOSITORY / "docs" / "tutorial.md")
     failed, tried = doctest.testfile(file, module_relative=False, optionflags=doctest.ELLIPSIS)

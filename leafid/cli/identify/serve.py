@@ -39,7 +39,7 @@ class Options:
 
 def run(options: Options, environment: Environment) -> int:
     if missing := [name for name in ("python_multipart", "starlette", "uvicorn") if find_spec(name) is None]:
-        raise LeafidError(f"'leafid serve' needs: pip install 'leafid[web]' (no module {', '.join(missing)})")
+        raise LeafidError(f"'leafid serve' needs more packages: pip install {' '.join(missing)}")
 
     with _listen(options.host, options.port) as listener:
         workers = WorkerPool(count_workers(options.jobs))
