@@ -1,6 +1,7 @@
 """What setup.cfg ships: every package, and every file that the program reads from beside its modules."""
 
 import configparser
+import re
 import shutil
 import subprocess
 import sys
@@ -76,3 +77,12 @@ def test_a_wheel_holds_the_model(tmp_path):
         cwd=tmp_path,
     )
     assert found.stdout == "stands for a model\n"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
+def test_what_the_pages_install_can_serve(setup_cfg, page):
+    text = (REPOSITORY / page).read_text(encoding="utf-8")
+    (extras,) = re.findall(r"^    pip install '?\.\[?(.*?)\]?'?$", text, re.MULTILINE)
+    lines = "".join(setup_cfg["options.extras_require"].get(extra, "") for extra in extras.split(","))
+    packages = {line.partition(">=")[0] for line in lines.split()}
+    assert {"python-multipart", "starlette", "uvicorn"} <= packages
