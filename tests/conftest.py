@@ -30,6 +30,14 @@ class Outcome:
     err: str
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _use_a_new_cache(tmp_path_factory):
+    """Leave the user's feature cache alone: its vectors may be of another version of OpenCV, or another processor."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEAFID_CACHE", str(tmp_path_factory.mktemp("default-cache")))
+        yield
+
+
 @pytest.fixture
 def cli():
     """Run a command in-process: ``cli("info", path)``."""
