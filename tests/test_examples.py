@@ -13,7 +13,7 @@ OUTPUT = {
     "name_leaves.py": "data/sample/Test/80.jpg: Unknown: probably none of the 71 species that the model knows; "
     "the most similar is Betula pendula (Silver Birch)\n",
     "one_tree.py": "together: ",
-    "own_descriptor.py": "geometry and redness: 0.",
+    "own_descriptor.py": "geometry and redness: ",
     "score_and_compare.py": "run A         run B ",
     "table_for_a_paper.sh": "\\toprule\n recipe              & ",
     "study_metric.py": "0.25        0.250    0.200    0.050    0.000    0.200    0.000\n",
