@@ -22,6 +22,9 @@ from tests.drawing.collection import copy_sample
 settings.register_profile("leafid", deadline=None, derandomize=True)
 settings.load_profile("leafid")
 
+#: Seconds until a command shows progress: what it prints must not depend on how busy the machine is.
+NO_PROGRESS = 1e6
+
 
 @dataclass
 class Outcome:
@@ -30,12 +33,20 @@ class Outcome:
     err: str
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _use_a_new_cache(tmp_path_factory):
+    """Leave the user's feature cache alone: its vectors may be of another version of OpenCV, or another processor."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEAFID_CACHE", str(tmp_path_factory.mktemp("default-cache")))
+        yield
+
+
 @pytest.fixture
 def cli():
     """Run a command in-process: ``cli("info", path)``."""
 
     def run(*words: object) -> Outcome:
-        environment = Environment(stdout=io.StringIO(), stderr=io.StringIO())
+        environment = Environment(io.StringIO(), io.StringIO(), log_interval=NO_PROGRESS)
         status = main([str(word) for word in words], environment)
         return Outcome(status, environment.stdout.getvalue(), environment.stderr.getvalue())
 
@@ -175,7 +186,7 @@ def drawn_cache(tmp_path_factory) -> Path:
 def drawn_model(tmp_path_factory, drawn, small_recipe, drawn_cache) -> Path:
     """A model of all three types, trained by the command line on `drawn` with `small_recipe`."""
     file = tmp_path_factory.mktemp("model") / "small.leafid"
-    environment = Environment(stdout=io.StringIO(), stderr=io.StringIO())
+    environment = Environment(io.StringIO(), io.StringIO(), log_interval=NO_PROGRESS)
     words = ["train", drawn, "--recipe", small_recipe, "--output", file, "--cache", drawn_cache, "--jobs", 1]
     status = main([str(word) for word in words], environment)
     assert status == 0, environment.stderr.getvalue()

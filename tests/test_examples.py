@@ -12,7 +12,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 OUTPUT = {
     "name_leaves.py": "examples/leaves/service-tree.jpg: Sorbus torminalis (Wild Service Tree), over 99%\n",
     "one_tree.py": "together: ",
-    "own_descriptor.py": "geometry and redness: 0.",
+    "own_descriptor.py": "geometry and redness: ",
     "score_and_compare.py": "run A         run B ",
     "table_for_a_paper.sh": "\\toprule\n recipe              & ",
     "study_metric.py": "0.25        0.250    0.200    0.050    0.000    0.200    0.000\n",

@@ -14,14 +14,20 @@ from leafid.cli.main import COMMANDS
 REPOSITORY = Path(__file__).parents[1]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the scripts are for POSIX shells")
 
-# Stands in for Python: makes "virtual environments" of itself, and logs what it is asked to install and to run.
+# Stands in for Python: makes "virtual environments" of itself, and logs what it is asked to install and run. The tests
+# of an environment, and with a kernel of OpenBLAS, fail where $FAILING has its name or the kernel's.
 FAKE_PYTHON = """#!/bin/sh
+environment=$(basename "$(dirname "$(dirname "$0")")")
 case "$*" in
+  "-c "*threadpoolctl*) echo "${OPENBLAS_CORETYPE:-$KERNEL}" ;;
   "-c "*) exit 0 ;;
   --version) echo "Python 3.11.99" ;;
   "-m venv --clear "*) mkdir -p "$4/bin" && cp "$0" "$4/bin/python" && echo venv >>"$LOG" ;;
-  "-m pip install "*) echo "pip $*" >>"$LOG"; exit "${PIP_STATUS:-0}" ;;
-  "-m pytest"*) shift 2; echo "pytest $*" >>"$LOG" ;;
+  "-m pip install "*) echo "pip $*" >>"$LOG"; [ "${PIP_FAILS_IN:-}" != "$environment" ] ;;
+  "-m pytest"*) shift 2; echo "pytest $*" >>"$LOG"
+    name=${OPENBLAS_CORETYPE:-$environment}
+    echo "closing line of $name"
+    [ "${FAILING:-}" != "$name" ] ;;
 esac
 """
 
@@ -39,12 +45,27 @@ def clone(tmp_path):
     return folder
 
 
+@pytest.fixture
+def stand_ins(tmp_path):
+    """A search path on which the machine is of a kind, and nobody may install anything."""
+
+    def make(machine):
+        folder = tmp_path / "bin"
+        folder.mkdir()
+        for name, line in {"uname": f"echo {machine}", "id": "echo 1000", "npm": "exit 0"}.items():
+            (folder / name).write_text(f"#!/bin/sh\n{line}\n")
+            (folder / name).chmod(0o755)
+        return f"{folder}:/usr/bin:/bin"
+
+    return make
+
+
 def run(clone, script, *words, cwd=None, **variables):
     log = clone.parent / "log"
     log.write_text("")
     environment = {"PATH": "/usr/bin:/bin", "PYTHON": str(clone.parent / "python"), "LOG": str(log), **variables}
     done = subprocess.run(
-        ["/bin/sh", str(clone / "scripts" / script), *words], env=environment, cwd=cwd, capture_output=True, text=True
+        [str(clone / "scripts" / script), *words], env=environment, cwd=cwd, capture_output=True, text=True
     )
     return done, log.read_text().splitlines()
 
@@ -61,7 +82,7 @@ def test_the_environment_is_set_up_once(clone):
 
 
 def test_an_interrupted_set_up_is_repeated(clone):
-    done, _ = run(clone, "test", PIP_STATUS="1")
+    done, _ = run(clone, "test", PIP_FAILS_IN=".venv")
     assert done.returncode == 1
     assert "test: error: the packages could not be installed" in done.stderr
     _, steps = run(clone, "test")
@@ -100,6 +121,64 @@ def test_the_demo_uses_an_environment_with_leafid_as_it_is(installed):
     assert "this checkout info data/sample" in done.stdout
     assert "an old copy" not in done.stdout
     assert not list((installed / ".venv").glob("leafid-*"))
+
+
+def test_the_lowest_versions_are_installed_beside(clone):
+    done, steps = run(clone, "test", "--lowest", "tests/report")
+    assert done.returncode == 0, done.stderr
+    lowest = clone / ".venv-lowest"
+    assert steps[1].endswith(f"--constraint {lowest}/lowest.txt --editable {clone}[test]")
+    assert steps[2:] == ["pytest -n auto --dist loadfile tests/report"]
+    assert "numpy==2.0\n" in (lowest / "lowest.txt").read_text()
+    assert not (clone / ".venv").exists()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "other"), [("Haswell", "Nehalem"), ("SkylakeX", "Nehalem"), ("Nehalem", "Prescott")]
+)
+def test_another_processor_has_another_kernel(clone, stand_ins, kernel, other):
+    done, steps = run(clone, "test", "--other-processor", "tests/report", KERNEL=kernel, PATH=stand_ins("x86_64"))
+    assert (done.returncode, steps[2:]) == (0, ["pytest -n auto --dist loadfile tests/report"])
+    assert f"the kernel {other}, on one thread" in done.stderr
+    assert done.stdout == f"closing line of {other}\n"
+
+
+def test_another_processor_is_one_of_x86_64(clone, stand_ins):
+    done, steps = run(clone, "test", "--other-processor", PATH=stand_ins("aarch64"))
+    assert (done.returncode, [step.split()[0] for step in steps]) == (0, ["venv", "pip"])
+    assert done.stderr.endswith("Not run: only of x86-64 there is another processor that every one can stand for.\n")
+
+
+@pytest.mark.parametrize(
+    ("variables", "failed"),
+    [
+        ({}, None),
+        ({"FAILING": ".venv"}, "all tests"),
+        ({"FAILING": "ruff"}, "ruff check, ruff format"),
+        ({"FAILING": "Nehalem"}, "tests as on another processor"),
+        ({"FAILING": ".venv-lowest"}, "tests with the lowest versions"),
+        ({"PIP_FAILS_IN": ".venv-lowest"}, "tests with the lowest versions"),
+    ],
+)
+def test_all_checks_are_run_and_each_can_fail(clone, stand_ins, variables, failed):
+    run(clone, "test")
+    shutil.copytree(REPOSITORY / ".ci", clone / ".ci")
+    for program in (".venv/bin/ruff", ".venv/bin/mypy", "scripts/docs"):
+        name = Path(program).name
+        (clone / program).write_text(f'#!/bin/sh\necho "{name}" >>"$LOG"\n[ "${{FAILING:-}}" != {name} ]\n')
+        (clone / program).chmod(0o755)
+    (clone / ".gitignore").write_text(".venv*\n")
+    subprocess.run(["git", "init", "--quiet"], cwd=clone, check=True)
+    done, steps = run(clone, "../.ci/run", "-x", PATH=stand_ins("x86_64"), **variables)
+    assert done.returncode == (failed is not None)
+    *lines, last = done.stdout.splitlines()
+    assert last == "closing line of .venv"
+    assert [line for line in lines if "failed" in line] == ([f"== failed, see above: {failed}"] if failed else [])
+    tests = [step for step in steps if step.startswith("pytest ")]
+    assert len(tests) == 3 - ("PIP_FAILS_IN" in variables)
+    assert tests[0].endswith(" -x")
+    assert not any(step.endswith(" -x") for step in tests[1:])
+    assert [step for step in steps if step in {"ruff", "mypy", "docs"}] == ["ruff", "ruff", "mypy", "docs"]
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers, UploadFile
 from starlette.exceptions import HTTPException
@@ -71,8 +72,8 @@ async def read_upload(request: Request, limits: Limits) -> Upload:
         raise HTTPException(408, f"expected the pictures within {limits.upload_seconds:g} seconds") from None
     except ClientDisconnect:
         raise HTTPException(400, "the connection was closed before the end of the request") from None
-    except MultiPartException as error:
-        raise HTTPException(400, f"expected a complete multipart form: {error.message}") from None
+    except (MultiPartException, FormParserError) as error:  # older Starlettes pass the latter on
+        raise HTTPException(400, f"expected a complete multipart form: {error}") from None
     # A browser sends an empty file without a name for a field that was left empty.
     files = [own for own in form.getlist(FIELD) if isinstance(own, UploadFile) and (own.filename or own.size)]
     if not files:

@@ -10,7 +10,7 @@ def test_the_list_names_files_and_tests_of_the_repository():
     assert len(mutations) >= 40
     assert len({mutation.what for mutation in mutations}) == len(mutations)
     for mutation in mutations:
-        assert (REPOSITORY / mutation.file).is_file(), mutation.what
+        assert (REPOSITORY / mutation.file).read_text(encoding="utf-8").count(mutation.old) == 1, mutation.what
         assert mutation.old != mutation.new
         for test in mutation.tests:
             assert (REPOSITORY / test.partition("::")[0]).exists(), f"{mutation.what}: {test}"

@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import cv2
 import numpy as np
@@ -18,9 +20,10 @@ from leafid.pictures.picture import AcquisitionType
 _ROOT = Path(__file__).parents[2]
 #: Numbers in a digest: a vector is cut into this many pieces at most.
 _N_PIECES = 32
-# Processors round differently (vector instructions, fused multiplication, BLAS kernels), and where a pixel lies on a
-# threshold, it changes sides. With AVX2 and AVX-512 switched off, digests differed by less than a tenth of this.
-_RELATIVE_TOLERANCE, _ABSOLUTE_TOLERANCE = 1e-3, 2e-4
+# Processors round differently (vector instructions, fused multiplication, BLAS kernels), and OpenCV 5 interpolates more
+# finely than OpenCV 4: where a pixel lies on a threshold, it changes sides. Between OpenCV 4.11 and 5, with and without
+# AVX, digests differed by at most half of this and of the other tolerances in test_vector_digests.py.
+_TOLERANCE, _ABSOLUTE_SHARE = 5e-3, 0.2
 
 
 @pytest.fixture
@@ -51,16 +54,30 @@ def check_digests():
     Each section is a file of its own in tests/golden/vector_digests, with the `FEATURE_VERSION` it was written for.
     Vectors and version must change together. ``LEAFID_UPDATE_DIGESTS=1`` rewrites the file, unless the vectors have
     changed and the version has not.
+
+    The numbers of a digest agree within `tolerance`, relative to each, and a fifth of it absolutely. Of vectors whose
+    patches are sampled or detected, a pixel more or less changes which patches there are: `drifts` maps the beginning
+    of their names to the distance that digests may have as a whole, relative to their length.
     """
     return _check_digests
 
 
-def _check_digests(section: str, vectors: dict[str, np.ndarray]) -> None:
+def _check_digests(
+    section: str,
+    vectors: dict[str, np.ndarray],
+    tolerance: float = _TOLERANCE,
+    drifts: Mapping[str, float] = MappingProxyType({}),
+) -> None:
     path = _ROOT / "tests" / "golden" / "vector_digests" / f"{section}.json"
     digests = {name: digest_vector(vector) for name, vector in vectors.items()}
     stored = json.loads(path.read_text()) if path.exists() else {"feature_version": FEATURE_VERSION, "digests": {}}
     version, golden = stored["feature_version"], stored["digests"]
-    changed = [name for name in golden if name in digests and not _agree(golden[name], digests[name])]
+
+    def agree(name: str) -> bool:
+        drift = max((drift for beginning, drift in drifts.items() if name.startswith(beginning)), default=0)
+        return _agree(golden[name], digests[name], tolerance, drift)
+
+    changed = [name for name in golden if name in digests and not agree(name)]
     if changed and version == FEATURE_VERSION:
         pytest.fail(
             f"{', '.join(changed[:5])} …: {len(changed)} vectors changed, but FEATURE_VERSION is still {version}, and "
@@ -85,10 +102,11 @@ def digest_vector(vector: np.ndarray) -> list[float]:
     return [vector.size, *(float(f"{piece.sum():.5g}") for piece in pieces)]
 
 
-def _agree(golden: list[float], digest: list[float]) -> bool:
+def _agree(golden: list[float], digest: list[float], tolerance: float, drift: float) -> bool:
     if len(golden) != len(digest) or golden[0] != digest[0]:
         return False
-    return np.allclose(digest[1:], golden[1:], rtol=_RELATIVE_TOLERANCE, atol=_ABSOLUTE_TOLERANCE)
+    is_near = np.allclose(digest[1:], golden[1:], rtol=tolerance, atol=_ABSOLUTE_SHARE * tolerance)
+    return is_near or float(np.linalg.norm(np.subtract(digest, golden))) < drift * float(np.linalg.norm(golden[1:]))
 
 
 def _write(path: Path, digests: dict[str, list[float]]) -> None:

@@ -6,6 +6,7 @@ the key of every vector made with it.
 
 import hashlib
 import itertools
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -26,6 +27,10 @@ from leafid.segmentation import crop_leaf, estimate_upright_angle, segment
 from leafid.segmentation.result import shrink
 
 PLAIN = Grid()
+# A keypoint is detected or not, an outline runs beside a pixel or through it, and edges are sampled.
+LOCAL_DRIFTS = {"detected-sift/": 0.05, "outline-sift/": 0.02, "edge-sift/selective/": 0.02}
+# Of a Fisher vector, whose square roots enlarge small differences.
+FISHER_DRIFT = 0.15
 SELECTIVE = Grid(scales=3, coverage=0.5, max_patches=300, focus=0.3, symmetry="turns")
 
 
@@ -45,7 +50,7 @@ def test_segmentation(leaves, check_digests):
                 summarise(leaf.blade),
             ]
         )
-        vectors[f"crop/{name}"] = np.concatenate([summarise(crop.mean(axis=2)), summarise(region)])
+        vectors[f"crop/{name}"] = np.concatenate([summarise(crop.mean(axis=2)) / 255, summarise(region)])
     check_digests("segmentation", vectors)
 
 
@@ -66,7 +71,7 @@ def test_local_descriptors(leaves, check_digests):
             tables = found.descriptors, found.positions, found.scales[:, None]
             values = [moment for table in tables if len(table) for moment in (table.mean(axis=0), table.std(axis=0))]
             vectors[f"{descriptor}/{grid_name}/{name}"] = np.concatenate([[np.log1p(len(found))], *values])
-    check_digests("local_descriptors", vectors)
+    check_digests("local_descriptors", vectors, tolerance=1e-2, drifts=LOCAL_DRIFTS)
 
 
 def test_encoders(leaves, check_digests):
@@ -76,7 +81,7 @@ def test_encoders(leaves, check_digests):
         make_codebook(encoder, 128)
         for name, leaf in leaves.items():
             vectors[f"{kind}/{name}"] = encoder.transform(compute_local_features("dense-sift", *leaf, PLAIN))
-    check_digests("encoders", vectors)
+    check_digests("encoders", vectors, tolerance=1e-2)
 
 
 def test_shipped_recipes(fixed_pictures, check_digests):
@@ -97,18 +102,21 @@ def test_shipped_recipes(fixed_pictures, check_digests):
 
 
 def test_bundled_model(fixed_pictures, check_digests):
-    vectors = {}
+    """With all patches: one pixel that is no edge elsewhere would change which ones are sampled."""
+    vectors, drifts = {}, {}
     for type_, own in Model.read(find_bundled_model()).types.items():
-        identifier = own.identifier
-        features = identifier.extractor.extract(fixed_pictures[str(type_)][0], type_)
+        extractor = own.identifier.extractor
+        experts = {name: structs.replace(expert, max_patches=0) for name, expert in extractor.experts.items()}
+        features = replace(extractor, experts=experts).extract(fixed_pictures[str(type_)][0], type_)
         for name, vector in features.vectors.items():
             # Another model has other names here: with its codebooks vectors change without a change of the code.
             codebook = hashlib.sha256()
-            if name in identifier.extractor.encoders:
-                for _, array in sorted(identifier.extractor.encoders[name].get_state().items()):
+            if name in extractor.encoders:
+                for _, array in sorted(extractor.encoders[name].get_state().items()):
                     codebook.update(array.tobytes())
+                drifts[f"{type_}/{name}/"] = FISHER_DRIFT
             vectors[f"{type_}/{name}/{codebook.hexdigest()[:8]}"] = vector
-    check_digests("bundled_model", vectors)
+    check_digests("bundled_model", vectors, drifts=drifts)
 
 
 def test_augmentations(fixed_pictures, check_digests):
