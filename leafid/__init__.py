@@ -1,11 +1,19 @@
 """Names the tree a leaf came from, by classical computer vision, on an ordinary CPU."""
 
-import lazy_loader
-
-from leafid.errors import naming_what_to_install
-
 __version__ = "0.1.0"
 
-# The public names, which the stub lists, are imported when first used, so that `import leafid` takes no time.
-_import_name, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-__getattr__ = naming_what_to_install()(_import_name)
+
+def __getattr__(name: str) -> object:
+    """Import a public name, which the stub lists, when it is first used, so that `import leafid` takes no time."""
+    import lazy_loader
+
+    from leafid.errors import naming_what_to_install
+
+    import_name, list_names, names = lazy_loader.attach_stub(__name__, __file__)
+    import_name = naming_what_to_install()(import_name)
+    globals().update(__getattr__=import_name, __dir__=list_names, __all__=names)
+    return names if name == "__all__" else import_name(name)
+
+
+def __dir__() -> list[str]:
+    return [*__getattr__("__all__")]  # type: ignore[misc]  # which is a list

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from traceback import walk_tb
@@ -14,8 +16,9 @@ MAX_PROBLEMS = 20
 # Forced, because opencv-python may have replaced the files of one that is there.
 _OPENCV_ADVICE = "without a desktop: pip install --force-reinstall --no-deps opencv-python-headless"
 _OPENCV_NO_MEMORY = -4
-# OpenCV without a code, and a module that the dynamic loader has no address space for.
-_NO_MEMORY_TEXTS = ("std::bad_alloc", "failed to map segment from shared object")
+# OpenCV without a code, a module that the dynamic loader has no address space for, safetensors, threads, and libjpeg.
+_NO_MEMORY_TEXTS = ("std::bad_alloc", "failed to map segment", "os error 12", "start new thread", "nsufficient memory")
+_ADDRESS = re.compile(r"<(?:\w+\.)*(\w+) object at 0x\w+>")
 
 
 class LeafidError(Exception):
@@ -70,12 +73,14 @@ def list_first(problems: Sequence[str]) -> list[str]:
     return [*problems[:MAX_PROBLEMS], f"and {more} problems more"] if more > 1 else list(problems)
 
 
-def is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether an error means that there is not enough memory; some libraries have no class for it."""
-    return (
+def is_out_of_memory(error: BaseException | None) -> bool:
+    """Tell whether an error, or its cause, is that there is not enough memory; some libraries have no class for it."""
+    return error is not None and (
         isinstance(error, MemoryError)
         or getattr(error, "code", None) == _OPENCV_NO_MEMORY
-        or str(error).endswith(_NO_MEMORY_TEXTS)
+        or getattr(error, "errno", None) == errno.ENOMEM
+        or any(text in str(error) for text in _NO_MEMORY_TEXTS)
+        or is_out_of_memory(error.__cause__)
     )
 
 
@@ -86,7 +91,7 @@ def naming_large_picture(file: object) -> Iterator[None]:
         yield
     except Exception as error:
         if is_out_of_memory(error):
-            raise ImageError(f"{file}: out of memory; use fewer --jobs, or a smaller picture") from error
+            raise ImageError(f"{file}: out of memory; use a smaller picture") from error
         raise
 
 
@@ -107,12 +112,14 @@ def naming_what_to_install() -> Iterator[None]:
 def to_one_line(message: str) -> str:
     r"""Escape what can't be printed, as ``repr`` does, and cut the middle out of a message that is too long.
 
+    Of an object that has no name, the class is named instead of the address.
+
     Examples
     --------
     >>> to_one_line("a.txt:1: found \x1b[31m\n")
     'a.txt:1: found \\x1b[31m\\n'
     """
-    message = escape_unprintable(message)
+    message = escape_unprintable(_ADDRESS.sub(r"\1", message))
     if len(message) <= MAX_LINE_LENGTH:
         return message
     end = MAX_LINE_LENGTH // 4

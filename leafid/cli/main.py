@@ -90,10 +90,10 @@ def _format_error(error: BaseException) -> list[str]:
         return list(error.problems)
     if isinstance(error, LeafidError):
         text = str(error)
-    elif isinstance(error, OSError):
-        text = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
     elif is_out_of_memory(error):
         text = "out of memory; use fewer --jobs, or smaller files"
+    elif isinstance(error, OSError):
+        text = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
     else:
         text = f"unexpected {type(error).__name__}: {error}; this is a bug, please report it with --debug's output"
     return [to_one_line(text)]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from leafid.errors import ImageError
 from leafid.pictures.formats import READABLE_FORMATS, identify_format
@@ -110,7 +110,8 @@ def _read_header(data: bytes) -> Header:
     except Image.DecompressionBombError:
         raise ImageError(f"{_EXPECTED_SIZE}, found more; shrink it first") from None
     except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
-        found = f"a damaged {kind} header, or one of a kind that can't be read ({error})"
+        reason = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
+        found = f"a damaged {kind} header, or one of a kind that can't be read{reason}"
         raise ImageError(f"expected {READABLE_FORMATS}, found {found}") from error
     if rows * cols > MAX_PIXELS:
         raise ImageError(f"{_EXPECTED_SIZE}, found {cols} × {rows}; shrink it first")

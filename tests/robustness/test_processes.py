@@ -172,6 +172,37 @@ def test_an_interruption_while_modules_are_imported_is_one_line(drawn, tmp_path)
     assert (tmp_path / "err").read_text() == "leafid: interrupted\n"
 
 
+def test_an_interruption_by_the_first_import_of_all_is_one_line(drawn, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "class Interruption:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if 'leafid' in sys.modules and name != 'leafid.__main__':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interruption())\n"
+    )
+    process = start(["info", drawn], "first", tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert process.wait(60) == 130
+    assert (tmp_path / "err").read_text() == "leafid: interrupted\n"
+
+
+@pytest.mark.parametrize("mebibytes", [150, 400, 470])
+def test_no_room_in_memory_is_one_line(mebibytes, drawn, tmp_path):
+    """At the lower limits no library can be loaded, at the higher ones it ends the process or interrupts it."""
+    found = subprocess.run(
+        [sys.executable, "-m", "leafid", "predict", drawn / "Test", "--no-cache", "--jobs", "1"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20)),
+    )
+    assert found.returncode in {0, 1}
+    if found.returncode:
+        assert all("out of memory" in line or "not be read" in line for line in list_messages(found.stderr))
+    assert mebibytes > 450 or found.stderr.startswith("leafid: error: out of memory while the program starts")
+
+
 @pytest.mark.parametrize("n_processes", [2, 3, 4])
 def test_a_command_killed_while_its_workers_start_leaves_no_process(n_processes, drawn, tmp_path):
     mark = f"starting-{os.getpid()}-{n_processes}"
