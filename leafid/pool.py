@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import cache
-from multiprocessing import resource_tracker
+from multiprocessing import resource_tracker, util
 from typing import Any
 
 import joblib
@@ -26,28 +26,35 @@ class WorkerPool:
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
-        self._pool: ProcessPool | None = None
+        # By the process that started it: a fork has no part in the workers of its parent.
+        self._pools: dict[int, ProcessPool] = {}
 
     @property
     def is_running(self) -> bool:
         """Whether workers were started."""
-        return self._pool is not None
+        return os.getpid() in self._pools
 
     def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
         """Queue a call in a worker, with a limit of time.
 
         `leafid.workers.reporting_lost_workers` converts the errors of its future.
         """
-        if self._pool is not None:
+        if pool := self._pools.get(os.getpid()):
             try:
-                return self._pool.schedule(function, arguments, timeout=seconds)
+                return pool.schedule(function, arguments, timeout=seconds)
             except RuntimeError:  # a worker was killed while none had work, which ends a pool of pebble
                 self.close()
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            # A worker that runs the script of its parent, which then says what the script lacks.
+            os._exit(1)
         # A forked process would inherit locks that threads of this one hold.
         context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPool(self.n_workers, initializer=_start_worker, context=context)
+        pool = self._pools[os.getpid()] = ProcessPool(self.n_workers, initializer=_start_worker, context=context)
+        atexit.register(self.close)
+        # A process of multiprocessing runs only this, and then waits for its children.
+        util.Finalize(None, self.close, exitpriority=1)
         with _deferring_interrupts():
-            return self._pool.schedule(function, arguments, timeout=seconds)
+            return pool.schedule(function, arguments, timeout=seconds)
 
     def submit_by_name(self, name: str, *arguments: Any, seconds: float | None = None) -> Future[Any]:
         """Queue a call of a function, ``package.module:name``, of a module that only the worker has to import."""
@@ -55,10 +62,9 @@ class WorkerPool:
 
     def close(self) -> None:
         """End the workers; calls that wait or are in progress are cancelled."""
-        if self._pool is not None:
-            self._pool.stop()
-            self._pool.join()
-            self._pool = None
+        if pool := self._pools.pop(os.getpid(), None):
+            pool.stop()
+            pool.join()
 
 
 @contextmanager
@@ -89,9 +95,11 @@ def count_workers(jobs: int) -> int:
 @cache
 def get_pool(n_workers: int) -> WorkerPool:
     """Get the pool of earlier calls."""
-    pool = WorkerPool(n_workers)
-    atexit.register(pool.close)
-    return pool
+    return WorkerPool(n_workers)
+
+
+# What multiprocessing does in its own forks: any other one would end the workers of its parent as it ends itself.
+os.register_at_fork(after_in_child=lambda: multiprocessing.process._children.clear())  # type: ignore[attr-defined]
 
 
 def _call_by_name(name: str, arguments: tuple[Any, ...]) -> Any:

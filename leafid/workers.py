@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
 from itertools import chain, islice
+from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar
 
 import cv2
 from threadpoolctl import ThreadpoolController
 
-from leafid.errors import LeafidError
+from leafid.errors import InputError, LeafidError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -33,6 +34,10 @@ ITEM_SECONDS = 300
 N_FEW, N_FEW_READ = 16, 80
 #: Number of items in progress for each worker: the first to finish waits for those before it.
 _AHEAD = 16
+_NOT_STARTED = (
+    "the worker processes could not start: save the script in a file, and write what uses them below the line "
+    'if __name__ == "__main__": (where that is so, there is too little memory for them: use fewer jobs)'
+)
 
 _cluster: ContextVar[tuple[Submit, int] | None] = ContextVar("cluster", default=None)
 
@@ -58,6 +63,7 @@ def ordered_map(
     The result of an item whose worker is killed, or takes longer than `ITEM_SECONDS`, is ``make_failure(item,
     reason)``; without `make_failure` there is no such limit, and a killed worker raises a `WorkerError`.
     """
+    check_jobs(jobs)
     if cluster := _cluster.get():
         return _map_ahead(*cluster, function, items, make_failure)
     remaining = iter(items)
@@ -70,8 +76,16 @@ def ordered_map(
         n_workers = count_workers(jobs)
         pool = get_pool(n_workers)
         if n_workers > 1 and (len(first) > n_few or pool.is_running):
+            if getattr(sys.modules["__main__"], "__file__", None) == "<stdin>":  # which workers can't read again
+                raise LeafidError(_NOT_STARTED)
             return _map_ahead(pool.submit, n_workers, function, items, make_failure)
     return (call_single_threaded(function, item) for item in items)
+
+
+def check_jobs(jobs: object) -> None:
+    """Raise an `InputError` unless it is a number of jobs, as for `ordered_map`."""
+    if not isinstance(jobs, Integral) or isinstance(jobs, bool) or jobs == 0:
+        raise InputError(f"jobs: expected a whole number of processes, or -1 for one a core, found {jobs!r:.60}")
 
 
 def _map_ahead(
@@ -95,9 +109,11 @@ def _map_ahead(
                 return
             item, future = pending[0]
             try:
-                with reporting_lost_workers():
+                with reporting_lost_workers("; use fewer jobs"):
                     result, log = future.result()
             except WorkerError as error:
+                if type(error.__cause__).__name__ == "BrokenProcessPool":
+                    raise LeafidError(_NOT_STARTED) from None
                 if make_failure is None:
                     raise
                 result, log = make_failure(item, str(error)), []
@@ -124,7 +140,7 @@ def use_cluster(submit: Submit, n_workers: int) -> Iterator[None]:
 
 
 @contextmanager
-def reporting_lost_workers() -> Iterator[None]:
+def reporting_lost_workers(hint: str = "") -> Iterator[None]:
     """Convert the errors of processes and of Dask into a `WorkerError`; errors of the work pass unchanged."""
     try:
         yield
@@ -133,8 +149,7 @@ def reporting_lost_workers() -> Iterator[None]:
     except Exception as error:
         # By name: the classes are those of packages that take time to import, or may not be installed.
         if type(error).__name__ in {"ProcessExpired", "BrokenProcessPool"}:
-            problem = "a worker process ended, maybe out of memory: use fewer --jobs; a script needs "
-            raise WorkerError(f"{problem}if __name__ == '__main__':") from error
+            raise WorkerError(f"a worker process ended, maybe out of memory{hint}") from error
         if type(error).__name__ == "KilledWorker":
             raise WorkerError("a worker of the cluster ended while computing it, maybe out of memory") from error
         raise

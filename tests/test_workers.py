@@ -87,7 +87,7 @@ def test_one_pool_serves_all_calls():
 @needs_signals
 def test_an_item_that_kills_its_worker_costs_only_itself():
     found = list(ordered_map(kill, range(20), 2, describe))
-    reason = "a worker process ended, maybe out of memory: use fewer --jobs; a script needs if __name__ == '__main__':"
+    reason = "a worker process ended, maybe out of memory; use fewer jobs"
     assert found == [describe(number, reason) if number in {3, 7} else number for number in range(20)]
 
 

@@ -21,7 +21,7 @@ from leafid.grouping import group_by
 from leafid.pictures import hash_picture_file
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.workers import ordered_map
+from leafid.workers import check_jobs, ordered_map
 
 T = TypeVar("T")
 #: ``progress(items, total, caption)`` passes the items on.
@@ -91,6 +91,9 @@ class FeatureLoader:
     #: Pictures that could not be read so far, with the message.
     unreadable: dict[Path, str] = field(default_factory=dict)
     _hash_file: Callable[[Path], str] = field(default_factory=lambda: lru_cache(_REMEMBERED_HASHES)(hash_picture_file))
+
+    def __post_init__(self) -> None:
+        check_jobs(self.jobs)
 
     @property
     def folder(self) -> Path | None:
@@ -270,7 +273,7 @@ def _call_guarded(function: Callable[[Any], Any], guarded: tuple[Picture, Any]) 
         message = str(error)
         if not isinstance(error, LeafidError):
             found = f"unexpected {type(error).__name__}: {' '.join(message.split())}"
-            message = f"{picture.file}: {found}; this is a bug, please report it with --debug's output"
+            message = f"{picture.file}: {found}; this is a bug, please report it"
         return _Problem(message, "".join(traceback.format_exception(error)).rstrip("\n"))
 
 

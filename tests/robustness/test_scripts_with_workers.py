@@ -1,0 +1,82 @@
+"""Scripts that start workers: without a guard, from standard input, and with processes that are forked."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.slow
+
+FORKING = """
+import multiprocessing, os, sys
+from leafid.workers import ordered_map
+
+def find_workers():
+    return {number for number, _ in ordered_map(get_process, range(40), 2)}
+
+def get_process(number):
+    return os.getppid(), number
+
+def check():
+    return set(find_workers()) == {os.getpid()}
+
+if __name__ == "__main__":
+    print("before", check(), flush=True)
+    for end in (sys.exit, os._exit):
+        child = os.fork()
+        if not child:
+            print("fork", check(), flush=True)
+            end(0)
+        print("ended with", os.waitpid(child, 0)[1], flush=True)
+    process = multiprocessing.get_context("fork").Process(target=lambda: print("process", check(), flush=True))
+    process.start()
+    process.join()
+    print("after", check(), flush=True)
+"""
+WORKS = {
+    "identify": "list(leafid.load_model({model!r}).identify(2 * files, jobs=2))",
+    "train": "leafid.train({pictures!r}, {recipe!r}, cache=False, jobs=2)",
+    "LeafDescriptor": "LeafDescriptor(['hu'], jobs=2).fit_transform(files)",
+}
+
+
+def run_script(words, **options):
+    return subprocess.run(
+        [sys.executable, *words],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("work", WORKS)
+@pytest.mark.parametrize("place", ["file", "standard input"])
+def test_a_script_without_a_guard_is_one_error_that_shows_it(work, place, drawn, small_recipe, drawn_model, tmp_path):
+    lines = ["import leafid", "from pathlib import Path", "from leafid.sklearn import LeafDescriptor"]
+    lines.append("files = sorted(Path({pictures!r}).rglob('*.jpg'))")
+    given = {"model": str(drawn_model), "pictures": str(drawn), "recipe": str(small_recipe)}
+    text = "\n".join([*lines, WORKS[work]]).format(**given)
+    (tmp_path / "script.py").write_text(text)
+    found = run_script([tmp_path / "script.py"]) if place == "file" else run_script(["-"], input=text)
+    assert found.returncode == 1
+    assert found.stderr.count("Traceback") == 1
+    *_, last = found.stderr.splitlines()
+    assert last.startswith("leafid.errors.LeafidError: the worker processes could not start: ")
+    assert 'if __name__ == "__main__":' in last
+    assert found.stdout == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_workers_belong_to_the_process_that_started_them(tmp_path):
+    (tmp_path / "script.py").write_text(FORKING)
+    found = run_script([tmp_path / "script.py"])
+    lines = ["before True", "fork True", "ended with 0", "fork True", "ended with 0", "process True", "after True"]
+    assert found.stdout.splitlines() == lines
+    # Of a child that is to end the workers of its parent.
+    assert "AssertionError" not in found.stderr
