@@ -53,12 +53,8 @@ class Identifier:
     added: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        n_species = len(self.species)
-        if self.scorers.keys() != self.recipe.experts.keys() or len(self.weights) != len(self.scorers):
-            raise ValueError(f"expected a classifier and a weight for each expert, found {', '.join(self.scorers)}")
-        for name, scorer in self.scorers.items():
-            if scorer.coefficients.shape[1:] != (n_species,) or scorer.intercepts.shape != (n_species,):
-                raise ValueError(f"expected {n_species} columns of {name!r}, found {scorer.coefficients.shape}")
+        if self.scorers.keys() != self.recipe.experts.keys():
+            raise ValueError(f"expected a classifier for each expert, found {', '.join(self.scorers)}")
 
     @cached_property
     def extractor(self) -> FeatureExtractor:

@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
+from leafid.features.type_features import TYPE_SIDE
 from leafid.grouping import group_by
 from leafid.learning.backing_off import back_off
 from leafid.learning.rejection import REJECTED_SHARE
@@ -23,8 +24,10 @@ from leafid.model.modelfile import read_object, write_object
 from leafid.model.plant_fusion import GROUPINGS, fuse_answers
 from leafid.model.recogniser import TypeRecogniser, recognise_missing_types, warn_of_mixed_types
 from leafid.model.sessions import share_answers
+from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
 from leafid.pictures.conversion import list_pictures
+from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 from leafid.workers import get_blas_controller
@@ -33,6 +36,8 @@ _log = logging.getLogger(__name__)
 
 #: Number of pictures that are identified together.
 BATCH_SIZE = 256
+# The highest value of a picture of 14 bits in a file of 16, and one.
+_DARK = 64
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ class Model:
     def __post_init__(self) -> None:
         if unknown := {name for own in self.types.values() for name in own.identifier.species} - self.species.keys():
             raise ValueError(f"expected an entry of every species, found none of {', '.join(sorted(unknown))}")
+        check_shapes(self.types, self.recogniser)
 
     def __getitem__(self, acquisition_type: AcquisitionType | str) -> TypeModel:
         """Give what was learned of a type, or raise a `LeafidError` when the model was not trained for it."""
@@ -244,6 +250,8 @@ class Model:
             # A product of one row takes less time than to start threads for it.
             with get_blas_controller().limit(limits=1):
                 answer = own.answer(picture, features, reject_at, self.common_names)
+            if answer.decision == "no-leaf":
+                _warn_of_darkness(picture)
             yield index, replace(answer, type_probability=probability)
 
     def _back_off(self, answer: Answer) -> Answer:
@@ -260,6 +268,13 @@ class Model:
         n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
         rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
         return replace(answer, decision=rank if answer.decision == "species" else answer.decision, backed_off=named)
+
+
+def _warn_of_darkness(picture: Picture) -> None:
+    """Warn of a picture that is nearly black, such as one of 12 or 14 bits in a file of 16."""
+    if (brightest := read_hashed_image(picture.file, TYPE_SIDE, picture.data)[0].max()) < _DARK:
+        hint = "brighten it; multiply values of 12 bits in a file of 16 bits by 16, of 14 bits by 4"
+        _log.warning("%s: nearly black, its highest value is %d of 255; %s", picture.file, brightest, hint)
 
 
 def _leave_out_statistics(manifest: Any) -> None:

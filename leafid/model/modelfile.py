@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 import leafid
-from leafid.errors import LeafidError
+from leafid.errors import LeafidError, is_out_of_memory
 from leafid.files import open_input, open_output
 from leafid.schema import check_types
 
@@ -77,7 +77,7 @@ def read_object(path: str | os.PathLike[str], kind: type[T], change: Callable[[A
     """Read an object of a type from a model file; `change` may leave out parts of its manifest.
 
     A `LeafidError` says if the file is missing, damaged, something else, larger than 2 GiB, or of another format
-    version.
+    version, or if there is not enough memory.
     """
     try:
         with open_input(path) as stream:
@@ -89,14 +89,18 @@ def read_object(path: str | os.PathLike[str], kind: type[T], change: Callable[[A
                     change(manifest["model"])
                 return _read_object(path, kind, manifest, arrays)
     except (SafetensorError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
+        if is_out_of_memory(error):
+            raise LeafidError(f"{path}: out of memory; end other programs, or raise the limit") from error
         raise LeafidError(
             f"{path}: expected a leafid model, found something else, or the model is damaged: {error!s:.300}; "
             "train it again or get a new copy"
         ) from error
 
 
-def _read_manifest(stream: io.BufferedReader, metadata: dict[str, str]) -> dict[str, Any]:
+def _read_manifest(stream: io.BufferedReader, metadata: dict[str, str] | None) -> dict[str, Any]:
     """Read the manifest from the metadata of a file, whose checksum is checked."""
+    if not metadata or "manifest" not in metadata:
+        raise ValueError("another file of safetensors")
     checksum, _, text = metadata["manifest"].partition("\n")
     stream.seek(_SIZE_BYTES + int.from_bytes(stream.read(_SIZE_BYTES), "little"))
     # The data are read in small pieces: arrays are converted one by one, so that no copy of the file is in memory.
@@ -127,6 +131,8 @@ def _read_object(path: str | os.PathLike[str], kind: type[T], manifest: dict[str
     def read_array(name: str, scale: str | None = None) -> np.ndarray:
         array = arrays.get_tensor(name) if name in names else None
         if array is not None and scale is not None:
+            if read_array(scale).shape != array.shape[1:]:
+                raise ValueError(f"expected as many scales {scale:.100} as the array {name:.100} has columns")
             array = array * read_array(scale)
         if array is None or array.dtype.kind != "f" or not np.isfinite(array).all():
             raise ValueError(f"expected an array of finite numbers, found none called {name:.100}")

@@ -1,13 +1,17 @@
 import json
 import operator
+import re
 from copy import deepcopy
 from functools import reduce
 
 import numpy as np
 import pytest
+from safetensors import SafetensorError
 from safetensors.numpy import save
 
 from leafid.errors import LeafidError
+from leafid.model import modelfile
+from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.model.modelfile import FORMAT_VERSION, read_object, write_object
 from tests.model.model_files import answers, changed, complaint, put_together, take_apart
@@ -54,7 +58,8 @@ CHANGES = {
     "types: expected one of the documented values": lambda m: m["types"].update(xray=_scan(m)),
     "types.scan.identifier.recipe: expected a value, found nothing": lambda m: _identifier(m).pop("recipe"),
     "types.scan.plant_exponent: expected a number": lambda m: _scan(m).update(plant_exponent=2),
-    "expected 4 columns of 'local', found": lambda m: _identifier(m)["species"].append("Zelkova abelicea"),
+    "scan.local.coefficients of shape": lambda m: _identifier(m)["species"].append(_identifier(m)["species"][0]),
+    "an entry of every species, found none of Zelkova": lambda m: _identifier(m)["species"].append("Zelkova abelicea"),
     "expected an array of finite numbers": lambda m: _identifier(m)["weights"].update(values="none"),
     "expected a leafid model, found something else": lambda m: m.update(fingerprint="\ud800"),
 }
@@ -104,6 +109,8 @@ FOREIGN = {
     "empty": b"",
     "text": b"a text",
     "another file of safetensors": save({"a": np.zeros(3)}, {"manifest": "{}"}),
+    "another one without metadata": save({"a": np.zeros(3)}),
+    "another one with other metadata": save({"a": np.zeros(3)}, {"format": "pt"}),
     "a header that claims to be huge": b"\xff" * 8 + b"{}",
 }
 
@@ -112,7 +119,9 @@ FOREIGN = {
 def test_something_else(content, tmp_path):
     file = tmp_path / "model.leafid"
     file.write_bytes(content)
-    assert "expected a leafid model" in complaint(file)
+    message = complaint(file)
+    assert "expected a leafid model" in message
+    assert "NoneType" not in message
 
 
 def test_damage_anywhere_is_found(drawn_model, tmp_path):
@@ -135,6 +144,47 @@ def test_every_array_is_needed(drawn_model, tmp_path):
     for name in arrays:
         file = changed(drawn_model, tmp_path / "m", leave_out=[name])
         assert f"expected an array of finite numbers, found none called {name}" in complaint(file)
+
+
+def list_free_arrays(manifest):
+    """List the names of the arrays whose length is that of no species, measure or mode."""
+    for own in manifest["model"]["types"].values():
+        yield own["thresholds"]["correct_probabilities"]["values"]
+        yield own["identifier"]["rejection"]["quantiles"]["values"]
+
+
+@pytest.mark.parametrize("model", ["drawn_model", "bundled"])
+def test_every_array_must_have_the_shape_that_the_manifest_demands(request, model, tmp_path):
+    source = find_bundled_model() if model == "bundled" else request.getfixturevalue(model)
+    manifest, arrays = take_apart(source)
+    free = set(list_free_arrays(manifest))
+    # Every array of the small model, and some of the large one, which takes time to be written.
+    for name in list(arrays)[:: 1 if model == "drawn_model" else 25]:
+        array = arrays[name]
+        changes = {"an axis more": array[..., None]}
+        if array.ndim and name not in free:
+            changes |= {"a row less": array[:-1], "a row more": np.concatenate([array, array[:1]])}
+        if array.ndim == 2:
+            changes |= {"flat": array.ravel(), "turned": array.T} if len(set(array.shape)) == 2 else {}
+        for what, values in changes.items():
+            message = complaint(changed(source, tmp_path / "m", add={name: np.ascontiguousarray(values)}))
+            assert re.search(r"expected an array (scan|photo|recogniser)\S+ of shape|as the array \d+ has", message), (
+                what
+            )
+
+
+def test_out_of_memory_is_no_damage(drawn_model, monkeypatch):
+    for error in (MemoryError(), SafetensorError("Cannot allocate memory (os error 12)")):
+        with monkeypatch.context() as patch:
+            patch.setattr(modelfile, "safe_open", raise_error(error))
+            assert ": out of memory; " in complaint(drawn_model)
+
+
+def raise_error(error):
+    def call(*_):
+        raise error
+
+    return call
 
 
 def test_equal_arrays_are_written_once_and_some_in_half_precision(tmp_path):
