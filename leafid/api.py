@@ -37,7 +37,7 @@ Path_ = str | os.PathLike[str]
 
 def load_model(path: Path_ | None = None) -> Model:
     """Read a model file, by default the bundled model; raise a `LeafidError` when it is no model of this version."""
-    return Model.read(Path(path) if path is not None else find_bundled_model())
+    return Model.read(find_bundled_model() if path is None else path)
 
 
 def train(
@@ -108,6 +108,8 @@ def extend(
 
 @contextmanager
 def _open_loader(jobs: int, cache: Path_ | bool) -> Iterator[FeatureLoader]:
+    if cache == "":
+        raise InputError("cache: expected a folder, True or False, found an empty path")
     if cache is False:
         yield FeatureLoader(None, jobs)
         return

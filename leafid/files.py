@@ -109,16 +109,16 @@ def _reporting_write_errors(target: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def is_file_name(word: str) -> bool:
-    """Tell whether the system can look for a file of this name, or path: it has no NUL and no lone surrogate."""
+    """Tell whether the system can look for a file of this name, or path: not empty, no NUL and no lone surrogate."""
     try:
-        return b"\0" not in os.fsencode(word)
+        return word != "" and b"\0" not in os.fsencode(word)
     except UnicodeEncodeError:
         return False
 
 
 def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
     """Join a file name from metadata to a folder without ever leaving the folder, or raise a `LeafidError`."""
-    if not is_file_name(name) or name in {"", ".", ".."} or any(character in name for character in "/\\"):
+    if not is_file_name(name) or name in {".", ".."} or any(character in name for character in "/\\"):
         raise LeafidError(f"expected a plain file name, found {name!r}")
     # For a longer name, even asking whether the file exists raises an error.
     if len(os.fsencode(name)) > MAX_NAME_BYTES:

@@ -195,7 +195,7 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     expected and found.
     """
     path = _SHIPPED / name if name in list_recipes() else Path(name)
-    files = sorted(path.glob("*.toml")) if path.is_dir() else [path] if path.is_file() else []
+    files = sorted(path.glob("*.toml")) if name and path.is_dir() else [path] if path.is_file() else []
     if not files:
         known = ", ".join(list_recipes())
         raise LeafidError(f"{path}: no such recipe; expected one of {known}, a folder with .toml files, or such a file")

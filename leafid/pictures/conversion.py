@@ -45,7 +45,7 @@ def list_pictures(sources: Any) -> list[Picture]:
 def _list_item(source: Any, name: str) -> Iterable[Picture]:
     if isinstance(source, Collection):
         return source.pictures
-    if isinstance(source, (str, os.PathLike)) and Path(source).exists():
+    if isinstance(source, (str, os.PathLike)) and source != "" and Path(source).exists():
         try:
             return read_and_warn(source).pictures
         except LeafidError as error:
@@ -70,8 +70,8 @@ def to_picture(source: object, name: str) -> Picture:
         return source
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
-        if not isinstance(path, str):
-            raise InputError(f"{name}: {EXPECTED}, found a path of bytes")
+        if not isinstance(path, str) or not path:
+            raise InputError(f"{name}: {EXPECTED}, found {'a path of bytes' if path else 'an empty path'}")
         return Picture(Path(path))
     if hasattr(source, "read"):
         source = source.read()

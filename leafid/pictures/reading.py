@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from leafid.errors import LeafidError, ProblemsError, UsageError, list_first
+from leafid.errors import InputError, LeafidError, ProblemsError, UsageError, list_first
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.collection import Collection, EmptyClass, Omission
 from leafid.pictures.formats import PICTURE_ENDINGS
@@ -90,6 +90,8 @@ def read_collection(
     given = {"label": label_from, "plant": plants_from}
     patterns = {field: tables.compile_pattern(field, pattern) for field, pattern in given.items() if pattern}
     paths = [path] if isinstance(path, (str, os.PathLike)) else path
+    if "" in paths:  # which would mean the current folder
+        raise InputError("expected the paths of pictures or collections, found an empty one")
     collections: list[Collection] = []
     problems: list[str] = []
     for item in map(Path, paths):

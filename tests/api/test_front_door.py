@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 from PIL import Image
@@ -147,3 +148,73 @@ def test_segment_and_measure(test_pictures):
         leafid.measure(image[:100], leaf, "geometry")
     with pytest.raises(leafid.LeafidError, match="unknown descriptor family"):
         leafid.measure(image, leaf, ["geometrie"])
+
+
+@pytest.mark.parametrize("jobs", ["2", True, 1.5, 0, None, io.BytesIO()], ids=repr)
+def test_jobs_are_a_whole_number(jobs, model, test_pictures, drawn):
+    file = test_pictures.pictures[0].file
+    calls = [
+        lambda: list(model.identify(file, jobs=jobs)),
+        lambda: model.identify_plant([file], jobs=jobs),
+        lambda: leafid.train(drawn, jobs=jobs),
+        lambda: leafid.extend(model, drawn, jobs=jobs),
+        lambda: LeafDescriptor(["hu"], jobs=jobs).fit_transform([file]),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"^jobs: expected a whole number of processes") as caught:
+            call()
+        assert isinstance(caught.value, leafid.LeafidError)
+        assert " at 0x" not in str(caught.value)
+    for number in (np.int64(1), -1, -5):
+        assert len(list(model.identify(file, jobs=number))) == 1
+
+
+def test_an_empty_path_is_not_the_current_folder(model, drawn, tmp_path, monkeypatch):
+    monkeypatch.chdir(drawn)
+    calls = [
+        lambda: list(model.identify("")),
+        lambda: list(model.identify([""])),
+        lambda: model.identify_plant(""),
+        lambda: leafid.read_collection(""),
+        lambda: leafid.read_collection(["", drawn]),
+        lambda: leafid.segment("", "scan"),
+        lambda: leafid.train(""),
+        lambda: leafid.train(drawn, cache=""),
+        lambda: leafid.train(drawn, recipe=""),
+        lambda: leafid.load_model(""),
+        lambda: LeafDescriptor(["hu"]).fit_transform([""]),
+    ]
+    (drawn / "recipe.toml").write_text("")
+    for call in calls:
+        with pytest.raises(leafid.LeafidError, match=r"empty|found ''|no such recipe"):
+            call()
+    (drawn / "recipe.toml").unlink()
+
+
+def test_messages_name_no_addresses(model, drawn):
+    """Pillow names the object in memory that it reads a file from."""
+    damaged = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(17) + b"\x00\x00\x00\x00IEND\xaeB`\x82"
+    (answer,) = model.identify(io.BytesIO(damaged))
+    assert answer.problem.startswith("picture: expected ")
+    messages = [answer.problem]
+    for call in (
+        lambda: leafid.segment(damaged, "scan"),
+        lambda: leafid.train(io.BytesIO()),
+        lambda: leafid.segment(drawn, io.BytesIO()),
+    ):
+        with pytest.raises(leafid.LeafidError) as caught:
+            call()
+        messages.append(str(caught.value))
+    assert not [message for message in messages if " at 0x" in message or "BytesIO object" in message]
+
+
+@pytest.mark.parametrize("bits", [8, 12])
+def test_a_picture_that_is_nearly_black_is_hinted_at(bits, cli, test_pictures, tmp_path):
+    image = leafid.read_image(test_pictures.pictures[0].file)
+    file = tmp_path / "leaf.png"
+    deep = image.astype(np.uint16) * 257 >> (16 - bits)
+    assert cv2.imwrite(str(file), image if bits == 8 else deep)
+    # The second time, the features come from the cache.
+    for _ in range(2):
+        found = cli("predict", file, "--assume-type", "scan-like", "--cache", tmp_path / "cache")
+        assert found.err.count("leaf.png: nearly black, its highest value is ") == (bits == 12)
