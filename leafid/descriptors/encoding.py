@@ -18,7 +18,7 @@ _N_ITERATIONS, _SEEDED_PER_MODE, _MIN_VARIANCE = 20, 100, np.float32(1e-4)
 _MIN_LOGARITHM = np.float32(-40)
 
 
-class _ProjectedEncoder(ABC):
+class Encoder(ABC):
     """Encoder of sets of local features by tables learned from short uncorrelated rows, one for each feature.
 
     The tables have `n_modes` rows: Gaussians of a mixture, or visual words. `n_components` principal components of a
@@ -31,12 +31,6 @@ class _ProjectedEncoder(ABC):
 
     #: Names of the learned tables; each is an attribute that ends in an underscore.
     tables: ClassVar[tuple[str, ...]]
-
-    mean_: np.ndarray
-    components_: np.ndarray
-    scale_: np.ndarray
-    position_mean_: np.ndarray
-    position_scale_: np.ndarray
 
     def __init__(self, n_modes: int, n_components: int, position_weight: float = 0.0, seed: int = 0) -> None:
         self.n_modes = n_modes
@@ -141,7 +135,7 @@ def _list_positions(features: LocalFeatures) -> np.ndarray:
     return np.column_stack([features.positions, features.scales])
 
 
-class FisherEncoder(_ProjectedEncoder):
+class FisherEncoder(Encoder):
     """Encoder of sets of local features as Fisher vectors with power and L2 normalisation.
 
     The mixture has diagonal covariances.
@@ -153,10 +147,6 @@ class FisherEncoder(_ProjectedEncoder):
     """
 
     tables = ("weights", "means", "variances")
-
-    weights_: np.ndarray
-    means_: np.ndarray
-    variances_: np.ndarray
 
     @property
     def n_features(self) -> int:
@@ -217,7 +207,7 @@ class FisherEncoder(_ProjectedEncoder):
         return s_0, s_1, s_2
 
 
-class BagOfWordsEncoder(_ProjectedEncoder):
+class BagOfWordsEncoder(Encoder):
     """Encoder of sets of local features as histograms of visual words, which sum to 1.
 
     The words, ``words_``, float32 (n_modes, n_values), are the centres of k-means.
@@ -229,8 +219,6 @@ class BagOfWordsEncoder(_ProjectedEncoder):
     """
 
     tables = ("words",)
-
-    words_: np.ndarray
 
     @property
     def n_features(self) -> int:
@@ -253,6 +241,5 @@ class BagOfWordsEncoder(_ProjectedEncoder):
         return (counts / len(rows)).astype(np.float32)
 
 
-Encoder = FisherEncoder | BagOfWordsEncoder
 #: The encoders by the name that recipes have for them.
 ENCODERS: dict[str, type[Encoder]] = {"fisher": FisherEncoder, "words": BagOfWordsEncoder}

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from leafid.features.compositing import composite_photo
-from leafid.features.extractor import PictureViews, Sought, make_views, segment_as_type
+from leafid.features.extractor import PictureViews, Sought, cover_whole, make_views, segment_as_type
 from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Segmentation
@@ -63,9 +63,8 @@ class Original:
         leaf that is not found but known, classifiers would not learn how segmentation varies.
         """
         if augmentation is None:
-            if self._sought != "nothing":
-                return PictureViews(self._image, self._leaf)
-            return make_views(self._image, self._type, "nothing")
+            leaf = cover_whole(self._image, 1.0) if self._sought == "nothing" else self._leaf
+            return PictureViews(self._image, leaf)
         image, acquisition_type = self._image, self._type
         if augmentation.kind == "jitter":
             image = jitter_picture(image, augmentation.number, acquisition_type)

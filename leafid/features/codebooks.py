@@ -1,13 +1,13 @@
 """Learns the encoders of a recipe (its codebooks) from local features that are sampled from some pictures."""
 
 import hashlib
-import io
 import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 
 import numpy as np
+from safetensors.numpy import load, save
 
 from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local import LocalFeatures, concatenate_features
@@ -83,7 +83,7 @@ def _learn_from(
     view = f"{longest_side} with petiole" if sought == "leaf" else f"{longest_side}"
     keys = {name: _make_key(pictures, own, view, loader, seed) for name, own in experts.items() if loader.cache}
     cached = loader.cache.get(list(keys.values())) if loader.cache else {}
-    learned = {name: encoders[name].set_state(_parse_state(cached[key])) for name, key in keys.items() if key in cached}
+    learned = {name: encoders[name].set_state(load(cached[key])) for name, key in keys.items() if key in cached}
     missing = {name: expert for name, expert in experts.items() if name not in learned}
     if not missing:
         return learned, {}
@@ -100,12 +100,13 @@ def _learn_from(
             problems[name] = str(error)
         else:
             if loader.cache:
-                loader.cache.put([(keys[name], _dump_state(learned[name].get_state()))])
+                state = {key: np.asarray(array, order="C") for key, array in learned[name].get_state().items()}
+                loader.cache.put([(keys[name], save(state))])
     return learned, problems
 
 
 def _make_key(pictures: Sequence[Picture], expert: Expert, view: str, loader: FeatureLoader, seed: int) -> bytes:
-    settings = f"codebook 2|{FEATURE_VERSION}|{view}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
+    settings = f"codebook 3|{FEATURE_VERSION}|{view}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
     contents = [f"{picture.type} {loader.hash_picture(picture)}" for picture in pictures]
     return hashlib.sha256("|".join([settings, *contents]).encode()).digest()
 
@@ -122,14 +123,3 @@ def _sample_picture(
         order = np.random.default_rng(seed).permutation(len(features))
         sampled[name] = features.take(np.sort(order[:_SAMPLED_PER_PICTURE]))
     return sampled
-
-
-def _dump_state(state: dict[str, np.ndarray]) -> bytes:
-    stream = io.BytesIO()
-    np.savez(stream, **state)  # type: ignore[arg-type]  # of the keyword allow_pickle
-    return stream.getvalue()
-
-
-def _parse_state(value: bytes) -> dict[str, np.ndarray]:
-    with np.load(io.BytesIO(value), allow_pickle=False) as archive:
-        return dict(archive)

@@ -89,13 +89,11 @@ def _cut_out(image: Image, leaf: Segmentation) -> list[Image]:
 def _paint_background(pyramid: list[Image], random: np.random.Generator, rows: int, cols: int) -> Image:
     small_rows, small_cols = max(1, rows // 4), max(1, cols // 4)
     shorter = min(small_rows, small_cols)
-    own = np.array(cv2.mean(pyramid[-1][..., :3], pyramid[-1][..., 3])[:3])
-    colour = (
-        own if random.random() < _OWN_COLOUR_SHARE else random.uniform(*_GREY_LEVEL) * random.uniform(0.85, 1.15, 3)
-    )
-    clouds = cv2.resize(
-        random.uniform(0, 1, (4, 5, 3)).astype(np.float32), (small_cols, small_rows), interpolation=cv2.INTER_CUBIC
-    )
+    colour = np.array(cv2.mean(pyramid[-1][..., :3], pyramid[-1][..., 3])[:3])
+    if random.random() >= _OWN_COLOUR_SHARE:
+        colour = random.uniform(*_GREY_LEVEL) * random.uniform(0.85, 1.15, 3)
+    noise = random.uniform(0, 1, (4, 5, 3)).astype(np.float32)
+    clouds = cv2.resize(noise, (small_cols, small_rows), interpolation=cv2.INTER_CUBIC)
     light = (0.6 + 0.8 * clouds.mean(axis=2, keepdims=True)) * (0.9 + 0.2 * clouds)
     background = np.clip(colour * random.uniform(0.15, 1.1) * light, 0, 255).astype(np.uint8)
     for _ in range(random.integers(*_N_BACKGROUND)):
@@ -182,8 +180,7 @@ def _choose_perspective(
     tilt = random.uniform(-_TILT, _TILT, 2) / max(rows, cols)
     to_origin = np.array([[1, 0, -(cols - 1) / 2], [0, 1, -(rows - 1) / 2], [0, 0, 1]])
     to_centre = np.array([[1, 0, centre[0]], [0, 1, centre[1]], [0, 0, 1]])
-    matrix: NDArray[np.float64] = to_centre @ np.vstack([np.column_stack([linear, [0, 0]]), [*tilt, 1]]) @ to_origin
-    return matrix
+    return to_centre @ np.vstack([np.column_stack([linear, [0, 0]]), [*tilt, 1]]) @ to_origin
 
 
 def _rotate(angle: float) -> NDArray[np.float64]:

@@ -26,9 +26,7 @@ from leafid.workers import check_jobs, ordered_map
 T = TypeVar("T")
 #: ``progress(items, total, caption)`` passes the items on.
 Progress = Callable[[Iterable[T], int, str], Iterator[T]]
-#: Names a value of a picture: of a measure, or the number of an augmentation and an expert's name.
-Name = str | tuple[int, str]
-#: Values of a picture by name, each with one axis.
+#: Values of a picture, each with one axis, by the key of a measure, or an augmentation's number and an expert's name.
 Values = dict[Any, np.ndarray]
 #: What is extracted features of: None for the picture itself.
 Augmentations = Sequence[Augmentation | None]
@@ -59,11 +57,12 @@ class _Source:
     #: ``measure(image, picture, names)`` returns the values with these names.
     measure: Callable[[np.ndarray, Picture, Sequence[Any]], Values]
 
-    def make_key(self, name: Name, picture: Picture, content_hash: str) -> bytes:
-        """Make the key in the cache of a value of a picture."""
-        return hashlib.sha256(f"{self.keys[name]}|{picture.type}|{content_hash}".encode()).digest()
+    def make_keys(self, picture: Picture, content_hash: str | None) -> dict[Any, bytes]:
+        """Make the keys in the cache of a picture's values, by name; there are none where its content is unknown."""
+        words = {name: f"{key}|{picture.type}|{content_hash}" for name, key in self.keys.items() if content_hash}
+        return {name: hashlib.sha256(text.encode()).digest() for name, text in words.items()}
 
-    def compute(self, missing: tuple[Picture, Sequence[Name]]) -> tuple[str, Values]:
+    def compute(self, missing: tuple[Picture, Sequence[Any]]) -> tuple[str, Values]:
         """Compute values of a picture with some names; also returns the hash of what was read."""
         picture, names = missing
         image, content_hash = read_hashed_image(picture.file, self.longest_side, picture.data)
@@ -103,10 +102,6 @@ class FeatureLoader:
     def with_step(self, step: str) -> "FeatureLoader":
         """Return a loader for a part of the work, which shares the cache and `unreadable`."""
         return replace(self, step=", ".join(filter(None, (self.step, step))))
-
-    def with_progress(self, progress: Progress = pass_through) -> "FeatureLoader":
-        """Return a loader that shows progress in another way, by default none, and shares the rest."""
-        return replace(self, progress=progress)
 
     def load(self, pictures: Sequence[Picture], extractor: FeatureExtractor) -> list[Features | None]:
         """Load the features of pictures of known types; for many pictures see `stream`.
@@ -186,10 +181,7 @@ class FeatureLoader:
             return None
 
     def map_pictures(
-        self,
-        function: Callable[[Any], T],
-        pictures: Sequence[Picture],
-        items: Sequence[Any] | None = None,
+        self, function: Callable[[Any], T], pictures: Sequence[Picture], items: Sequence[Any] | None = None
     ) -> Generator[T | None, None, None]:
         """Apply a function to pictures, or to an item for each, on the workers.
 
@@ -197,7 +189,7 @@ class FeatureLoader:
         """
         guarded = list(zip(pictures, items or pictures, strict=True))
         call = partial(_call_guarded, function)
-        results = ordered_map(call, guarded, self.jobs, _make_failure)
+        results = ordered_map(call, guarded, self.jobs, lambda item, reason: _Problem(f"{item[0].file}: {reason}"))
         for picture, result in zip(pictures, results, strict=True):
             if not isinstance(result, _Problem):
                 yield result
@@ -223,10 +215,11 @@ class FeatureLoader:
                     for picture, own in zip(chunk, names, strict=True):
                         values = found.pop()  # not kept: those of many pictures take much memory
                         content_hash, computed = (next(results) if own else None) or ("", {})
+                        keys = source.make_keys(picture, content_hash)
                         for name, array in computed.items():
                             # Rounded, computed values equal cached ones to the last bit.
                             values[name] = np.clip(array, -_MAX_FLOAT16, _MAX_FLOAT16).astype(np.float16)
-                            waiting.append((source.make_key(name, picture, content_hash), values[name].tobytes()))
+                            waiting.append((keys[name], values[name].tobytes()))
                         is_complete = len(values) == len(source.keys)
                         yield {name: values[name] for name in source.keys} if is_complete else None
                         if len(waiting) >= _COMMIT_EVERY:
@@ -238,14 +231,11 @@ class FeatureLoader:
         """Look up what the cache has of pictures."""
         if self.cache is None:
             return [{} for _ in pictures]
-        hashed = [(picture, self.hash_picture(picture)) for picture in pictures]
-        keys = [
-            {name: source.make_key(name, picture, content_hash) for name in source.keys} if content_hash else {}
-            for picture, content_hash in hashed
-        ]
-        stored = self.cache.get([key for own in keys for key in own.values()])
+        keys = [source.make_keys(picture, self.hash_picture(picture)) for picture in pictures]
+        stored = self.cache.get([key for of_picture in keys for key in of_picture.values()])
         return [
-            {name: np.frombuffer(stored[key], np.float16) for name, key in own.items() if key in stored} for own in keys
+            {name: np.frombuffer(stored[key], np.float16) for name, key in of_picture.items() if key in stored}
+            for of_picture in keys
         ]
 
     def _commit(self, waiting: list[tuple[bytes, bytes]]) -> None:
@@ -275,11 +265,6 @@ def _call_guarded(function: Callable[[Any], Any], guarded: tuple[Picture, Any]) 
             found = f"unexpected {type(error).__name__}: {' '.join(message.split())}"
             message = f"{picture.file}: {found}; this is a bug, please report it"
         return _Problem(message, "".join(traceback.format_exception(error)).rstrip("\n"))
-
-
-def _make_failure(guarded: tuple[Picture, Any], problem: str) -> _Problem:
-    """Make the result for a picture whose worker died or took too long."""
-    return _Problem(f"{guarded[0].file}: {problem}")
 
 
 def _extract_features(

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Meta
 
 from leafid.errors import LeafidError
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import FeatureLoader, pass_through
 from leafid.features.type_features import TYPE_SIDE
 from leafid.grouping import group_by
 from leafid.learning.backing_off import back_off
@@ -177,10 +177,7 @@ class Model:
         return chain.from_iterable(self.predict_batches(pictures, loader, options))
 
     def predict_batches(
-        self,
-        pictures: Sequence[Picture],
-        loader: FeatureLoader,
-        options: Options = DEFAULTS,
+        self, pictures: Sequence[Picture], loader: FeatureLoader, options: Options = DEFAULTS
     ) -> Iterator[list[Answer]]:
         """Identify pictures as `predict` does in batches, so that memory doesn't grow with their number.
 
@@ -193,7 +190,7 @@ class Model:
         recognised: Counter[AcquisitionType] = Counter()
         for groups in _split_into_batches(pictures, options.group_by):
             batch = list(chain(*groups))
-            typed = recognise_missing_types(self.recogniser, batch, loader.with_progress())
+            typed = recognise_missing_types(self.recogniser, batch, replace(loader, progress=pass_through))
             recognised.update(own.type for own, probability in typed.values() if own.type and probability is not None)
             found: dict[int, Answer] = {}
             for type_ in dict.fromkeys(picture.type for picture, _ in typed.values() if picture.type is not None):

@@ -109,8 +109,6 @@ def convert_to_bgr(picture: Image.Image) -> np.ndarray:
 
 def _apply_orientation(image: np.ndarray, orientation: int) -> np.ndarray:
     """Rotate and mirror an image by its EXIF orientation, 1 to 8 (CIPA DC-008, "Exif", tag 274)."""
-    if orientation == 1:
-        return image
     if orientation in {5, 6, 7, 8}:
         image = image.transpose(1, 0, 2)
     if orientation in {3, 4, 7, 8}:

@@ -18,10 +18,7 @@ def compute_fingerprint(pictures: Iterable[Picture]) -> str:
 
     It covers each picture's name, type, species, plant and content.
     """
-    total = hashlib.sha256()
-    for record in sorted(map(_encode_picture, pictures)):
-        total.update(record)
-    return total.hexdigest()
+    return hashlib.sha256(b"".join(sorted(map(_encode_picture, pictures)))).hexdigest()
 
 
 def _encode_picture(picture: Picture) -> bytes:

@@ -10,17 +10,16 @@ import contextlib
 import io
 import os
 import re
-import stat
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from leafid.errors import ImageError
+from leafid.errors import ImageError, LeafidError
+from leafid.files import open_input
 from leafid.pictures.formats import READABLE_FORMATS, identify_format
 
 MAX_PIXELS = 100_000_000
@@ -73,18 +72,13 @@ class Header:
 def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:
     """Read a file; refuse first what is not a plain file, empty, or larger than 1 GiB."""
     try:
-        status = Path(file).stat()
-        # A named pipe or a device would block or never end.
-        if not stat.S_ISREG(status.st_mode):
-            raise ImageError(f"{file}: expected a picture file, found a folder or a device")
-        if not 0 < status.st_size <= MAX_BYTES:
-            limits = f"1 byte to {MAX_BYTES >> 20} MiB"
-            raise ImageError(f"{file}: expected a picture of {limits}, found {status.st_size} bytes")
-        return Path(file).read_bytes()
-    except FileNotFoundError:
-        raise ImageError(f"{file}: no such file") from None
-    except (OSError, ValueError) as error:
-        raise ImageError(f"{file}: can't be read: {getattr(error, 'strerror', None) or error}") from error
+        with open_input(file) as stream:
+            n_bytes = os.fstat(stream.fileno()).st_size
+            if 0 < n_bytes <= MAX_BYTES:
+                return stream.read()
+    except LeafidError as error:
+        raise ImageError(str(error)) from error
+    raise ImageError(f"{file}: expected a picture of 1 byte to {MAX_BYTES >> 20} MiB, found {n_bytes} bytes")
 
 
 def read_header(file: str | os.PathLike[str], data: bytes) -> Header:

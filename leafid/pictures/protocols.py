@@ -52,9 +52,15 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True):
         in what is drawn at random. A `LeafidError` is raised when either part has no picture.
         """
         part = np.array([picture.part or "" for picture in pictures])
+        trained, tested = np.flatnonzero(part == "train"), np.flatnonzero(part == "test")
+        if self.kind == "parts" and not (len(trained) and len(tested)):
+            raise LeafidError(
+                f"expected labelled pictures of parts train and test, found {len(trained)} and {len(tested)}; tell "
+                "parts by folders, by train.txt and test.txt, or by the column split of --metadata"
+            )
         for seed in seeds[:1] if self.kind == "leave-one-out" else seeds:
             if self.kind == "parts":
-                tests = [np.flatnonzero(part == "test")]
+                tests = [tested]
             elif self.kind == "leave-one-out":
                 tests = [*map(np.array, group_by(range(len(pictures)), lambda index: pictures[index].group).values())]
             elif self.by == "plant":
@@ -62,10 +68,7 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True):
             else:
                 tests = split_by_unit(pictures, self.by, self.folds or 5, seed)
             for fold, test in enumerate(tests):
-                training = np.setdiff1d(np.arange(len(pictures)), test)
-                if self.kind == "parts":
-                    training = np.flatnonzero(part == "train")
-                    _check_parts(len(training), len(test))
+                training = trained if self.kind == "parts" else np.setdiff1d(np.arange(len(pictures)), test)
                 split = Split(seed, fold, training, test)
                 yield from self._limit_training(split, pictures) if self.shots else [split]
 
@@ -86,11 +89,3 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True):
         for number in self.shots:
             kept = np.array(sorted(index for index, rank in ranks.items() if rank < number), np.int64)
             yield replace(split, training=kept, setting=count_noun(number, self.shots_of.removesuffix("s")))
-
-
-def _check_parts(n_training: int, n_test: int) -> None:
-    if not n_training or not n_test:
-        raise LeafidError(
-            f"expected labelled pictures of parts train and test, found {n_training} and {n_test}; tell parts by "
-            "folders, by train.txt and test.txt, or by the column split of --metadata"
-        )

@@ -111,20 +111,19 @@ def find_risks(
 
 def warn_of_shared_pictures(pictures: Sequence[Picture]) -> None:
     """Log the warnings of `find_risks` where parts of a collection share a plant, or pictures of one content."""
-    present = (picture for picture in pictures if picture.file.is_file())
-    groups = list(group_by(present, lambda picture: picture.file.stat().st_size).values())
-    # Most pictures of one size differ in their last bytes, and needn't be read.
+    groups = [list(pictures)]
+    # Most pictures differ in size or in their last bytes, and needn't be read.
     for n_bytes in (64, None):
-        mixed = (group for group in groups if len({picture.part for picture in group}) > 1)
+        mixed = [group for group in groups if len({picture.part for picture in group}) > 1]
         groups = [same for group in mixed for same in group_by(group, partial(_hash_end, n_bytes=n_bytes)).values()]
     for line in find_risks(pictures, groups, ["part"]):
         logger.warning("%s", line)
 
 
-def _hash_end(picture: Picture, n_bytes: int | None) -> bytes:
-    """Hash the last bytes of a file, or all; one that can't be read, which is reported elsewhere, is like no other."""
+def _hash_end(picture: Picture, n_bytes: int | None) -> tuple[int, bytes]:
+    """Give the size of a file and hash its last bytes, or all; one that can't be read (see `check_file`) is unique."""
     with suppress(LeafidError), open_input(picture.file) as stream:
-        if n_bytes is not None:
-            stream.seek(max(stream.seek(0, os.SEEK_END) - n_bytes, 0))
-        return hashlib.file_digest(stream, "sha256").digest()
-    return os.fsencode(picture.file)
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(size - (n_bytes or size), 0))
+        return size, hashlib.file_digest(stream, "sha256").digest()
+    return -1, os.fsencode(picture.file)

@@ -60,14 +60,12 @@ def collect_first_species(runs: Iterable[Run], truth: GroundTruth) -> dict[str, 
     """
     named = {}
     for run in runs:
-        own, picture, species = truth.locate(run)
-        is_first = own.rank == 1
-        first, picture = own.select(is_first), picture[is_first]
+        first, picture, species = truth.locate(run.select(run.rank == 1))
         first.check_probabilities()
         run.check_order()
         confidence, is_correct = np.zeros(len(truth)), np.zeros(len(truth), bool)
         confidence[picture] = first.score
-        is_correct[picture] = species[is_first] == truth.encode("species")[1][picture]
+        is_correct[picture] = species == truth.encode("species")[1][picture]
         for type_, indices in select_types(truth).items():
             plants = [truth.unit[index] for index in indices]
             named[f"{run.name}, {type_}"] = FirstSpecies(confidence[indices], is_correct[indices], plants)
@@ -80,11 +78,11 @@ def make_reliability_table(named: Mapping[str, FirstSpecies], first_column: str 
     A single plant has no ECE, as its pictures are correct or wrong together.
     """
     rows: list[list[Cell]] = []
-    for name, own in named.items():
-        n_plants = len(set(own.plants))
-        error = expected_calibration_error(own.confidence, own.is_correct) if n_plants > 1 else None
-        means = accuracy_score(own.is_correct), accuracy_score(own.confidence)
-        rows.append([name, len(own.plants), n_plants, *means, error])
+    for name, first in named.items():
+        n_plants = len(set(first.plants))
+        error = expected_calibration_error(first.confidence, first.is_correct) if n_plants > 1 else None
+        means = accuracy_score(first.is_correct), accuracy_score(first.confidence)
+        rows.append([name, len(first.plants), n_plants, *means, error])
     headings = [first_column, "pictures", "plants", "top-1", "confidence", "ECE"]
     notes = [f"ECE: {N_BINS} bins of equal mass; few plants raise it, even if probabilities are calibrated"]
     return Table("Reliability of the probability of the first species", headings, rows, notes)

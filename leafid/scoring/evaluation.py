@@ -162,13 +162,10 @@ def _list_species(ranking: Any, place: str) -> list[tuple[str, float]]:
     elif not isinstance(entries, (list, tuple)):
         entries = [entries]
     pairs = [(entry, 1 / rank) if isinstance(entry, str) else entry for rank, entry in enumerate(entries, 1)]
+    expected = "species, pairs of species and finite score, the best first, or a mapping of species to scores"
     for pair in pairs:
         match pair:
             case (str(), Real() as score) if parse_finite_number(str(score)) is not None:
-                pass
-            case _:
-                expected = (
-                    "species, pairs of species and finite score, the best first, or a mapping of species to scores"
-                )
-                raise InputError(f"{place}: expected {expected}, found {pair!r}")
+                continue
+        raise InputError(f"{place}: expected {expected}, found {pair!r}")
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0])) if isinstance(ranking, Mapping) else pairs

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,6 +23,8 @@ from leafid.schema import parse_toml
 from leafid.scoring.resampling import Bootstrap, WeightedScore, bootstrap_scores, correct_holm, randomisation_test
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
+
+_SHIPPED = Path(__file__).parent / "experiments"
 
 
 class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
@@ -97,22 +98,15 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
 
 def list_experiments() -> list[str]:
     """List the names of the shipped experiments."""
-    return sorted(entry.name.removesuffix(".toml") for entry in _find_shipped().iterdir())
+    return sorted(file.stem for file in _SHIPPED.iterdir())
 
 
 def read_experiment(name: str) -> Experiment:
     """Read a shipped experiment, or a TOML file; a `LeafidError` says what is wrong with it."""
-    if name in list_experiments():
-        text = (_find_shipped() / f"{name}.toml").read_text(encoding="utf-8")
-    elif Path(name).is_file():
-        text = read_text(name)
-    else:
+    path = _SHIPPED / f"{name}.toml" if name in list_experiments() else Path(name)
+    if not path.is_file():
         raise LeafidError(f"{name}: no such experiment; expected a file, or one of {', '.join(list_experiments())}")
-    return parse_toml(text, Experiment, name)
-
-
-def _find_shipped() -> Any:
-    return resources.files("leafid.scoring") / "experiments"
+    return parse_toml(read_text(path), Experiment, name)
 
 
 @dataclass(frozen=True)

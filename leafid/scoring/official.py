@@ -55,7 +55,10 @@ def format_official_files(
         for run, table in zip(runs, tables, strict=True):
             files[f"{PurePath(run.name).stem}ScoresBy{title}.csv"] = _format_groups(table)
         if len(runs) > 1:
-            files[f"{MEAN_OF_RUNS}ScoresBy{title}.csv"] = _format_groups(_average_tables(tables))
+            # Over the runs that have a score there.
+            scores = {key: [table[key] for table in tables if key in table] for key in sorted(set().union(*tables))}
+            means = {key: sum(of_runs) / len(of_runs) for key, of_runs in scores.items()}
+            files[f"{MEAN_OF_RUNS}ScoresBy{title}.csv"] = _format_groups(means)
     return files
 
 
@@ -118,12 +121,6 @@ def _score_groups(
         # Authors are added up one after the other, which decides the last digit.
         scores[key] = float(average_by_group(author_scores, np.zeros(len(author_scores), np.intp))[0])
     return scores
-
-
-def _average_tables(tables: Sequence[dict[tuple[str, str], float]]) -> dict[tuple[str, str], float]:
-    """Average over the runs that have a score there."""
-    scores = {key: [table[key] for table in tables if key in table] for key in sorted(set().union(*tables))}
-    return {key: sum(found) / len(found) for key, found in scores.items()}
 
 
 def _format_groups(table: dict[tuple[str, str], float]) -> str:

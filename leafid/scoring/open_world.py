@@ -76,13 +76,12 @@ def make_open_world_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
     groups = {name: types == name for name in TYPE_ORDER if is_known[types == name].any()}
     rows: list[list[Cell]] = []
     for run in runs:
-        own, picture, species = truth.locate(run)
-        is_species = np.array([name != UNKNOWN_SPECIES for name in run.species], bool)[own.species_index]
-        first = (own.rank == 1) & is_species
+        is_species = np.array([name != UNKNOWN_SPECIES for name in run.species], bool)[run.species_index]
+        first, picture, species = truth.locate(run.select((run.rank == 1) & is_species))
         best = np.full(len(truth), -np.inf)
-        best[picture[first]] = own.score[first]
+        best[picture] = first.score
         is_correct = np.zeros(len(truth), bool)
-        is_correct[picture[first]] = species[first] == truth.encode("species")[1][picture[first]]
+        is_correct[picture] = species == truth.encode("species")[1][picture]
         is_probability = ((run.score >= 0) & (run.score <= 1)).all()
         for name, is_own in (groups | {ALL: np.ones(len(truth), bool)}).items():
             known, unknown, correct = best[is_own & is_known], best[is_own & ~is_known], is_correct[is_own & is_known]

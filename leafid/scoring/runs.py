@@ -1,9 +1,4 @@
-"""A run in memory, its names, and writing it as a run file of the ImageCLEF 2011 plant task.
-
-References
-----------
-.. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF 2011; package README, section 3.
-"""
+"""A run in memory, its names, and writing it as a run file (`leafid.scoring.run_reading`)."""
 
 from __future__ import annotations
 

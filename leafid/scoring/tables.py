@@ -59,8 +59,6 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
             for table in tables
         ]
         return json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    if form not in _TABULATE:
-        raise ValueError(f"expected a table format ({', '.join(FORMATS)}), found {form!r}")
     return "\n".join(_format_table(table, form, digits) for table in tables)
 
 
@@ -95,13 +93,6 @@ def _clean_number(cell: Cell) -> Cell:
 
 
 def _format_table(table: Table, form: str, digits: int) -> str:
-    text = _format_cells(table, form, digits)
-    if form == "latex":
-        return "".join(f"% {line}\n" for line in (table.title, *table.notes) if line) + text + "\n"
-    return "\n".join([*filter(None, [table.title]), text, *table.notes]) + "\n"
-
-
-def _format_cells(table: Table, form: str, digits: int) -> str:
     from tabulate import tabulate  # many commands need the list of formats, few a table
 
     is_text = [any(isinstance(row[column], str) for row in table.rows) for column in range(len(table.columns))]
@@ -110,11 +101,13 @@ def _format_cells(table: Table, form: str, digits: int) -> str:
     alignment = ["left" if text else "right" for text in is_text] if rows else None
     keywords = {"disable_numparse": True, "colalign": alignment}
     text = tabulate(rows, list(table.columns), _TABULATE[form], **keywords)
-    if form == "text" and max(map(len, text.split("\n"))) > WIDTH:
+    if form == "latex":
+        return "".join(f"% {line}\n" for line in (table.title, *table.notes) if line) + text + "\n"
+    if max(map(len, text.split("\n"))) > WIDTH:
         # tabulate pads headings, but not cells.
         widths = [max(map(len, column)) for column in zip(table.columns, *rows, strict=True)]
         text = tabulate([table.columns, ["-" * width for width in widths], *rows], (), "plain", **keywords)
-    return text
+    return "\n".join([*filter(None, [table.title]), text, *table.notes]) + "\n"
 
 
 def format_cell(cell: Cell, digits: int = 3) -> str:

@@ -104,9 +104,9 @@ class GroundTruth:
     def warn_of_families(self, runs: Iterable[Run]) -> None:
         """Warn of genera that runs name first and whose family isn't known, so that it counts as wrong."""
         for run in runs:
-            own, picture, _ = self.locate(run)
-            is_counted = (own.rank == 1) & (np.array(self.family)[picture] != UNKNOWN)
-            named = {run.species[index] for index in own.species_index[is_counted].tolist()} - {UNKNOWN_SPECIES}
+            first, picture, _ = self.locate(run.select(run.rank == 1))
+            is_counted = np.array(self.family)[picture] != UNKNOWN
+            named = {run.species[index] for index in first.species_index[is_counted].tolist()} - {UNKNOWN_SPECIES}
             if unknown := {parse_genus(name) for name in named} - self.known.family_of.keys():
                 problem = f"expected genera of known families, found {', '.join(sorted(unknown))}, which count as wrong"
                 logger.warning("%s: %s; name a collection that has them (--taxonomy)", run.name, problem)

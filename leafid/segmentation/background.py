@@ -76,8 +76,7 @@ def _is_leaf(plane: Values, basis: Values, samples: Values, rows: int, cols: int
 def _sum_squares(differences: Values) -> Values:
     """Sum the squares of three channels; shape (n,) from (3, n)."""
     squares = differences * differences
-    total: Values = squares[0] + squares[1] + squares[2]
-    return total
+    return squares[0] + squares[1] + squares[2]
 
 
 def _compute_upper_median(values: Values) -> float:

@@ -82,10 +82,7 @@ def _fit_square(corners: np.ndarray, angle: float, size: int) -> np.ndarray:
     rotated = rotation @ corners.T
     low, high = rotated.min(axis=1), rotated.max(axis=1)
     scale = (1 - 2 * _MARGIN) * size / max(float((high - low).max()) + 1, 1.0)
-    matrix = np.empty((2, 3))
-    matrix[:, :2] = scale * rotation
-    matrix[:, 2] = (size - 1) / 2 - scale * (low + high) / 2
-    return matrix
+    return np.column_stack([scale * rotation, (size - 1) / 2 - scale * (low + high) / 2])
 
 
 def find_petiole_foot(segmentation: Segmentation) -> np.ndarray | None:

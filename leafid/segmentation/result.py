@@ -45,7 +45,6 @@ def find_bounding_box(mask: Mask) -> tuple[int, int, int, int]:
 
     Examples
     --------
-    >>> import numpy as np
     >>> mask = np.zeros((4, 5), bool)
     >>> mask[1:3, 2:5] = True
     >>> find_bounding_box(mask)
@@ -69,8 +68,7 @@ def downsample2(image: NDArray[Value]) -> NDArray[Value]:
     shape (H, W) or (H, W, C), H and W at least 2.
     """
     rows, cols = image.shape[0] // 2, image.shape[1] // 2
-    result: NDArray[Value] = cv2.resize(image[: 2 * rows, : 2 * cols], (cols, rows), interpolation=cv2.INTER_AREA)
-    return result
+    return cv2.resize(image[: 2 * rows, : 2 * cols], (cols, rows), interpolation=cv2.INTER_AREA)
 
 
 def downsample2_until(image: Image, size: int) -> Image:

@@ -201,10 +201,8 @@ def _mark_undecided(distance: Plane, cuts: Plane) -> Plane:
     """Mark the reduced pixels whose full-resolution pixels must be classified: near the cut, or beside one across."""
     low = cv2.convertScaleAbs(cuts, alpha=_CERTAIN_SHEET)
     high = cv2.convertScaleAbs(cuts, alpha=_CERTAIN_LEAF)
-    marked = cv2.compare(cv2.dilate(distance, _SQUARE), low, cv2.CMP_GT) & cv2.compare(
-        cv2.erode(distance, _SQUARE), high, cv2.CMP_LT
-    )
-    return marked & 1
+    is_above = cv2.compare(cv2.dilate(distance, _SQUARE), low, cv2.CMP_GT)
+    return is_above & cv2.compare(cv2.erode(distance, _SQUARE), high, cv2.CMP_LT) & 1
 
 
 def _mark_rim(mask: Plane) -> Plane:

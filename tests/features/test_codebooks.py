@@ -108,15 +108,6 @@ def test_without_readable_pictures_no_codebook_is_learned(pictures):
     )
 
 
-def test_a_state_is_never_unpickled():
-    import io
-
-    stream = io.BytesIO()
-    np.savez(stream, a=np.array([object()], dtype=object))
-    with pytest.raises(ValueError, match="allow_pickle"):
-        module._parse_state(stream.getvalue())
-
-
 def test_each_picture_contributes_at_most_200_features(pictures):
     dense = Expert(descriptor="dense-sift", size=160, scales=2, modes=2, components=4)
     counts = [len(module._sample_picture({"dense": dense}, 400, "leaf", 0, picture)["dense"]) for picture in pictures]

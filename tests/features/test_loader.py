@@ -10,7 +10,7 @@ import pytest
 from leafid.features import loader as module
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import FeatureExtractor, Features
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import FeatureLoader, pass_through
 from leafid.features.recipe import Expert
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType
@@ -222,7 +222,7 @@ def test_loaders_of_steps_share_what_was_found(pictures):
     pictures[0].file.write_bytes(b"")
     loader = FeatureLoader(progress=lambda items, total, caption: captions.append(caption) or iter(items), step="1/2")
     loader.with_step("scan").load(pictures[:1], SHAPE)
-    loader.with_step("photo").with_progress().load(pictures[:1], SHAPE)
+    replace(loader.with_step("photo"), progress=pass_through).load(pictures[:1], SHAPE)
     assert captions == ["1/2, scan: describe"]
     assert list(loader.unreadable) == [pictures[0].file]
 

@@ -113,7 +113,7 @@ def test_a_named_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(LeafidError, match=r"pipe: expected a file, found a named pipe or a device$"):
         read_xml(tmp_path / "pipe")
-    with pytest.raises(LeafidError, match=r"pipe: expected a picture file, found a folder or a device$"):
+    with pytest.raises(LeafidError, match=r"pipe: expected a file, found a named pipe or a device$"):
         read_image(tmp_path / "pipe")
 
 

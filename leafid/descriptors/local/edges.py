@@ -16,12 +16,7 @@ from leafid.descriptors.local.gradients import (
     describe_turned_patches,
     order_orientations,
 )
-from leafid.descriptors.local.grid import (
-    Grid,
-    LocalFeatures,
-    sample_by_weight,
-    weigh_positions,
-)
+from leafid.descriptors.local.grid import Grid, LocalFeatures, sample_by_weight, weigh_positions
 from leafid.descriptors.local.sift import normalise_patches
 
 # Edges have at least the first gradient, in grey levels a pixel; beyond the second they count no more.
@@ -61,7 +56,8 @@ def extract_edge_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Gri
     # Columns run a quarter turn to the left of the rows.
     columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
     descriptors = describe_turned_patches([level.picture for level in levels], owners, points, directions, columns)
-    _mirror_patches(descriptors)
+    mirrored = np.flatnonzero((descriptors * descriptors) @ _RIGHT_OR_LEFT > 0)
+    descriptors[mirrored] = descriptors.take(mirrored, axis=0).take(_MIRRORED, axis=1)
     shapes = np.array([level.shape for level in levels], np.float32)
     scales = np.log2(N_CELLS * CELL / shapes.max(axis=1))
     positions = (points + np.float32(0.5)) / shapes[owners]
@@ -152,9 +148,3 @@ def _measure_lengths(down: np.ndarray, right: np.ndarray, indices: np.ndarray) -
     """Measure the lengths of some gradients of two planes, int16 (n_pixels,): float32 (n,)."""
     rows, cols = (plane.take(indices).astype(np.float32) for plane in (down, right))
     return np.asarray(np.sqrt(rows * rows + cols * cols))
-
-
-def _mirror_patches(descriptors: np.ndarray) -> None:
-    """Mirror the patches, float32 (n, 128), whose right half has the stronger gradients, in place."""
-    mirrored = np.flatnonzero((descriptors * descriptors) @ _RIGHT_OR_LEFT > 0)
-    descriptors[mirrored] = descriptors.take(mirrored, axis=0).take(_MIRRORED, axis=1)

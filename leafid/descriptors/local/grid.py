@@ -10,14 +10,7 @@ from typing import Literal
 import cv2
 import numpy as np
 
-from leafid.descriptors.local.gradients import (
-    CELL,
-    N_CELLS,
-    N_ORIENTATIONS,
-    SIFT_LENGTH,
-    Pyramid,
-    order_orientations,
-)
+from leafid.descriptors.local.gradients import CELL, N_CELLS, N_ORIENTATIONS, SIFT_LENGTH, Pyramid, order_orientations
 from leafid.segmentation.result import downsample2
 
 # Symmetry k is turned counter-clockwise by k // 2 quarters, and then mirrored where k is odd.

@@ -34,12 +34,11 @@ def extract_outline_sift(grey: Pyramid, region: np.ndarray | None = None, grid: 
     """
     grid = grid or Grid()
     contours = [] if region is None else _find_outlines(region)
-    if not contours:
+    levels = list(grey.read_levels(grid.scales))
+    if not contours or not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
     outline, lengths = np.concatenate(contours), np.array([len(contour) for contour in contours])
-    size, levels = np.array(grey.picture.shape, np.float32), list(grey.read_levels(grid.scales))
-    if not levels:
-        return LocalFeatures.zeros(0, SIFT_LENGTH)
+    size = np.array(grey.picture.shape, np.float32)
     ratios = np.array([level.shape for level in levels], np.float32) / size
     sides = N_CELLS * CELL / ratios.max(axis=1)
     counts = np.maximum(len(outline) / sides * N_CELLS, 1).astype(int)

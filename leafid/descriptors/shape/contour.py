@@ -8,9 +8,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import downsample2
+from leafid.segmentation.result import Mask, downsample2
 
-Mask = NDArray[np.bool_]
 Points = NDArray[np.float64]  # contour points, float64 (n, 2), rows and columns
 
 SIDE = 240.0  # √area of a normalised shape, in pixels; at 160, fine teeth and accuracy were lost

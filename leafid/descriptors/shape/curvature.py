@@ -73,7 +73,6 @@ def compute_soft_histograms(values: NDArray[np.float64], bins: int) -> NDArray[n
 
     Examples
     --------
-    >>> import numpy as np
     >>> compute_soft_histograms(np.array([[0.0], [0.5]]), 2).tolist()
     [[0.75, 0.25]]
     """

@@ -58,9 +58,8 @@ def measure_teeth(shape: Shape) -> Signals:
     """
     signals = compute_margin_signals(shape.contour, SMOOTHINGS) / np.float32(shape.side)
     spectra = np.fft.rfft(signals).astype(np.complex64, copy=False)
-    return np.concatenate(
-        [_summarise_teeth(spectra, signals.shape[1]), _summarise_spectrum(spectra[-1] / signals.shape[1])]
-    )
+    teeth = _summarise_teeth(spectra, signals.shape[1])
+    return np.concatenate([teeth, _summarise_spectrum(spectra[-1] / signals.shape[1])])
 
 
 def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Signals:

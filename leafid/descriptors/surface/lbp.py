@@ -87,7 +87,6 @@ def compute_fourier_features(counts: NDArray[np.integer]) -> NDArray[np.float32]
 
     Examples
     --------
-    >>> import numpy as np
     >>> codes = np.zeros(256, int)
     >>> codes[[0b1, 0b100]] = 3, 1  # a single one, in two directions a quarter turn apart
     >>> [round(float(value), 3) for value in compute_fourier_features(codes)[:5]]
@@ -117,8 +116,7 @@ def build_pyramid(grey: NDArray[np.uint8], levels: int) -> list[NDArray[np.int16
 
 def pad_level(level: NDArray[Value]) -> NDArray[Value]:
     """Repeat the edge of a level, (H, W), beyond it: rings around all its pixels lie in the padded level."""
-    padded: NDArray[Value] = cv2.copyMakeBorder(level, _REACH, _REACH, _REACH, _REACH, cv2.BORDER_REPLICATE)
-    return padded
+    return cv2.copyMakeBorder(level, _REACH, _REACH, _REACH, _REACH, cv2.BORDER_REPLICATE)
 
 
 def erode_by_rings(leaf: NDArray[np.uint8]) -> dict[int, NDArray[np.uint8]]:

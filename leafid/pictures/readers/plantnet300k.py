@@ -70,12 +70,9 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
 
 
 def _find_file(path: Path, ending: str) -> Path | None:
-    folder = path.resolve()
-    for candidate in (folder, folder.parent, folder.parent.parent):
-        for file in folders.list_files(candidate, {".json"}):
-            if file.name.endswith(ending):
-                return file
-    return None
+    places = [path.resolve(), *path.resolve().parents][:3]
+    files = (file for place in places for file in folders.list_files(place, {".json"}))
+    return next((file for file in files if file.name.endswith(ending)), None)
 
 
 def _read_taxa(file: Path) -> dict[str, Taxon]:
