@@ -8,7 +8,7 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from leafid.errors import LeafidError, UsageError
 from leafid.pictures import READERS, AcquisitionType
@@ -16,6 +16,7 @@ from leafid.scoring.tables import FORMATS
 from leafid.textfiles import parse_finite_number
 
 TYPES = tuple(map(str, AcquisitionType))
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -119,9 +120,12 @@ _job_count = number_type("a number of processes, or -1 for one a core", lambda v
 _seed = number_type("a whole number from 0 to 2000000000", lambda value: 0 <= value <= 2_000_000_000, int)
 
 
-def positive_ints(word: str) -> list[int]:
-    """Parse whole numbers from 1 up, separated by commas."""
-    return [positive_int(item) for item in word.split(",")]
+def list_type(parse: Callable[[str], T]) -> Callable[[str], list[T]]:
+    """Make an argparse type of values separated by commas, each parsed by a function."""
+    return lambda word: [parse(item) for item in word.split(",")]
+
+
+positive_ints = list_type(positive_int)
 
 
 def nonempty_word(word: str) -> str:

@@ -29,19 +29,14 @@ def open_text(path: str | None, environment: Environment) -> Iterator[Callable[[
         yield lambda text: stream.write(text.encode(errors="backslashreplace").decode())
 
 
-def refuse_inputs(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Raise a `UsageError` when an output has the name of a picture, or is an input."""
+def check_output(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Check before the work that an output can be written, has no name of a picture, and overwrites no input."""
     target = resolve_symlink(output)
     # `leafid predict --output garden/*.jpg` would overwrite its first picture.
     if target.suffix.lower() in PICTURE_ENDINGS:
         raise UsageError(f"--output {output}: expected a name without the ending of a picture, found {target.suffix}")
     if target.is_file() and any(Path(path).exists() and target.samefile(path) for path in inputs):
         raise UsageError(f"--output {output}: expected a file of its own, found one that is read; name another")
-
-
-def check_output(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Check before the work that an output can be written, and overwrites no input."""
-    refuse_inputs(output, inputs)
     check_writable(output)
 
 

@@ -29,7 +29,6 @@ from leafid.cli.computing import open_loader, read_pictures
 from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import FORMATS, Selector, make_format
 from leafid.cli.outputs import check_output, open_text
-from leafid.cluster import on_cluster
 from leafid.errors import UsageError
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.learning.thresholds import SetRule, select_set
@@ -97,11 +96,7 @@ def run(options: Options, environment: Environment) -> int:
         rank_rejected=bool(options.top or options.set or options.back_off),
     )
     n_answered, n_empty, separator = 0, 0, own_format.head
-    with (
-        on_cluster(options.cluster, options.jobs),
-        open_loader(options, environment) as loader,
-        open_text(options.output, environment) as write,
-    ):
+    with open_loader(options, environment) as loader, open_text(options.output, environment) as write:
         for answer in model.predict(pictures, loader, rules):
             entries = list(own_format.format(answer))
             n_answered += sum(not own.problem for own in answer.expand())
