@@ -22,8 +22,6 @@ from leafid.errors import LeafidError
 from leafid.pool import WorkerPool, count_workers
 
 _port = number_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535, int)
-
-_WARM_UP = "leafid.pages.model_workers:warm_up"
 # Time for a worker to start and to read the model, in seconds.
 _START_SECONDS = 120.0
 
@@ -45,7 +43,7 @@ def run(options: Options, environment: Environment) -> int:
         workers = WorkerPool(count_workers(options.jobs))
         try:
             # This process imports the same meanwhile, which takes longer than an answer.
-            first = workers.submit_by_name(_WARM_UP, options.model, seconds=_START_SECONDS)
+            first = workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
             from leafid.pages.model_workers import ModelWorkers
             from leafid.pages.site import list_host_names, run_server
 
@@ -63,6 +61,12 @@ def run(options: Options, environment: Environment) -> int:
         finally:
             workers.close()
     return 0
+
+
+def _warm_up(model: str | None) -> None:
+    from leafid.pages.model_workers import warm_up  # here, so that only the worker waits for it
+
+    warm_up(model)
 
 
 def _listen(host: str, port: int) -> socket.socket:
