@@ -56,8 +56,10 @@ def score_annotation(
                 scores[identity] = {"selection-f1": f1, "selection-precision": precision, "selection-recall": recall}
             case Subtask.ILLUSTRATION:
                 ranking = found.get(identity, ())
-                scores[identity] = {f"recall-at-{k}": metrics.recall_at(true[0], ranking, k) for k in ranks}
-                scores[identity] |= {f"success-at-{k}": metrics.success_at(true[0], ranking, k) for k in ranks}
+                recalls = {k: metrics.recall_at(true[0], ranking, k) for k in ranks}
+                scores[identity] = {f"recall-at-{k}": recall for k, recall in recalls.items()}
+                # The task's wording of recall: 1 if any of the document's pictures is among the first k.
+                scores[identity] |= {f"success-at-{k}": float(recall > 0) for k, recall in recalls.items()}
             case Subtask.LOCATION:
                 place = found.get(identity)
                 distance = metrics.great_circle_distance(true[0], place, radius) if place else math.pi * radius
