@@ -1,5 +1,6 @@
 """Starts the command line."""
 
+import os
 import sys
 
 
@@ -7,11 +8,16 @@ def run() -> None:
     """Run the command of this process and end it; what goes wrong while modules are imported prints one line, too."""
     # Nothing is imported before: Ctrl-C would print a traceback.
     try:
+        import signal
+
+        handler = signal.getsignal(signal.SIGINT)
+        signal.signal(signal.SIGINT, _exit_at_once if callable(handler) else handler)
         from leafid.memory import check_address_space
 
         check_address_space()
         from leafid.cli.main import main
 
+        signal.signal(signal.SIGINT, handler)
         status = main()
     except KeyboardInterrupt:
         sys.stderr.write("leafid: interrupted\n")
@@ -28,6 +34,12 @@ def run() -> None:
     # The interpreter's end would print a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(status)
+
+
+def _exit_at_once(*_: object) -> None:
+    """End the process as after an interruption: the import of a compiled module may turn an exception into another."""
+    os.write(2, b"leafid: interrupted\n")
+    os._exit(130)
 
 
 if __name__ == "__main__":

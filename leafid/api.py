@@ -64,7 +64,7 @@ def train(
     only_type : {"scan", "scan-like", "photo"}, optional
         Train for this type only.
     jobs : int
-        Number of worker processes; -1 uses every core. The model doesn't depend on it.
+        Number of worker processes, as for `leafid.Model.identify`. The model doesn't depend on it.
     cache : path or bool
         The folder that keeps computed features: True for that of the commands (``$LEAFID_CACHE``, or
         ``~/.cache/leafid``), False for none.

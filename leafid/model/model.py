@@ -36,8 +36,9 @@ _log = logging.getLogger(__name__)
 
 #: Number of pictures that are identified together.
 BATCH_SIZE = 256
-# The highest value of a picture of 14 bits in a file of 16, and one.
+# Above the values of a picture of 14 bits in a file of 16.
 _DARK = 64
+_BRIGHTEN = "brighten it; multiply values of 12 bits in a file of 16 bits by 16, of 14 bits by 4"
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class Model:
         assume_type : {"scan", "scan-like", "photo"}, optional
             Take all pictures for this type. By default the type is the one that a collection tells, or is recognised.
         jobs : int
-            Number of worker processes; -1 uses every core.
+            Number of worker processes; -1 uses every core. A script needs ``if __name__ == "__main__":`` for several.
         sessions : bool
             Let pictures of one author, day and place support one another, where a collection tells these.
         reject_at : float
@@ -250,8 +251,11 @@ class Model:
             # A product of one row takes less time than to start threads for it.
             with get_blas_controller().limit(limits=1):
                 answer = own.answer(picture, features, reject_at, self.common_names)
-            if answer.decision == "no-leaf":
-                _warn_of_darkness(picture)
+            if (
+                answer.decision == "no-leaf"
+                and read_hashed_image(picture.file, TYPE_SIDE, picture.data)[0].max() < _DARK
+            ):
+                _log.warning("%s: nearly black; %s", picture.file, _BRIGHTEN)
             yield index, replace(answer, type_probability=probability)
 
     def _back_off(self, answer: Answer) -> Answer:
@@ -268,13 +272,6 @@ class Model:
         n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
         rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
         return replace(answer, decision=rank if answer.decision == "species" else answer.decision, backed_off=named)
-
-
-def _warn_of_darkness(picture: Picture) -> None:
-    """Warn of a picture that is nearly black, such as one of 12 or 14 bits in a file of 16."""
-    if (brightest := read_hashed_image(picture.file, TYPE_SIDE, picture.data)[0].max()) < _DARK:
-        hint = "brighten it; multiply values of 12 bits in a file of 16 bits by 16, of 14 bits by 4"
-        _log.warning("%s: nearly black, its highest value is %d of 255; %s", picture.file, brightest, hint)
 
 
 def _leave_out_statistics(manifest: Any) -> None:

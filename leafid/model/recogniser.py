@@ -14,6 +14,7 @@ from leafid.features.type_features import N_TYPE_FEATURES
 from leafid.learning.linear import LinearScorer, fit_linear, weigh_pictures
 from leafid.learning.rows import make_rows
 from leafid.pictures import split_by_plant
+from leafid.pictures.collection import warn_of_lost_species
 from leafid.pictures.picture import AcquisitionType, Picture
 
 #: Number of features after `_add_squares`.
@@ -76,6 +77,7 @@ def recognise_frequent_types(
     numbers = Counter(given.values())
     warn_of_mixed_types(numbers)
     in_order = {type_: numbers[type_] for type_ in AcquisitionType if numbers[type_]}
+    warn_of_lost_species(pictures, [picture for picture, _ in typed.values()])
     return [replace(own, type=given.get(index, own.type)) for index, (own, _) in typed.items()], in_order
 
 

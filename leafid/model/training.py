@@ -15,6 +15,7 @@ from leafid.model.plant_fusion import fit_plant_exponent
 from leafid.model.recogniser import train_recogniser
 from leafid.model.species import describe_species
 from leafid.pictures import compute_fingerprint
+from leafid.pictures.collection import warn_of_lost_species
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import sample_by_plant
 
@@ -44,6 +45,7 @@ def train(
             _log.warning("all pictures are of one species; it will be the answer to every %s", " or ".join(types))
     used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}
     readable = [p for p in pictures if p.file not in loader.unreadable and p.type in used]
+    warn_of_lost_species([p for p in pictures if p.type in used], readable)
     own = [picture for picture in readable if picture.type in recipes]
     sample = [own[index] for index in sample_by_plant(own, RECOGNISER_PICTURES, seed)]
     recogniser = train_recogniser(sample, loader.with_step("acquisition types"), seed)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from leafid.grouping import group_by
 from leafid.pictures.picture import AcquisitionType, Picture
+
+logger = logging.getLogger(__name__)
 
 
 class Omission(str):
@@ -81,3 +84,9 @@ def group_by_species(pictures: Iterable[Picture]) -> dict[str, list[Picture]]:
     """Group labelled pictures by species, sorted by name; others are left out."""
     groups = group_by((picture for picture in pictures if picture.species is not None), lambda p: str(p.species))
     return dict(sorted(groups.items()))
+
+
+def warn_of_lost_species(pictures: Iterable[Picture], readable: Iterable[Picture]) -> None:
+    """Log a warning of species of which no picture is readable, so that a model lacks them."""
+    if lost := {picture.species for picture in pictures} - {picture.species for picture in readable} - {None}:
+        logger.warning("no picture could be read of %s; the model doesn't know it", ", ".join(sorted(map(str, lost))))

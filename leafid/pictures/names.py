@@ -128,13 +128,13 @@ _DATE = re.compile(r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]
 
 def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | None:
     """Parse degrees; None for 0, 0, a point far out at sea that devices and databases write for unknown coordinates."""
-    latitude, longitude = latitude.replace(",", "."), longitude.replace(",", ".")
-    for word, limit in ((latitude, 90), (longitude, 180)):
-        value = parse_finite_number(word)
+    degrees = []
+    for noun, word, limit in (("latitude", latitude, 90), ("longitude", longitude, 180)):
+        value = parse_finite_number(word.replace(",", "."))
         if value is None or abs(value) > limit:
-            raise LeafidError(f"expected a number from {-limit} to {limit}, found {word!r}")
-    found = float(latitude), float(longitude)
-    return found if any(found) else None
+            raise LeafidError(f"expected a {noun} from {-limit} to {limit}, found {word!r}")
+        degrees.append(value)
+    return (degrees[0], degrees[1]) if any(degrees) else None
 
 
 def natural_sort_key(name: str) -> list[tuple[bool, int, str]]:

@@ -102,7 +102,7 @@ def find_risks(
                     f"{count_noun(len(mixed), noun)} of several {_NOUNS[field]}, {first} and {second} first: correct "
                     "the metadata, or remove pictures"
                 )
-    if not plants and any(picture.species for picture in pictures):
+    if not plants and "group" in fields and any(picture.species for picture in pictures):
         yield (
             "the plants are unknown: where several pictures show one, held-out scores are too high; say --plants-from, "
             "or look for pictures of one leaf with --similar"
@@ -110,14 +110,14 @@ def find_risks(
 
 
 def warn_of_shared_pictures(pictures: Sequence[Picture]) -> None:
-    """Log the warning of `find_risks` where parts of a collection share pictures of one content."""
+    """Log the warnings of `find_risks` where parts of a collection share a plant, or pictures of one content."""
     present = (picture for picture in pictures if picture.file.is_file())
     groups = list(group_by(present, lambda picture: picture.file.stat().st_size).values())
     # Most pictures of one size differ in their last bytes, and needn't be read.
     for n_bytes in (64, None):
         mixed = (group for group in groups if len({picture.part for picture in group}) > 1)
         groups = [same for group in mixed for same in group_by(group, partial(_hash_end, n_bytes=n_bytes)).values()]
-    for line in find_risks([], groups, ["part"]):
+    for line in find_risks(pictures, groups, ["part"]):
         logger.warning("%s", line)
 
 

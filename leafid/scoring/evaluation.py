@@ -88,6 +88,8 @@ def evaluate(
         raise UsageError(f"expected a group ({', '.join(('type', *GROUPS))}), found {by!r}")
     if not isinstance(bootstrap, bool | Bootstrap):
         raise InputError(f"bootstrap: expected True, False or a Bootstrap, found {bootstrap!r}")
+    if not isinstance(leave_out_missing, bool):
+        raise InputError(f"leave_out_missing: expected True or False, found {leave_out_missing!r}")
     ground_truth = _to_ground_truth(truth)
     made = _to_runs(runs, ground_truth)
     judged = [judge_run(run, ground_truth) for run in made]

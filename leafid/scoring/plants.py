@@ -57,8 +57,12 @@ def score_plants(
     """
     random = np.random.default_rng(seed)
     own = [plant for plant in plants if len(plant.probabilities) >= (size or 1)]
-    correct = [np.mean([plant.is_named_by(size, random) for _ in range(_N_SAMPLES if size else 1)]) for plant in own]
-    single = accuracy_score([plant.is_named_first.mean() for plant in own])
+    by_picture = [plant.is_named_first.mean() for plant in own]
+    correct = by_picture
+    if size != 1:
+        n_samples = _N_SAMPLES if size else 1
+        correct = [np.mean([plant.is_named_by(size, random) for _ in range(n_samples)]) for plant in own]
+    single = accuracy_score(by_picture)
     answers = [(share, author, index) for index, share in enumerate(correct) for author in own[index].authors]
     mean_by_author = average_score(*zip(*answers, strict=True)) if answers else float("nan")
     return len(own), single, accuracy_score(correct), mean_by_author

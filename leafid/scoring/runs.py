@@ -82,7 +82,7 @@ class Run:
             return None
         row = rows[self.line[rows].argmin()]
         return int(self.line[row]), (
-            f"expected a score that falls with the rank, found {self.score[row]:g} after {self.score[row - 1]:g} for "
+            f"expected a score that falls with the rank, found {self.score[row]} after {self.score[row - 1]} for "
             f"picture {self.pictures[self.picture_index[row]]!r}; write scores that are higher for better ranks"
         )
 
@@ -183,5 +183,5 @@ def check_picture_names(pictures: Sequence[Picture]) -> None:
     if problems:
         raise ProblemsError(problems)
     if blank := [picture for picture in pictures if re.search(r"\s", picture.title)]:
-        message = "%d names have blanks, which are underscores in a run file: %r is %s there, for example"
-        logger.info(message, len(blank), blank[0].title, blank[0].name)
+        message = "blanks in names of pictures are underscores in a run file: %r is %s there (%d in all)"
+        logger.info(message, blank[0].title, blank[0].name, len(blank))

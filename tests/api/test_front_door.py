@@ -217,4 +217,4 @@ def test_a_picture_that_is_nearly_black_is_hinted_at(bits, cli, test_pictures, t
     # The second time, the features come from the cache.
     for _ in range(2):
         found = cli("predict", file, "--assume-type", "scan-like", "--cache", tmp_path / "cache")
-        assert found.err.count("leaf.png: nearly black, its highest value is ") == (bits == 12)
+        assert found.err.count("leaf.png: nearly black; brighten it") == (bits == 12)

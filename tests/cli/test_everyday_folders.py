@@ -44,7 +44,7 @@ def test_blanks_in_names_are_underscores_in_run_files(cli, work, garden, tmp_pat
     found = work("crossval", garden, "--folds", 3, "--repeats", 1, "--output", tmp_path / "runs")
     assert found.status == 0, found.err
     assert (
-        "23 names have blanks, which are underscores in a run file: ' 3.jpg' is _3.jpg there, for example" in found.err
+        "blanks in names of pictures are underscores in a run file: ' 3.jpg' is _3.jpg there (23 in all)" in found.err
     )
     run = tmp_path / "runs" / "seed-0.txt"
     of_type = [p for p in read_collection(garden, metadata=tmp_path / "garden.csv").pictures if p.type == "scan-like"]
@@ -61,7 +61,7 @@ def test_blanks_in_names_are_underscores_in_run_files(cli, work, garden, tmp_pat
 def test_blanks_in_names_in_all_formats(work, garden, drawn_model, tmp_path, form):
     found = work("predict", garden, "--model", drawn_model, "--format", form, "--output", tmp_path / "answers")
     assert found.status == 0, found.err
-    assert ("names have blanks" in found.err) == (form == "run")
+    assert ("blanks in names" in found.err) == (form == "run")
     text = (tmp_path / "answers").read_text(encoding="utf-8")
     assert ("WhatsApp_Image_0.jpg" in text, "WhatsApp Image 0.jpg" in text) == (form == "run", form != "run")
 
@@ -118,6 +118,30 @@ def test_a_picture_in_two_parts_is_warned_of(cli, work, drawn, leaking, tmp_path
         assert (name, warned.status, other.status) == (name, 0, 0), warned.err
         assert f"leafid: warning: {warning}\n" in warned.err
         assert "duplicate" not in other.err
+
+
+def test_a_plant_in_two_parts_is_warned_of(work, drawn, tmp_path):
+    pictures = [p for p in read_collection(drawn).pictures if p.type == "scan-like"]
+    rows = [f"{p.name},{p.species},{number},{p.part}" for number, p in enumerate(pictures)]
+    training, test = (next(number for number, p in enumerate(pictures) if p.part == part) for part in ("train", "test"))
+    rows[test] = rows[test].replace(f",{test},", f",{training},")
+    flat = tmp_path / "flat"
+    flat.mkdir()
+    for picture in pictures:
+        shutil.copy(picture.file, flat)
+    table = tmp_path / "parts.csv"
+    table.write_text("\n".join(["file,label,plant,split", *rows]), encoding="utf-8")
+    words = ("--metadata", table, "--assume-type", "scan-like", "--parts", "--repeats", 1)
+    warned = work("crossval", flat, *words)
+    assert warned.status == 0, warned.err
+    assert "leafid: warning: 1 plant of several parts" in warned.err
+
+
+def test_a_class_whose_pictures_are_all_unreadable_is_named(work, garden, tmp_path):
+    (garden / "Ulmus minor").mkdir()
+    (garden / "Ulmus minor" / "1.jpg").write_text("no picture")
+    found = work("train", garden, "--output", tmp_path / "m.leafid")
+    assert "no picture could be read of Ulmus minor; the model doesn't know it" in found.err
 
 
 @pytest.mark.parametrize("command", ["train", "crossval"])

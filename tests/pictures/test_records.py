@@ -64,6 +64,8 @@ def test_table_adds_to_folders(tmp_path, draw):
     [
         (["name,label", "a,b"], "expected a heading with the column 'file'"),
         (["file,label", "maple_2,a,b"], ":2: expected 2 cells, found 3"),
+        # Its plant would be unknown in silence.
+        (["file,label,plant", "maple_2,a"], ":2: expected 3 cells, found 2"),
         (["file,label", ",a"], ":2: expected the name of a picture, found an empty cell"),
         (["file,label", "oak_1,a", "maple_2,a", "oak_1.jpg,b"], "oak_1.jpg', as in line 2"),
         (["file,label", "oak_1.jpg,a", "./oak_1.jpg,b"], ":3: expected every picture once, found '"),
@@ -78,9 +80,9 @@ def test_table_adds_to_folders(tmp_path, draw):
         (["file,note,label", 'oak_1.jpg,"tall,ash', 'maple_2.jpg,12",elm'], ":2: expected a quote at the end of the"),
         # No separator of tables.
         (["file:label", "oak_1:ash"], ":1: expected a heading with the column 'file'"),
-        (["file;lat;lon", "oak_1;91,5;3"], ":2: oak_1: longitude: expected a number from -90 to 90, found '91.5'"),
+        (["file;lat;lon", "oak_1;91,5;3"], ":2: oak_1: longitude: expected a latitude from -90 to 90, found '91,5'"),
         (["file,type", "oak_1,drawing"], ":2: oak_1: type: expected an acquisition type"),
-        (["file,latitude,longitude", "oak_1,91,3"], ":2: oak_1: longitude: expected a number from -90 to 90"),
+        (["file,latitude,longitude", "oak_1,91,3"], ":2: oak_1: longitude: expected a latitude from -90 to 90"),
         (["file,split", "oak_1,dev"], ":2: oak_1: split: expected train, val or test, found 'dev'"),
     ],
 )
@@ -89,6 +91,15 @@ def test_broken_tables(flat, lines, message):
     with pytest.raises(LeafidError) as caught:
         read_collection(flat, metadata=table)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("heading", ["file,plant,tree", "file,tree,plant"])
+def test_a_column_of_the_name_itself_counts_first(flat, heading):
+    values = {"file": "oak_1.jpg", "plant": "p", "tree": "t"}
+    table = write_table(flat, heading, ",".join(values[word] for word in heading.split(",")), name="any.csv")
+    collection = read_collection(flat, metadata=table)
+    assert [picture.plant for picture in collection.pictures if picture.name == "oak_1.jpg"] == ["p"]
+    assert f"{table}: columns that are not used: tree" in collection.problems
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])

@@ -150,6 +150,8 @@ def test_values_of_another_type_are_named(value):
         evaluate(TRUTH, GOOD, value)
     with pytest.raises(InputError, match="expected True, False or a Bootstrap"):
         evaluate(TRUTH, GOOD, bootstrap=value)
+    with pytest.raises(InputError, match="leave_out_missing: expected True or False"):
+        evaluate(TRUTH, GOOD, leave_out_missing=value)
 
 
 @pytest.mark.parametrize("runs", [{}, [], (), {"mine": {}}, {"1.jpg": []}, {"mine": {"1.jpg": {}, "2.jpg": ()}}])

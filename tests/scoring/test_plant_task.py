@@ -312,6 +312,12 @@ def test_the_families_of_the_ground_truth_count_before_the_list(cli, tmp_path):
     assert scores == {"Aceraceae": pytest.approx(2 / 3)}
 
 
+def test_the_correct_species_is_of_the_correct_family_where_the_ground_truth_has_two(cli, tmp_path):
+    write_truth(tmp_path / "truth", ("Aceraceae", "Acer", "opalus"), ("Sapindaceae", "Acer", "rubrum"))
+    scores, _ = score_families(cli, tmp_path, "Acer opalus", "Acer rubrum")
+    assert scores == {"Aceraceae": 1, "Sapindaceae": 1}
+
+
 def test_a_genus_of_unknown_family_is_warned_of(cli, tmp_path):
     write_truth(tmp_path / "truth", ("Nyssaceae", "Nyssa", "sylvatica"), ("", "Davidia", "vilmoriniana"), *TREES)
     run = ("Camptotheca acuminata", "Hovenia dulcis", "Idesia polycarpa", "Unknown species", "Camptotheca acuminata")

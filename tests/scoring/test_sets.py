@@ -192,4 +192,4 @@ def test_options_without_effect_are_refused(cli):
     for words in (["--validation", "a"], ["--average", "1", "--validation", "a", "--validation", "b"]):
         outcome = cli("evaluate", TRUTH, GOLDEN / "runs" / "good.txt", *words)
         assert (outcome.status, outcome.out) == (2, "")
-        assert "expected --average and --validation once for each run" in outcome.err
+        assert "expected --average, and --validation once for each run" in outcome.err

@@ -99,8 +99,8 @@ def run(options: Options, environment: Environment) -> int:
     if not options.runs:
         raise UsageError("expected a ground truth and at least one run; see 'leafid evaluate --help'")
     if options.validation and (not options.average or len(options.validation) != len(options.runs)):
-        found = f"{count_noun(len(options.validation), 'run')} for {len(options.runs)}"
-        raise UsageError(f"expected --average and --validation once for each run, found {found}")
+        found = f"{count_noun(len(options.validation), 'validation run')} for {count_noun(len(options.runs), 'run')}"
+        raise UsageError(f"expected --average, and --validation once for each run, found {found}")
     folder = _check_folder(options) if options.output else None
     full_truth, truth = load_ground_truth(options, options.taxonomy)
     runs, judged = load_runs(options, truth, environment, official=options.official)

@@ -33,7 +33,23 @@ _FIELD_OF = {word: field for field, words in FIELDS.items() for word in (field, 
 _PLANT_WORDS = r".*(plant|tree|individual|specimen|organism|observation|occurrence)s?[\W_]*"
 _LIKE_PLANTS = re.compile(_PLANT_WORDS + "(id|nos?|nr|num|number|code|name|key|tag)?", re.IGNORECASE)
 # What programs write for an empty cell, in small letters.
-_EMPTY_WORDS = {"-", "--", "?", "na", "n/a", "#n/a", "<na>", "nan", "nat", "none", "null", r"\n"}
+_EMPTY_WORDS = {
+    "-",
+    "--",
+    "?",
+    "na",
+    "n.a.",
+    "n/a",
+    "#n/a",
+    "#ref!",
+    "#name?",
+    "<na>",
+    "nan",
+    "nat",
+    "none",
+    "null",
+    r"\n",
+}
 # In a quoted cell: a line break, and one after which a picture is named, as by the next row if a quote isn't closed.
 _LINE_BREAK = re.compile(r"[\r\n]")
 _NEXT_ROW = re.compile(rf"[\r\n][^\r\n]*(?:{'|'.join(map(re.escape, sorted(PICTURE_ENDINGS)))})", re.IGNORECASE)
@@ -58,9 +74,11 @@ def find_tables(folder: Path) -> tuple[list[Path], list[str]]:
 
 
 def _find_fields(heading: Sequence[str]) -> list[str | None]:
-    """Find the field of each column by its letters and digits; of two columns for one field, the first counts."""
-    fields = [_FIELD_OF.get(re.sub(r"[\W_]", "", cell).lower()) for cell in heading]
-    return [None if field in fields[:column] else field for column, field in enumerate(fields)]
+    """Find the field of each column; of two columns for one, that of its name counts, otherwise the first."""
+    words = [re.sub(r"[\W_]", "", cell).lower() for cell in heading]
+    fields = [_FIELD_OF.get(word) for word in words]
+    columns = {field: words.index(field) if field in words else fields.index(field) for field in fields if field}
+    return [field if field and columns[field] == column else None for column, field in enumerate(fields)]
 
 
 def read_rows(file: Path) -> tuple[list[Row], list[str]]:
@@ -85,7 +103,7 @@ def read_rows(file: Path) -> tuple[list[Row], list[str]]:
             pairs = zip(fields, cells, strict=False)
             if joined := [cell for field, cell in pairs if (_LINE_BREAK if field else _NEXT_ROW).search(cell)]:
                 problems.add(line, f"expected a quote at the end of the cell, found several lines: {joined[0]!r}")
-            elif len(cells) > len(fields):
+            elif len(cells) != len(fields):
                 problems.add(line, f"expected {len(fields)} cells, found {len(cells)}")
             elif "file" not in record:
                 problems.add(line, "expected the name of a picture, found an empty cell")
