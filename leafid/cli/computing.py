@@ -40,7 +40,7 @@ def read_pictures(options: UnlabelledOptions) -> Collection:
 @contextmanager
 def open_loader(options: CacheOptions, environment: Environment) -> Iterator[FeatureLoader]:
     """Open the feature cache, connect to the cluster, and yield the loader that uses both."""
-    with on_cluster(options.cluster, options.jobs), ExitStack() as stack:
+    with on_cluster(options.cluster), ExitStack() as stack:
         folder = options.cache or choose_cache_folder()
         if options.no_cache:
             # A temporary cache, so that features that several types share are computed only once.
@@ -68,7 +68,7 @@ def map_pictures(
     task = partial(_call, function, load_recogniser(pictures, options.model))
     recognised: Counter[AcquisitionType] = Counter()
     n_failed = 0
-    with on_cluster(options.cluster, options.jobs):
+    with on_cluster(options.cluster):
         outcomes = ordered_map(task, pictures, options.jobs, lambda picture, problem: f"{picture.file}: {problem}")
         for picture, outcome in zip(pictures, environment.progress(outcomes, len(pictures), what), strict=True):
             if isinstance(outcome, str):
