@@ -90,10 +90,9 @@ def describe_picture(answer: Answer) -> str:
 def _format_ranking(selected: Ranking, answer: Answer) -> list[str]:
     if not selected:
         return ["  no species is likely enough"]
-    condition = [] if answer.name else [f"  {answer.condition}:"]
+    lines = [] if answer.name else [f"  {answer.condition}:"]
     width = max(len(name) for name, _ in selected)
-    lines = []
     for rank, (name, probability) in enumerate(selected, 1):
         common_names = ", ".join(answer.common_names.get(name, ())[:2])
         lines.append(f"  {rank}  {format_probability(probability, 1):>6}  {name:<{width}}  {common_names}".rstrip())
-    return condition + lines
+    return lines

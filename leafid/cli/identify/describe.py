@@ -59,10 +59,10 @@ def run(options: Options, environment: Environment) -> int:
     collection = read_pictures(options)
     measure = partial(_measure, families=families)
     n_measured = 0
-    with open_text(options.output, environment) as write:
-        write(format_csv([["picture", "type", "species", *get_column_names(families)]]))
+    with open_text(options.output, environment) as stream:
+        stream.write(format_csv([["picture", "type", "species", *get_column_names(families)]]))
         for picture, values in map_pictures(measure, collection.pictures, options, environment, "describe"):
-            write(format_csv([[str(picture.file), picture.type, picture.species, *values]]))
+            stream.write(format_csv([[str(picture.file), picture.type, picture.species, *values]]))
             n_measured += 1
     return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
 

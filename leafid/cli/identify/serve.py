@@ -13,7 +13,7 @@ examples:
 
 import ipaddress
 import socket
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib.util import find_spec
 
 from leafid.cli.arguments import JOBS, number_type, option
@@ -39,27 +39,23 @@ def run(options: Options, environment: Environment) -> int:
     if missing := [name for name in ("python_multipart", "starlette", "uvicorn") if find_spec(name) is None]:
         raise LeafidError(f"'leafid serve' needs more packages: pip install {' '.join(missing)}")
 
-    with _listen(options.host, options.port) as listener:
-        workers = WorkerPool(count_workers(options.jobs))
-        try:
-            # This process imports the same meanwhile, which takes longer than an answer.
-            first = workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
-            from leafid.pages.model_workers import ModelWorkers
-            from leafid.pages.site import list_host_names, run_server
+    with _listen(options.host, options.port) as listener, closing(WorkerPool(count_workers(options.jobs))) as workers:
+        # This process imports the same meanwhile, which takes longer than an answer.
+        first = workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
+        from leafid.pages.model_workers import ModelWorkers
+        from leafid.pages.site import list_host_names, run_server
 
-            models = ModelWorkers(workers, options.model)
-            models.start(first)
-            addresses, port = _list_addresses(listener), listener.getsockname()[1]
-            for host in addresses:
-                environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
-            environment.stdout.flush()
-            if not ipaddress.ip_address(addresses[0]).is_loopback:
-                names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
-                environment.note(f"leafid: the network can open the page, also at {names} if it knows these names")
-            environment.note("leafid: Ctrl-C ends the server")
-            run_server(listener, models, options.host)
-        finally:
-            workers.close()
+        models = ModelWorkers(workers, options.model)
+        models.start(first)
+        addresses, port = _list_addresses(listener), listener.getsockname()[1]
+        for host in addresses:
+            environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+        environment.stdout.flush()
+        if not ipaddress.ip_address(addresses[0]).is_loopback:
+            names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
+            environment.note(f"leafid: the network can open the page, also at {names} if it knows these names")
+        environment.note("leafid: Ctrl-C ends the server")
+        run_server(listener, models, options.host)
     return 0
 
 

@@ -6,6 +6,9 @@ from leafid.learning.backing_off import DONT_KNOW_ERROR, WRONG_ERROR, path_error
 from leafid.pictures.taxonomy import WILDCARD
 from leafid.tasks.irma.files import AXES, CLUTTER, FLAT_YEARS, UNSPECIFIED, YEARS, Answers, CodeTable
 
+#: By year and picture, the errors of its label or of the axes of its code.
+Errors = dict[int, dict[str, tuple[float, ...]]]
+
 #: Error of a code's axis that is wrong from its first position on.
 WORST_AXIS_ERROR = 0.25
 
@@ -64,13 +67,12 @@ def year_errors(
     run: Mapping[str, Answers],
     table: CodeTable | None = None,
     years: Sequence[int] = YEARS,
-) -> dict[int, dict[str, tuple[float, ...]]]:
+) -> Errors:
     """Score a run in each of `years`, the columns of `truth` and `run`; `table` is required for 2007 and 2008.
 
-    Returns, by year and picture, the error of its label, or the errors of its code's axes. A picture that the run lacks
-    is entirely wrong; a clutter picture is left out.
+    A picture that the run lacks is entirely wrong; a clutter picture is left out.
     """
-    scored: dict[int, dict[str, tuple[float, ...]]] = {}
+    scored: Errors = {}
     for column, year in enumerate(years):
         errors = scored[year] = {}
         for picture, answers in truth.items():
