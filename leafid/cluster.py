@@ -9,7 +9,7 @@ import platform
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import Any
 
@@ -26,12 +26,11 @@ Versions = tuple[tuple[str, str], ...]
 
 
 @contextmanager
-def on_cluster(address: str | None, jobs: int = -1) -> Iterator[None]:
+def on_cluster(address: str | None) -> Iterator[None]:
     """Let every call of `leafid.workers.ordered_map` inside the ``with`` block use a Dask cluster, or none without one.
 
     The address is that of a scheduler, ``tcp://host:port`` or ``tls://host:port``, whose workers must see the same
-    files under the same paths as this process; or ``local``, for `jobs` worker processes, -1 for one per core. A
-    `LeafidError` is raised if there is no Dask, or no worker in time.
+    files under the same paths as this process. A `LeafidError` is raised if there is no Dask, or no worker in time.
     """
     if address is None:
         yield
@@ -43,8 +42,7 @@ def on_cluster(address: str | None, jobs: int = -1) -> Iterator[None]:
     # leafid reports lost connections itself, in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     versions = collect_versions()
-    with ExitStack() as stack:
-        client = stack.enter_context(_connect(distributed, address, jobs, stack))
+    with _connect(distributed, address) as client:
         # As the result of a task it is computed again where the worker that holds it is lost; scattered data are not.
         send = lru_cache(maxsize=8)(lambda call: client.submit(bytes, call))
 
@@ -59,15 +57,8 @@ def on_cluster(address: str | None, jobs: int = -1) -> Iterator[None]:
             raise LeafidError(f"{address}: the scheduler is gone; start it, and the command, again") from error
 
 
-def _connect(distributed: Any, address: str, jobs: int, stack: ExitStack) -> Any:
-    """Return a client that has a worker; the stack closes a local cluster."""
-    if address == "local":
-        from leafid.pool import count_workers
-
-        n_workers = count_workers(jobs)
-        options = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
-        cluster = distributed.LocalCluster(n_workers=n_workers, silence_logs=logging.CRITICAL, **options)
-        return distributed.Client(stack.enter_context(cluster), set_as_default=False)
+def _connect(distributed: Any, address: str) -> Any:
+    """Return a client that has a worker."""
     try:
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except Exception:  # of a server that is none of Dask's, or without certificates: any class
@@ -89,10 +80,10 @@ def collect_versions() -> Versions:
 
 def check_versions(wanted: Versions) -> None:
     """Refuse to work on a machine that would give different results."""
-    for (name, own), (_, other) in zip(collect_versions(), wanted, strict=True):
-        if own != other:
-            found = f"{name} {own} instead of {other}"
-            raise LeafidError(f"the worker on {platform.node()} has {found}; install the same on all machines")
+    for (name, version), (_, expected) in zip(collect_versions(), wanted, strict=True):
+        if version != expected:
+            difference = f"{name} {version} instead of {expected}"
+            raise LeafidError(f"the worker on {platform.node()} has {difference}; install the same on all machines")
 
 
 def _call_on_worker(versions: Versions, function: Callable[..., Any], *arguments: Any) -> Any:

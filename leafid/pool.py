@@ -7,7 +7,6 @@ import atexit
 import logging
 import multiprocessing
 import os
-import pkgutil
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -56,10 +55,6 @@ class WorkerPool:
         with _deferring_interrupts():
             return pool.schedule(function, arguments, timeout=seconds)
 
-    def submit_by_name(self, name: str, *arguments: Any, seconds: float | None = None) -> Future[Any]:
-        """Queue a call of a function, ``package.module:name``, of a module that only the worker has to import."""
-        return self.submit(_call_by_name, name, arguments, seconds=seconds)
-
     def close(self) -> None:
         """End the workers; calls that wait or are in progress are cancelled."""
         if pool := self._pools.pop(os.getpid(), None):
@@ -100,10 +95,6 @@ def get_pool(n_workers: int) -> WorkerPool:
 
 # What multiprocessing does in its own forks: any other one would end the workers of its parent as it ends itself.
 os.register_at_fork(after_in_child=lambda: multiprocessing.process._children.clear())  # type: ignore[attr-defined]
-
-
-def _call_by_name(name: str, arguments: tuple[Any, ...]) -> Any:
-    return pkgutil.resolve_name(name)(*arguments)
 
 
 def _start_worker() -> None:

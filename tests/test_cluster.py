@@ -1,5 +1,6 @@
 """Tests with real schedulers and workers, which are processes on this machine."""
 
+import logging
 import os
 import socket
 import subprocess
@@ -22,9 +23,16 @@ needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs 
 
 @pytest.fixture
 def local():
+    from distributed import LocalCluster
+
+    workers = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
     # Workers have to import what they call. Dask leaves settings of theirs in the environment, which would reach the
     # processes of later tests.
-    with mock.patch.dict(os.environ, PYTHONPATH=str(Path(__file__).parents[1])), on_cluster("local", jobs=2):
+    with (
+        mock.patch.dict(os.environ, PYTHONPATH=str(Path(__file__).parents[1])),
+        LocalCluster(**workers, silence_logs=logging.CRITICAL) as local,
+        on_cluster(local.scheduler_address),
+    ):
         yield
 
 
@@ -89,7 +97,7 @@ def test_workers_that_differ_are_refused():
     versions = collect_versions()
     check_versions(versions)
     with pytest.raises(LeafidError, match=r"the worker on .* has numpy .* instead of 1\.0; install the same on all"):
-        check_versions(tuple((name, "1.0" if name == "numpy" else own) for name, own in versions))
+        check_versions(tuple((name, "1.0" if name == "numpy" else version) for name, version in versions))
 
 
 @needs_dask

@@ -5,10 +5,10 @@ A command has a class `Options`. Its attributes, and those of the classes that i
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from leafid.errors import LeafidError, UsageError
 from leafid.pictures import READERS, AcquisitionType
@@ -16,10 +16,10 @@ from leafid.scoring.tables import FORMATS
 from leafid.textfiles import parse_finite_number
 
 TYPES = tuple(map(str, AcquisitionType))
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class _Argument:
+class _Argument(NamedTuple):
     """An argument of a command, as an attribute of its options declares it."""
 
     is_option: bool
@@ -56,13 +56,13 @@ class Parser(argparse.ArgumentParser):
         )
         self.register("type", None, nonempty_word)
         self._options = options
-        groups: dict[str, Any] = {}
-        for name, argument in _list_arguments(options):
-            section: Any = self
-            if argument.group:
-                section = groups[argument.group] = groups.get(argument.group) or self.add_mutually_exclusive_group()
-            flag = f"--{name.replace('_', '-')}" if argument.is_option else name
-            section.add_argument(flag, **argument.keywords)
+        groups: defaultdict[str | None, Any] = defaultdict(self.add_mutually_exclusive_group, {None: self})
+        # First those of the command, then those that it shares.
+        for name in dict.fromkeys(name for class_ in options.__mro__ for name in vars(class_)):
+            argument = getattr(options, name)
+            if isinstance(argument, _Argument):
+                flag = f"--{name.replace('_', '-')}" if argument.is_option else name
+                groups[argument.group].add_argument(flag, **argument.keywords)
         self.add_argument("-h", "--help", action="help", help="show this help message and exit")
         self.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
@@ -89,13 +89,6 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
 
-def _list_arguments(options: type) -> Iterator[tuple[str, _Argument]]:
-    """List the declared arguments by their names: a command's own ones, then those that it shares."""
-    names = dict.fromkeys(name for own in options.__mro__ for name in vars(own))
-    declared = ((name, getattr(options, name)) for name in names)
-    return ((name, value) for name, value in declared if isinstance(value, _Argument))
-
-
 def number_type(
     expected: str, is_valid: Callable[[float], bool], kind: type[int] | type[float] = float
 ) -> Callable[[str], Any]:
@@ -119,9 +112,12 @@ _job_count = number_type("a number of processes, or -1 for one a core", lambda v
 _seed = number_type("a whole number from 0 to 2000000000", lambda value: 0 <= value <= 2_000_000_000, int)
 
 
-def positive_ints(word: str) -> list[int]:
-    """Parse whole numbers from 1 up, separated by commas."""
-    return [positive_int(item) for item in word.split(",")]
+def list_type(parse: Callable[[str], T]) -> Callable[[str], list[T]]:
+    """Make an argparse type of values separated by commas, each parsed by a function."""
+    return lambda word: [parse(item) for item in word.split(",")]
+
+
+positive_ints = list_type(positive_int)
 
 
 def nonempty_word(word: str) -> str:
@@ -207,8 +203,7 @@ class ComputingOptions:
 
     jobs: int = JOBS
     cluster: str | None = option(
-        "run on a Dask cluster: tcp://HOST:PORT of its scheduler, or local for --jobs processes on this machine "
-        "(needs: pip install distributed)",
+        "run on a Dask cluster, by the tcp://HOST:PORT of its scheduler (needs: pip install distributed)",
         metavar="ADDRESS",
     )
 

@@ -39,8 +39,8 @@ def read_pictures(options: UnlabelledOptions) -> Collection:
 
 @contextmanager
 def open_loader(options: CacheOptions, environment: Environment) -> Iterator[FeatureLoader]:
-    """Open the feature cache and yield the loader that uses it."""
-    with ExitStack() as stack:
+    """Open the feature cache, connect to the cluster, and yield the loader that uses both."""
+    with on_cluster(options.cluster), ExitStack() as stack:
         folder = options.cache or choose_cache_folder()
         if options.no_cache:
             # A temporary cache, so that features that several types share are computed only once.
@@ -60,25 +60,24 @@ def map_pictures(
     options: MeasuringOptions,
     environment: Environment,
     what: str,
-) -> Iterator[tuple[Picture, T | None]]:
+) -> Iterator[tuple[Picture, T]]:
     """Call a function of each picture, whose type is recognised if it is unknown, in workers.
 
-    Yield the pictures with the results; None stands for a picture that could not be read, which is reported.
+    Yield the pictures with the results, without those that could not be read, which are reported.
     """
     task = partial(_call, function, load_recogniser(pictures, options.model))
     recognised: Counter[AcquisitionType] = Counter()
     n_failed = 0
-    with on_cluster(options.cluster, options.jobs):
+    with on_cluster(options.cluster):
         outcomes = ordered_map(task, pictures, options.jobs, lambda picture, problem: f"{picture.file}: {problem}")
         for picture, outcome in zip(pictures, environment.progress(outcomes, len(pictures), what), strict=True):
             if isinstance(outcome, str):
                 n_failed += 1
                 environment.note(f"leafid: error: {outcome}")
-                yield picture, None
-                continue
-            type_, result = outcome
-            recognised.update([] if picture.type else [type_])
-            yield replace(picture, type=type_), result
+            else:
+                type_, result = outcome
+                recognised.update([] if picture.type else [type_])
+                yield replace(picture, type=type_), result
     warn_of_mixed_types(recognised)
     if n_failed:
         environment.note(f"leafid: {n_failed} of {len(pictures)} pictures left out")

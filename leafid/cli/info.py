@@ -131,16 +131,18 @@ def _format_summary(summary: dict[str, Any]) -> Iterator[str]:
     yield f"{summary['root']} (layout: {summary['layout']})\n"
     columns = ("pictures", "species", "plants", "authors")
     counts = {**summary["types"], **({"all": summary["total"]} if len(summary["types"]) > 1 else {})}
-    yield _tabulate([[type_, *(own[c] for c in columns)] for type_, own in counts.items()], ["type", *columns]) + "\n"
+    rows = [[type_, *map(count.get, columns)] for type_, count in counts.items()]
+    yield tabulate(rows, ["type", *columns], "plain") + "\n"
     yield f"{'parts':<14}{', '.join(f'{part} {number}' for part, number in summary['parts'].items())}"
-    rare = [own for own in summary["species"] if own["pictures"] < FEW or own["plants"] == 1]
+    rare = [count for count in summary["species"] if count["pictures"] < FEW or count["plants"] == 1]
     if rare:
         types = list(summary["types"])
         rows = [
-            [own["species"], own["pictures"], own["plants"], *(own["by_type"].get(t, 0) for t in types)] for own in rare
+            [count["species"], count["pictures"], count["plants"], *(count["by_type"].get(t, 0) for t in types)]
+            for count in rare
         ]
         yield f"\nspecies with fewer than {FEW} pictures, or a single plant: {len(rare)} of {len(summary['species'])}"
-        yield _tabulate(rows, ["species", "pictures", "plants", *types])
+        yield tabulate(rows, ["species", "pictures", "plants", *types], "plain")
     yield ""
     for title in ("missing", "unreadable", "damaged", "duplicates", "problems", "warnings"):
         lines = [" = ".join(entry) if title == "duplicates" else entry for entry in summary[title]]
@@ -152,7 +154,3 @@ def _shorten(lines: Sequence[str]) -> Iterable[str]:
     """Shorten a list, and its lines."""
     more = [f"and {len(lines) - _MAX_LINES} more"] if len(lines) > _MAX_LINES else []
     return [*(line[:_MAX_LENGTH] for line in lines[:_MAX_LINES]), *more]
-
-
-def _tabulate(rows: Sequence[Sequence[object]], headers: Sequence[str]) -> str:
-    return tabulate(rows, headers, tablefmt="plain")

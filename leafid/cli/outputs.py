@@ -1,9 +1,10 @@
 """Output of commands: tables, text, and checks that no input is overwritten."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import IO
 
 from leafid.cli.arguments import TableOptions, check_output_folder
 from leafid.cli.environment import Environment
@@ -19,29 +20,19 @@ def print_tables(tables: Sequence[Table], options: TableOptions, environment: En
     environment.stdout.write(render(chosen, options.format, digits))
 
 
-@contextmanager
-def open_text(path: str | None, environment: Environment) -> Iterator[Callable[[str], object]]:
-    """Open a text file, or stdout without a path, and yield the function that writes text.
-
-    Bytes of file names that are no text are escaped. The file appears when it is complete.
-    """
-    with open_output(path) if path else nullcontext(environment.stdout) as stream:
-        yield lambda text: stream.write(text.encode(errors="backslashreplace").decode())
+def open_text(path: str | None, environment: Environment) -> AbstractContextManager[IO[str]]:
+    """Open a text file, which appears when it is complete, or stdout without a path."""
+    return open_output(path) if path else nullcontext(environment.stdout)
 
 
-def refuse_inputs(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Raise a `UsageError` when an output has the name of a picture, or is an input."""
+def check_output(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
+    """Check before the work that an output can be written, has no name of a picture, and overwrites no input."""
     target = resolve_symlink(output)
     # `leafid predict --output garden/*.jpg` would overwrite its first picture.
     if target.suffix.lower() in PICTURE_ENDINGS:
         raise UsageError(f"--output {output}: expected a name without the ending of a picture, found {target.suffix}")
     if target.is_file() and any(Path(path).exists() and target.samefile(path) for path in inputs):
         raise UsageError(f"--output {output}: expected a file of its own, found one that is read; name another")
-
-
-def check_output(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Check before the work that an output can be written, and overwrites no input."""
-    refuse_inputs(output, inputs)
     check_writable(output)
 
 

@@ -37,20 +37,15 @@ class ModelWorkers:
         self._seconds = seconds
         self._pool = pool
 
-    def start(self, first: Future[None] | None = None) -> None:
+    def start(self, first: Future[None]) -> None:
         """Wait until a worker has read the model, then have the others do so; together they would take longer.
 
-        `first` is a call of `warm_up` in a worker that is in progress. A `LeafidError` is raised if it can't read the
-        model.
+        `first` is a call of `warm_up` in a worker. A `LeafidError` is raised if it can't read the model.
         """
-        first = first or self._submit_warm_up()
         with reporting_lost_workers():
             first.result()
         for _ in range(1, self._pool.n_workers):
-            self._submit_warm_up()
-
-    def _submit_warm_up(self) -> Future[None]:
-        return self._pool.submit(warm_up, self.model_file, seconds=self._seconds)
+            self._pool.submit(warm_up, self.model_file, seconds=self._seconds)
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function in a worker; `function` and its arguments are pickled.

@@ -29,6 +29,7 @@ _STYLE = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
+    "figure.constrained_layout.use": True,
     "svg.fonttype": "none",
     # Equal figures give equal text.
     "svg.hashsalt": "leafid",
@@ -43,7 +44,8 @@ Interval = Sequence[Cell]
 def draw_points(names: Sequence[str], scores: Mapping[str, Sequence[Interval]], x: str) -> str:
     """Draw scores with their intervals, one below the other; `scores` has one for each name, by what is compared."""
     with rc_context(_STYLE):
-        figure, axes = _make_figure(6.2, 1.2 + (0.16 + 0.12 * len(scores)) * len(names))
+        figure = Figure((6.2, 1.2 + (0.16 + 0.12 * len(scores)) * len(names)))
+        axes = figure.subplots()
         for index, values in enumerate(scores.values()):
             score, low, high = np.array(values, np.float64).T
             rows = np.arange(len(names)) + 0.7 * ((index + 0.5) / len(scores) - 0.5)
@@ -65,7 +67,8 @@ def draw_confusion_matrix(species: Sequence[str], counts: NDArray[np.intp], run:
     """Draw how often each species got which first answer of a run, (n, n + 1); the last column is of all others."""
     n_rows, n_columns = counts.shape
     with rc_context(_STYLE):
-        figure, axes = _make_figure(2.5 + 0.21 * n_columns, 2.2 + 0.21 * n_rows)
+        figure = Figure((2.5 + 0.21 * n_columns, 2.2 + 0.21 * n_rows))
+        axes = figure.subplots()
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         for row, column in zip(*np.nonzero(counts), strict=True):
             colour, opacity = COLOURS[0 if row == column else 1], 0.12 + 0.45 * shares[row, column]
@@ -81,11 +84,6 @@ def draw_confusion_matrix(species: Sequence[str], counts: NDArray[np.intp], run:
 
 def _get_style(index: int) -> dict[str, Any]:
     return {"color": COLOURS[index % len(COLOURS)], "marker": _MARKERS[index % len(_MARKERS)]}
-
-
-def _make_figure(width: float, height: float) -> tuple[Figure, Any]:
-    figure = Figure((width, height), layout="constrained")
-    return figure, figure.subplots()
 
 
 def _to_image(figure: Figure, description: str) -> str:

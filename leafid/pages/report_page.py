@@ -48,17 +48,16 @@ SIDE = 136
 def make_report(
     full_truth: GroundTruth,
     runs: Sequence[Run],
-    pictures: Sequence[Picture] = (),
+    pictures: Sequence[Picture],
     *,
-    source: str = "",
-    bootstrap: Bootstrap | None = None,
-    jobs: int = 1,
+    source: str,
+    bootstrap: Bootstrap,
+    jobs: int,
 ) -> tuple[str, dict[str, Table]]:
     """Make the report on runs, one or several with names that differ: the page, and its tables by name.
 
     The page may show `pictures`, without those that can't be read; `source` is what it calls the ground truth.
     """
-    bootstrap = bootstrap or Bootstrap()
     options = ScoreOptions(list_plant_metrics(), bootstrap=bootstrap)
     truth = full_truth.select_known()
     n_unknown = len(full_truth) - len(truth)
@@ -73,23 +72,23 @@ def make_report(
     if n_unknown:
         tables["open-world"] = make_open_world_table(runs, full_truth)
     tables["pictures"] = run_facts.make_picture_table(truth, rankings)
-    details = [_describe_run(own, rankings[own.name], truth, pictures) for own in judged]
-    for own in details:
-        suffix = f"-{PurePath(own['name']).stem}" if len(runs) > 1 else ""
-        tables |= {f"{kind}{suffix}": own[kind] for kind in ("species", "confusions")}
-    shown = _list_pictures(truth, rankings)
-    names = [own["name"] for own in shown]
-    names += [name for own in details for confusion in own["shown"] for name in confusion["names"]]
+    details = [_describe_run(run, rankings[run.name], truth, pictures) for run in judged]
+    for run in details:
+        suffix = f"-{PurePath(run['name']).stem}" if len(runs) > 1 else ""
+        tables |= {f"{kind}{suffix}": run[kind] for kind in ("species", "confusions")}
+    shown = _choose_pictures(truth, rankings)
+    names = [truth.pictures[index] for index in shown]
+    names += [name for run in details for confusion in run["shown"] for name in confusion["names"]]
     page = render_page(
         "report.html",
         source=source,
         truth=truth,
         n_unknown=n_unknown,
-        runs=list(rankings),
+        rankings=rankings,
         tables=tables,
         scores_plot=_plot_scores(tables["scores"], runs),
         details=details,
-        pictures=shown,
+        shown=shown,
         images=_make_thumbnails(names, pictures, jobs),
         missing_shown=MISSING_SHOWN,
     )
@@ -131,21 +130,13 @@ def _illustrate(confusion: Confusion, pictures: Sequence[Picture]) -> dict[str, 
     return {"confusion": confusion, "confused": confused, "same": same, "predicted": predicted, "names": names}
 
 
-def _list_pictures(truth: GroundTruth, rankings: Mapping[str, Sequence[Ranking]]) -> list[dict[str, Any]]:
-    """List all pictures with the first answers of each run, those first that the most runs answer wrongly."""
+def _choose_pictures(truth: GroundTruth, rankings: Mapping[str, Sequence[Ranking]]) -> list[int]:
+    """Choose the pictures for the list of all, by their index, those first that the most runs answer wrongly."""
 
     def count_correct(index: int) -> int:
-        return sum(name == truth.species[index] for own in rankings.values() for name, _ in own[index][:1])
+        return sum(name == truth.species[index] for run in rankings.values() for name, _ in run[index][:1])
 
-    return [
-        {
-            "name": truth.pictures[index],
-            "type": truth.type[index],
-            "species": truth.species[index],
-            "rankings": [own[index] for own in rankings.values()],
-        }
-        for index in sorted(range(len(truth)), key=count_correct)[:PICTURES_SHOWN]
-    ]
+    return sorted(range(len(truth)), key=count_correct)[:PICTURES_SHOWN]
 
 
 def _make_thumbnails(names: Sequence[str], pictures: Sequence[Picture], jobs: int) -> dict[str, bytes]:

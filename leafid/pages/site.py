@@ -134,7 +134,7 @@ class _Site:
     def __init__(self, pool: ModelWorkers, limits: Limits) -> None:
         self.pool = pool
         self.limits = limits
-        self.n_requests = 0
+        self.places = asyncio.Semaphore(limits.requests)
         self.fixed: dict[Callable[..., Any], Any] = {}
 
     async def show_form(self, request: Request) -> Response:
@@ -166,13 +166,10 @@ class _Site:
 
     async def _answer(self, request: Request, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function of an upload in a worker."""
-        if self.n_requests >= self.limits.requests:
+        if self.places.locked():
             raise _refuse_for_now("too many requests at once")
-        self.n_requests += 1
-        try:
+        async with self.places:
             return await self._call(function, await read_upload(request, self.limits), *arguments)
-        finally:
-            self.n_requests -= 1
 
     async def _get_fixed(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what a function tells of the model, which is computed once."""

@@ -18,11 +18,11 @@ def model(drawn_model):
 
 @pytest.fixture(scope="session")
 def pool(drawn_model):
-    from leafid.pages.model_workers import ModelWorkers
+    from leafid.pages.model_workers import ModelWorkers, warm_up
 
     workers = WorkerPool(1)
     pool = ModelWorkers(workers, str(drawn_model), seconds=60)
-    pool.start()
+    pool.start(workers.submit(warm_up, str(drawn_model)))
     yield pool
     workers.close()
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from leafid.errors import escape_unprintable
 from leafid.model.answer import Answer, format_probability
@@ -53,11 +54,8 @@ def make_format(name: str, select: Selector, *, open_world: bool, rank_rejected:
         header = ",".join(_CSV_COLUMNS) + "\n"
         return AnswerFormat(lambda answer: map(_format_rows, make_records(answer)), header)
     if name == "json":
-
-        def dump(answer: Answer) -> list[str]:
-            return [json.dumps(record, ensure_ascii=False, indent=1) for record in make_records(answer)]
-
-        return AnswerFormat(dump, "[\n", ",\n", "\n]\n")
+        dump = partial(json.dumps, ensure_ascii=False, indent=1)
+        return AnswerFormat(lambda answer: map(dump, make_records(answer)), "[\n", ",\n", "\n]\n")
     return AnswerFormat(lambda answer: _format_text(answer, select, rank_rejected), separator="\n")
 
 
@@ -92,10 +90,9 @@ def describe_picture(answer: Answer) -> str:
 def _format_ranking(selected: Ranking, answer: Answer) -> list[str]:
     if not selected:
         return ["  no species is likely enough"]
-    condition = [] if answer.name else [f"  {answer.condition}:"]
+    lines = [] if answer.name else [f"  {answer.condition}:"]
     width = max(len(name) for name, _ in selected)
-    lines = []
     for rank, (name, probability) in enumerate(selected, 1):
         common_names = ", ".join(answer.common_names.get(name, ())[:2])
         lines.append(f"  {rank}  {format_probability(probability, 1):>6}  {name:<{width}}  {common_names}".rstrip())
-    return condition + lines
+    return lines

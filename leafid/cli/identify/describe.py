@@ -18,7 +18,7 @@ from functools import partial
 
 import numpy as np
 
-from leafid.cli.arguments import option, positional, switch
+from leafid.cli.arguments import list_type, option, positional, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures, read_pictures
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output, open_text
@@ -40,7 +40,7 @@ class Options(MeasuringOptions):
     families: list[str] | None = option(
         "descriptor families to compute, in this order (default: all)",
         metavar="A,B,…",
-        type=lambda words: [word.strip() for word in words.split(",")],
+        type=list_type(str.strip),
     )
     list: bool = switch("list the descriptor families and exit")
     output: str | None = option("write a CSV table instead of printing", metavar="FILE")
@@ -57,16 +57,14 @@ def run(options: Options, environment: Environment) -> int:
     if options.output:
         check_output(options.output, options.pictures)
     collection = read_pictures(options)
-    is_complete = not collection.is_incomplete
     measure = partial(_measure, families=families)
-    with open_text(options.output, environment) as write:
-        write(format_csv([["picture", "type", "species", *get_column_names(families)]]))
+    n_measured = 0
+    with open_text(options.output, environment) as stream:
+        stream.write(format_csv([["picture", "type", "species", *get_column_names(families)]]))
         for picture, values in map_pictures(measure, collection.pictures, options, environment, "describe"):
-            if values is None:
-                is_complete = False
-                continue
-            write(format_csv([[str(picture.file), picture.type, picture.species, *values]]))
-    return 0 if is_complete else 1
+            stream.write(format_csv([[str(picture.file), picture.type, picture.species, *values]]))
+            n_measured += 1
+    return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
 
 
 def _measure(picture: Picture, families: Sequence[str]) -> list[str]:

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from functools import partial
 from textwrap import fill
 
+from tabulate import tabulate
+
 from leafid.cli.arguments import UnlabelledOptions, option
 from leafid.cli.computing import read_pictures
 from leafid.cli.environment import Environment
@@ -72,28 +74,21 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
     if explanation.traits:
         yield from _wrap(explanation.trait_words)
     if explanation.opinions:
-        rows = [
-            [
-                *(own.name, own.description, format_share(own.share)),
-                ", ".join(f"{name} {format_probability(p)}" for name, p in own.ranking),
-            ]
-            for own in explanation.opinions
-        ]
-        yield from ["", *_tabulate(rows, ["expert", "looks at", "share", "its own answer"])]
+        rows = []
+        for opinion in explanation.opinions:
+            answers = ", ".join(f"{name} {format_probability(p)}" for name, p in opinion.ranking)
+            rows.append([opinion.name, opinion.description, format_share(opinion.share), answers])
+        yield from _tabulate(rows, ["expert", "looks at", "share", "its own answer"])
     if explanation.differences:
-        first, second = (own.name for own in explanation.species[:2])
-        rows = [
-            [
-                *(own.title, format_trait(own.value, own.unit)),
-                *(
-                    f"{format_trait(range_.low, '')} to {format_trait(range_.high, own.unit)}"
-                    for range_ in (own.first, own.second)
-                ),
-                own.favours or "neither",
+        rows = []
+        for trait in explanation.differences:
+            ranges = [
+                f"{format_trait(range_.low, '')} to {format_trait(range_.high, trait.unit)}"
+                for range_ in (trait.first, trait.second)
             ]
-            for own in explanation.differences
-        ]
-        yield from ["", *_tabulate(rows, ["trait", "this leaf", first, second, "speaks for"])]
+            rows.append([trait.title, format_trait(trait.value, trait.unit), *ranges, trait.favours or "neither"])
+        first, second = (species.name for species in explanation.species[:2])
+        yield from _tabulate(rows, ["trait", "this leaf", first, second, "speaks for"])
     for note in explanation.notes:
         yield from _wrap(note)
 
@@ -103,6 +98,4 @@ def _wrap(sentence: str) -> list[str]:
 
 
 def _tabulate(rows: list[list[str]], headers: list[str]) -> list[str]:
-    lines = [[f"{title}  " for title in headers], *rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return ["  ".join(map(str.ljust, line, widths)) for line in lines]
+    return ["", *tabulate(rows, headers, "plain", disable_numparse=True).splitlines()]

@@ -29,7 +29,6 @@ from leafid.cli.computing import open_loader, read_pictures
 from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import FORMATS, Selector, make_format
 from leafid.cli.outputs import check_output, open_text
-from leafid.cluster import on_cluster
 from leafid.errors import UsageError
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.learning.thresholds import SetRule, select_set
@@ -90,26 +89,22 @@ def run(options: Options, environment: Environment) -> int:
         environment.warn(f"no two pictures are of one {options.group_by}, as far as is known; each is answered alone")
     reject_at = REJECTED_SHARE if options.reject_at is None else options.reject_at
     rules = AnswerOptions(reject_at, options.back_off, "all" if options.together else options.group_by)
-    own_format = make_format(
+    answer_format = make_format(
         form,
         _make_selector(options, model, form),
         open_world=options.open_world,
         rank_rejected=bool(options.top or options.set or options.back_off),
     )
-    n_answered, n_empty, separator = 0, 0, own_format.head
-    with (
-        on_cluster(options.cluster, options.jobs),
-        open_loader(options, environment) as loader,
-        open_text(options.output, environment) as write,
-    ):
+    n_answered, n_empty, separator = 0, 0, answer_format.head
+    with open_loader(options, environment) as loader, open_text(options.output, environment) as stream:
         for answer in model.predict(pictures, loader, rules):
-            entries = list(own_format.format(answer))
-            n_answered += sum(not own.problem for own in answer.expand())
+            entries = list(answer_format.format(answer))
+            n_answered += sum(not part.problem for part in answer.expand())
             n_empty += not entries and not answer.problem
             for entry in entries:
-                write(separator + entry)
-                separator = own_format.separator
-        write(own_format.tail)
+                stream.write(separator + entry)
+                separator = answer_format.separator
+        stream.write(answer_format.tail)
     if options.output:
         remark = f"; {n_empty} sets are empty and have no line" if n_empty else ""
         environment.note(f"{options.output}: answers to {n_answered} pictures{remark}")

@@ -47,22 +47,20 @@ def run(options: Options, environment: Environment) -> int:
     collection = read_pictures(options)
     _refuse_read_folder(output, options.pictures)
     names = _make_output_names([picture.file for picture in collection.pictures], collection.root)
+    n_cut = 0
     width = max(len("picture"), *(len(picture.title) for picture in collection.pictures))
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
-    is_complete = not collection.is_incomplete
-    cut = map_pictures(partial(_cut, crop=options.crop), collection.pictures, options, environment, "segment")
-    for name, (picture, found) in zip(names, cut, strict=True):
-        if found is None:
-            is_complete = False
-            continue
-        share, confidence, files = found
+    cut = partial(_cut, crop=options.crop)
+    for picture, result in map_pictures(cut, collection.pictures, options, environment, "segment"):
+        share, confidence, files = result
         for ending, content in files.items():
-            with open_output(output / f"{name}_{ending}", "wb") as stream:
+            with open_output(output / f"{names[picture.file]}_{ending}", "wb") as stream:
                 stream.write(content)
+        n_cut += 1
         environment.print(f"{picture.title:<{width}}  {picture.type:<9}  {share:>6.1%}  {confidence:>10.2f}")
         if not share:
             environment.warn(f"{picture.file}: no leaf found; its mask is empty")
-    return 0 if is_complete else 1
+    return 1 if n_cut < len(collection.pictures) or collection.is_incomplete else 0
 
 
 def _refuse_read_folder(output: Path, pictures: Sequence[str]) -> None:
@@ -75,29 +73,29 @@ def _refuse_read_folder(output: Path, pictures: Sequence[str]) -> None:
             raise UsageError(f"--output {output}: expected a folder apart from the pictures in {folder}; name another")
 
 
-def _make_output_names(files: Sequence[Path], root: Path) -> list[str]:
+def _make_output_names(files: Sequence[Path], root: Path) -> dict[Path, str]:
     """Make a different output name for each file: its stem or, if others have that, its path from `root`."""
     base = root if root.is_dir() else root.parent
     # Some file systems ignore case.
     stems = Counter(file.stem.lower() for file in files)
-    return [
-        file.stem if stems[file.stem.lower()] == 1 else os.path.relpath(file, base).replace(os.sep, "_")
+    return {
+        file: file.stem if stems[file.stem.lower()] == 1 else os.path.relpath(file, base).replace(os.sep, "_")
         for file in files
-    ]
+    }
 
 
 def _cut(picture: Picture, crop: bool) -> tuple[float, float, dict[str, bytes]]:
     """Cut out a picture; return the share of leaf, the confidence, and the files to write by their endings."""
     assert picture.type is not None
     image = read_image(picture.file)
-    found = segment(image, picture.type)
-    images = {"mask.png": found.mask.view(np.uint8) * 255, "overlay.jpg": draw_overlay(image, found)}
+    leaf = segment(image, picture.type)
+    images = {"mask.png": leaf.mask.view(np.uint8) * 255, "overlay.jpg": draw_overlay(image, leaf)}
     if crop:
-        images["crop.png"] = crop_leaf(image, found, CROP_SIZE)[0]
+        images["crop.png"] = crop_leaf(image, leaf, CROP_SIZE)[0]
     # No chroma subsampling: the outlines are one pixel wide.
     jpeg = [cv2.IMWRITE_JPEG_QUALITY, 92, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
     files = {
         name: cv2.imencode(Path(name).suffix, content, jpeg if name.endswith("jpg") else [])[1].tobytes()
         for name, content in images.items()
     }
-    return found.mask.mean(), found.confidence, files
+    return leaf.mask.mean(), leaf.confidence, files

@@ -13,7 +13,7 @@ examples:
 
 import ipaddress
 import socket
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib.util import find_spec
 
 from leafid.cli.arguments import JOBS, number_type, option
@@ -22,8 +22,6 @@ from leafid.errors import LeafidError
 from leafid.pool import WorkerPool, count_workers
 
 _port = number_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535, int)
-
-_WARM_UP = "leafid.pages.model_workers:warm_up"
 # Time for a worker to start and to read the model, in seconds.
 _START_SECONDS = 120.0
 
@@ -41,28 +39,30 @@ def run(options: Options, environment: Environment) -> int:
     if missing := [name for name in ("python_multipart", "starlette", "uvicorn") if find_spec(name) is None]:
         raise LeafidError(f"'leafid serve' needs more packages: pip install {' '.join(missing)}")
 
-    with _listen(options.host, options.port) as listener:
-        workers = WorkerPool(count_workers(options.jobs))
-        try:
-            # This process imports the same meanwhile, which takes longer than an answer.
-            first = workers.submit_by_name(_WARM_UP, options.model, seconds=_START_SECONDS)
-            from leafid.pages.model_workers import ModelWorkers
-            from leafid.pages.site import list_host_names, run_server
+    with _listen(options.host, options.port) as listener, closing(WorkerPool(count_workers(options.jobs))) as workers:
+        # This process imports the same meanwhile, which takes longer than an answer.
+        first = workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
+        from leafid.pages.model_workers import ModelWorkers
+        from leafid.pages.site import list_host_names, run_server
 
-            models = ModelWorkers(workers, options.model)
-            models.start(first)
-            addresses, port = _list_addresses(listener), listener.getsockname()[1]
-            for host in addresses:
-                environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
-            environment.stdout.flush()
-            if not ipaddress.ip_address(addresses[0]).is_loopback:
-                names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
-                environment.note(f"leafid: the network can open the page, also at {names} if it knows these names")
-            environment.note("leafid: Ctrl-C ends the server")
-            run_server(listener, models, options.host)
-        finally:
-            workers.close()
+        models = ModelWorkers(workers, options.model)
+        models.start(first)
+        addresses, port = _list_addresses(listener), listener.getsockname()[1]
+        for host in addresses:
+            environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+        environment.stdout.flush()
+        if not ipaddress.ip_address(addresses[0]).is_loopback:
+            names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
+            environment.note(f"leafid: the network can open the page, also at {names} if it knows these names")
+        environment.note("leafid: Ctrl-C ends the server")
+        run_server(listener, models, options.host)
     return 0
+
+
+def _warm_up(model: str | None) -> None:
+    from leafid.pages.model_workers import warm_up  # here, so that only the worker waits for it
+
+    warm_up(model)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -30,6 +30,7 @@ from pathlib import Path
 from leafid.cli.arguments import (
     IntervalOptions,
     TableOptions,
+    list_type,
     number_type,
     option,
     positional,
@@ -37,7 +38,7 @@ from leafid.cli.arguments import (
     switch,
 )
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output_file, print_tables, refuse_inputs
+from leafid.cli.outputs import check_output, check_output_file, print_tables
 from leafid.cli.scoring.common import TruthOptions, load_ground_truth, load_runs
 from leafid.errors import UsageError
 from leafid.files import write_text
@@ -53,12 +54,6 @@ from leafid.scoring.runs import Run
 from leafid.scoring.sets import make_average_table, make_macro_table, make_set_table, score_average_k
 from leafid.scoring.tables import Table, read_metrics
 from leafid.scoring.truth import GroundTruth
-
-_parse_size = number_type("a mean size above 0", lambda size: size > 0)
-
-
-def _parse_sizes(word: str) -> list[float]:
-    return [_parse_size(size) for size in word.split(",")]
 
 
 class Options(TruthOptions, IntervalOptions, TableOptions):
@@ -83,7 +78,7 @@ class Options(TruthOptions, IntervalOptions, TableOptions):
     average: list[float] = option(
         "score the sets that the run's scores form above a threshold, K species on average",
         metavar="K,…",
-        type=_parse_sizes,
+        type=list_type(number_type("a mean size above 0", lambda size: size > 0)),
         default=[],
     )
     validation: list[str] = option(
@@ -132,7 +127,7 @@ def run(options: Options, environment: Environment) -> int:
     if folder:
         files = format_official_files(truth, judged, leave_out_missing=options.official)
         for name in files:
-            refuse_inputs(folder / name, [options.truth, *options.runs, *options.validation])
+            check_output(folder / name, [options.truth, *options.runs, *options.validation])
         for name, text in files.items():
             write_text(folder / name, text)
         environment.note(f"{len(files)} files written to {folder}")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from leafid.cli.arguments import JOBS, IntervalOptions, option
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output_file, refuse_inputs
+from leafid.cli.outputs import check_output, check_output_file
 from leafid.cli.scoring.common import TruthOptions, load_ground_truth, load_runs
 from leafid.files import write_text
 from leafid.pages.report_page import make_report
@@ -52,7 +52,7 @@ def run(options: Options, environment: Environment) -> int:
         for form, ending in (("csv", "csv"), ("latex", "tex")):
             files[output / "tables" / f"{name}.{ending}"] = render([table], form)
     for file in files:
-        refuse_inputs(file, inputs)
+        check_output(file, inputs)
     for file, text in files.items():
         write_text(file, text)
     environment.print(str(output / FILE_NAME))

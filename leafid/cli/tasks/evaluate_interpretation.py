@@ -80,12 +80,11 @@ def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
     are_json = [Path(source).suffix.lower() == ".json" for source in (truth, result)]
     if are_json[0] != are_json[1]:
         raise UsageError("expected boxes (.json) or label masks for both truth and result, found one of each")
-    if are_json[0]:
-        true_objects = read_coco(truth)
-        objects = read_coco(result, true_objects).objects
-        yield from (ObjectPair(name, listed, objects[name]) for name, listed in sorted(true_objects.objects.items()))
-        return
-    yield from read_mask_pairs(truth, result)
+    if not are_json[0]:
+        return read_mask_pairs(truth, result)
+    true_objects = read_coco(truth)
+    objects = read_coco(result, true_objects).objects
+    return (ObjectPair(name, listed, objects[name]) for name, listed in sorted(true_objects.objects.items()))
 
 
 def _make_summary(errors: list[PictureError]) -> Table:
@@ -98,7 +97,7 @@ def _make_summary(errors: list[PictureError]) -> Table:
     missed, invented = (sum(map(len, sides)) for sides in zip(*((f.missed, f.invented) for f in found), strict=True))
     objects = f"{sum(len(f.matches) for f in found)} objects: {missed} missed, {invented} invented"
     notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
-    if empty := sum(math.isnan(error.error) for error in errors):
+    if empty := sum(math.isnan(own.error) for own in found):
         notes.append(f"{empty} of the pictures have neither true nor found objects and are left out")
     return Table("Interpretation and localisation", ["metric", "mean", "better", "what"], rows, notes)
 

@@ -23,10 +23,7 @@ from leafid.cli.outputs import print_tables
 from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table
 from leafid.tasks.irma.files import AXES, FLAT_YEARS, YEARS, read_code_table, read_labels
-from leafid.tasks.irma.metrics import year_errors
-
-#: By year and picture, the errors of its label or of the axes of its code.
-Errors = dict[int, dict[str, tuple[float, ...]]]
+from leafid.tasks.irma.metrics import Errors, year_errors
 
 
 class Options(TableOptions):

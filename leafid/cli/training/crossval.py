@@ -47,14 +47,12 @@ from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output_file, print_tables
 from leafid.cli.training.input import TrainingOptions, complete_pictures, load_recipes, read_training_pictures
-from leafid.cluster import on_cluster
 from leafid.errors import LeafidError, UsageError
 from leafid.grouping import group_by
 from leafid.learning.held_out import SCORE_TITLES
 from leafid.model.answer import rank_species
 from leafid.model.validation import (
     FoldAnswers,
-    OpenWorldFold,
     cross_validate,
     cross_validate_open_world,
     cross_validated_scores,
@@ -102,28 +100,25 @@ def run(options: Options, environment: Environment) -> int:
         check_output_file(options.output, f"seed-{options.seed}.txt", [])
     kind: Kind = "parts" if options.parts else "folds"
     protocol = Protocol("", kind, options.by, options.folds, tuple(options.shots or ()))
-    answers: list[FoldAnswers] = []
-    open_world: list[OpenWorldFold] = []
-    with on_cluster(options.cluster, options.jobs), open_loader(options, environment) as loader:
+    validate: Any = cross_validate_open_world if options.open_world else cross_validate
+    folds: list[Any] = []
+    with open_loader(options, environment) as loader:
         pictures, _ = read_training_pictures(options.collection, options, all_parts=options.parts)
         if options.output:
             check_picture_names([picture for picture in pictures if picture.part == "test" or not options.parts])
         pictures = complete_pictures(pictures, loader, environment)
         splits = protocol.make_splits(pictures, range(options.seed, options.seed + options.repeats))
-        given = (pictures, load_recipes(options, pictures), loader, splits, options.shared_codebooks)
-        for fold in cross_validate_open_world(*given) if options.open_world else cross_validate(*given):
+        recipes = load_recipes(options, pictures)
+        for fold in validate(pictures, recipes, loader, splits, options.shared_codebooks):
             setting = f", {fold.setting}" if fold.setting else ""
             environment.note(f"seed {fold.seed}, fold {fold.fold + 1}{setting}: {fold.type} done")
-            if isinstance(fold, OpenWorldFold):
-                open_world.append(fold)
-            else:
-                answers.append(fold)
-    if options.open_world and not open_world:
-        raise LeafidError(f"{options.collection}: expected more species to hold some out, found too few")
-    if options.open_world:
-        print_tables(make_open_world_tables(open_world), options, environment, digits=3)
+            folds.append(fold)
+    if not options.open_world:
+        _report(share_fold_answers(folds) if options.sessions else folds, options, environment)
+    elif folds:
+        print_tables(make_open_world_tables(folds), options, environment, digits=3)
     else:
-        _report(share_fold_answers(answers) if options.sessions else answers, options, environment)
+        raise LeafidError(f"{options.collection}: expected more species to hold some out, found too few")
     return 1 if loader.unreadable else 0
 
 

@@ -27,7 +27,6 @@ from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.cli.training.input import PictureOptions, complete_pictures, read_training_pictures
-from leafid.cluster import on_cluster
 from leafid.errors import LeafidError
 from leafid.files import write_text
 from leafid.scoring.experiment import make_experiment_table, read_experiment, run_experiment
@@ -51,7 +50,7 @@ def run(options: Options, environment: Environment) -> int:
     if len(set(names)) < len(names):
         raise LeafidError(f"expected collections whose folders have different names, found {', '.join(names)}")
     all_parts = any(protocol.kind == "parts" for protocol in experiment.make_protocols())
-    with on_cluster(options.cluster, options.jobs), open_loader(options, environment) as loader:
+    with open_loader(options, environment) as loader:
         collections = {}
         for name, path in zip(names, options.collections, strict=True):
             pictures, _ = read_training_pictures(path, options, all_parts=all_parts)

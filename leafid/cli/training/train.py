@@ -24,7 +24,6 @@ from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output
 from leafid.cli.training.input import TrainingOptions, complete_pictures, load_recipes, read_training_pictures
-from leafid.cluster import on_cluster
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.learning.held_out import SCORE_TITLES
@@ -65,7 +64,7 @@ def run(options: Options, environment: Environment) -> int:
     _check_parts(options.collection, pictures)
     if options.licence:
         pictures = [replace(p, licence=p.licence or options.licence) for p in pictures]
-    with on_cluster(options.cluster, options.jobs), open_loader(options, environment) as loader:
+    with open_loader(options, environment) as loader:
         work = _extend if options.extend else _train
         model, lines = work(options, pictures, loader, environment)
     model.save(options.output)

@@ -113,14 +113,6 @@ def recall_at(truth: Collection[str], ranking: Sequence[str], k: int) -> float:
     return len(set(truth) & set(ranking[:k])) / len(set(truth))
 
 
-def success_at(truth: Collection[str], ranking: Sequence[str], k: int) -> float:
-    """1 if any of a document's pictures is among the first k of a ranking, else 0.
-
-    This is the task's wording of recall at k; with one correct picture per document it equals `recall_at`.
-    """
-    return float(recall_at(truth, ranking, k) > 0)
-
-
 def great_circle_distance(truth: Place, predicted: Place, radius: float = EARTH_RADIUS) -> float:
     """Shortest distance between two points along the surface of the earth, in the unit of `radius`.
 

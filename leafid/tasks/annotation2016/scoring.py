@@ -56,8 +56,10 @@ def score_annotation(
                 scores[identity] = {"selection-f1": f1, "selection-precision": precision, "selection-recall": recall}
             case Subtask.ILLUSTRATION:
                 ranking = found.get(identity, ())
-                scores[identity] = {f"recall-at-{k}": metrics.recall_at(true[0], ranking, k) for k in ranks}
-                scores[identity] |= {f"success-at-{k}": metrics.success_at(true[0], ranking, k) for k in ranks}
+                recalls = {k: metrics.recall_at(true[0], ranking, k) for k in ranks}
+                scores[identity] = {f"recall-at-{k}": recall for k, recall in recalls.items()}
+                # The task's wording of recall: 1 if any of the document's pictures is among the first k.
+                scores[identity] |= {f"success-at-{k}": float(recall > 0) for k, recall in recalls.items()}
             case Subtask.LOCATION:
                 place = found.get(identity)
                 distance = metrics.great_circle_distance(true[0], place, radius) if place else math.pi * radius
@@ -84,22 +86,16 @@ def _score_concepts(truth: Mapping[str, Any], run: Mapping[str, Any], name: str)
     return AnnotationScores(name, scores, by_concept=by_concept)
 
 
-def find_missing_requirement() -> str | None:
-    """Return what METEOR needs and this machine lacks, with the way to get it, or None."""
-    if shutil.which("java") is None:
-        return "METEOR needs Java (expected 'java' in the path, found none); install a Java runtime"
-    has_package = importlib.util.find_spec("pycocoevalcap") is not None
-    return None if has_package else "METEOR needs the package pycocoevalcap, found none; 'pip install pycocoevalcap'"
-
-
 def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """Score one caption per picture against its human captions: 0 to 1, in the order of `captions`.
 
     METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the package runs it; it takes about
     2 GB of memory. A `LeafidError` is raised when Java or the package is missing, or METEOR fails.
     """
-    if missing := find_missing_requirement():
-        raise LeafidError(missing)
+    if shutil.which("java") is None:
+        raise LeafidError("METEOR needs Java (expected 'java' in the path, found none); install a Java runtime")
+    if importlib.util.find_spec("pycocoevalcap") is None:
+        raise LeafidError("METEOR needs the package pycocoevalcap, found none; 'pip install pycocoevalcap'")
     if not captions:
         return {}
     # An optional package.

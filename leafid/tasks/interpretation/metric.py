@@ -162,11 +162,6 @@ class PictureError:
     #: The mean of each localisation metric over the matched pairs, NaN without any.
     measures: Mapping[str, float]
 
-    @property
-    def error(self) -> float:
-        """The interpretation error, 0 to 1; NaN without any true or found object."""
-        return self.interpretation.error
-
 
 def score_objects(pair: ObjectPair, parameters: Parameters = DEFAULTS) -> PictureError:
     """Compare the objects found in a picture with the true ones; the figure of merit needs the pixels of both."""
@@ -190,7 +185,7 @@ def average_errors(errors: Sequence[PictureError]) -> dict[str, float]:
 
     A picture without any true or found object has no interpretation error. A measure that no picture has is left out.
     """
-    columns = {"interpretation-error": [error.error for error in errors]}
+    columns = {"interpretation-error": [error.interpretation.error for error in errors]}
     columns |= {name: [error.measures[name] for error in errors] for name in errors[0].measures}
     means = {name: _average([value for value in values if not math.isnan(value)]) for name, values in columns.items()}
     return {name: mean for name, mean in means.items() if name != "fom" or not math.isnan(mean)}

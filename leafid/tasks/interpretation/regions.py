@@ -115,8 +115,6 @@ def align_masks(*regions: Region) -> list[np.ndarray]:
     right = max(region.left + region.mask.shape[1] for region in regions)
     masks = [np.zeros((bottom - top, right - left), bool) for _ in regions]
     for mask, region in zip(masks, regions, strict=True):
-        rows, columns = region.mask.shape
-        mask[region.top - top : region.top - top + rows, region.left - left : region.left - left + columns] = (
-            region.mask
-        )
+        row, column = region.top - top, region.left - left
+        mask[row : row + region.mask.shape[0], column : column + region.mask.shape[1]] = region.mask
     return masks

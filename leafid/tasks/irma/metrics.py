@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from leafid.errors import LeafidError
 from leafid.learning.backing_off import DONT_KNOW_ERROR, WRONG_ERROR, path_error
 from leafid.pictures.taxonomy import WILDCARD
 from leafid.tasks.irma.files import AXES, CLUTTER, FLAT_YEARS, UNSPECIFIED, YEARS, Answers, CodeTable
+
+#: By year and picture, the errors of its label or of the axes of its code.
+Errors = dict[int, dict[str, tuple[float, ...]]]
 
 #: Error of a code's axis that is wrong from its first position on.
 WORST_AXIS_ERROR = 0.25
@@ -14,14 +16,12 @@ WORST_AXIS_ERROR = 0.25
 def label_error(correct: str, answer: str | None) -> float:
     """Error of a flat label: 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong or missing.
 
-    The correct label ``"C"`` is the clutter class, which never counts.
-
     Examples
     --------
     >>> [label_error("18", answer) for answer in ("18", "21", "*")]
     [0.0, 1.0, 0.5]
     """
-    if answer == correct or correct == CLUTTER:
+    if answer == correct:
         return 0.0
     return DONT_KNOW_ERROR if answer == WILDCARD else WRONG_ERROR
 
@@ -67,13 +67,12 @@ def year_errors(
     run: Mapping[str, Answers],
     table: CodeTable | None = None,
     years: Sequence[int] = YEARS,
-) -> dict[int, dict[str, tuple[float, ...]]]:
+) -> Errors:
     """Score a run in each of `years`, the columns of `truth` and `run`; `table` is required for 2007 and 2008.
 
-    Returns, by year and picture, the error of its label, or the errors of its code's axes. A picture that the run lacks
-    is entirely wrong; a clutter picture is left out.
+    A picture that the run lacks is entirely wrong; a clutter picture is left out.
     """
-    scored: dict[int, dict[str, tuple[float, ...]]] = {}
+    scored: Errors = {}
     for column, year in enumerate(years):
         errors = scored[year] = {}
         for picture, answers in truth.items():
@@ -82,8 +81,7 @@ def year_errors(
                 continue
             if year in FLAT_YEARS:
                 errors[picture] = (label_error(correct, answer),)
-            elif table is None:
-                raise LeafidError(f"expected a code table for the codes of {year}, found none")
             else:
+                assert table is not None
                 errors[picture] = code_errors(correct, answer, table)
     return scored
