@@ -122,7 +122,7 @@ def test_a_mapping_with_pictures_is_a_run(runs):
         *(np.array(0.5), np.array([0.5, 0.1]), np.eye(2), np.array([["Quercus ilex", "0.5"]]), np.zeros((2, 2, 2))),
         *({"Quercus ilex": {"Fagus sylvatica": 1}}, [{"Quercus ilex": 0.5}], [np.array(["Quercus ilex"])]),
     ],
-    ids=repr,
+    ids=lambda ranking: type(ranking).__name__,
 )
 def test_a_wrong_ranking_is_named(ranking):
     picture = Picture(Path("1.jpg"), taxon=parse_label("Quercus ilex"))

@@ -30,6 +30,7 @@ from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import FORMATS, Selector, make_format
 from leafid.cli.outputs import check_output, open_text
 from leafid.errors import UsageError
+from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.learning.thresholds import SetRule, select_set
 from leafid.model.bundled import find_bundled_model
@@ -107,7 +108,7 @@ def run(options: Options, environment: Environment) -> int:
         stream.write(answer_format.tail)
     if options.output:
         remark = f"; {n_empty} sets are empty and have no line" if n_empty else ""
-        environment.note(f"{options.output}: answers to {n_answered} pictures{remark}")
+        environment.note(f"{options.output}: answers to {count_noun(n_answered, 'picture')}{remark}")
     n_failed = len(pictures) - n_answered
     if n_failed:
         environment.note(f"leafid: {n_failed} of {len(pictures)} pictures could not be read")
