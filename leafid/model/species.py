@@ -104,7 +104,8 @@ def describe_species(
     """
     by_species = group_by_species(pictures)
     certainty, records = _assess_answers(held_out)
-    by_type = {name: group_by(sorted(own, key=_order_types), get_type) for name, own in by_species.items()}
+    in_order = sorted(pictures, key=lambda picture: list(AcquisitionType).index(get_type(picture)))
+    by_type = {name: group_by(of_species, get_type) for name, of_species in group_by_species(in_order).items()}
     of_types = [own for types in by_type.values() for own in types.values()]
     # No traits are measured in photos: only those that are kept are looked at.
     sampled = [picture for own in of_types if own[0].type is not _PHOTO for picture in _sample_plants(own)]
@@ -133,10 +134,6 @@ def describe_species(
         )
         for name, own in by_species.items()
     }
-
-
-def _order_types(picture: Picture) -> int:
-    return list(AcquisitionType).index(get_type(picture))
 
 
 def _count_plants(pictures: Sequence[Picture]) -> int:
