@@ -32,6 +32,8 @@ ITEM_SECONDS = 300
 #: Numbers of items that are computed here sooner than by worker processes, which have to start: of pictures that are
 #: described, and of those that are just read.
 N_FEW, N_FEW_READ = 16, 80
+#: Maximum number of worker processes, far above the number of cores that a machine has.
+MAX_JOBS = 1024
 #: Number of items in progress for each worker: the first to finish waits for those before it.
 _AHEAD = 16
 _NOT_STARTED = (
@@ -84,8 +86,9 @@ def ordered_map(
 
 def check_jobs(jobs: object) -> None:
     """Raise an `InputError` unless it is a number of jobs, as for `ordered_map`."""
-    if not isinstance(jobs, Integral) or isinstance(jobs, bool) or jobs == 0:
-        raise InputError(f"jobs: expected a whole number of processes, or -1 for one a core, found {jobs!r:.60}")
+    if not isinstance(jobs, Integral) or isinstance(jobs, bool) or jobs == 0 or abs(int(jobs)) > MAX_JOBS:
+        expected = f"expected a whole number of processes up to {MAX_JOBS}, or -1 for one a core"
+        raise InputError(f"jobs: {expected}, found {jobs!r:.60}")
 
 
 def _map_ahead(

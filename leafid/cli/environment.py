@@ -64,6 +64,7 @@ class Environment:
             return
         from tqdm import tqdm
 
+        tqdm.monitor_interval = 0  # without a thread of its own, for which there may be no memory
         interval, delay = (0.1, 0.0) if self.stderr.isatty() else (self.log_interval, self.log_interval)
         with tqdm(items, what, total, False, self.stderr, 80, interval, 2 * interval, unit="", delay=delay) as bar:
             yield from bar

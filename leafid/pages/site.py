@@ -104,9 +104,11 @@ class _Guard(BaseHTTPMiddleware):
             name = ""
         if name not in self._names and (self._is_local or not _is_address(name)):
             return _tell_problem(request, "expected the address of this server, or its name, as Host", 421)
-        is_own = request.headers.get("origin", "").lower() in {"", f"{request.scope['scheme']}://{host}"}
-        is_own = is_own and request.headers.get("sec-fetch-site", "none") in {"same-origin", "none"}
-        if is_own or request.method in {"GET", "HEAD"}:
+        site, origin = request.headers.get("sec-fetch-site", "none"), request.headers.get("origin", "").lower()
+        # A browser that keeps the referrer to itself sends 'Origin: null' for a form of this page, too.
+        origins = {"", f"{request.scope['scheme']}://{host}", *(["null"] if site == "same-origin" else [])}
+        is_same = origin in origins and site in {"same-origin", "none"}
+        if is_same or request.method in {"GET", "HEAD"}:
             return None
         return JSONResponse({"problem": "expected a request of this server's own page"}, 403)
 

@@ -150,7 +150,7 @@ def test_segment_and_measure(test_pictures):
         leafid.measure(image, leaf, ["geometrie"])
 
 
-@pytest.mark.parametrize("jobs", ["2", True, 1.5, 0, None, io.BytesIO()], ids=lambda jobs: type(jobs).__name__)
+@pytest.mark.parametrize("jobs", ["2", True, 1.5, 0, 10**18, None, io.BytesIO()], ids=lambda jobs: type(jobs).__name__)
 def test_jobs_are_a_whole_number(jobs, model, test_pictures, drawn):
     file = test_pictures.pictures[0].file
     calls = [
