@@ -110,3 +110,9 @@ def test_no_scheduler_answers(cli, drawn, tmp_path, monkeypatch):
         found = cli("train", drawn, "--output", tmp_path / "model", "--cluster", address)
     assert found.status == 1
     assert found.err == f"leafid: error: {address}: no Dask scheduler answers; start one: dask scheduler\n"
+
+
+def test_an_address_without_a_protocol_is_refused(cli, drawn):
+    found = cli("describe", drawn, "--families", "hu", "--cluster", "local")
+    assert found.status == 1
+    assert found.err == "leafid: error: --cluster: expected the tcp://HOST:PORT of a Dask scheduler, found 'local'\n"

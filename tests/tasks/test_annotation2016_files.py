@@ -23,7 +23,7 @@ def write(tmp_path, text):
 def find_problems(tmp_path, text, known=None, subtask=None):
     path = write(tmp_path, text)
     with pytest.raises(ProblemsError) as caught:
-        read_annotations(path, known, subtask=subtask)
+        read_annotations(path, known or Known(), subtask=subtask)
     return [problem.removeprefix(f"{path}:") for problem in caught.value.problems]
 
 

@@ -79,7 +79,7 @@ class Annotations:
 
 
 def read_annotations(
-    path: str | os.PathLike[str], known: Known | None = None, *, subtask: Subtask | None = None, is_truth: bool = False
+    path: str | os.PathLike[str], known: Known = Known(), *, subtask: Subtask | None = None, is_truth: bool = False
 ) -> Annotations:
     """Read a run or a ground truth; a `ProblemsError` names the bad lines.
 
@@ -97,8 +97,7 @@ def read_annotations(
                 result = _PARSERS[subtask](text)
                 if is_truth and result == () and subtask is Subtask.SELECTION:
                     raise LeafidError("expected a description that mentions at least one box, found none")
-                if known:
-                    _check_names(identity, result, subtask, known)
+                _check_names(identity, result, subtask, known)
             except LeafidError as error:
                 problems.add(number, str(error))
                 continue
