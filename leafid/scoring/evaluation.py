@@ -114,7 +114,7 @@ def _list_values(argument: str, values: Any, *kinds: type) -> list[Any]:
 
 def _to_ground_truth(truth: Any) -> GroundTruth:
     if isinstance(truth, (str, os.PathLike)):
-        return read_ground_truth(truth).select_known()
+        return read_ground_truth(truth).select_known(truth)
     pictures = truth.pictures if isinstance(truth, Collection) else _list_values("truth", truth, Picture)
     scored = select_scored(pictures, source="pictures")
     return make_ground_truth(scored, collect_known_names(pictures), source="pictures").select_known()

@@ -65,11 +65,11 @@ class GroundTruth:
         """Count the pictures."""
         return len(self.pictures)
 
-    def select_known(self) -> GroundTruth:
-        """Select the pictures that aren't of `UNKNOWN_SPECIES`; a `LeafidError` is raised when there is none."""
+    def select_known(self, source: object = "ground truth") -> GroundTruth:
+        """Select the pictures that aren't of `UNKNOWN_SPECIES`; a `LeafidError` names the source when there is none."""
         kept = [index for index, name in enumerate(self.species) if name != UNKNOWN_SPECIES]
         if not kept:
-            raise LeafidError(f"expected pictures of known species, found {len(self)} unknown ones only")
+            raise LeafidError(f"{source}: expected pictures of known species, found {len(self)} unknown ones only")
         columns = [field.name for field in fields(self) if field.name != "known"]
         selected: dict[str, Any] = {name: tuple(getattr(self, name)[index] for index in kept) for name in columns}
         return replace(self, **selected)

@@ -30,7 +30,7 @@ def load_ground_truth(options: TruthOptions, taxonomy: str | None = None) -> tup
     """Read the ground truth that the options name: all of it, and its pictures of known species."""
     check_run_names(options.runs)
     truth = read_ground_truth(options.truth, part=options.part, taxonomy=taxonomy, **options.as_keywords())
-    return truth, truth.select_known()
+    return truth, truth.select_known(options.truth)
 
 
 def load_runs(

@@ -106,7 +106,8 @@ def _check_answer(answer: str, year: int, table: CodeTable | None, wildcard: str
         if not re.fullmatch("0|[1-9][0-9]*", answer) and answer not in {CLUTTER, wildcard}:
             raise LeafidError(f"expected a label (a whole number or C{wildcard and ', or *'}), found {answer!r}")
         return
-    assert table is not None
+    if table is None:
+        raise LeafidError("expected a code table for codes, found none")
     codes = answer.split("-")
     if [len(code) for code in codes] != [*AXES.values()]:
         raise LeafidError(f"expected a code TTTT-DDD-AAA-BBB, found {answer!r}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from leafid.errors import LeafidError
 from leafid.learning.backing_off import DONT_KNOW_ERROR, WRONG_ERROR, path_error
 from leafid.pictures.taxonomy import WILDCARD
 from leafid.tasks.irma.files import AXES, CLUTTER, FLAT_YEARS, UNSPECIFIED, YEARS, Answers, CodeTable
@@ -16,12 +17,14 @@ WORST_AXIS_ERROR = 0.25
 def label_error(correct: str, answer: str | None) -> float:
     """Error of a flat label: 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong or missing.
 
+    The correct label ``"C"`` is the clutter class, which never counts.
+
     Examples
     --------
     >>> [label_error("18", answer) for answer in ("18", "21", "*")]
     [0.0, 1.0, 0.5]
     """
-    if answer == correct:
+    if answer == correct or correct == CLUTTER:
         return 0.0
     return DONT_KNOW_ERROR if answer == WILDCARD else WRONG_ERROR
 
@@ -81,7 +84,8 @@ def year_errors(
                 continue
             if year in FLAT_YEARS:
                 errors[picture] = (label_error(correct, answer),)
+            elif table is None:
+                raise LeafidError(f"expected a code table for the codes of {year}, found none")
             else:
-                assert table is not None
                 errors[picture] = code_errors(correct, answer, table)
     return scored
