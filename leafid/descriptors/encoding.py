@@ -102,12 +102,12 @@ class Encoder(ABC):
         return {name: getattr(self, f"{name}_") for name in names}
 
     def list_shapes(self, length: int) -> dict[str, tuple[int, ...]]:
-        """List the shapes of the arrays of `get_state`, learned from descriptors of so many values, by name."""
+        """List the shapes of the arrays of `get_state`, learned from descriptors of a length, by name."""
         n_components = min(self.n_components, length)
         n_values = n_components + 3 * bool(self.position_weight)
         shapes = {name: (self.n_modes, n_values)[: 1 if name == "weights" else 2] for name in self.tables}
-        own = {"mean": (length,), "components": (length, n_components), "scale": ()}
-        return shapes | own | {"position_mean": (3,), "position_scale": (3,)}
+        shapes |= {"mean": (length,), "components": (length, n_components), "scale": ()}
+        return shapes | {"position_mean": (3,), "position_scale": (3,)}
 
     def set_state(self, state: dict[str, np.ndarray]) -> Self:
         """Take arrays that `get_state` returned."""

@@ -248,10 +248,7 @@ class Model:
             # A product of one row takes less time than to start threads for it.
             with get_blas_controller().limit(limits=1):
                 answer = own.answer(picture, features, reject_at, self.common_names)
-            if (
-                answer.decision == "no-leaf"
-                and read_hashed_image(picture.file, TYPE_SIDE, picture.data)[0].max() < _DARK
-            ):
+            if answer.decision == "no-leaf" and _is_nearly_black(picture):
                 _log.warning("%s: nearly black; %s", picture.file, _BRIGHTEN)
             yield index, replace(answer, type_probability=probability)
 
@@ -269,6 +266,11 @@ class Model:
         n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
         rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
         return replace(answer, decision=rank if answer.decision == "species" else answer.decision, backed_off=named)
+
+
+def _is_nearly_black(picture: Picture) -> bool:
+    image, _ = read_hashed_image(picture.file, TYPE_SIDE, picture.data)
+    return bool(image.max() < _DARK)
 
 
 def _leave_out_statistics(manifest: Any) -> None:

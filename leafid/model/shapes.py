@@ -33,8 +33,8 @@ def _list_scorer(name: str, scorer: LinearScorer, n_values: int, n_classes: int)
     yield f"{name}.intercepts", scorer.intercepts, (n_classes,)
 
 
-def _list_arrays(own: TypeModel) -> Iterator[_Array]:
-    identifier, type_, n_joined = own.identifier, own.identifier.type, 0
+def _list_arrays(model: TypeModel) -> Iterator[_Array]:
+    identifier, type_, n_joined = model.identifier, model.identifier.type, 0
     for name, expert in identifier.recipe.experts.items():
         place, scorer = f"{type_}.{name}", identifier.scorers[name]
         if expert.is_local:
@@ -57,7 +57,7 @@ def _list_arrays(own: TypeModel) -> Iterator[_Array]:
         yield f"{type_}.leaf", rejection.leaf, (n_joined + 1,)
         yield f"{type_}.known", rejection.known, (count_evidence(n_experts) + 1,)
         yield f"{type_}.quantiles", rejection.quantiles, (-1,)
-    if thresholds := own.thresholds:
+    if thresholds := model.thresholds:
         yield f"{type_}.sizes", thresholds.sizes, (-1,)
         yield f"{type_}.size_thresholds", thresholds.size_thresholds, thresholds.sizes.shape
         yield f"{type_}.correct_probabilities", thresholds.correct_probabilities, (-1,)

@@ -157,31 +157,22 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
     assert list_leftovers(tmp_path) == []
 
 
-def test_an_interruption_while_modules_are_imported_is_one_line(drawn, tmp_path):
+@pytest.mark.parametrize(
+    "condition",
+    ["name == 'leafid.cli.main'", "'leafid' in sys.modules and name != 'leafid.__main__'"],
+    ids=["a", "first"],
+)
+def test_an_interruption_by_an_import_is_one_line(condition, drawn, tmp_path):
     # The process interrupts itself, as a signal from here would come too early or too late.
     (tmp_path / "sitecustomize.py").write_text(
         "import os, signal, sys\n"
         "class Interruption:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'leafid.cli.main':\n"
+        f"        if {condition}:\n"
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Interruption())\n"
     )
     process = start(["info", drawn], "importing", tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
-    assert process.wait(60) == 130
-    assert (tmp_path / "err").read_text() == "leafid: interrupted\n"
-
-
-def test_an_interruption_by_the_first_import_of_all_is_one_line(drawn, tmp_path):
-    (tmp_path / "sitecustomize.py").write_text(
-        "import os, signal, sys\n"
-        "class Interruption:\n"
-        "    def find_spec(self, name, *_):\n"
-        "        if 'leafid' in sys.modules and name != 'leafid.__main__':\n"
-        "            os.kill(os.getpid(), signal.SIGINT)\n"
-        "sys.meta_path.insert(0, Interruption())\n"
-    )
-    process = start(["info", drawn], "first", tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert process.wait(60) == 130
     assert (tmp_path / "err").read_text() == "leafid: interrupted\n"
 

@@ -99,6 +99,13 @@ def write_folders(folder, pictures):
         (folder / species / name).write_bytes(b"")
 
 
+def test_a_ground_truth_of_unknown_species_alone_is_named(cli, run_file, tmp_path):
+    write_folders(tmp_path / "all", {name: species for name, species in SPECIES.items() if species == UNKNOWN_SPECIES})
+    found = cli("evaluate", tmp_path / "all", run_file)
+    assert (found.status, found.out) == (1, "")
+    assert f"{tmp_path / 'all'}: expected pictures of known species, found 2 unknown ones only" in found.err
+
+
 def test_the_command_leaves_unknown_pictures_out_of_other_scores(cli, run_file, tmp_path):
     write_folders(tmp_path / "all", SPECIES)
     write_folders(tmp_path / "known", {name: own for name, own in SPECIES.items() if own != UNKNOWN_SPECIES})

@@ -97,7 +97,7 @@ def _make_summary(errors: list[PictureError]) -> Table:
     missed, invented = (sum(map(len, sides)) for sides in zip(*((f.missed, f.invented) for f in found), strict=True))
     objects = f"{sum(len(f.matches) for f in found)} objects: {missed} missed, {invented} invented"
     notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
-    if empty := sum(math.isnan(own.error) for own in found):
+    if empty := sum(math.isnan(interpretation.error) for interpretation in found):
         notes.append(f"{empty} of the pictures have neither true nor found objects and are left out")
     return Table("Interpretation and localisation", ["metric", "mean", "better", "what"], rows, notes)
 

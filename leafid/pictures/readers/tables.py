@@ -33,23 +33,8 @@ _FIELD_OF = {word: field for field, words in FIELDS.items() for word in (field, 
 _PLANT_WORDS = r".*(plant|tree|individual|specimen|organism|observation|occurrence)s?[\W_]*"
 _LIKE_PLANTS = re.compile(_PLANT_WORDS + "(id|nos?|nr|num|number|code|name|key|tag)?", re.IGNORECASE)
 # What programs write for an empty cell, in small letters.
-_EMPTY_WORDS = {
-    "-",
-    "--",
-    "?",
-    "na",
-    "n.a.",
-    "n/a",
-    "#n/a",
-    "#ref!",
-    "#name?",
-    "<na>",
-    "nan",
-    "nat",
-    "none",
-    "null",
-    r"\n",
-}
+_EMPTY_WORDS = {"-", "--", "?", "na", "n.a.", "n/a", "#n/a", "#ref!", "#name?"}
+_EMPTY_WORDS |= {"<na>", "nan", "nat", "none", "null", r"\n"}
 # In a quoted cell: a line break, and one after which a picture is named, as by the next row if a quote isn't closed.
 _LINE_BREAK = re.compile(r"[\r\n]")
 _NEXT_ROW = re.compile(rf"[\r\n][^\r\n]*(?:{'|'.join(map(re.escape, sorted(PICTURE_ENDINGS)))})", re.IGNORECASE)
