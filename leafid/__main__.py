@@ -6,7 +6,7 @@ import sys
 
 def run() -> None:
     """Run the command of this process and end it; what goes wrong while modules are imported prints one line, too."""
-    # Nothing is imported before: Ctrl-C would print a traceback.
+    # Only what Python has loaded already is imported before: Ctrl-C would print a traceback.
     try:
         import signal
 
