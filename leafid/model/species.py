@@ -104,12 +104,14 @@ def describe_species(
     """
     by_species = group_by_species(pictures)
     certainty, records = _assess_answers(held_out)
-    in_order = sorted(pictures, key=lambda picture: list(AcquisitionType).index(get_type(picture)))
-    by_type = {name: group_by(of_species, get_type) for name, of_species in group_by_species(in_order).items()}
-    of_types = [own for types in by_type.values() for own in types.values()]
+    by_type = {}
+    for name, of_species in by_species.items():
+        of_types = group_by(of_species, get_type)
+        by_type[name] = {type_: of_types[type_] for type_ in AcquisitionType if type_ in of_types}
+    groups = [group for types in by_type.values() for group in types.values()]
     # No traits are measured in photos: only those that are kept are looked at.
-    sampled = [picture for own in of_types if own[0].type is not _PHOTO for picture in _sample_plants(own)]
-    typical = [picture for own in of_types if thumbnails for picture in _choose_typical(own, certainty)]
+    sampled = [picture for group in groups if group[0].type is not _PHOTO for picture in _sample_plants(group)]
+    typical = [picture for group in groups if thumbnails for picture in _choose_typical(group, certainty)]
     shown = list({picture.file: picture for picture in typical}.values())
     measured = list({picture.file: picture for picture in sampled + shown}.values())
     tables = loader.load_measures(measured, f"traits|{_TRAITS_VERSION}", LONGEST_SIDE, _tabulate_traits, "measure")
