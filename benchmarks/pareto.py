@@ -28,9 +28,9 @@ from benchmarks.pictures import Prepared, select_pictures
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, load_recipe
-from leafid.model.validation import cross_validate, cross_validated_scores
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.protocols import Protocol
+from leafid.training.cross_validation import cross_validate, cross_validated_scores
 
 _ROUNDS, _N_TIMED = 5, 8
 

@@ -20,14 +20,14 @@ import leafid
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import group_by_training, load_recipe
-from leafid.model.fitting.identifiers import fit_identifiers
-from leafid.model.fitting.training_set import build_training_set
 from leafid.model.identifier import TypeModel
 from leafid.model.model import REJECTED_SHARE
 from leafid.model.plant_fusion import DEFAULT_EXPONENT
 from leafid.pictures import Picture, split_by_plant
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import split_by_unit
+from leafid.training.identifiers import fit_identifiers
+from leafid.training.training_set import build_training_set
 
 _N_FOLDS, _N_RESAMPLES = 5, 2000
 

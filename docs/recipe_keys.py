@@ -9,7 +9,8 @@ from pathlib import Path
 
 from msgspec import NODEFAULT, Struct, structs
 
-from leafid.features.recipe import ClassifierSettings, Expert, Recipe
+from leafid.features.recipe import Expert, Recipe
+from leafid.learning.settings import ClassifierSettings
 
 
 def insert_tables(page: str) -> str:

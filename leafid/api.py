@@ -18,9 +18,7 @@ from leafid.errors import InputError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import choose_types_to_train, load_recipe
-from leafid.model import training
 from leafid.model.bundled import find_bundled_model, recognise_types
-from leafid.model.fitting import extending
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser
 from leafid.pictures.collection import Collection, EmptyClass
@@ -31,6 +29,8 @@ from leafid.pictures.splits import select_training_pictures
 from leafid.pictures.summary import warn_of_shared_pictures
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment as segment_image
+from leafid.training import extending
+from leafid.training import model as training
 
 Path_ = str | os.PathLike[str]
 

@@ -21,9 +21,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from leafid.api import measure, segment, train
 from leafid.descriptors.registry import get_column_names
 from leafid.errors import InputError, LeafidError
+from leafid.parallel.mapping import ordered_map
 from leafid.pictures.conversion import is_one_picture, to_image, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.workers import ordered_map
 
 
 class _PictureEstimator(BaseEstimator):

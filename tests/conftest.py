@@ -13,9 +13,9 @@ from leafid.cli.main import main
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
-from leafid.model.training import train
 from leafid.pictures import read_collection
 from leafid.pictures.picture import AcquisitionType
+from leafid.training.model import train
 from tests.drawing.collection import copy_sample
 
 # A deadline would fail tests for how busy the machine is; the same examples every time make a failure one to trust.

@@ -15,8 +15,8 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
-from leafid.model.training import train
 from leafid.pictures import AcquisitionType, read_collection
+from leafid.training.model import train
 
 pytestmark = pytest.mark.slow
 

@@ -107,7 +107,7 @@ _fraction = number_type("a number between 0 and 1", lambda value: 0 < value < 1)
 _gibibytes = number_type("a number of GiB above 0", lambda value: 0 < value < 2**30)
 positive_int = number_type("a whole number from 1 up", lambda value: value >= 1, int)
 _resample_count = number_type("a whole number from 1 to 1000000", lambda value: 1 <= value <= 1_000_000, int)
-# As `leafid.workers.MAX_JOBS`, which takes time to import.
+# As `leafid.parallel.mapping.MAX_JOBS`, which takes time to import.
 _job_count = number_type(
     "a number of processes up to 1024, or -1 for one a core", lambda value: 0 < abs(value) <= 1024, int
 )

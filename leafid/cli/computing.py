@@ -10,16 +10,16 @@ from typing import TypeVar
 
 from leafid.cli.arguments import CacheOptions, ComputingOptions, UnlabelledOptions
 from leafid.cli.environment import Environment
-from leafid.cluster import on_cluster
 from leafid.errors import ImageError, LeafidError, naming_large_picture
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.model.bundled import load_recogniser
 from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
+from leafid.parallel.cluster import on_cluster
+from leafid.parallel.mapping import ordered_map
 from leafid.pictures import AcquisitionType, Collection, Picture, read_and_warn
 from leafid.pictures.decoding import read_image
-from leafid.workers import ordered_map
 
 T = TypeVar("T")
 

@@ -35,11 +35,11 @@ from leafid.model.model import Model
 from leafid.model.modelfile import is_model
 from leafid.pages.field_guide import describe_model, make_guide
 from leafid.pages.rendering import render_page
+from leafid.parallel.mapping import N_FEW_READ, ordered_map
 from leafid.pictures import Collection, read_collection
 from leafid.pictures.readers.tables import get_relative_path
 from leafid.pictures.summary import FileCheck, check_file, summarise
 from leafid.scoring.tables import format_csv, render
-from leafid.workers import N_FEW_READ, ordered_map
 
 FILE_NAME = "field-guide.html"
 #: Species with fewer pictures are listed.

@@ -18,10 +18,10 @@ from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Feature
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.grouping import group_by
+from leafid.parallel.mapping import check_jobs, ordered_map
 from leafid.pictures import hash_picture_file
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.workers import check_jobs, ordered_map
 
 T = TypeVar("T")
 #: ``progress(items, total, caption)`` passes the items on.

@@ -9,7 +9,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 
 from leafid.descriptors.encoding import ENCODERS, Encoder
@@ -17,6 +16,7 @@ from leafid.descriptors.local import Grid
 from leafid.descriptors.registry import find_families
 from leafid.errors import LeafidError
 from leafid.grouping import group_by
+from leafid.learning.settings import ClassifierSettings
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.schema import convert, parse_toml
 from leafid.textfiles import read_text
@@ -28,27 +28,6 @@ _SHIPPED = Path(__file__).parent / "recipes"
 _Types = tuple[AcquisitionType, ...]
 _Side = Annotated[int, Meta(ge=32, le=4096)]
 _Count = Annotated[int, Meta(ge=0, le=100)]
-_Exponent = Annotated[float, Meta(ge=0, le=4)]
-
-
-class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How species are learned from an expert's vectors."""
-
-    #: feature map before the classifier: `none` or `chi2`
-    feature_map: Literal["none", "chi2"] = msgspec.field(name="map", default="none")
-    #: `ridge`, `linear-svm`, `lda` or `nearest-mean` (of the pictures of a species)
-    classifier: Literal["ridge", "linear-svm", "lda", "nearest-mean"] = "ridge"
-    #: penalty of ridge, inverse of C of the SVM, shrinkage of LDA
-    regularisation: Annotated[float, Meta(ge=1e-12, le=1e12)] = 0.1
-    #: above 0, softmax regression on this many principal components of the training vectors is trained beside the
-    #: classifier; held-out plants weigh the two, and both become one linear classifier
-    softmax_components: Annotated[int, Meta(ge=0, le=4096)] = 0
-    #: a picture's weight is the number of pictures of its species to the power of minus this; 0: all weigh the same
-    species_balance: _Exponent = 0.5
-    #: likewise by the number of pictures of its plant (those of one acquisition type)
-    plant_balance: _Exponent = 0.5
-    #: subtract the mean of each acquisition type, where several are trained on
-    centre_types: bool = False
 
 
 class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.features.recipe import ClassifierSettings
 from leafid.learning.ridge import DualRidge, PrimalFit
 from leafid.learning.rows import TrainingRows
+from leafid.learning.settings import ClassifierSettings
 
 # Number of values up to which sums over all rows are cheap enough to be repeated for the weights of each fold.
 _SMALL_NUMBERS = 2**25

@@ -13,10 +13,10 @@ from functools import cached_property
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.features.recipe import ClassifierSettings
 from leafid.learning.eigenvectors import find_leading_eigenvectors
 from leafid.learning.linear import encode_one_vs_rest, fit_linear
 from leafid.learning.rows import RowPreparation, TrainingRows, encode_domains, iterate_batches, release_memory
+from leafid.learning.settings import ClassifierSettings
 from leafid.learning.softmax import fit_softmax
 
 #: A linear classifier of centred rows: coefficients, float (n_columns, n_species), and intercepts, float (n_species,).

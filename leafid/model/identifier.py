@@ -14,8 +14,8 @@ from leafid.learning.fusion import fuse
 from leafid.learning.linear import LinearScorer
 from leafid.learning.rejection import Rejection, compute_evidence
 from leafid.learning.row_statistics import RowStatistics
-from leafid.learning.thresholds import Thresholds
 from leafid.model.answer import Answer, Decision, rank_species
+from leafid.model.thresholds import Thresholds
 from leafid.pictures.picture import AcquisitionType, Picture
 
 
@@ -23,7 +23,7 @@ from leafid.pictures.picture import AcquisitionType, Picture
 class Identifier:
     """Gives species probabilities for the features of pictures of one acquisition type.
 
-    `leafid.model.fitting.identifiers.fit_identifiers` makes one from pictures.
+    `leafid.training.identifiers.fit_identifiers` makes one from pictures.
     """
 
     recipe: Recipe
@@ -44,7 +44,7 @@ class Identifier:
     #: Tells known species from unknown ones, and leaves from other pictures; None where there were too few species to
     #: learn that from.
     rejection: Rejection | None = None
-    #: By the expert's name, for `leafid.model.fitting.extending`: statistics of its training rows, which
+    #: By the expert's name, for `leafid.training.extending`: statistics of its training rows, which
     #: identifiers that were trained together share, and the scores that it aims at for other species and for a
     #: picture's own. Empty where a classifier isn't ridge regression.
     statistics: Mapping[str, RowStatistics] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class TypeModel:
     """All that is needed to identify pictures of one acquisition type."""
 
     identifier: Identifier
-    #: `leafid.learning.held_out.held_out_scores` of the training.
+    #: `leafid.metrics.held_out.held_out_scores` of the training.
     scores: Mapping[str, float]
     #: How pictures of a plant depend on each other (`leafid.model.plant_fusion`).
     plant_exponent: Annotated[float, Meta(ge=0, le=1)]

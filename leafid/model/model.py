@@ -16,9 +16,9 @@ from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader, pass_through
 from leafid.features.type_features import TYPE_SIDE
 from leafid.grouping import group_by
-from leafid.learning.backing_off import back_off
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer, Decision
+from leafid.model.backing_off import back_off
 from leafid.model.identifier import TypeModel
 from leafid.model.modelfile import read_object, write_object
 from leafid.model.plant_fusion import GROUPINGS, fuse_answers
@@ -26,11 +26,11 @@ from leafid.model.recogniser import TypeRecogniser, recognise_missing_types, war
 from leafid.model.sessions import share_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
+from leafid.parallel.mapping import get_blas_controller
 from leafid.pictures.conversion import list_pictures
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
-from leafid.workers import get_blas_controller
 
 _log = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leafid.grouping import group_by
-from leafid.learning.held_out import HeldOutAnswers
 from leafid.learning.rejection import rate_leaves
+from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.answer import Answer, Decision, rank_species
 from leafid.model.identifier import TypeModel
 from leafid.model.sessions import find_session

@@ -9,22 +9,18 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader
 from leafid.features.type_features import N_TYPE_FEATURES
-from leafid.learning.linear import LinearScorer, fit_linear, weigh_pictures
-from leafid.learning.rows import make_rows
-from leafid.pictures import split_by_plant
+from leafid.learning.linear import LinearScorer
 from leafid.pictures.collection import warn_of_lost_species
 from leafid.pictures.picture import AcquisitionType, Picture
 
-#: Number of features after `_add_squares`.
+#: Number of features after `expand_features`.
 N_EXPANDED_FEATURES = 2 * N_TYPE_FEATURES
 #: Share of the pictures without a type below which a recognised type is taken for an error of the recogniser.
 MIN_TYPE_SHARE = 0.1
 # A few pictures are taken for a mixture, not for a collection of one kind.
 _MIN_COLLECTION = 10
-_REGULARISATION = 1e-3
-_N_FOLDS = 5
 _log = logging.getLogger(__name__)
 
 
@@ -43,7 +39,7 @@ class TypeRecogniser:
         """Recognise the types of pictures, with their probabilities, from float32 (n, N_TYPE_FEATURES)."""
         if self.scorer is None:
             return [(self.types[0], 1.0)] * len(features)
-        scores = self.scorer.scores(_add_squares(features)).astype(np.float64)
+        scores = self.scorer.scores(expand_features(features)).astype(np.float64)
         odds = np.exp(scores - scores.max(axis=1, keepdims=True))
         probabilities = odds / odds.sum(axis=1, keepdims=True)
         return [(self.types[int(row.argmax())], round(float(row.max()), 9)) for row in probabilities]
@@ -93,36 +89,7 @@ def warn_of_mixed_types(recognised: Mapping[AcquisitionType, int]) -> None:
         )
 
 
-def train_recogniser(pictures: Sequence[Picture], loader: FeatureLoader, seed: int) -> TypeRecogniser:
-    """Train a recogniser on pictures of known types, and measure its accuracy on held-out plants."""
-    found = zip(pictures, loader.load_type_features(pictures), strict=True)
-    readable, rows = zip(*((picture, row) for picture, row in found if row is not None), strict=True)
-    types = [get_type(picture) for picture in readable]
-    if len(set(types)) < 2:
-        return TypeRecogniser(tuple(dict.fromkeys(types)))
-    table = np.stack(rows)
-    n_plants = len({picture.group for picture in readable})
-    correct: list[bool] = []
-    for test in split_by_plant(readable, min(_N_FOLDS, n_plants), seed) if n_plants > 1 else []:
-        training = np.setdiff1d(np.arange(len(table)), test)
-        training_types = [types[index] for index in training]
-        if len(set(training_types)) > 1:
-            recognised = fit_type_recogniser(table[training], training_types).recognise(table[test])
-            correct += [type_ == types[index] for (type_, _), index in zip(recognised, test, strict=True)]
-    return replace(fit_type_recogniser(table, types), accuracy=float(np.mean(correct)) if correct else None)
-
-
-def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
-    """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types, each type with the same total weight."""
-    names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
-    weights = weigh_pictures(labels, [""] * len(labels), 1.0, 0.0)
-    weights /= weights.mean()
-    rows = make_rows(_add_squares(features), standardise=True)
-    coefficients, intercepts = fit_linear("logistic", rows.read(slice(None)), labels, _REGULARISATION, weights)
-    scorer = rows.make_preparation(np.ones(1), np.zeros((1, len(rows.mean)))).make_scorer(coefficients, intercepts)
-    return TypeRecogniser(tuple(AcquisitionType(str(name)) for name in names), scorer)
-
-
-def _add_squares(features: np.ndarray) -> np.ndarray:
+def expand_features(features: np.ndarray) -> np.ndarray:
+    """Append the squares of features."""
     # Squares let a linear classifier single out a middle range: a sheet is neither pure white nor dark.
     return np.hstack([features, features**2])

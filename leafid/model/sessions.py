@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from leafid.grouping import group_by
-from leafid.learning.held_out import HeldOutAnswers
+from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.answer import Answer, rank_species
 from leafid.pictures.picture import Picture
 

@@ -1,38 +1,15 @@
 """What a model knows of each species: names, counts, held-out answers, traits, and the most typical pictures."""
 
-import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 from msgspec import Meta, Struct
 
-from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
-from leafid.features.loader import FeatureLoader, get_type
-from leafid.features.recipe import LONGEST_SIDE
-from leafid.grouping import group_by
-from leafid.learning.held_out import HeldOutAnswers, rank_labels
-from leafid.pictures.collection import group_by_species
-from leafid.pictures.decoding import encode_jpeg, read_hashed_image
-from leafid.pictures.header import MIN_SIDE
-from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.segmentation.result import shrink
-from leafid.segmentation.segment import segment
+from leafid.pictures.picture import AcquisitionType, Taxon
 
-#: Maximum number of pictures of a species and type that its traits are measured in, and that are kept as thumbnails.
-TRAIT_PICTURES = 16
-THUMBNAILS = 3
 #: Longest side of a thumbnail in pixels.
 THUMBNAIL_SIDE = 160
 #: Smallest confidence of a trait that is used.
 MIN_CONFIDENCE = 0.5
-_TAKEN_FOR = 3
-# Raised with every change to the measurement of a trait: cached ones are then unused.
-_TRAITS_VERSION = 1
-_PHOTO = AcquisitionType.PHOTO
-_JPEG_QUALITY = 75
 
 _Count = Annotated[int, Meta(ge=0)]
 
@@ -88,143 +65,3 @@ class Species(Struct, frozen=True):
     types: dict[AcquisitionType, TypeRecord] = {}
     traits: dict[str, TraitRange] = {}
     thumbnails: tuple[Thumbnail, ...] = ()
-
-
-def describe_species(
-    pictures: Sequence[Picture],
-    held_out: Mapping[AcquisitionType, HeldOutAnswers],
-    loader: FeatureLoader,
-    *,
-    thumbnails: bool = True,
-) -> dict[str, Species]:
-    """Describe each species, by its name in alphabetical order, from the readable training pictures.
-
-    The loader gives the number of workers and the progress. With `thumbnails`, the most typical pictures are kept: of
-    each species and type, those of different plants that are identified best.
-    """
-    by_species = group_by_species(pictures)
-    certainty, records = _assess_answers(held_out)
-    by_type = {}
-    for name, of_species in by_species.items():
-        of_types = group_by(of_species, get_type)
-        by_type[name] = {type_: of_types[type_] for type_ in AcquisitionType if type_ in of_types}
-    groups = [group for types in by_type.values() for group in types.values()]
-    # No traits are measured in photos: only those that are kept are looked at.
-    sampled = [picture for group in groups if group[0].type is not _PHOTO for picture in _sample_plants(group)]
-    typical = [picture for group in groups if thumbnails for picture in _choose_typical(group, certainty)]
-    shown = list({picture.file: picture for picture in typical}.values())
-    measured = list({picture.file: picture for picture in sampled + shown}.values())
-    tables = loader.load_measures(measured, f"traits|{_TRAITS_VERSION}", LONGEST_SIDE, _tabulate_traits, "measure")
-    traits = {picture.file: _read_traits(table) for picture, table in zip(measured, tables, strict=True)}
-    made = loader.map_pictures(_make_thumbnail, shown, [(picture, traits[picture.file]) for picture in shown])
-    images = loader.show_progress(made, len(shown), "thumbnails")
-    by_file = {picture.file: image for picture, image in zip(shown, images, strict=True)}
-    kept = group_by(typical, lambda picture: picture.species)
-    return {
-        name: Species(
-            # The taxon that names the most of its family and order.
-            max((p.taxon for p in own if p.taxon), key=lambda taxon: sum(map(bool, (taxon.family, taxon.order)))),
-            tuple(dict.fromkeys(vernacular for picture in own for vernacular in picture.vernacular_names)),
-            len(own),
-            _count_plants(own),
-            {
-                type_: TypeRecord(len(of_type), _count_plants(of_type), records.get((name, type_)))
-                for type_, of_type in by_type[name].items()
-            },
-            _summarise_traits(own, traits),
-            tuple(thumbnail for picture in kept.get(name, ()) if (thumbnail := by_file[picture.file])),
-        )
-        for name, own in by_species.items()
-    }
-
-
-def _count_plants(pictures: Sequence[Picture]) -> int:
-    return len({picture.group for picture in pictures})
-
-
-def _assess_answers(
-    held_out: Mapping[AcquisitionType, HeldOutAnswers],
-) -> tuple[dict[Path, float], dict[tuple[str, AcquisitionType], HeldOutRecord]]:
-    """Give the probability of each picture's own species by file, and count the answers of each species and type."""
-    certainty: dict[Path, float] = {}
-    records = {}
-    for type_, answers in held_out.items():
-        known = answers.select_known()
-        values = known.probabilities[np.arange(len(known.pictures)), known.labels]
-        certainty.update((p.file, round(float(value), 6)) for p, value in zip(known.pictures, values, strict=True))
-        rank = rank_labels(known)
-        first = np.array(known.species)[known.probabilities.argmax(axis=1)]
-        names = np.array([picture.species for picture in known.pictures])
-        for name in np.unique(names).tolist():
-            own = names == name
-            taken_for = Counter(np.sort(first[own & (rank != 1)]).tolist()).most_common(_TAKEN_FOR)
-            numbers = (int(own.sum()), int((rank[own] == 1).sum()), int((rank[own] <= 5).sum()))
-            records[name, type_] = HeldOutRecord(*numbers, dict(taken_for))
-    return certainty, records
-
-
-def _choose_typical(pictures: Sequence[Picture], certainty: Mapping[Path, float]) -> list[Picture]:
-    """Choose the pictures that are identified with the highest probability, each of another plant."""
-    best: dict[str, Picture] = {}
-    for picture in sorted(pictures, key=lambda p: (-certainty.get(p.file, 0), str(p.file))):
-        best.setdefault(picture.group, picture)
-    return list(best.values())[:THUMBNAILS]
-
-
-def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
-    """Choose at most `TRAIT_PICTURES` pictures, in rounds that take one of each plant."""
-    turns: Counter[str] = Counter()
-    keyed = []
-    for position, picture in enumerate(pictures):
-        keyed.append((turns[picture.group], position))
-        turns[picture.group] += 1
-    return [pictures[position] for _, position in sorted(keyed)[:TRAIT_PICTURES]]
-
-
-def _tabulate_traits(image: np.ndarray, picture: Picture) -> np.ndarray:
-    """Measure the traits of a picture, float (n_traits,): NaN for those that are not measured well enough.
-
-    Of a photo, none are.
-    """
-    segmentation = None if picture.type is _PHOTO else segment(image, get_type(picture))
-    found = measure_traits(segmentation)[0] if segmentation and segmentation.blade.any() else {}
-    traits = {name: own.value for name, own in found.items() if own.confidence >= MIN_CONFIDENCE}
-    return np.array([traits.get(name, np.nan) for name in TRAIT_NAMES])
-
-
-def _read_traits(table: np.ndarray | None) -> dict[str, float]:
-    values = [] if table is None else table.tolist()
-    return {name: value for name, value in zip(TRAIT_NAMES, values, strict=False) if not math.isnan(value)}
-
-
-def _summarise_traits(pictures: Sequence[Picture], traits: Mapping[Path, Mapping[str, float]]) -> dict[str, TraitRange]:
-    """Compute the quantiles of each trait, each plant with the same weight."""
-    found = {}
-    for name in TRAIT_NAMES:
-        own = [picture for picture in pictures if name in traits.get(picture.file, ())]
-        if not own:
-            continue
-        counts = Counter(picture.group for picture in own)
-        weights = [1 / counts[picture.group] for picture in own]
-        values = [traits[picture.file][name] for picture in own]
-        low, median, high = np.quantile(values, (0.1, 0.5, 0.9), weights=weights, method="inverted_cdf")
-        found[name] = TraitRange(_round(low), _round(median), _round(high), len(own))
-    return found
-
-
-def _make_thumbnail(shown: tuple[Picture, dict[str, float]]) -> Thumbnail | None:
-    """Make the thumbnail of a picture with its traits, unless it is too narrow."""
-    picture, traits = shown
-    image, _ = read_hashed_image(picture.file, LONGEST_SIDE, picture.data)
-    small = shrink(image, THUMBNAIL_SIDE)
-    if min(small.shape[:2]) < MIN_SIDE:
-        return None
-    # Names of files may hold bytes that are no text.
-    credit = picture.title, picture.author, picture.licence
-    name, author, licence = ((word or "").encode(errors="replace").decode()[:200] for word in credit)
-    rounded = {trait: _round(value) for trait, value in traits.items()}
-    return Thumbnail(encode_jpeg(small, _JPEG_QUALITY), get_type(picture), name, author, licence, rounded)
-
-
-def _round(value: float) -> float:
-    return float(f"{value:.4g}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leafid.learning.held_out import SCORE_TITLES
+from leafid.metrics.held_out import SCORE_TITLES
 from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
 from leafid.pages.trait_words import describe_traits

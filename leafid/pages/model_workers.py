@@ -21,9 +21,9 @@ from leafid.pages.explaining import Explanation, explain
 from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
 from leafid.pages.uploads import Upload
+from leafid.parallel.mapping import call_single_threaded, reporting_lost_workers
+from leafid.parallel.pool import WorkerPool
 from leafid.pictures.decoding import read_hashed_image
-from leafid.pool import WorkerPool
-from leafid.workers import call_single_threaded, reporting_lost_workers
 
 
 class ModelWorkers:

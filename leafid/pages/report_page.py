@@ -11,6 +11,7 @@ from leafid.grouping import group_by
 from leafid.pages import plots, run_facts
 from leafid.pages.rendering import render_page
 from leafid.pages.run_facts import Confusion, Ranking
+from leafid.parallel.mapping import N_FEW_READ, ordered_map
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.scoring.calibration import collect_first_species, make_reliability_table
@@ -31,7 +32,6 @@ from leafid.scoring.tables import Table
 from leafid.scoring.truth import GroundTruth
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import draw_overlay, segment
-from leafid.workers import N_FEW_READ, ordered_map
 
 # Maximum number of confusions with pictures, of missing pictures that are named, of species in a confusion matrix, and
 # of pictures in the list of all: the page stays at a few megabytes.

@@ -8,7 +8,7 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.learning.averages import average_by_group, top_k_scores
+from leafid.metrics.averages import average_by_group, top_k_scores
 from leafid.scoring.plant_task import JudgedRun
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from leafid.learning.averages import accuracy_score
+from leafid.metrics.averages import accuracy_score
 from leafid.scoring.plant_task import select_types
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table

@@ -14,15 +14,15 @@ from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, load_recipe, parse_recipe
 from leafid.grouping import count_noun, group_by
-from leafid.learning.averages import average_score, per_plant_score
-from leafid.learning.held_out import rank_labels
-from leafid.model.validation import cross_validate
+from leafid.metrics.averages import average_score, per_plant_score
+from leafid.metrics.held_out import rank_labels
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.protocols import Protocol
 from leafid.schema import parse_toml
 from leafid.scoring.resampling import Bootstrap, WeightedScore, bootstrap_scores, correct_holm, randomisation_test
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
+from leafid.training.cross_validation import cross_validate
 
 _SHIPPED = Path(__file__).parent / "experiments"
 

@@ -1,6 +1,6 @@
 """Scores plant runs that may answer with a higher taxon: ``Quercus *`` for an unidentified oak.
 
-The error is that of `leafid.learning.backing_off`: 0 for the correct species, 1 for another order.
+The error is that of `leafid.model.backing_off`: 0 for the correct species, 1 for another order.
 """
 
 from collections import Counter
@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from statistics import fmean
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.learning.averages import average_score
-from leafid.learning.backing_off import WRONG_ERROR, hierarchical_error
+from leafid.metrics.averages import average_score
+from leafid.metrics.hierarchy import WRONG_ERROR, hierarchical_error
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.grouping import group_by
-from leafid.learning.averages import average_by_group, average_score, index_plants, top_k_scores
+from leafid.metrics.averages import average_by_group, average_score, index_plants, top_k_scores
 from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.plant_task import TYPE_ORDER, JudgedRun
 from leafid.scoring.truth import UNKNOWN, GroundTruth

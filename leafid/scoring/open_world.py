@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from leafid.features.non_leaves import HELD_BACK_KINDS
 from leafid.grouping import group_by
-from leafid.learning.averages import accuracy_score
+from leafid.metrics.averages import accuracy_score
 from leafid.model.answer import Answer
-from leafid.model.validation import OpenWorldFold
 from leafid.scoring.plant_task import ALL, TYPE_ORDER
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth
+from leafid.training.cross_validation import OpenWorldFold
 
 # The probability above which an unknown picture that gets a name counts as named with confidence.
 _CONFIDENT = 0.9

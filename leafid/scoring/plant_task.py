@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError
-from leafid.learning.averages import index_plants, top_k_scores
+from leafid.metrics.averages import index_plants, top_k_scores
 from leafid.pictures.names import parse_genus
 from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.resampling import Bootstrap, WeightedScore, bootstrap_scores

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leafid.grouping import group_by
-from leafid.learning.averages import accuracy_score, average_score
+from leafid.metrics.averages import accuracy_score, average_score
 from leafid.model.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table

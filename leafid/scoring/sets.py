@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leafid.errors import LeafidError
-from leafid.learning.averages import accuracy_score, average_by_group, macro_average, top_k_scores
-from leafid.learning.thresholds import count_inside, place_threshold
+from leafid.metrics.averages import accuracy_score, average_by_group, macro_average, top_k_scores
+from leafid.model.thresholds import count_inside, place_threshold
 from leafid.scoring.plant_task import JudgedRun, judge_run
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from leafid.features.recipe import ClassifierSettings
 from leafid.learning import cross_fitting as module
 from leafid.learning.cross_fitting import cross_fit
 from leafid.learning.rows import make_rows
+from leafid.learning.settings import ClassifierSettings
 
 SETTINGS = ClassifierSettings()
 # Softmax stands beside a classifier: it is the second that is learned.

@@ -8,10 +8,10 @@ from msgspec import structs
 from sklearn.linear_model import Ridge
 
 from leafid.errors import LeafidError
-from leafid.features.recipe import ClassifierSettings
 from leafid.learning import rows as module
 from leafid.learning.ridge import DualRidge, PrimalFit
 from leafid.learning.rows import make_rows
+from leafid.learning.settings import ClassifierSettings
 
 SETTINGS = ClassifierSettings(regularisation=0.1)
 FITS = [

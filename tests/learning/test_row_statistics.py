@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from leafid.features.recipe import ClassifierSettings
 from leafid.learning import row_statistics as module
 from leafid.learning.ridge import PrimalFit
 from leafid.learning.row_statistics import summarise_rows, update_ridge
 from leafid.learning.rows import make_rows
+from leafid.learning.settings import ClassifierSettings
 
 
 def summarise(rows, weights, n_components):

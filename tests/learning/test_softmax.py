@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
-from leafid.features.recipe import ClassifierSettings
 from leafid.learning import softmax as module
 from leafid.learning.cross_fitting import cross_fit
 from leafid.learning.eigenvectors import find_leading_eigenvectors
 from leafid.learning.rows import make_rows
+from leafid.learning.settings import ClassifierSettings
 from leafid.learning.softmax import fit_softmax
 
 

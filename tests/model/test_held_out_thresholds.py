@@ -3,9 +3,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid.learning.backing_off import back_off, hierarchical_error
-from leafid.learning.held_out import HeldOutAnswers
-from leafid.learning.thresholds import fit_average_k_thresholds, fit_thresholds
+from leafid.metrics.held_out import HeldOutAnswers
+from leafid.metrics.hierarchy import hierarchical_error
+from leafid.model.backing_off import back_off
+from leafid.model.thresholds import fit_average_k_thresholds, fit_thresholds
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.taxonomy import Taxonomy
 

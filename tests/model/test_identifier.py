@@ -6,10 +6,10 @@ from msgspec import structs
 
 from leafid.features.extractor import Features
 from leafid.features.recipe import Expert, Recipe
-from leafid.model.fitting.identifiers import fit_identifiers
-from leafid.model.fitting.training_set import build_training_set
 from leafid.model.identifier import expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.training.identifiers import fit_identifiers
+from leafid.training.training_set import build_training_set
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 SHAPE = Expert(descriptor="measures", families=("hu",))

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from leafid.learning.held_out import HeldOutAnswers
+from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.answer import Answer
 from leafid.model.sessions import find_session, share_answers, share_evidence
-from leafid.model.validation import FoldAnswers, share_fold_answers
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.training.cross_validation import FoldAnswers, share_fold_answers
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
 GARDEN = (43.5, 3.9)

@@ -4,13 +4,10 @@ import pytest
 
 from leafid.features.loader import FeatureLoader
 from leafid.model.model import Model
-from leafid.model.species import (
-    THUMBNAIL_SIDE,
-    THUMBNAILS,
-    describe_species,
-)
+from leafid.model.species import THUMBNAIL_SIDE
 from leafid.pictures.header import read_header
 from leafid.pictures.picture import AcquisitionType
+from leafid.training.species import THUMBNAILS, describe_species
 
 SCAN = AcquisitionType.SCAN
 

@@ -3,7 +3,7 @@ from importlib.util import find_spec
 import pytest
 
 from leafid.model.model import Model
-from leafid.pool import WorkerPool
+from leafid.parallel.pool import WorkerPool
 
 # Without the extras 'web' and 'test' there is nothing to test.
 if find_spec("starlette") is None or find_spec("httpx") is None:

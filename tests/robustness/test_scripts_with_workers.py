@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 FORKING = """
 import multiprocessing, os, sys
-from leafid.workers import ordered_map
+from leafid.parallel.mapping import ordered_map
 
 def find_workers():
     return {number for number, _ in ordered_map(get_process, range(40), 2)}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.learning.averages import (
+from leafid.metrics.averages import (
     average_score,
 )
 from leafid.pictures.names import parse_label

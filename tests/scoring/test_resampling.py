@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.learning.averages import accuracy_score, average_score, per_plant_score
+from leafid.metrics.averages import accuracy_score, average_score, per_plant_score
 from leafid.scoring.plant_task import weigh_in_groups
 from leafid.scoring.resampling import (
     Bootstrap,

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from leafid.learning.averages import accuracy_score, average_by_group, macro_average
-from leafid.learning.thresholds import fit_average_k_thresholds
+from leafid.metrics.averages import accuracy_score, average_by_group, macro_average
+from leafid.model.thresholds import fit_average_k_thresholds
 from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import write_run

@@ -31,9 +31,9 @@ from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pages.explaining import Explanation, explain
 from leafid.pages.rendering import format_share, format_trait, render_page
+from leafid.parallel.mapping import call_single_threaded
 from leafid.pictures.decoding import read_image
 from leafid.scoring.tables import WIDTH
-from leafid.workers import call_single_threaded
 
 FILE_NAME = "explanation.html"
 

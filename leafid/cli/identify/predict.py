@@ -32,11 +32,11 @@ from leafid.cli.outputs import check_output, open_text
 from leafid.errors import UsageError
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
-from leafid.learning.thresholds import SetRule, select_set
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.model.model import Options as AnswerOptions
 from leafid.model.plant_fusion import GROUPINGS
+from leafid.model.thresholds import SetRule, select_set
 from leafid.scoring.runs import check_picture_names
 
 

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from leafid.cli.arguments import JOBS, number_type, option
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError
-from leafid.pool import WorkerPool, count_workers
+from leafid.parallel.pool import WorkerPool, count_workers
 
 _port = number_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535, int)
 # Time for a worker to start and to read the model, in seconds.

@@ -49,20 +49,20 @@ from leafid.cli.outputs import check_output_file, print_tables
 from leafid.cli.training.input import TrainingOptions, complete_pictures, load_recipes, read_training_pictures
 from leafid.errors import LeafidError, UsageError
 from leafid.grouping import group_by
-from leafid.learning.held_out import SCORE_TITLES
+from leafid.metrics.held_out import SCORE_TITLES
 from leafid.model.answer import rank_species
-from leafid.model.validation import (
+from leafid.pictures.protocols import UNITS, Kind, Protocol, Unit
+from leafid.scoring.calibration import FirstSpecies, make_reliability_table
+from leafid.scoring.open_world import make_open_world_tables
+from leafid.scoring.runs import check_picture_names, write_run
+from leafid.scoring.tables import Cell, Table, render
+from leafid.training.cross_validation import (
     FoldAnswers,
     cross_validate,
     cross_validate_open_world,
     cross_validated_scores,
     share_fold_answers,
 )
-from leafid.pictures.protocols import UNITS, Kind, Protocol, Unit
-from leafid.scoring.calibration import FirstSpecies, make_reliability_table
-from leafid.scoring.open_world import make_open_world_tables
-from leafid.scoring.runs import check_picture_names, write_run
-from leafid.scoring.tables import Cell, Table, render
 
 
 class Options(TrainingOptions, TableOptions, CacheOptions):

@@ -26,12 +26,12 @@ from leafid.cli.outputs import check_output
 from leafid.cli.training.input import TrainingOptions, complete_pictures, load_recipes, read_training_pictures
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
-from leafid.learning.held_out import SCORE_TITLES
+from leafid.metrics.held_out import SCORE_TITLES
 from leafid.model.bundled import find_bundled_model
-from leafid.model.fitting.extending import check_extension, extend
 from leafid.model.model import Model
-from leafid.model.training import train
 from leafid.pictures import Picture
+from leafid.training.extending import check_extension, extend
+from leafid.training.model import train
 
 
 class Options(TrainingOptions, CacheOptions):

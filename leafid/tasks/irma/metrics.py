@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from leafid.errors import LeafidError
-from leafid.learning.backing_off import DONT_KNOW_ERROR, WRONG_ERROR, path_error
+from leafid.metrics.hierarchy import DONT_KNOW_ERROR, WRONG_ERROR, path_error
 from leafid.pictures.taxonomy import WILDCARD
 from leafid.tasks.irma.files import AXES, CLUTTER, FLAT_YEARS, UNSPECIFIED, YEARS, Answers, CodeTable
 

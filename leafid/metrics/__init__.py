@@ -1,0 +1,1 @@
+"""Means, ranks and errors that several ways of judging share."""

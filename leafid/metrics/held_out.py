@@ -1,0 +1,76 @@
+"""Answers of identifiers to pictures whose plants they were not trained on, and their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from leafid.metrics.averages import accuracy_score, average_score, per_plant_score, top_k_scores
+from leafid.pictures.picture import Picture
+
+#: Titles of the scores that `held_out_scores` computes, by their names, in the order of tables.
+SCORE_TITLES = {"S": "S", "top1": "top-1", "top5": "top-5", "per_plant": "per-plant"}
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutAnswers:
+    """Species probabilities of labelled pictures, each by classifiers that were trained without the picture's plant."""
+
+    #: Of the identifier's own type; a sample of the plants in a large collection.
+    pictures: list[Picture]
+    #: float64 (n, n_species).
+    probabilities: np.ndarray
+    #: The columns.
+    species: tuple[str, ...]
+    #: bool (n,): whether another plant of the picture's species was trained on; otherwise the answer can't be correct.
+    is_known: np.ndarray
+
+    def select(self, mask: np.ndarray) -> HeldOutAnswers:
+        """Select pictures by a mask, bool (n,)."""
+        pictures = [picture for picture, is_selected in zip(self.pictures, mask, strict=True) if is_selected]
+        return HeldOutAnswers(pictures, self.probabilities[mask], self.species, self.is_known[mask])
+
+    def select_known(self) -> HeldOutAnswers:
+        """Select the pictures of known species."""
+        return self.select(self.is_known)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The column of each picture's species, intp (n,); -1 for one that `species` lacks."""
+        columns = {name: column for column, name in enumerate(self.species)}
+        return np.array([columns.get(str(picture.species), -1) for picture in self.pictures], np.intp)
+
+
+def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
+    """Score held-out answers; those of several folds, which share no picture, are scored together.
+
+    The scores are ``S``, ``top1``, ``top5`` and ``per_plant``, from 0 to 1, without a picture of known species none;
+    ``pictures`` is the number of pictures scored, ``unseen`` that of those left out because their species is unknown.
+    """
+    known = [own.select_known() for own in answers]
+    pictures = [picture for own in known for picture in own.pictures]
+    counts = {"pictures": len(pictures), "unseen": sum(len(own.pictures) for own in answers) - len(pictures)}
+    if not pictures:
+        return dict(counts)
+    rank = np.concatenate([rank_labels(own) for own in known])
+    authors = [picture.author or "" for picture in pictures]
+    plants = [picture.group for picture in pictures]
+    is_first = top_k_scores(rank)
+    return {
+        "S": average_score(is_first, authors, plants),
+        "top1": accuracy_score(is_first),
+        "top5": accuracy_score(top_k_scores(rank, 5)),
+        "per_plant": per_plant_score(is_first, authors, plants),
+        **counts,
+    }
+
+
+def rank_labels(answers: HeldOutAnswers) -> np.ndarray:
+    """Rank each picture's label among all species, from 1, or 0 where these lack it.
+
+    Equally likely species rank in the order of the columns.
+    """
+    is_own = np.argsort(-answers.probabilities, axis=1, kind="stable") == answers.labels[:, None]
+    return np.where(is_own.any(axis=1), is_own.argmax(axis=1) + 1, 0)

@@ -1,1 +1,0 @@
-"""Fits identifiers to training pictures, and adds species to them."""

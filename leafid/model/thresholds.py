@@ -1,0 +1,203 @@
+"""Probability thresholds for sets of species and for backing off, fitted on held-out answers.
+
+References
+----------
+.. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
+   distribution", NeurIPS Datasets and Benchmarks 2021, section 2.
+.. [2] C. Denis, M. Hebiri, "Confidence sets with expected sizes for multiclass classification", JMLR 18, 2017.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from leafid.errors import LeafidError, UsageError
+from leafid.metrics.held_out import HeldOutAnswers
+from leafid.model.backing_off import fit_back_off_threshold
+from leafid.pictures.picture import Taxon
+from leafid.pictures.splits import weigh_by_plant
+from leafid.pictures.taxonomy import Taxonomy
+
+# Mean set sizes with a threshold of their own: whole numbers up to this one ...
+_WHOLE_SIZES = 100
+# ... and this many others, evenly spaced in their logarithms.
+_OTHER_SIZES = 200
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Thresholds of one identifier, for sets of any mean size and any coverage."""
+
+    #: float64 (m,): mean set sizes, ascending.
+    sizes: np.ndarray
+    #: float64 (m,): the probabilities at which held-out sets have these mean sizes; descending.
+    size_thresholds: np.ndarray
+    #: float64 (n,): held-out probabilities of the correct species, ascending.
+    correct_probabilities: np.ndarray
+    #: Minimum probability of a taxon to be answered; None where it could not be fitted.
+    back_off: float | None = None
+
+    def threshold_for_size(self, size: float) -> float:
+        """Compute the minimum probability of a species in sets of a mean size, above 0.
+
+        It is exact for `sizes`, which include whole numbers up to 100, and interpolated between; 0 from the largest
+        size on.
+
+        Examples
+        --------
+        >>> Thresholds(np.array([1.0, 2.0]), np.array([0.5, 0.1]), np.array([0.9])).threshold_for_size(1.5)
+        0.3
+        """
+        if not size > 0:
+            raise ValueError(f"expected a mean set size above 0, found {size}")
+        return float(np.interp(size, self.sizes, self.size_thresholds))
+
+    def threshold_for_coverage(self, coverage: float) -> float:
+        """Compute the minimum probability of a species in sets that hold the correct one with a probability in (0, 1).
+
+        It is the ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species' probabilities; 0, so that sets hold all
+        species, where there are too few pictures for the coverage.
+
+        References
+        ----------
+        .. [1] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with bounded error levels",
+           JASA 114, 2019, section 2, doi:10.1080/01621459.2017.1395341.
+
+        Examples
+        --------
+        >>> one_to_nine = np.arange(1, 10) / 10
+        >>> Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine).threshold_for_coverage(0.8)
+        0.2
+        """
+        if not 0 < coverage < 1:
+            raise ValueError(f"expected a coverage between 0 and 1, found {coverage}")
+        # The summand keeps rounding from making 10 · (1 - 0.9) less than 1.
+        rank = math.floor((len(self.correct_probabilities) + 1) * (1 - coverage) + 1e-9)
+        return float(self.correct_probabilities[rank - 1]) if rank else 0.0
+
+
+@dataclass(frozen=True)
+class SetRule:
+    """Which species are in a set: the top K, K on average, or enough to include the correct one with probability P."""
+
+    kind: Literal["top", "average", "coverage"]
+    value: float
+
+    @classmethod
+    def parse(cls, word: str) -> SetRule:
+        """Read ``top-5``, ``average-2.5`` or ``coverage-0.9``; anything else raises a `UsageError`."""
+        kind, _, tail = word.partition("-")
+        try:
+            value = float(tail)
+        except ValueError:
+            value = math.nan
+        if kind == "top" and tail.isascii() and tail.isdigit() and 1 <= value < math.inf:
+            return cls("top", value)
+        if kind == "average" and 0 < value < math.inf:
+            return cls("average", value)
+        if kind == "coverage" and 0 < value < 1:
+            return cls("coverage", value)
+        raise UsageError(
+            f"expected sets as top-K, average-K or coverage-P (top-5, average-2.5, coverage-0.9), found {word!r}"
+        )
+
+
+def select_set(
+    ranking: Sequence[tuple[str, float]], rule: SetRule, thresholds: Thresholds | None
+) -> list[tuple[str, float]]:
+    """Select the species of a picture's set from the ranking of all species; the set may be empty.
+
+    A `LeafidError` is raised when the rule needs thresholds, as all but top-K sets do, and there are none.
+
+    Examples
+    --------
+    >>> select_set([("Olea europaea", 0.7), ("Salix alba", 0.3)], SetRule("top", 1), None)
+    [('Olea europaea', 0.7)]
+    """
+    if rule.kind == "top":
+        return list(ranking[: int(rule.value)])
+    if thresholds is None:
+        raise LeafidError(
+            "the model keeps no thresholds: its training had no species with two plants; train it again on more "
+            "plants, or ask for top-K sets"
+        )
+    find_threshold = thresholds.threshold_for_size if rule.kind == "average" else thresholds.threshold_for_coverage
+    least = find_threshold(rule.value)
+    return [(species, probability) for species, probability in ranking if probability >= least]
+
+
+def fit_thresholds(held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]) -> Thresholds | None:
+    """Fit the thresholds of sets and of backing off on held-out answers; None without a picture of known species.
+
+    Only those count: an identifier that was trained on all plants knows all of its species. Sets are fitted on
+    pictures, as their definitions demand. For backing off every plant counts once: the pictures to identify later show
+    other plants. Where the taxa are no tree, there is no `back_off`, which is logged.
+    """
+    known = held_out.select_known()
+    if not known.pictures:
+        return None
+    probabilities, labels = known.probabilities, known.labels
+    sizes = _choose_sizes(len(held_out.species))
+    label_probabilities = np.sort(probabilities[np.arange(len(labels)), labels])
+    back_off = None
+    try:
+        tree = Taxonomy(taxa[name] for name in held_out.species)
+        if len(tree.ranks) > 1:
+            correct = [held_out.species[label] for label in labels]
+            back_off, _ = fit_back_off_threshold(probabilities, correct, tree, weigh_by_plant(known.pictures))
+    except LeafidError as error:
+        _log.warning("no threshold for backing off could be fitted: %s", error)
+    return Thresholds(sizes, fit_average_k_thresholds(probabilities, sizes.tolist()), label_probabilities, back_off)
+
+
+def _choose_sizes(n_species: int) -> np.ndarray:
+    """Choose mean set sizes: whole ones up to 100, and others a few per cent apart; the last one is all species."""
+    whole = np.arange(1, min(n_species, _WHOLE_SIZES) + 1)
+    others = np.geomspace(0.05, n_species, _OTHER_SIZES)
+    return np.unique(np.concatenate([whole, others[others < n_species], [n_species]]).astype(np.float64))
+
+
+def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:
+    """Find the thresholds at which sets have k classes on average on held-out pictures, (n, C), for several k above 0.
+
+    With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2 ([1]_, equation 4); 0 where all
+    are in. Probabilities that equal λ_k are in, as in the authors' implementation, so that ties can make the sets
+    larger than k, which the constraint of equation 3 rules out.
+
+    Examples
+    --------
+    Two pictures, one class each on average: the two largest of the four are 0.9 and 0.6, the next is 0.4.
+
+    >>> fit_average_k_thresholds([[0.9, 0.1], [0.6, 0.4]], [1])
+    array([0.5])
+    """
+    rising = np.sort(np.asarray(probabilities, np.float64), axis=None)
+    counts = [count_inside(len(np.asarray(probabilities)), k) for k in sizes]
+    return np.array([0.0 if n >= len(rising) else place_threshold(rising, n) for n in counts])
+
+
+def count_inside(n_pictures: int, k: float) -> int:
+    """Count the scores that are in the sets of all pictures when these have k classes on average, k above 0."""
+    if not k > 0:
+        raise ValueError(f"expected a mean set size above 0, found {k}")
+    # The factor keeps rounding from making 10 · 0.3 less than 3.
+    return math.floor(n_pictures * k * (1 + 1e-12))
+
+
+def place_threshold(rising: NDArray[np.float64], n_inside: int) -> float:
+    """Place a threshold half way between the last of the highest scores that is in and the first that is out.
+
+    `rising` are all scores, sorted; `n_inside` are fewer. Where both are equal they are in.
+    """
+    highest_outside = float(rising[-n_inside - 1])
+    if n_inside == 0:
+        return math.nextafter(highest_outside, math.inf)
+    return float((rising[-n_inside] + highest_outside) / 2)

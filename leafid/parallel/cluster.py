@@ -1,0 +1,94 @@
+"""Lets `leafid.parallel.mapping.ordered_map` use the workers of a Dask cluster.
+
+Through the futures of Dask: joblib's backend for it waits forever if a picture kills every worker that tries it.
+"""
+
+import importlib
+import logging
+import platform
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import cache, lru_cache
+from typing import Any
+
+from leafid.errors import LeafidError
+from leafid.parallel.mapping import use_cluster
+
+#: Maximum time to reach the scheduler, and then until a first worker joins, in seconds.
+CONNECT_SECONDS, FIRST_WORKER_SECONDS = 10, 30
+_MODULES = ("leafid", "numpy", "scipy", "cv2", "skimage", "sklearn")
+# Threads of one worker would change each other's working folder and number of threads.
+_call_lock = threading.Lock()
+
+Versions = tuple[tuple[str, str], ...]
+
+
+@contextmanager
+def on_cluster(address: str | None) -> Iterator[None]:
+    """Let every call of `ordered_map` inside the ``with`` block use a Dask cluster; None: nothing changes.
+
+    The address is that of a scheduler, ``tcp://host:port`` or ``tls://host:port``, whose workers must see the same
+    files under the same paths as this process. A `LeafidError` is raised if there is no Dask, or no worker in time.
+    """
+    if address is None:
+        yield
+        return
+    if "://" not in address:
+        raise LeafidError(f"--cluster: expected the tcp://HOST:PORT of a Dask scheduler, found {address!r}")
+    try:
+        distributed = importlib.import_module("distributed")
+    except ImportError as error:
+        raise LeafidError(f"--cluster needs Dask ({error}); install it: pip install distributed") from None
+    # leafid reports lost connections itself, in one line.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    versions = collect_versions()
+    with _connect(distributed, address) as client:
+        # As the result of a task it is computed again where the worker that holds it is lost; scattered data are not.
+        send = lru_cache(maxsize=8)(lambda call: client.submit(bytes, call))
+
+        def submit(function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
+            folder, call, item = arguments
+            return client.submit(_call_on_worker, versions, function, folder, send(call), item, pure=False)
+
+        try:
+            with use_cluster(submit, sum(client.nthreads().values())):
+                yield
+        except (distributed.CancelledError, distributed.comm.CommClosedError) as error:
+            raise LeafidError(f"{address}: the scheduler is gone; start it, and the command, again") from error
+
+
+def _connect(distributed: Any, address: str) -> Any:
+    """Return a client that has a worker."""
+    try:
+        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except Exception:  # of a server that is none of Dask's, or without certificates: any class
+        raise LeafidError(f"{address}: no Dask scheduler answers; start one: dask scheduler") from None
+    try:
+        client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
+    except TimeoutError:
+        client.close()
+        raise LeafidError(f"{address}: expected a worker, found none; start some: dask worker {address}") from None
+    return client
+
+
+@cache
+def collect_versions() -> Versions:
+    """Collect the versions of leafid, of Python and of the packages that decide results."""
+    versions = ((name, importlib.import_module(name).__version__) for name in _MODULES)
+    return ("Python", platform.python_version()), *versions
+
+
+def check_versions(wanted: Versions) -> None:
+    """Refuse to work on a machine that would give different results."""
+    for (name, version), (_, expected) in zip(collect_versions(), wanted, strict=True):
+        if version != expected:
+            difference = f"{name} {version} instead of {expected}"
+            raise LeafidError(f"the worker on {platform.node()} has {difference}; install the same on all machines")
+
+
+def _call_on_worker(versions: Versions, function: Callable[..., Any], *arguments: Any) -> Any:
+    with _call_lock:
+        check_versions(versions)
+        return function(*arguments)

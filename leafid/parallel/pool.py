@@ -1,0 +1,111 @@
+"""Worker processes on this machine.
+
+Only what starts them imports this file: that takes longer than to identify a picture.
+"""
+
+import atexit
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import cache
+from multiprocessing import resource_tracker, util
+from typing import Any
+
+import joblib
+from pebble import ProcessPool
+
+
+class WorkerPool:
+    """Worker processes that start with the first call; one that is killed or takes too long costs that call."""
+
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+        # By the process that started it: a fork has no part in the workers of its parent.
+        self._pools: dict[int, ProcessPool] = {}
+
+    @property
+    def is_running(self) -> bool:
+        """Whether workers were started."""
+        return os.getpid() in self._pools
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
+        """Queue a call in a worker, with a limit of time.
+
+        `leafid.parallel.mapping.reporting_lost_workers` converts the errors of its future.
+        """
+        if pool := self._pools.get(os.getpid()):
+            try:
+                return pool.schedule(function, arguments, timeout=seconds)
+            except RuntimeError:  # a worker was killed while none had work, which ends a pool of pebble
+                self.close()
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            # A worker that runs the script of its parent, which then says what the script lacks.
+            os._exit(1)
+        # A forked process would inherit locks that threads of this one hold.
+        context = multiprocessing.get_context("spawn")
+        pool = self._pools[os.getpid()] = ProcessPool(self.n_workers, initializer=_start_worker, context=context)
+        atexit.register(self.close)
+        # A process of multiprocessing runs only this, and then waits for its children.
+        util.Finalize(None, self.close, exitpriority=1)
+        with _deferring_interrupts():
+            return pool.schedule(function, arguments, timeout=seconds)
+
+    def close(self) -> None:
+        """End the workers; calls that wait or are in progress are cancelled."""
+        if pool := self._pools.pop(os.getpid(), None):
+            pool.stop()
+            pool.join()
+
+
+@contextmanager
+def _deferring_interrupts() -> Iterator[None]:
+    """Let Ctrl-C wait while workers start: one that gets it, or whose start is cut short, would print a traceback."""
+    # Workers inherit the mask of this thread. The tracker of resources would lift it when it starts.
+    resource_tracker.ensure_running()
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # Another thread, of a library, may get the signal, too.
+    is_main = threading.current_thread() is threading.main_thread()
+    received: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: received.append(number)) if is_main else None
+    try:
+        yield
+    finally:
+        if is_main:
+            signal.signal(signal.SIGINT, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if received:
+            signal.raise_signal(signal.SIGINT)
+
+
+def count_workers(jobs: int) -> int:
+    """Count the worker processes that a number of jobs means: -1 is one for every core that this process may use."""
+    return int(joblib.effective_n_jobs(jobs))
+
+
+@cache
+def get_pool(n_workers: int) -> WorkerPool:
+    """Get the pool of earlier calls."""
+    return WorkerPool(n_workers)
+
+
+# What multiprocessing does in its own forks: any other one would end the workers of its parent as it ends itself.
+os.register_at_fork(after_in_child=lambda: multiprocessing.process._children.clear())  # type: ignore[attr-defined]
+
+
+def _start_worker() -> None:
+    # Names of uploaded files, and what is logged anyway, don't get to the terminal.
+    logging.getLogger("leafid").addHandler(logging.NullHandler())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this worker when the process that started it is gone: a killed one can't end its workers."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

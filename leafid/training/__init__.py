@@ -1,0 +1,1 @@
+"""From labelled pictures to a model: rows, folds, classifiers, fusion, rejection; cross-validation."""

@@ -1,0 +1,202 @@
+"""Cross-validation: identifiers are trained on splits of a collection, and answer what the splits hold out."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from leafid.features.loader import FeatureLoader
+from leafid.features.non_leaves import ALL_KINDS
+from leafid.features.recipe import Recipe, group_by_training
+from leafid.grouping import group_by
+from leafid.learning.rejection import REJECTED_SHARE
+from leafid.metrics.held_out import SCORE_TITLES, HeldOutAnswers, held_out_scores
+from leafid.model.answer import Answer
+from leafid.model.identifier import Identifier, TypeModel
+from leafid.model.plant_fusion import DEFAULT_EXPONENT
+from leafid.model.sessions import share_held_out
+from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.protocols import Split
+from leafid.training.fusing import FittedIdentifier
+from leafid.training.identifiers import fit_identifiers
+from leafid.training.rejection import load_non_leaves
+from leafid.training.training_set import TrainingSet, build_training_set
+
+N_FOLDS = 5
+#: In an open world: share of the species that each fold holds out, 20 of 71, and number of pictures without a leaf.
+HELD_OUT_SPECIES_SHARE = 0.28
+N_TESTED_NON_LEAVES = 140
+
+
+@dataclass(frozen=True)
+class FoldAnswers:
+    """Answers to one fold's test pictures of one type."""
+
+    type: AcquisitionType
+    seed: int
+    fold: int
+    held_out: HeldOutAnswers
+    #: That of the split: how many training pictures, for example.
+    setting: str = ""
+
+
+@dataclass(frozen=True)
+class OpenWorldFold:
+    """Answers to one fold's test pictures of one type."""
+
+    type: AcquisitionType
+    seed: int
+    fold: int
+    #: That of the split.
+    setting: str
+    #: Answers to leaves of known and of unknown species.
+    known: list[Answer]
+    unknown: list[Answer]
+    #: By kind (`leafid.features.non_leaves`); where the segmentation finds nothing there is no answer.
+    non_leaves: Mapping[str, list[Answer]]
+
+
+def cross_validate(
+    pictures: Sequence[Picture],
+    recipes: Mapping[AcquisitionType, Recipe],
+    loader: FeatureLoader,
+    splits: Iterable[Split],
+    shared_codebooks: bool = False,
+    *,
+    test_type: AcquisitionType | None = None,
+) -> Iterator[FoldAnswers]:
+    """Identify the test pictures of splits, labelled and of any known type, with models of their training pictures.
+
+    Codebooks, classifiers, calibration and fusion are learned from each training part alone. Yields the answers of
+    every split and type that has test and training pictures there.
+
+    `shared_codebooks` learns the codebooks once, from all pictures without their labels: features are then extracted,
+    and kernel matrices computed, once instead of once a split. With `test_type`, the recipes answer pictures of this
+    type instead of those of their own.
+    """
+    shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
+    for split in splits:
+        training, test = ([pictures[index] for index in own] for own in (split.training, split.test))
+        queries = {type_: [own for own in test if own.type == (test_type or type_)] for type_ in recipes}
+        tested = {type_: recipe for type_, recipe in recipes.items() if queries[type_]}
+        for type_, own in _fit_split(split, training, tested, loader, shared, learn_rejection=False):
+            held_out = _identify(queries[type_], own.identifier, loader)
+            yield FoldAnswers(test_type or type_, split.seed, split.fold, held_out, split.setting)
+
+
+def cross_validate_open_world(
+    pictures: Sequence[Picture],
+    recipes: Mapping[AcquisitionType, Recipe],
+    loader: FeatureLoader,
+    splits: Iterable[Split],
+    shared_codebooks: bool = False,
+) -> Iterator[OpenWorldFold]:
+    """Train on each split without some species, drawn at random; judge these, test pictures, and pictures without leaf.
+
+    `shared_codebooks` is that of `cross_validate`. Identifiers that can't learn to reject pictures, as there are too
+    few species, are left out.
+    """
+    names = sorted({str(picture.species) for picture in pictures})
+    shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
+    for split in splits:
+        order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
+        held_out = {names[index] for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]}
+        training = [pictures[index] for index in split.training if pictures[index].species not in held_out]
+        test = [pictures[index] for index in split.test]
+        unknown = [picture for picture in pictures if picture.species in held_out]
+        for type_, (own, _) in _fit_split(split, training, recipes, loader, shared, learn_rejection=True):
+            if own.rejection is None:
+                continue
+            model = TypeModel(own, {}, DEFAULT_EXPONENT)
+            known = [picture for picture in test if picture.species in own.species]
+            non_leaves: dict[str, list[Answer]] = {}
+            for kind, features in load_non_leaves(own, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS):
+                answer = model.answer(Picture(Path(kind)), features, REJECTED_SHARE, {})
+                non_leaves.setdefault(kind, []).append(answer)
+            judged, others = (
+                _answer([p for p in queries if p.type == type_], model, loader) for queries in (known, unknown)
+            )
+            yield OpenWorldFold(type_, split.seed, split.fold, split.setting, judged, others, non_leaves)
+
+
+def _share_training_sets(
+    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader
+) -> dict[AcquisitionType, TrainingSet]:
+    """Make the training sets of all pictures, which compute their kernel matrices once for the fits of all splits."""
+    shared: dict[AcquisitionType, TrainingSet] = {}
+    for types in group_by_training(recipes):
+        training_set = build_training_set(pictures, recipes[types[0]], loader.with_step(", ".join(types)), 0)
+        shared |= dict.fromkeys(types, replace(training_set, rows={}))
+    return shared
+
+
+def _fit_split(
+    split: Split,
+    training: Sequence[Picture],
+    recipes: Mapping[AcquisitionType, Recipe],
+    loader: FeatureLoader,
+    shared: Mapping[AcquisitionType, TrainingSet],
+    *,
+    learn_rejection: bool,
+) -> Iterator[tuple[AcquisitionType, FittedIdentifier]]:
+    """Fit an identifier for each of the recipes that has training pictures of its type."""
+    trained = {picture.type for picture in training}
+    for types in group_by_training({type_: recipe for type_, recipe in recipes.items() if type_ in trained}):
+        step = loader.with_step(f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}")
+        own = shared.get(types[0]) or build_training_set(training, recipes[types[0]], step, split.seed)
+        fitted = fit_identifiers(own, types, training, step, split.seed, rejection=learn_rejection)
+        yield from zip(types, fitted, strict=True)
+
+
+def _identify(queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader) -> HeldOutAnswers:
+    """Identify pictures, but for those that can't be read; their features are not kept."""
+    pictures: list[Picture] = []
+    probabilities = [np.empty((0, len(identifier.species)))]
+    with closing(loader.stream(queries, identifier.extractor)) as stream:
+        for picture, features in zip(queries, stream, strict=True):
+            if features is not None:
+                pictures.append(picture)
+                probabilities.append(identifier.predict_proba([features]))
+    is_known = np.array([picture.species in identifier.species for picture in pictures], bool)
+    return HeldOutAnswers(pictures, np.concatenate(probabilities), identifier.species, is_known)
+
+
+def _answer(queries: Sequence[Picture], model: TypeModel, loader: FeatureLoader) -> list[Answer]:
+    """Answer the pictures that can be read."""
+    found = zip(queries, loader.load(queries, model.identifier.extractor), strict=True)
+    return [model.answer(picture, own, REJECTED_SHARE, {}) for picture, own in found if own is not None]
+
+
+def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
+    """Let the answers to the pictures of one session support one another (`leafid.model.sessions`).
+
+    Sessions are made of the pictures of all folds and types with the same seed and setting.
+    """
+    shared = []
+    for folds in group_by(answers, lambda own: (own.seed, own.setting)).values():
+        held_out = share_held_out([own.held_out for own in folds])
+        shared += [replace(own, held_out=found) for own, found in zip(folds, held_out, strict=True)]
+    return shared
+
+
+def cross_validated_scores(answers: Sequence[FoldAnswers]) -> dict[str, Any]:
+    """Score the folds of one acquisition type: all folds of a seed together, and every fold on its own.
+
+    ``repeats`` is a list of `held_out_scores`, by seed. For each of `SCORE_TITLES` there is the ``mean`` over the
+    seeds and ``fold_sd``, the standard deviation over all folds, unless no fold has a picture of known species.
+    """
+    folds = [held_out_scores([own.held_out]) for own in answers]
+    repeats = [
+        held_out_scores([own.held_out for own in answers if own.seed == seed])
+        for seed in sorted({own.seed for own in answers})
+    ]
+    scores: dict[str, Any] = {"repeats": repeats}
+    for name in SCORE_TITLES:
+        by_seed = [own[name] for own in repeats if name in own]
+        by_fold = [own[name] for own in folds if name in own]
+        if by_seed:
+            scores[name] = {"mean": float(np.mean(by_seed)), "fold_sd": float(np.std(by_fold))}
+    return scores

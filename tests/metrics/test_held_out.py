@@ -1,0 +1,61 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leafid.metrics.held_out import HeldOutAnswers, held_out_scores
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.training.cross_validation import FoldAnswers, cross_validated_scores
+
+SPECIES = ("Acer campestre", "Olea europaea", "Salix alba")
+
+
+def answers(*rows, species=SPECIES):
+    """Rows of (right species, plant, author, probabilities, seen)."""
+    pictures = [
+        Picture(Path(f"{n}.jpg"), taxon=Taxon(name), plant=plant, author=author)
+        for n, (name, plant, author, _, _) in enumerate(rows)
+    ]
+    return HeldOutAnswers(
+        pictures,
+        np.array([row[3] for row in rows]).reshape(-1, len(species)),
+        species,
+        np.array([row[4] for row in rows], bool),
+    )
+
+
+def test_by_hand():
+    """Author A: plant 1 has 1 of 2 pictures right, plant 2 has 1 of 1; author B: plant 3 has 0 of 1."""
+    found = held_out_scores(
+        [
+            answers(
+                (SPECIES[0], "1", "A", [0.7, 0.2, 0.1], True),
+                (SPECIES[0], "1", "A", [0.2, 0.7, 0.1], True),
+                (SPECIES[1], "2", "A", [0.1, 0.8, 0.1], True),
+                (SPECIES[2], "3", "B", [0.5, 0.3, 0.2], True),
+                (SPECIES[2], "4", "B", [0.5, 0.3, 0.2], False),
+            )
+        ]
+    )
+    assert found["pictures"] == 4
+    assert found["unseen"] == 1
+    assert found["top1"] == 2 / 4
+    assert found["top5"] == 1
+    assert found["S"] == pytest.approx(((0.5 + 1) / 2 + 0) / 2)
+    assert found["per_plant"] == pytest.approx((0.5 + 1 + 0) / 3)
+
+
+def fold(seed, number, held_out):
+    return FoldAnswers(AcquisitionType.SCAN, seed, number, held_out)
+
+
+def test_cross_validated_scores_are_means_over_seeds_and_spread_over_folds():
+    right = answers((SPECIES[0], "1", "A", [0.9, 0.1, 0.0], True))
+    wrong = answers((SPECIES[1], "2", "A", [0.9, 0.1, 0.0], True))
+    unseen = answers((SPECIES[1], "2", "A", [0.9, 0.0, 0.1], False))
+    folds = [fold(3, 0, right), fold(3, 1, wrong), fold(4, 0, right), fold(4, 1, unseen)]
+    found = cross_validated_scores(folds)
+    assert [one["top1"] for one in found["repeats"]] == [0.5, 1]
+    # Seed 3 has 1 of 2 right, seed 4 has 1 of 1; three folds score 1, 0, 1, the fourth has nothing to score.
+    assert found["top1"]["mean"] == 0.75
+    assert found["top1"]["fold_sd"] == pytest.approx(np.std([1, 0, 1]))

@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.errors import LeafidError, UsageError
+from leafid.model.thresholds import SetRule, Thresholds, select_set
+
+RANKING = [("Acer campestre", 0.6), ("Olea europaea", 0.3), ("Salix alba", 0.1)]
+
+
+def learned(right=(0.2, 0.4, 0.9), sizes=(0.5, 1, 3), falling=(0.9, 0.5, 0.0)):
+    return Thresholds(np.array(sizes, float), np.array(falling, float), np.sort(np.array(right, float)))
+
+
+def literal_coverage(right, coverage):
+    """The largest of the values (or 0) for which at most the allowed number of right species are below it."""
+    allowed = int((len(right) + 1) * (1 - coverage) + 1e-9)
+    if allowed == 0:
+        return 0.0
+    return max(value for value in right if sum(other < value for other in right) < allowed)
+
+
+@given(
+    st.lists(st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0]), min_size=1, max_size=30),
+    st.sampled_from([0.05, 0.3, 0.5, 0.8, 0.9, 0.95, 0.99]),
+)
+def test_coverage_is_the_literal_one(right, coverage):
+    assert learned(right).threshold_for_coverage(coverage) == literal_coverage(right, coverage)
+
+
+def test_more_coverage_never_raises_the_threshold():
+    thresholds = learned(np.random.default_rng(0).random(57))
+    found = [thresholds.threshold_for_coverage(coverage) for coverage in np.linspace(0.01, 0.99, 50)]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] == 0.0  # 57 pictures can't tell of 99 %
+
+
+def test_sizes_between_and_beyond():
+    thresholds = learned()
+    assert thresholds.threshold_for_size(1) == 0.5
+    assert thresholds.threshold_for_size(2) == 0.25
+    assert thresholds.threshold_for_size(3) == thresholds.threshold_for_size(50) == 0.0
+    assert thresholds.threshold_for_size(0.01) == 0.9
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan")])
+def test_sizes_and_coverages_that_make_no_sense(value):
+    with pytest.raises(ValueError, match="above 0"):
+        learned().threshold_for_size(value)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        learned().threshold_for_coverage(value)
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "value"),
+    [
+        ("top-5", "top", 5),
+        ("average-5", "average", 5),
+        ("average-2.5", "average", 2.5),
+        ("coverage-0.9", "coverage", 0.9),
+    ],
+)
+def test_rules(word, kind, value):
+    assert SetRule.parse(word) == SetRule(kind, value)
+
+
+WRONG = [
+    "",
+    "top",
+    "top-0",
+    "top-2.5",
+    "top--1",
+    "top-²",
+    "average-0",
+    "average-nan",
+    "coverage-0",
+    "coverage-1",
+    "best-5",
+]
+
+
+@pytest.mark.parametrize("word", WRONG)
+def test_rules_that_are_none(word):
+    with pytest.raises(UsageError, match=r"expected sets as top-K, average-K or coverage-P .*, found"):
+        SetRule.parse(word)
+
+
+def test_sets():
+    thresholds = learned()
+    assert select_set(RANKING, SetRule("top", 2), None) == RANKING[:2]
+    assert select_set(RANKING, SetRule("top", 9), None) == RANKING
+    assert select_set(RANKING, SetRule("average", 1), thresholds) == RANKING[:1]
+    assert select_set(RANKING, SetRule("average", 3), thresholds) == RANKING
+    assert select_set(RANKING, SetRule("average", 0.1), thresholds) == []
+    assert select_set(RANKING, SetRule("coverage", 0.75), thresholds) == RANKING[:2]
+
+
+@pytest.mark.parametrize("kind", ["average", "coverage"])
+def test_no_thresholds(kind):
+    with pytest.raises(LeafidError, match="the model keeps no thresholds"):
+        select_set(RANKING, SetRule(kind, 0.5), None)

@@ -1,0 +1,118 @@
+"""Tests with real schedulers and workers, which are processes on this machine."""
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from leafid import cluster
+from leafid.errors import LeafidError
+from leafid.parallel.cluster import check_versions, collect_versions, on_cluster
+from leafid.parallel.mapping import ordered_map
+from tests.parallel.test_mapping import describe, fail, get_threads, kill, square, warn
+
+needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs Dask: pip install distributed")
+
+
+@pytest.fixture
+def local():
+    from distributed import LocalCluster
+
+    workers = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
+    # Workers have to import what they call. Dask leaves settings of theirs in the environment, which would reach the
+    # processes of later tests.
+    with (
+        mock.patch.dict(os.environ, PYTHONPATH=str(Path(__file__).parents[2])),
+        LocalCluster(**workers, silence_logs=logging.CRITICAL) as local,
+        on_cluster(local.scheduler_address),
+    ):
+        yield
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_cluster_works_like_processes(local, caplog):
+    assert list(ordered_map(square, range(50))) == [number**2 for number in range(50)]
+    assert list(ordered_map(square, [])) == []
+    with pytest.raises(LeafidError, match=r"^number 3 is wrong$"):
+        list(ordered_map(fail, range(6)))
+    assert list(ordered_map(warn, range(3))) == [0, 1, 2]
+    assert caplog.messages == ["number 1 is odd"]
+    found = list(ordered_map(get_threads, range(4)))
+    assert os.getpid() not in {process for process, _, _ in found}
+    assert {opencv for _, opencv, _ in found} == {1}
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_killed_worker_costs_only_its_picture(local):
+    found = list(ordered_map(kill, range(6), 1, describe))
+    reason = "a worker of the cluster ended while computing it, maybe out of memory"
+    # Dask may blame an item that waited beside the one that ended its worker.
+    assert found[3] == describe(3, reason)
+    assert all(result in (number, describe(number, reason)) for number, result in enumerate(found))
+    assert found.count(describe(3, reason)) == 1
+    assert list(ordered_map(square, range(6))) == [number**2 for number in range(6)]
+
+
+@needs_dask
+@pytest.mark.slow
+def test_a_command_on_a_scheduler(cli, drawn, drawn_model, tmp_path):
+    processes = []
+
+    def start(*words):
+        command = [sys.executable, "-m", "dask", *words, "--no-dashboard", "--scheduler-file", "scheduler.json"]
+        processes.append(subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+
+    try:
+        start("scheduler", "--port", "0", "--host", "127.0.0.1")
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "scheduler.json").exists():
+            assert processes[0].poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        start("worker", "--nthreads", "1", "--local-directory", str(tmp_path))
+        from distributed import Client
+
+        with Client(scheduler_file=str(tmp_path / "scheduler.json"), set_as_default=False) as client:
+            address = client.scheduler.address
+        words = ("predict", drawn, "--model", drawn_model, "--no-cache", "--format", "csv")
+        found = cli(*words, "--cluster", address)
+        assert (found.status, found.err) == (0, "")
+        assert found.out == cli(*words, "--jobs", 1).out
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def test_workers_that_differ_are_refused():
+    versions = collect_versions()
+    check_versions(versions)
+    with pytest.raises(LeafidError, match=r"the worker on .* has numpy .* instead of 1\.0; install the same on all"):
+        check_versions(tuple((name, "1.0" if name == "numpy" else version) for name, version in versions))
+
+
+@needs_dask
+@pytest.mark.slow
+def test_no_scheduler_answers(cli, drawn, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        found = cli("train", drawn, "--output", tmp_path / "model", "--cluster", address)
+    assert found.status == 1
+    assert found.err == f"leafid: error: {address}: no Dask scheduler answers; start one: dask scheduler\n"
+
+
+def test_an_address_without_a_protocol_is_refused(cli, drawn):
+    found = cli("describe", drawn, "--families", "hu", "--cluster", "local")
+    assert found.status == 1
+    assert found.err == "leafid: error: --cluster: expected the tcp://HOST:PORT of a Dask scheduler, found 'local'\n"

@@ -1,0 +1,181 @@
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from leafid.errors import LeafidError
+from leafid.parallel import mapping as workers
+from leafid.parallel.mapping import ordered_map
+
+needs_signals = pytest.mark.skipif(os.name != "posix", reason="kills processes")
+
+
+def square(number):
+    return number * number
+
+
+def fail(number):
+    if number == 3:
+        raise LeafidError("number 3 is wrong")
+    return number
+
+
+def get_threads(_):
+    time.sleep(0.2)  # so that each worker gets some
+    return (
+        os.getpid(),
+        cv2.getNumThreads(),
+        {entry["num_threads"] for entry in threadpool_info() if entry["user_api"] == "blas"},
+    )
+
+
+def multiply(seed):
+    random = np.random.default_rng(seed)
+    return (random.normal(size=(300, 257)) @ random.normal(size=(257, 61))).astype(np.float32)
+
+
+def kill(number):
+    if number in {3, 7}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def hang(number):
+    if number == 3:
+        time.sleep(600)
+    return number
+
+
+def warn(number):
+    if number % 2:
+        logging.getLogger("leafid.pictures").warning("number %s is odd", number)
+    return number
+
+
+def describe(number, reason):
+    return f"{number}: {reason}"
+
+
+@pytest.mark.parametrize("jobs", [1, 2, -1])
+def test_results_come_in_the_order_of_the_items(jobs):
+    assert list(ordered_map(square, range(100), jobs)) == [n * n for n in range(100)]
+    assert list(ordered_map(square, iter(range(20)), jobs)) == [n * n for n in range(20)]
+    assert list(ordered_map(square, [], jobs)) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_errors_of_workers_pass_unchanged(jobs):
+    with pytest.raises(LeafidError, match=r"^number 3 is wrong$"):
+        list(ordered_map(fail, range(20), jobs))
+
+
+def test_one_pool_serves_all_calls():
+    list(ordered_map(square, range(40), 2))
+    found = [{process for process, _, _ in ordered_map(get_threads, range(n), 2)} for n in (1, 4, 40)]
+    assert len(set.union(*found)) <= 2
+    assert os.getpid() not in set.union(*found)
+
+
+@needs_signals
+def test_an_item_that_kills_its_worker_costs_only_itself():
+    found = list(ordered_map(kill, range(20), 2, describe))
+    reason = "a worker process ended, maybe out of memory; use fewer jobs"
+    assert found == [describe(number, reason) if number in {3, 7} else number for number in range(20)]
+
+
+@needs_signals
+def test_a_killed_worker_is_an_error_where_no_item_can_be_left_out():
+    with pytest.raises(LeafidError, match=r"^a worker process ended"):
+        list(ordered_map(kill, range(20), 2))
+    assert list(ordered_map(square, range(20), 2)) == [n * n for n in range(20)]
+
+
+@needs_signals
+def test_workers_killed_between_two_calls_are_replaced():
+    processes = {process for process, _, _ in ordered_map(get_threads, range(20), 2)}
+    for process in processes:
+        os.kill(process, signal.SIGKILL)
+    time.sleep(1)
+    assert list(ordered_map(square, range(20), 2)) == [n * n for n in range(20)]
+
+
+@needs_signals
+def test_an_item_that_takes_too_long_costs_only_itself(monkeypatch):
+    monkeypatch.setattr(workers, "ITEM_SECONDS", 2)
+    found = list(ordered_map(hang, range(20), 2, describe))
+    assert found == [0, 1, 2, "3: a worker process took too long and was ended", *range(4, 20)]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_warnings_of_workers_are_logged_once_in_this_process(jobs, caplog, capfd):
+    assert list(ordered_map(warn, range(20), jobs)) == list(range(20))
+    assert [record.getMessage() for record in caplog.records] == [f"number {n} is odd" for n in range(1, 20, 2)]
+    assert {(record.name, record.levelno) for record in caplog.records} == {("leafid.pictures", logging.WARNING)}
+    assert capfd.readouterr().err == ""
+
+
+def test_only_a_few_items_are_taken_ahead():
+    taken = []
+    results = ordered_map(square, (taken.append(number) or number for number in range(1000)), 2)
+    next(results)
+    assert len(taken) < 100
+    results.close()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_libraries_use_one_thread(jobs):
+    found = list(ordered_map(get_threads, range(20), jobs))
+    assert {opencv for _, opencv, _ in found} == {1}
+    assert {numbers for _, _, own in found for numbers in own} == {1}
+    assert (os.getpid() in {process for process, _, _ in found}) == (jobs == 1)
+
+
+def test_results_do_not_depend_on_the_number_of_processes():
+    for alone, shared in zip(ordered_map(multiply, range(20), 1), ordered_map(multiply, range(20), 2), strict=True):
+        np.testing.assert_allclose(alone, shared, atol=1e-6)
+
+
+def test_workers_resolve_relative_paths_like_the_caller(tmp_path, monkeypatch):
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        assert set(ordered_map(os.path.abspath, ["leaf.jpg"] * 20, 2)) == {str(tmp_path / name / "leaf.jpg")}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
+def test_workers_exit_when_the_parent_is_killed(tmp_path):
+    script = tmp_path / "main.py"
+    script.write_text(
+        "import os, sys, time\n"
+        "from leafid.parallel.mapping import ordered_map\n"
+        "def get_process(_):\n"
+        "    time.sleep(0.1)\n"
+        "    return os.getpid()\n"
+        "if __name__ == '__main__':\n"
+        "    for process in ordered_map(get_process, range(10_000), 2):\n"
+        "        print(process, flush=True)\n"
+    )
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as main:
+        found = {int(main.stdout.readline()) for _ in range(4)}
+        main.kill()
+    deadline = time.monotonic() + 60
+    while any(_is_running(process) for process in found):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"

@@ -1,0 +1,26 @@
+from leafid.pictures import compute_fingerprint
+from leafid.pictures.picture import AcquisitionType
+from leafid.training.model import train
+
+SHEET = AcquisitionType.SCAN_LIKE
+
+
+def test_an_identifier_for_every_recipe(trained, training, recipes):
+    assert list(trained.types) == list(recipes)
+    assert trained.fingerprint == compute_fingerprint(training)
+    assert {info.n_pictures for info in trained.species.values()} == {9}
+    assert set(trained.recogniser.types) == set(AcquisitionType)
+    assert 0.5 < trained.recogniser.accuracy <= 1
+
+
+def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, loader):
+    model = train(training, {SHEET: recipes[SHEET]}, loader)
+    own = [picture for picture in training if picture.type == SHEET]
+    assert model.fingerprint == compute_fingerprint(own)
+    assert model.recogniser.types == (SHEET,)
+    assert model.recogniser.accuracy is None
+
+
+def test_a_model_trained_and_saved_from_python_is_the_one_that_the_command_writes(trained, drawn_model, tmp_path):
+    trained.save(tmp_path / "model.leafid")
+    assert (tmp_path / "model.leafid").read_bytes() == drawn_model.read_bytes()

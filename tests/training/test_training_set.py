@@ -1,0 +1,117 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+from leafid.features.extractor import Features
+from leafid.features.recipe import Expert, Recipe
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.training.plan import FitPlan
+from leafid.training.training_set import build_training_set
+
+SCAN, SHEET, PHOTO = AcquisitionType
+EXPERTS = {
+    "one": Expert(descriptor="measures", families=("hu",)),
+    "two": Expert(descriptor="measures", families=("hu",)),
+}
+RECIPE = Recipe(types=(SCAN,), experts=EXPERTS, training_types=(SCAN, SHEET, PHOTO), jittered=2)
+PICTURES = [Picture(Path(f"{number}.jpg"), SCAN, taxon=Taxon("Genus a"), plant=str(number)) for number in range(4)]
+
+
+def _number(augmentation):
+    if augmentation is None:
+        return 0
+    return augmentation.number if augmentation.kind == "jitter" else -augmentation.number
+
+
+class Given:
+    """Stands for `FeatureLoader`: vectors tell the picture and its look, staged ones below 0; some can't be read."""
+
+    folder = None
+
+    def __init__(self, unreadable=()):
+        self.unreadable = unreadable
+
+    def stream_augmented(self, pictures, extractor, augmentations):
+        for picture in pictures:
+            number = int(picture.file.stem)
+            vectors = [np.array([number, _number(augmentation)], np.float32) for augmentation in augmentations]
+            found = [Features({"one": vector, "two": -vector}, 0.5 + number / 10) for vector in vectors]
+            yield None if number in self.unreadable else found
+
+
+def gathered(unreadable=(), recipe=RECIPE, pictures=PICTURES):
+    found = build_training_set(pictures, recipe, Given(unreadable))
+    return found, found.vectors
+
+
+def test_a_row_for_each_picture_then_for_each_variant():
+    found, arrays = gathered()
+    assert found.pictures == PICTURES
+    np.testing.assert_allclose(found.confidence, [0.5, 0.6, 0.7, 0.8])
+    np.testing.assert_array_equal(found.picture_indices, [0, 1, 2, 3] * 3)
+    np.testing.assert_array_equal(found.augmentations, np.repeat([0, 1, 2], 4))
+    np.testing.assert_array_equal(arrays["one"], np.stack([found.picture_indices, found.augmentations], axis=1))
+    np.testing.assert_array_equal(arrays["two"], -arrays["one"])
+
+
+def test_pictures_that_cannot_be_read_are_left_out():
+    found, arrays = gathered({1})
+    assert [picture.file.stem for picture in found.pictures] == ["0", "2", "3"]
+    read = [
+        (int(found.pictures[index].file.stem), number)
+        for index, number in zip(found.picture_indices, found.augmentations, strict=True)
+    ]
+    assert read == [(own, number) for number in range(3) for own in (0, 2, 3)]
+    np.testing.assert_array_equal(arrays["one"], read)
+
+
+def test_photos_are_staged_of_leaves_on_sheets():
+    pictures = [
+        replace(picture, type=type_) for picture, type_ in zip(PICTURES, (SCAN, PHOTO, SHEET, PHOTO), strict=True)
+    ]
+    recipe = structs.replace(RECIPE, jittered=1, composited=2)
+    found, arrays = gathered({1}, recipe, pictures)
+    np.testing.assert_array_equal(found.picture_indices, [0, 1, 2, 0, 1, 2, 0, 1, 0, 1])
+    np.testing.assert_array_equal(found.augmentations, [0] * 3 + [1] * 3 + [2] * 2 + [3] * 2)
+    np.testing.assert_array_equal(arrays["one"][:, 0], [0, 2, 3, 0, 2, 3, 0, 2, 0, 2])
+    np.testing.assert_array_equal(arrays["one"][:, 1], [0] * 3 + [1] * 3 + [-1] * 2 + [-2] * 2)
+    np.testing.assert_allclose(found.relative_weights, [1] * 3 + [0.5] * 3 + [0.5] * 4)
+
+
+def test_weights_are_shared_between_pictures_and_their_looks():
+    found, _ = gathered()
+    of_pictures = np.array([1.0, 2.0, 0.5, 0.0])
+    weights = found.weigh_rows(of_pictures)
+    np.testing.assert_allclose(weights[:4], of_pictures / 1.5)
+    np.testing.assert_allclose(weights[4:8], of_pictures * 0.25 / 1.5)
+    np.testing.assert_allclose(weights[8:], weights[4:8])
+    assert weights.sum() == pytest.approx(of_pictures.sum())
+
+
+def test_photos_are_composited_of_eight_pictures_of_a_plant():
+    sheets = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(12)]
+    photo = replace(PICTURES[0], file=Path("12.jpg"), type=PHOTO)
+    recipe = structs.replace(RECIPE, jittered=0, composited=1)
+    found, _ = gathered(recipe=recipe, pictures=[*sheets, photo])
+    assert len(found.picture_indices) == 13 + 8
+    np.testing.assert_allclose(found.relative_weights[13:], 1)
+
+
+def test_a_recipe_for_photos_alone_learns_from_eight_sheets_of_a_plant():
+    sheets = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(12)]
+    photos = [replace(PICTURES[0], file=Path(f"{number}.jpg"), type=PHOTO) for number in range(12, 22)]
+    recipe = structs.replace(RECIPE, types=(PHOTO,), jittered=0, composited=1)
+    found, _ = gathered(recipe=recipe, pictures=[*sheets, *photos])
+    assert [picture.type for picture in found.pictures] == [SCAN] * 8 + [PHOTO] * 10
+    np.testing.assert_allclose(found.relative_weights, 1)
+    assert len(found.picture_indices) == 18 + 8
+
+
+def test_pictures_are_held_out_in_five_folds_of_plants():
+    pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg"), plant=str(number)) for number in range(10)]
+    found, _ = gathered(pictures=pictures)
+    plan = FitPlan(found, [SCAN], np.arange(10), 0, rejection=False)
+    assert [len(fold) for fold in plan.partitions[0]] == [2] * 5

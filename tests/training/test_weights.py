@@ -1,0 +1,52 @@
+"""Weights of pictures in training, of plants in the fusion, and of experts by the confidence of the segmentation."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+from leafid.features.recipe import Expert, Recipe
+from leafid.learning.settings import ClassifierSettings
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.training.plan import FitPlan
+from leafid.training.training_set import TrainingSet
+
+SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
+SHAPE = Expert(descriptor="measures", families=("hu",))
+EVENLY = ClassifierSettings(species_balance=0.0, plant_balance=0.0)
+
+
+def picture(plant, species="Acer campestre", type_=SCAN, number=0):
+    return Picture(Path(f"{plant}-{species}-{type_}-{number}.jpg"), type_, taxon=Taxon(species), plant=plant)
+
+
+def weigh(pictures, settings):
+    """Give the weights of pictures in training on all of them and then without each fold, and the folds."""
+    n = len(pictures)
+    recipe = Recipe(types=(SCAN,), experts={"shape": SHAPE}, training_types=(SCAN, PHOTO))
+    training_set = TrainingSet(recipe, None, pictures, np.ones(n), np.arange(n), np.zeros(n, int), np.ones(n), {})
+    plan = FitPlan(training_set, [SCAN], np.arange(n), 0, rejection=False)
+    return plan.weigh(settings), plan.partitions[0]
+
+
+def test_scans_and_photos_of_a_plant_are_weighed_as_two_plants():
+    pictures = [picture("a", number=n) for n in range(3)] + [picture("a", type_=PHOTO)]
+    [weights] = weigh(pictures, structs.replace(EVENLY, plant_balance=1.0))[0]
+    np.testing.assert_allclose(weights / weights[3], [1 / 3, 1 / 3, 1 / 3, 1])
+
+
+def test_what_is_held_out_has_no_part_in_what_others_count():
+    """However many pictures of a plant there are, the classifiers that it is held out of are the same."""
+    few = [picture(p, number=n) for p in "abc" for n in range(3)] + [picture("d", "Salix alba", number=n) for n in "xy"]
+    more = few + [picture("a", number=n) for n in range(3, 12)]
+    found = []
+    for pictures in (few, more):
+        weights, folds = weigh(pictures, ClassifierSettings())
+        [(fold, own)] = [(f, w) for f, w in zip(folds, weights[1:], strict=True) if 0 in f]
+        assert not own[fold].any()
+        assert own[own > 0].mean() == pytest.approx(1)
+        found.append(own[: len(few)])
+    # What else is in the fold may differ.
+    both = (found[0] > 0) & (found[1] > 0)
+    np.testing.assert_allclose(found[0][both] / found[0][both][0], found[1][both] / found[1][both][0])
