@@ -12,8 +12,8 @@ from unittest import mock
 
 import pytest
 
-from leafid import cluster
 from leafid.errors import LeafidError
+from leafid.parallel import cluster
 from leafid.parallel.cluster import check_versions, collect_versions, on_cluster
 from leafid.parallel.mapping import ordered_map
 from tests.parallel.test_mapping import describe, fail, get_threads, kill, square, warn
