@@ -26,7 +26,7 @@ from leafid.model.plant_fusion import DEFAULT_EXPONENT
 from leafid.pictures import Picture, split_by_plant
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import split_by_unit
-from leafid.training.identifiers import fit_identifiers
+from leafid.training.identifiers import train_identifiers
 from leafid.training.training_set import build_training_set
 
 _N_FOLDS, _N_RESAMPLES = 5, 2000
@@ -72,12 +72,12 @@ def _judge_folds(
         for fold in folds:
             training = [pictures[index] for index in np.setdiff1d(np.arange(len(pictures)), fold)]
             seen = {(own.species, own.type) for own in training}
-            for type_, fitted in zip(types, fit_identifiers(shared, types, training, loader, seed), strict=True):
-                model = TypeModel(fitted.identifier, {}, DEFAULT_EXPONENT)
-                species = set(fitted.identifier.species)
+            for type_, (identifier, _) in train_identifiers(shared, types, training, loader, seed).items():
+                model = TypeModel(identifier, {}, DEFAULT_EXPONENT)
+                species = set(identifier.species)
                 held_out = [pictures[index] for index in fold]
                 queries = [own for own in held_out if own.type == type_ and own.species in species]
-                features = loader.load(queries, fitted.identifier.extractor)
+                features = loader.load(queries, identifier.extractor)
                 answers = [
                     model.answer(picture, own, REJECTED_SHARE, {})
                     for picture, own in zip(queries, features, strict=True)

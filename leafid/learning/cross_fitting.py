@@ -1,14 +1,15 @@
 """Cross-fitting of an expert's classifiers: on all rows, and held-out scores of classifiers without each fold."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.learning.ridge import DualRidge, PrimalFit
-from leafid.learning.rows import TrainingRows
+from leafid.learning.linear import LinearClassifier
+from leafid.learning.primal import PrimalFit
+from leafid.learning.ridge import DualRidge
+from leafid.learning.row_statistics import RowStatistics, summarise_rows
+from leafid.learning.rows import RowTransform, TrainingRows
 from leafid.learning.settings import ClassifierSettings
 
 # Number of values up to which sums over all rows are cheap enough to be repeated for the weights of each fold.
@@ -16,25 +17,29 @@ _SMALL_NUMBERS = 2**25
 
 
 @dataclass(frozen=True, eq=False)
-class LinearFit:
-    """A linear classifier of centred rows, with the scores of rows that were held out of it."""
+class FittedExpert:
+    """The classifiers of an expert: that of its settings, and the softmax regression if they ask for one."""
 
-    #: float (n_columns, n_species), and float (n_species,).
-    coefficients: np.ndarray
-    intercepts: np.ndarray
-    #: For each partition, float32 (k, n_species): scores of rows by the classifier without the row's fold; -inf for
-    #: species that this did not see.
-    held_out_scores: list[np.ndarray]
+    #: What turns vectors into the centred rows that the classifiers take.
+    transform: RowTransform
+    classifiers: Sequence[LinearClassifier]
+    #: By the name of the folds, then by classifier, float32 (k, n_species): scores of rows by the classifier without
+    #: the row's fold; -inf for species that this did not see.
+    held_out_scores: Mapping[str, Sequence[np.ndarray]]
+    #: None where nothing is to be learned later.
+    statistics: RowStatistics | None = None
 
 
 def cross_fit(
     rows: TrainingRows,
     labels: np.ndarray,
-    weights: Sequence[np.ndarray],
-    partitions: Sequence[Sequence[np.ndarray]],
+    weights: np.ndarray,
+    folds: Mapping[str, Sequence[tuple[np.ndarray, np.ndarray]]],
     scored: np.ndarray,
     settings: ClassifierSettings,
-) -> tuple[list[LinearFit], DualRidge | PrimalFit]:
+    *,
+    keep_statistics: bool = False,
+) -> FittedExpert:
     """Fit classifiers to all rows, and score rows by classifiers that were fitted without the row's fold.
 
     Means, principal components and all else of a fit are those of its own rows: nothing is learned from held-out ones.
@@ -44,43 +49,35 @@ def cross_fit(
     rows : TrainingRows
     labels : int (n,)
         Species from 0, each of them present among the rows of weight above 0.
-    weights : sequence of float (n,)
-        Of all rows, 0 for rows that are left out of everything; then of the rows without each fold, in the order of the
-        partitions. Where there are many rows the first are used without each fold, too: to leave it out hardly changes
-        the weights of others.
-    partitions : sequence of sequences of int arrays
-        Several ways to divide the rows, each the indices of the rows of every fold; none where there is one plant.
+    weights : float (n,)
+        For the fit to all rows; 0 for rows that are left out of everything.
+    folds : mapping of sequences of tuples of int (m,) and float (n,)
+        By name, several ways to divide the rows: the rows of each fold, and the weights without them. No folds where
+        there is one plant. Where there are more than 2²⁵ values, the sums of products over the fold's rows are taken
+        off those over all rows instead, with `weights`: to leave out a fold hardly changes the weights of others.
     scored : int (k,)
         The rows to score.
     settings : ClassifierSettings
-
-    Returns
-    -------
-    list of LinearFit
-        Of the classifier, and of the softmax regression if the settings ask for one.
-    DualRidge or PrimalFit
-        The fit to all rows.
+    keep_statistics : bool
+        Summarise the rows of a ridge regression, for `leafid.learning.row_statistics.update_ridge`.
     """
-    every = _fit(rows, weights[0], labels, settings)
-    classifiers = every.classifiers
+    fit = _fit(rows, weights, labels, settings)
+    classifiers = fit.classifiers
+    keeps_weights = isinstance(fit, PrimalFit) and rows.vectors.size > _SMALL_NUMBERS
     shape = len(scored), int(labels.max()) + 1
-    held_out_scores = [[np.full(shape, -np.inf, np.float32) for _ in partitions] for _ in classifiers]
-    remaining = iter(weights[1:])
-    for number, folds in enumerate(partitions):
-        for fold in folds:
-            fold_weights = next(remaining)
+    held_out_scores = {name: [np.full(shape, -np.inf, np.float32) for _ in classifiers] for name in folds}
+    for name, parts in folds.items():
+        for fold, new_weights in parts:
             positions = np.flatnonzero(np.isin(scored, fold))
-            if isinstance(every, PrimalFit) and rows.vectors.size > _SMALL_NUMBERS:
-                fold_weights = weights[0].copy()
-                fold_weights[fold] = 0
-            if not len(positions) or not fold_weights.any():
+            remaining = np.where(np.isin(np.arange(len(weights)), fold), 0, weights) if keeps_weights else new_weights
+            if not len(positions) or not remaining.any():
                 continue
-            rest = _fit(rows, fold_weights, labels, settings, every)
-            classes = np.unique(labels[rest.indices])
-            for scores, found in zip(held_out_scores, rest.score(scored[positions]), strict=True):
-                scores[number][np.ix_(positions, classes)] = found[:, classes]
-    fits = [LinearFit(*own, scores) for own, scores in zip(classifiers, held_out_scores, strict=True)]
-    return fits, every
+            fit_without = _fit(rows, remaining, labels, settings, fit)
+            classes = np.unique(labels[fit_without.indices])
+            for scores, fold_scores in zip(held_out_scores[name], fit_without.score(scored[positions]), strict=True):
+                scores[np.ix_(positions, classes)] = fold_scores[:, classes]
+    statistics = summarise_rows(fit) if keep_statistics else None
+    return FittedExpert(fit.transform, classifiers, held_out_scores, statistics)
 
 
 def _fit(

@@ -53,19 +53,19 @@ def fit_fusion_weights(
     rows = np.arange(len(labels))
     trusted = [np.where(np.isfinite(s), s, 0) * t[:, None] for s, t in zip(scores, trust, strict=True)]
     # Weights are optimised in units of the scores' standard deviations, so that all are equally easy to change.
-    units = np.array([float(own.std()) if np.ptp(own) > _MIN_RANGE else 1.0 for own in trusted])
+    units = np.array([float(values.std()) if np.ptp(values) > _MIN_RANGE else 1.0 for values in trusted])
 
     def compute_loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
         posterior = fuse(scores, trust, scaled / units)
         log_likelihood = np.log(np.maximum(posterior[rows, labels], 1e-300))
         gradient = [
-            (importance * ((posterior * own).sum(axis=1) - own[rows, labels])).sum() / unit
-            for own, unit in zip(trusted, units, strict=True)
+            (importance * ((posterior * values).sum(axis=1) - values[rows, labels])).sum() / unit
+            for values, unit in zip(trusted, units, strict=True)
         ]
         return (
             float(-(importance * log_likelihood).sum() + _PENALTY * (scaled**2).sum()),
             np.array(gradient) + 2 * _PENALTY * scaled,
         )
 
-    found = minimize(compute_loss, np.ones(n_experts), jac=True, method="L-BFGS-B", bounds=[(0, None)] * n_experts)
-    return found.x / units
+    solution = minimize(compute_loss, np.ones(n_experts), jac=True, method="L-BFGS-B", bounds=[(0, None)] * n_experts)
+    return solution.x / units

@@ -12,6 +12,8 @@ import numpy as np
 from leafid.learning.feature_maps import apply_feature_map
 
 Array = np.ndarray
+#: A linear classifier of centred rows: coefficients, float (n_columns, n_species), and intercepts, float (n_species,).
+LinearClassifier = tuple[np.ndarray, np.ndarray]
 
 # Iterations of logistic regression, and the gradient of the mean loss at which it stops, as in scikit-learn.
 _MAX_ITERATIONS = 200
@@ -105,8 +107,8 @@ def fit_logistic(rows: Array, labels: Array, weights: Array, regularisation: flo
         return scale * float(loss), scale * gradient.ravel()
 
     options = {"maxiter": _MAX_ITERATIONS, "gtol": _MAX_GRADIENT, "ftol": 0}
-    found = minimize(compute_loss, np.zeros(np.prod(shape)), jac=True, method="L-BFGS-B", options=options).x
-    coefficients = found.reshape(shape).astype(np.float32)
+    solution = minimize(compute_loss, np.zeros(np.prod(shape)), jac=True, method="L-BFGS-B", options=options).x
+    coefficients = solution.reshape(shape).astype(np.float32)
     return coefficients[:-1], coefficients[-1]
 
 

@@ -28,9 +28,9 @@ _N_FOLDS = 10
 MAX_QUANTILES = 1001
 #: Share of the leaves of known species that may be rejected by default.
 REJECTED_SHARE = 0.05
-# Weight of a plant's share in the operating points; the rest is that of its pictures.
+# Weight of a plant's share in the operating points; the remaining weight is that of its pictures.
 _PLANT_SHARE = 2 / 3
-# A picture with a lower probability of a leaf probably shows none; what its rating is multiplied by.
+# A picture with a lower probability of a leaf probably shows none; what its score is multiplied by.
 _MIN_LEAF, _NO_LEAF_FACTOR = 0.4, 0.01
 # The smallest probability, and complement of one, whose logarithm is taken.
 _FLOOR = 1e-6
@@ -48,7 +48,7 @@ class Rejection:
     known : float32 (n_evidence + 1,)
         Likewise on `compute_evidence`, for the probability that a leaf is of a known species.
     quantiles : float64 (m,)
-        Of `rate_leaves` over leaves of known species whose plants are new, evenly spaced, ascending.
+        Of `acceptance_score` over leaves of known species whose plants are new, evenly spaced, ascending.
     """
 
     leaf: np.ndarray
@@ -85,11 +85,11 @@ class Rejection:
         is_no_leaf, is_unknown : bool (n,)
             Why a picture is rejected; both are false where it is not.
         """
-        is_rejected = (rate_leaves(leaf, known) < self.find_threshold(rejected_share)) | (leaf == 0)
+        is_rejected = (acceptance_score(leaf, known) < self.find_threshold(rejected_share)) | (leaf == 0)
         return is_rejected & (leaf < 0.5), is_rejected & (leaf >= 0.5)
 
     def find_threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
-        """Give the value of `rate_leaves` below which pictures are rejected; infinity to reject all.
+        """Give the value of `acceptance_score` below which pictures are rejected; infinity to reject all.
 
         Parameters
         ----------
@@ -105,11 +105,11 @@ class Rejection:
         return float(np.interp(rejected_share, np.linspace(0, 1, len(self.quantiles)), self.quantiles))
 
 
-def rate_leaves(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Rate by the probabilities of `Rejection.assess`, float (n,), how surely pictures show a leaf of a known species.
+def acceptance_score(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Score by the probabilities of `Rejection.assess`, float (n,), how surely pictures show a leaf of a known species.
 
-    It is the product of both. Pictures that probably show no leaf are rated below all others: the scores of many look
-    like those of a known species.
+    It is the product of both. Pictures that probably show no leaf have lower scores than all others: many of them look
+    as sure as a known species to the experts.
     """
     return leaf * known * np.where(leaf < _MIN_LEAF, _NO_LEAF_FACTOR, 1)
 
@@ -140,9 +140,9 @@ def compute_evidence(
         with the fused answer, and the confidence.
     """
     possible = np.isfinite(scores[0])
-    finite = [np.where(possible, own, 0.0).astype(np.float64) for own in scores]
+    finite = [np.where(possible, values, 0.0).astype(np.float64) for values in scores]
     total = sum(
-        own * (weight * own_trust)[:, None] for own, own_trust, weight in zip(finite, trust, weights, strict=True)
+        values * (weight * trusted)[:, None] for values, trusted, weight in zip(finite, trust, weights, strict=True)
     )
     total = np.where(possible, total, -np.inf)
     best = total.argmax(axis=1)
@@ -160,10 +160,10 @@ def compute_evidence(
     ]
     counts = possible.sum(axis=1)
     agreement = np.zeros(len(best))
-    for own in finite:
-        mean = own.sum(axis=1) / counts
-        deviation = np.sqrt((np.where(possible, own - mean[:, None], 0.0) ** 2).sum(axis=1) / counts)
-        masked = np.where(possible, own, -np.inf)
+    for values in finite:
+        mean = values.sum(axis=1) / counts
+        deviation = np.sqrt((np.where(possible, values - mean[:, None], 0.0) ** 2).sum(axis=1) / counts)
+        masked = np.where(possible, values, -np.inf)
         first, second = -np.partition(-masked, 1, axis=1)[:, :2].T
         chosen = masked[rows, best]
         evidence += [first - mean, first - second, chosen - mean, chosen - first, deviation]
@@ -185,7 +185,7 @@ def fit_rejection(
     known: Examples,
     unknown: Examples,
     gain: np.ndarray | float = 0.0,
-    is_typical: np.ndarray | None = None,
+    has_another_plant: np.ndarray | None = None,
 ) -> Rejection:
     """Fit both regressions.
 
@@ -199,23 +199,24 @@ def fit_rejection(
     gain : float (n_evidence,)
         What the evidence of leaves of known species gains on average if the classifiers see all other plants. The
         operating points take it into account: without it, fewer leaves than asked for are rejected.
-    is_typical : bool (n_leaves,), optional
-        The leaves that the operating points are taken from; by default, or if there are none, all of them.
+    has_another_plant : bool (n_leaves,), optional
+        The leaves whose species has another plant: operating points are taken from these, by default and if there are
+        none from all.
     """
     leaf, is_leaf = _fit_logistic(leaves, non_leaves, _LEAF_REGULARISATION)
     coefficients, is_known = _fit_logistic(known, unknown, _KNOWN_REGULARISATION)
     shift = max(0.0, float(np.sum(gain * coefficients[:-1])))
     is_known = is_known / (is_known + (1 - is_known) * np.exp(-shift))
-    ratings, plant_weights = rate_leaves(is_leaf, is_known), leaves.weights
-    if is_typical is not None and is_typical.any():
-        ratings, plant_weights = ratings[is_typical], plant_weights[is_typical]
-    order = np.argsort(ratings)
+    accepted, plant_weights = acceptance_score(is_leaf, is_known), leaves.weights
+    if has_another_plant is not None and has_another_plant.any():
+        accepted, plant_weights = accepted[has_another_plant], plant_weights[has_another_plant]
+    order = np.argsort(accepted)
     # Pictures of a plant are rejected together: by pictures, a few plants with many would set the operating points, by
     # plants, a few with a single picture. In between, neither the share of pictures nor that of plants is far off.
     by_plant = plant_weights[order] / plant_weights.sum()
     weights = _PLANT_SHARE * by_plant + (1 - _PLANT_SHARE) / len(order)
     shares = np.linspace(0, 1, min(len(order), MAX_QUANTILES))
-    quantiles = np.interp(shares, np.cumsum(weights) - weights / 2, ratings[order])
+    quantiles = np.interp(shares, np.cumsum(weights) - weights / 2, accepted[order])
     return Rejection(leaf, coefficients, quantiles)
 
 
@@ -231,15 +232,16 @@ def _fit_logistic(positive: Examples, negative: Examples, regularisation: float)
     """
     # One copy in memory is enough.
     joined = np.empty((len(positive.rows) + len(negative.rows), positive.rows.shape[1]), positive.rows.dtype)
-    for own, part in zip((positive, negative), np.split(joined, [len(positive.rows)]), strict=True):
-        part[:] = own.rows
-        release_memory(own.rows)
+    for examples, part in zip((positive, negative), np.split(joined, [len(positive.rows)]), strict=True):
+        part[:] = examples.rows
+        release_memory(examples.rows)
     rows = make_rows(joined, standardise=True)
     compressed, combinations = rows.compressed
     values = compressed.read(slice(None))
     labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
-    weights = np.concatenate([own.weights / own.weights.sum() for own in (positive, negative)]) * (len(labels) / 2)
-    folds = np.concatenate([_assign_folds(own.groups) for own in (positive, negative)])
+    classes = positive, negative
+    weights = np.concatenate([members.weights / members.weights.sum() for members in classes]) * (len(labels) / 2)
+    folds = np.concatenate([_assign_folds(members.groups) for members in classes])
     seen = np.not_equal.outer(folds, np.arange(-1, _N_FOLDS))
     # Without all groups of a class there is nothing to learn.
     seen |= ~(seen[labels == 1].any(axis=0) & seen[labels == 0].any(axis=0))

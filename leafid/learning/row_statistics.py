@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leafid.learning.ridge import DualRidge, PrimalFit
-from leafid.learning.rows import RowPreparation
+from leafid.learning.primal import PrimalFit
+from leafid.learning.ridge import DualRidge
+from leafid.learning.rows import RowTransform
 
 #: Maximum number of principal components that are kept.
 N_COMPONENTS = 24
@@ -17,20 +18,20 @@ N_COMPONENTS = 24
 class RowStatistics:
     """Weighted statistics of an expert's training rows, as the classifier sees them.
 
-    The sum of the products of centred columns, X'WX, is approximated by C C' + diag(rest).
+    The sum of the products of centred columns, X'WX, is approximated by C C' + diag(remainder).
     """
 
     #: float32 (n_columns, k): C, the leading principal components, each as long as the root of its eigenvalue.
     components: np.ndarray
     #: float32 (n_columns,): the part of the diagonal that the components leave.
-    rest: np.ndarray
+    remainder: np.ndarray
     #: float32 (n_columns,): weighted mean of the rows.
     mean: np.ndarray
     #: Sum of the weights.
     weight: float
-    preparation: RowPreparation
+    transform: RowTransform
     #: Training weight of a picture whose species and plant have no other picture.
-    unit: float = 1.0
+    base_weight: float = 1.0
 
     def update(self, rows: np.ndarray, weights: np.ndarray) -> RowStatistics:
         """Add rows (n, n_columns) with weights (n,)."""
@@ -40,13 +41,13 @@ class RowStatistics:
         factor = np.hstack([self.components, deviations.T])
         eigenvectors = np.linalg.eigh(factor.T @ factor).eigenvectors
         components = factor @ eigenvectors[:, -N_COMPONENTS:]
-        rest = self.rest + (factor**2).sum(axis=1) - (components**2).sum(axis=1)
-        updated = _make_statistics(components, rest, mean, float(total), self.preparation)
-        return replace(updated, unit=self.unit)
+        remainder = self.remainder + (factor**2).sum(axis=1) - (components**2).sum(axis=1)
+        updated = _make_statistics(components, remainder, mean, float(total), self.transform)
+        return replace(updated, base_weight=self.base_weight)
 
 
 def summarise_rows(rows: DualRidge | PrimalFit) -> RowStatistics:
-    """Summarise centred rows by their leading principal components, and the variances of the rest."""
+    """Summarise centred rows by their leading principal components, and the variances of what they leave."""
     vectors, strengths = rows.find_components(N_COMPONENTS)
     total = float(rows.weights.sum())
     sums, squares = rows.sum_centred()
@@ -55,15 +56,15 @@ def summarise_rows(rows: DualRidge | PrimalFit) -> RowStatistics:
     inside = vectors.T @ mean
     values, rotation = np.linalg.eigh(np.diag(strengths) - total * np.outer(inside, inside))
     components = vectors @ (rotation * np.sqrt(np.maximum(values, 0)))
-    rest = squares - total * mean**2 - (components**2).sum(axis=1)
-    return _make_statistics(components, rest, mean, total, rows.preparation)
+    remainder = squares - total * mean**2 - (components**2).sum(axis=1)
+    return _make_statistics(components, remainder, mean, total, rows.transform)
 
 
 def _make_statistics(
-    components: np.ndarray, rest: np.ndarray, mean: np.ndarray, weight: float, preparation: RowPreparation
+    components: np.ndarray, remainder: np.ndarray, mean: np.ndarray, weight: float, transform: RowTransform
 ) -> RowStatistics:
-    components, rest, mean = (own.astype(np.float32) for own in (components, np.maximum(rest, 0), mean))
-    return RowStatistics(components, rest, mean, weight, preparation)
+    components, remainder, mean = (a.astype(np.float32) for a in (components, np.maximum(remainder, 0), mean))
+    return RowStatistics(components, remainder, mean, weight, transform)
 
 
 def update_ridge(
@@ -84,7 +85,7 @@ def update_ridge(
     from scipy.linalg import solve
 
     centred = rows.astype(np.float64) - statistics.mean
-    components, diagonal = statistics.components.astype(np.float64), statistics.rest + float(regularisation)
+    components, diagonal = statistics.components.astype(np.float64), statistics.remainder + float(regularisation)
     scaled = components / diagonal[:, None]
     inner = np.eye(components.shape[1]) + components.T @ scaled
     solved = centred.T / diagonal[:, None]

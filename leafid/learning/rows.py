@@ -89,11 +89,11 @@ class TrainingRows:
 
     def read(self, rows: np.ndarray | slice, columns: slice = slice(None)) -> np.ndarray:
         """Read rows, float32 (k, n_columns), or what becomes of some columns of their vectors."""
-        own = np.arange(len(self.mean)).reshape(-1, self.vectors.shape[1])[:, columns].ravel()
+        mapped_columns = np.arange(len(self.mean)).reshape(-1, self.vectors.shape[1])[:, columns].ravel()
         values = apply_feature_map(self.vectors[rows, columns].astype(np.float32), self.map)
-        values -= self.mean[own]
+        values -= self.mean[mapped_columns]
         if self.scale is not None:
-            values *= self.scale[own]
+            values *= self.scale[mapped_columns]
         return values
 
     @cached_property
@@ -109,8 +109,8 @@ class TrainingRows:
             ssyrk(1.0, self.read(slice(None), part).T, 1.0, kernel.T, trans=1, lower=1, overwrite_c=1)
         release_memory(self.vectors)
         for part in iterate_batches(n_rows, n_rows):
-            own = kernel[part, part]
-            own += np.triu(own, 1).T
+            block = kernel[part, part]
+            block += np.triu(block, 1).T
             kernel[part.stop :, part] = kernel[part, part.stop :].T
         return kernel
 
@@ -159,8 +159,8 @@ class TrainingRows:
         """Turn coefficients of compressed rows, (k, m), into those of rows, (n_columns, m)."""
         return coefficients if combinations is None else self.combine(combinations @ coefficients)
 
-    def make_preparation(self, counts: np.ndarray, means: np.ndarray) -> RowPreparation:
-        """Make what prepares further vectors like these rows, and centres them.
+    def make_transform(self, counts: np.ndarray, means: np.ndarray) -> RowTransform:
+        """Make what turns further vectors into centred rows like these.
 
         Parameters
         ----------
@@ -171,9 +171,9 @@ class TrainingRows:
         """
         scale = np.ones(means.shape[1], np.float32) if self.scale is None else self.scale
         units = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
-        own = (self.mean + means * units).astype(np.float32)
-        mean = (counts / counts.sum() @ own).astype(np.float32)
-        return RowPreparation(self.map, {int(d): own[d] for d in np.flatnonzero(counts)}, mean, self.scale)
+        domain_means = (self.mean + means * units).astype(np.float32)
+        mean = (counts / counts.sum() @ domain_means).astype(np.float32)
+        return RowTransform(self.map, {int(d): domain_means[d] for d in np.flatnonzero(counts)}, mean, self.scale)
 
 
 def make_rows(
@@ -206,8 +206,9 @@ def make_rows(
         varies = spread > _MIN_SPREAD
         factors = np.where(varies, 1 / np.maximum(spread, _MIN_SPREAD), 0)
         scale = (factors / max(int(varies.sum()), 1) ** 0.5).astype(np.float32)
-    own = np.zeros(len(vectors), np.int64) if domains is None else domains
-    return TrainingRows(vectors, own, map, (first + mean).astype(np.float32), scale, folder)
+    if domains is None:
+        domains = np.zeros(len(vectors), np.int64)
+    return TrainingRows(vectors, domains, map, (first + mean).astype(np.float32), scale, folder)
 
 
 def encode_domains(domains: np.ndarray) -> np.ndarray:
@@ -216,7 +217,7 @@ def encode_domains(domains: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class RowPreparation:
+class RowTransform:
     """Turns vectors into centred rows like those of a training."""
 
     #: The feature map.
@@ -228,7 +229,7 @@ class RowPreparation:
     #: As in `TrainingRows`.
     scale: np.ndarray | None = None
 
-    def prepare(self, vectors: np.ndarray, domains: np.ndarray) -> np.ndarray:
+    def transform(self, vectors: np.ndarray, domains: np.ndarray) -> np.ndarray:
         """Turn vectors (n, d) of domains, int (n,), into rows, float32 (n, n_columns)."""
         rows = apply_feature_map(vectors.astype(np.float32), self.map)
         rows = rows - np.array([self.means.get(domain, self.mean) for domain in domains.tolist()])
@@ -237,5 +238,5 @@ class RowPreparation:
     def make_scorer(self, coefficients: np.ndarray, intercepts: np.ndarray, domain: int | None = None) -> LinearScorer:
         """Turn a classifier of centred rows into one of vectors of a domain, by default of any."""
         mean = self.mean if domain is None else self.means.get(domain, self.mean)
-        own = coefficients if self.scale is None else coefficients * self.scale[:, None]
-        return LinearScorer(self.map, own.astype(np.float32), (intercepts - mean @ own).astype(np.float32))
+        unscaled = coefficients if self.scale is None else coefficients * self.scale[:, None]
+        return LinearScorer(self.map, unscaled.astype(np.float32), (intercepts - mean @ unscaled).astype(np.float32))

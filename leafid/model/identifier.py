@@ -23,7 +23,7 @@ from leafid.pictures.picture import AcquisitionType, Picture
 class Identifier:
     """Gives species probabilities for the features of pictures of one acquisition type.
 
-    `leafid.training.identifiers.fit_identifiers` makes one from pictures.
+    `leafid.training.identifiers.train_identifiers` makes one from pictures.
     """
 
     recipe: Recipe
@@ -68,10 +68,10 @@ class Identifier:
     def list_large_arrays(self) -> Iterator[np.ndarray]:
         """List the arrays that a model file holds in half precision."""
         yield from (scorer.coefficients for scorer in self.scorers.values())
-        for own in self.statistics.values():
-            yield from (own.components, own.rest)
+        for kept in self.statistics.values():
+            yield from (kept.components, kept.remainder)
             # Means of measures, which have different units, are few.
-            yield from own.preparation.means.values() if own.preparation.scale is None else ()
+            yield from kept.transform.means.values() if kept.transform.scale is None else ()
 
     def predict_proba(self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None) -> np.ndarray:
         """Give the probability of every species for each picture, float64 (n, n_species); rows sum to 1.

@@ -22,7 +22,7 @@ from leafid.files import open_input, open_output
 from leafid.schema import check_types
 
 T = TypeVar("T")
-FORMAT, FORMAT_VERSION = "leafid-model", 5
+FORMAT, FORMAT_VERSION = "leafid-model", 6
 # Maximum bytes of a model: far above what any classical model needs.
 _MAX_SIZE = 2 * 2**30
 _SIZE_BYTES = 8

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leafid.grouping import group_by
-from leafid.learning.rejection import rate_leaves
+from leafid.learning.rejection import acceptance_score
 from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.answer import Answer, Decision, rank_species
 from leafid.model.identifier import TypeModel
@@ -81,7 +81,7 @@ def _judge(answers: Sequence[Answer], thresholds: Sequence[float], share: np.nda
     odds = np.clip(np.array([answer.known for answer in answers], float), _ODDS_FLOOR, 1 - _ODDS_FLOOR)
     known = float(1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights))))
     leaf = max(float(answer.leaf or 0) for answer in answers)
-    is_known = rate_leaves(np.array(leaf), np.array(known)) >= np.average(thresholds, weights=weights)
+    is_known = acceptance_score(np.array(leaf), np.array(known)) >= np.average(thresholds, weights=weights)
     return round(leaf, 9), round(known, 9), "no-leaf" if not share.any() else "species" if is_known else "unknown"
 
 

@@ -47,9 +47,9 @@ def _list_arrays(model: TypeModel) -> Iterator[_Array]:
         n_joined += n_values
         yield from _list_scorer(place, scorer, n_values, len(identifier.species))
         if statistics := identifier.statistics.get(name):
-            prepared, n_columns = statistics.preparation, len(scorer.coefficients)
+            transform, n_columns = statistics.transform, len(scorer.coefficients)
             yield f"{place}.components", statistics.components, (n_columns, -1)
-            rows = [statistics.rest, statistics.mean, prepared.mean, prepared.scale, *prepared.means.values()]
+            rows = [statistics.remainder, statistics.mean, transform.mean, transform.scale, *transform.means.values()]
             yield from ((f"{place}.statistics", row, (n_columns,)) for row in rows if row is not None)
     n_experts = len(identifier.scorers)
     yield f"{type_}.weights", identifier.weights, (n_experts,)

@@ -22,7 +22,7 @@ class HeldOutRecord(Struct, frozen=True):
     n_first: _Count
     n_five: _Count
     #: The species that were answered instead, most frequent first, with the number of pictures.
-    taken_for: dict[str, _Count]
+    confused_with: dict[str, _Count]
 
 
 class TypeRecord(Struct, frozen=True):

@@ -34,7 +34,7 @@ class Plate:
         """The species that held-out pictures were taken for instead, most frequent first."""
         counts: Counter[str] = Counter()
         for own in self.species.types.values():
-            counts.update(own.held_out.taken_for if own.held_out else {})
+            counts.update(own.held_out.confused_with if own.held_out else {})
         return sorted(counts, key=lambda name: (-counts[name], name))
 
 

@@ -20,8 +20,7 @@ from leafid.model.plant_fusion import DEFAULT_EXPONENT
 from leafid.model.sessions import share_held_out
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.protocols import Split
-from leafid.training.fusing import FittedIdentifier
-from leafid.training.identifiers import fit_identifiers
+from leafid.training.identifiers import train_identifiers
 from leafid.training.rejection import load_non_leaves
 from leafid.training.training_set import TrainingSet, build_training_set
 
@@ -39,7 +38,7 @@ class FoldAnswers:
     seed: int
     fold: int
     held_out: HeldOutAnswers
-    #: That of the split: how many training pictures, for example.
+    #: What the split varies, such as the number of training pictures.
     setting: str = ""
 
 
@@ -50,7 +49,7 @@ class OpenWorldFold:
     type: AcquisitionType
     seed: int
     fold: int
-    #: That of the split.
+    #: What the split varies, such as the number of training pictures.
     setting: str
     #: Answers to leaves of known and of unknown species.
     known: list[Answer]
@@ -79,11 +78,12 @@ def cross_validate(
     """
     shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
     for split in splits:
-        training, test = ([pictures[index] for index in own] for own in (split.training, split.test))
-        queries = {type_: [own for own in test if own.type == (test_type or type_)] for type_ in recipes}
+        training = [pictures[index] for index in split.training]
+        test = [pictures[index] for index in split.test]
+        queries = {type_: [picture for picture in test if picture.type == (test_type or type_)] for type_ in recipes}
         tested = {type_: recipe for type_, recipe in recipes.items() if queries[type_]}
-        for type_, own in _fit_split(split, training, tested, loader, shared, learn_rejection=False):
-            held_out = _identify(queries[type_], own.identifier, loader)
+        for type_, identifier in _train_split(split, training, tested, loader, shared, learn_rejection=False):
+            held_out = _identify(queries[type_], identifier, loader)
             yield FoldAnswers(test_type or type_, split.seed, split.fold, held_out, split.setting)
 
 
@@ -107,13 +107,13 @@ def cross_validate_open_world(
         training = [pictures[index] for index in split.training if pictures[index].species not in held_out]
         test = [pictures[index] for index in split.test]
         unknown = [picture for picture in pictures if picture.species in held_out]
-        for type_, (own, _) in _fit_split(split, training, recipes, loader, shared, learn_rejection=True):
-            if own.rejection is None:
+        for type_, identifier in _train_split(split, training, recipes, loader, shared, learn_rejection=True):
+            if identifier.rejection is None:
                 continue
-            model = TypeModel(own, {}, DEFAULT_EXPONENT)
-            known = [picture for picture in test if picture.species in own.species]
+            model = TypeModel(identifier, {}, DEFAULT_EXPONENT)
+            known = [picture for picture in test if picture.species in identifier.species]
             non_leaves: dict[str, list[Answer]] = {}
-            for kind, features in load_non_leaves(own, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS):
+            for kind, features in load_non_leaves(identifier, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS):
                 answer = model.answer(Picture(Path(kind)), features, REJECTED_SHARE, {})
                 non_leaves.setdefault(kind, []).append(answer)
             judged, others = (
@@ -133,7 +133,7 @@ def _share_training_sets(
     return shared
 
 
-def _fit_split(
+def _train_split(
     split: Split,
     training: Sequence[Picture],
     recipes: Mapping[AcquisitionType, Recipe],
@@ -141,14 +141,14 @@ def _fit_split(
     shared: Mapping[AcquisitionType, TrainingSet],
     *,
     learn_rejection: bool,
-) -> Iterator[tuple[AcquisitionType, FittedIdentifier]]:
-    """Fit an identifier for each of the recipes that has training pictures of its type."""
-    trained = {picture.type for picture in training}
-    for types in group_by_training({type_: recipe for type_, recipe in recipes.items() if type_ in trained}):
+) -> Iterator[tuple[AcquisitionType, Identifier]]:
+    """Train an identifier for each of the recipes that has training pictures of its type."""
+    present = {picture.type for picture in training}
+    for types in group_by_training({type_: recipe for type_, recipe in recipes.items() if type_ in present}):
         step = loader.with_step(f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}")
-        own = shared.get(types[0]) or build_training_set(training, recipes[types[0]], step, split.seed)
-        fitted = fit_identifiers(own, types, training, step, split.seed, rejection=learn_rejection)
-        yield from zip(types, fitted, strict=True)
+        training_set = shared.get(types[0]) or build_training_set(training, recipes[types[0]], step, split.seed)
+        trained = train_identifiers(training_set, types, training, step, split.seed, learn_rejection=learn_rejection)
+        yield from ((type_, identifier) for type_, (identifier, _) in trained.items())
 
 
 def _identify(queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader) -> HeldOutAnswers:
@@ -166,8 +166,8 @@ def _identify(queries: Sequence[Picture], identifier: Identifier, loader: Featur
 
 def _answer(queries: Sequence[Picture], model: TypeModel, loader: FeatureLoader) -> list[Answer]:
     """Answer the pictures that can be read."""
-    found = zip(queries, loader.load(queries, model.identifier.extractor), strict=True)
-    return [model.answer(picture, own, REJECTED_SHARE, {}) for picture, own in found if own is not None]
+    loaded = zip(queries, loader.load(queries, model.identifier.extractor), strict=True)
+    return [model.answer(picture, features, REJECTED_SHARE, {}) for picture, features in loaded if features is not None]
 
 
 def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
@@ -176,9 +176,9 @@ def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
     Sessions are made of the pictures of all folds and types with the same seed and setting.
     """
     shared = []
-    for folds in group_by(answers, lambda own: (own.seed, own.setting)).values():
-        held_out = share_held_out([own.held_out for own in folds])
-        shared += [replace(own, held_out=found) for own, found in zip(folds, held_out, strict=True)]
+    for folds in group_by(answers, lambda fold: (fold.seed, fold.setting)).values():
+        held_out = share_held_out([fold.held_out for fold in folds])
+        shared += [replace(fold, held_out=pooled) for fold, pooled in zip(folds, held_out, strict=True)]
     return shared
 
 
@@ -188,15 +188,15 @@ def cross_validated_scores(answers: Sequence[FoldAnswers]) -> dict[str, Any]:
     ``repeats`` is a list of `held_out_scores`, by seed. For each of `SCORE_TITLES` there is the ``mean`` over the
     seeds and ``fold_sd``, the standard deviation over all folds, unless no fold has a picture of known species.
     """
-    folds = [held_out_scores([own.held_out]) for own in answers]
+    folds = [held_out_scores([fold.held_out]) for fold in answers]
     repeats = [
-        held_out_scores([own.held_out for own in answers if own.seed == seed])
-        for seed in sorted({own.seed for own in answers})
+        held_out_scores([fold.held_out for fold in answers if fold.seed == seed])
+        for seed in sorted({fold.seed for fold in answers})
     ]
     scores: dict[str, Any] = {"repeats": repeats}
     for name in SCORE_TITLES:
-        by_seed = [own[name] for own in repeats if name in own]
-        by_fold = [own[name] for own in folds if name in own]
+        by_seed = [repeat[name] for repeat in repeats if name in repeat]
+        by_fold = [fold[name] for fold in folds if name in fold]
         if by_seed:
             scores[name] = {"mean": float(np.mean(by_seed)), "fold_sd": float(np.std(by_fold))}
     return scores

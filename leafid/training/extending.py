@@ -1,9 +1,9 @@
 """Adds species to a model, from statistics that it keeps of its training pictures in place of these.
 
 Every expert's ridge regression learns the new pictures by recursive least squares (`update_ridge`): the new species get
-columns, and the old ones learn that the new pictures are not theirs. Where a softmax regression was added to the ridge
-regression, the sum is changed like a ridge regression, with targets on its scale. All else stays, but for the operating
-point of rejection, which is lowered where it would reject the new pictures.
+columns, and those of the old species learn that the new pictures are of others. Where a softmax regression was added to
+the ridge regression, the sum is changed like a ridge regression, with targets on its scale. All else stays, but for the
+operating point of rejection, which is lowered where it would reject the new pictures.
 """
 
 import hashlib
@@ -19,21 +19,22 @@ from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import group_by_training
 from leafid.learning.linear import LinearScorer
-from leafid.learning.rejection import rate_leaves
+from leafid.learning.rejection import acceptance_score
 from leafid.learning.row_statistics import RowStatistics, update_ridge
 from leafid.model.identifier import Identifier
 from leafid.model.model import Model
 from leafid.model.species import Species
 from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.training.plan import weigh_alone
+from leafid.training.folds import relative_picture_weights
 from leafid.training.species import describe_species
-from leafid.training.training_set import build_training_set
+from leafid.training.training_set import Domain, build_training_set
 
 
 def check_extension(model: Model, pictures: Sequence[Picture], name: str = "the model") -> None:
     """Refuse, by a `LeafidError`, a model without statistics, species that it knows, and types that it doesn't."""
-    if not all(own.identifier.statistics for own in model.types.values()):
+    identifiers = [type_model.identifier for type_model in model.types.values()]
+    if not all(identifier.statistics for identifier in identifiers):
         raise LeafidError(
             f"{name} keeps no statistics that further species could be learned with: not all of its classifiers are "
             '"ridge"; train it again'
@@ -43,7 +44,7 @@ def check_extension(model: Model, pictures: Sequence[Picture], name: str = "the 
             f"expected new species, found {len(known)} that {name} knows, {known[0]!r} first; leave them out, or train "
             "on all pictures together"
         )
-    learned = {type_ for own in model.types.values() for type_ in own.identifier.recipe.training_types}
+    learned = {type_ for identifier in identifiers for type_ in identifier.recipe.training_types}
     if unknown := sorted({picture.type for picture in pictures if picture.type} - learned):
         raise LeafidError(
             f"{name} learns from pictures of type {', '.join(sorted(learned))} only, and some of the new ones are of "
@@ -59,9 +60,9 @@ def extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, 
     """
     check_extension(model, pictures)
     extended: dict[AcquisitionType, Identifier] = {}
-    identifiers = {type_: own.identifier for type_, own in model.types.items()}
+    identifiers = {type_: type_model.identifier for type_, type_model in model.types.items()}
     # Those that were trained together share their statistics, and learn together.
-    for types in group_by_training({type_: own.recipe for type_, own in identifiers.items()}):
+    for types in group_by_training({type_: identifier.recipe for type_, identifier in identifiers.items()}):
         step = loader.with_step(", ".join(types))
         extended.update(_extend_group({type_: identifiers[type_] for type_ in types}, pictures, step))
     readable = [p for p in pictures if p.file not in loader.unreadable]
@@ -69,7 +70,7 @@ def extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, 
         raise LeafidError("no picture could be read; nothing to learn from")
     new = describe_species(readable, {}, loader.with_step("traits"), thumbnails=thumbnails)
     species = dict(sorted({**model.species, **_complete_taxa(new, model.species)}.items()))
-    models = {type_: replace(own, identifier=extended[type_]) for type_, own in model.types.items()}
+    models = {type_: replace(type_model, identifier=extended[type_]) for type_, type_model in model.types.items()}
     fingerprint = hashlib.sha256(f"{model.fingerprint} {compute_fingerprint(readable)}".encode()).hexdigest()
     return replace(model, types=models, species=species, fingerprint=fingerprint)
 
@@ -92,28 +93,29 @@ def _extend_group(
     statistics: dict[str, RowStatistics] = {}
     for name, expert in loader.show_progress(recipe.experts.items(), len(recipe.experts), "fit"):
         kept = first.statistics[name]
-        rows = kept.preparation.prepare(training_set.vectors[name], training_set.number_domains())
+        rows = kept.transform.transform(training_set.vectors[name], training_set.number_domains())
         # As in training with the old pictures.
-        weights = kept.unit * weigh_alone(pictures, labels, expert)
+        weights = kept.base_weight * relative_picture_weights(pictures, labels, expert)
         weights = weights[training_set.picture_indices] * training_set.relative_weights
         update = partial(update_ridge, kept, rows, weights, regularisation=expert.regularisation)
-        for type_, own in identifiers.items():
-            scorers[type_][name] = _extend_scorer(own, name, species, rows, row_labels, update)
+        for type_, identifier in identifiers.items():
+            domain = training_set.number_domain(Domain(type_))
+            scorers[type_][name] = _extend_scorer(identifier, name, species, domain, rows, row_labels, update)
         statistics[name] = kept.update(rows, weights)
     n_plants = len({picture.group for picture in pictures})
     extended = {}
-    for type_, own in identifiers.items():
-        identifier = replace(
-            own,
+    for type_, identifier in identifiers.items():
+        larger = replace(
+            identifier,
             species=species,
             scorers=scorers[type_],
             statistics=statistics,
-            n_pictures=own.n_pictures + len(pictures),
-            n_plants=own.n_plants + n_plants,
-            added=tuple(sorted({*own.added, *names})),
+            n_pictures=identifier.n_pictures + len(pictures),
+            n_plants=identifier.n_plants + n_plants,
+            added=tuple(sorted({*identifier.added, *names})),
         )
         of_type = [picture for picture in pictures if picture.type is type_]
-        extended[type_] = _lower_operating_point(identifier, loader.load(of_type, identifier.extractor))
+        extended[type_] = _lower_operating_point(larger, loader.load(of_type, larger.extractor))
     return extended
 
 
@@ -122,11 +124,11 @@ def _lower_operating_point(identifier: Identifier, features: Sequence[Features |
 
     The regression that recognises leaves has seen no leaf of the new species, and may take them for something else.
     """
-    assessed = identifier.assess([own for own in features if own and own.confidence > 0])
+    assessed = identifier.assess([leaf for leaf in features if leaf and leaf.confidence > 0])
     if identifier.rejection is None or assessed is None:
         return identifier
     old = identifier.rejection.quantiles
-    new = np.quantile(rate_leaves(*assessed), np.linspace(0, 1, len(old)))
+    new = np.quantile(acceptance_score(*assessed), np.linspace(0, 1, len(old)))
     return replace(identifier, rejection=replace(identifier.rejection, quantiles=np.minimum(old, new)))
 
 
@@ -134,14 +136,16 @@ def _extend_scorer(
     identifier: Identifier,
     name: str,
     species: tuple[str, ...],
+    domain: int,
     rows: np.ndarray,
     labels: np.ndarray,
     update: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
 ) -> LinearScorer:
-    old, preparation = identifier.scorers[name], identifier.statistics[name].preparation
+    """Change the scorer of an expert by what `update` makes of the residuals of new rows."""
+    old, transform = identifier.scorers[name], identifier.statistics[name].transform
     off, on = identifier.targets[name]
-    scale = np.ones(rows.shape[1], np.float32) if preparation.scale is None else preparation.scale
-    mean = preparation.means.get(identifier.recipe.training_types.index(identifier.type), preparation.mean)
+    scale = np.ones(rows.shape[1], np.float32) if transform.scale is None else transform.scale
+    mean = transform.means.get(domain, transform.mean)
     # A species that no picture was seen of gets the score of other species: that fits its column exactly.
     columns = np.searchsorted(species, identifier.species)
     coefficients = np.zeros((rows.shape[1], len(species)))
@@ -161,10 +165,10 @@ def _extend_scorer(
 
 def _complete_taxa(new: Mapping[str, Species], old: Mapping[str, Species]) -> dict[str, Species]:
     """Give new species without a family or order those of a known species of the genus."""
-    known: dict[str | None, Taxon] = {own.taxon.genus: own.taxon for own in old.values() if own.taxon.genus}
+    known: dict[str | None, Taxon] = {info.taxon.genus: info.taxon for info in old.values() if info.taxon.genus}
     completed = {}
-    for name, own in new.items():
-        taxon, relative = own.taxon, known.get(own.taxon.genus, own.taxon)
+    for name, info in new.items():
+        taxon, relative = info.taxon, known.get(info.taxon.genus, info.taxon)
         taxon = replace(taxon, family=taxon.family or relative.family, order=taxon.order or relative.order)
-        completed[name] = msgspec.structs.replace(own, taxon=taxon)
+        completed[name] = msgspec.structs.replace(info, taxon=taxon)
     return completed

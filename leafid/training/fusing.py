@@ -1,112 +1,118 @@
 """Fuses the classifiers of the experts into an identifier, with weights that are fitted on held-out scores."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from leafid.learning.cross_fitting import LinearFit
+from leafid.learning.cross_fitting import FittedExpert
 from leafid.learning.fusion import fit_fusion_weights, fuse
-from leafid.learning.linear import sum_scorers
-from leafid.learning.row_statistics import RowStatistics
-from leafid.learning.rows import RowPreparation
+from leafid.learning.linear import LinearScorer, sum_scorers
 from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier, expert_trust
+from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import weigh_by_plant
-from leafid.training.plan import FitPlan
-from leafid.training.rejection import RejectionExamples, gather_examples
+from leafid.training.folds import WITHOUT_PLANT, FoldPlan
+from leafid.training.training_set import Domain
+
+#: Scores of pictures by experts, float (n, n_species), by the name of the folds without which they were trained.
+FoldScores = Mapping[str, Sequence[np.ndarray]]
 
 
-class FittedIdentifier(NamedTuple):
-    """An identifier with its answers to training pictures, each given by classifiers that did not see the plant."""
+def fuse_experts(
+    plan: FoldPlan, type_: AcquisitionType, experts: Mapping[str, FittedExpert]
+) -> tuple[Identifier, HeldOutAnswers, FoldScores | None]:
+    """Make the identifier of a type: fit the weight of each classifier, and sum the classifiers of each expert.
 
-    identifier: Identifier
-    held_out: HeldOutAnswers
-
-
-class FittedExpert(NamedTuple):
-    """The classifiers of an expert, which see the same rows."""
-
-    preparation: RowPreparation
-    fits: Sequence[LinearFit]
-
-    @property
-    def targets(self) -> list[tuple[float, float]]:
-        """The scores of each that correspond to the targets of the first, -1 and 1, by least squares over both."""
-        first = self.fits[0].held_out_scores[0]
-        possible = np.isfinite(first)
-        found = [(-1.0, 1.0)] * len(self.fits)
-        if possible.any() and np.ptp(first[possible]):
-            for number, fit in enumerate(self.fits[1:], 1):
-                scores = fit.held_out_scores[0][possible]
-                slope, offset = np.polyfit(first[possible].astype(np.float64), scores, 1).tolist()
-                found[number] = offset - slope, offset + slope
-        return found
-
-
-def fuse_classifiers(
-    plan: FitPlan, index: int, experts: Mapping[str, FittedExpert], statistics: Mapping[str, RowStatistics]
-) -> tuple[Identifier, HeldOutAnswers, RejectionExamples | None]:
-    """Fit the weight of each classifier on held-out pictures, and sum the classifiers of each expert.
-
-    The identifier is that of a type by its index. Examples to learn to reject pictures from are there where the plan
-    has folds for it.
+    With it come its answers to held-out pictures, and the scores of these by each expert; None where there is nothing
+    to learn to reject pictures from.
     """
-    recipe, type_, held_out = plan.training_set.recipe, plan.types[index], plan.held_out[index]
-    pictures = [plan.training_set.pictures[own] for own in held_out.tolist()]
-    labels = plan.labels[held_out]
-    trust_of = dict(zip(experts, expert_trust(recipe, plan.training_set.confidence[held_out]), strict=True))
-    classifiers = [(name, fit) for name, own in experts.items() for fit in own.fits]
-    trust = [trust_of[name] for name, _ in classifiers]
-    positions = np.searchsorted(plan.scored, held_out)
-    # By classifiers without a fold of plants, without a fold of species, and without a larger fold of plants.
-    scores = [[fit.held_out_scores[kind][positions] for _, fit in classifiers] for kind in range(3)]
-    is_known = np.isfinite(scores[0][0][np.arange(len(labels)), labels])
+    positions = np.searchsorted(plan.scored, plan.held_out[type_])
+    scores = {
+        name: [scores[positions] for expert in experts.values() for scores in expert.held_out_scores[name]]
+        for name in plan.folds
+    }
+    weights, answers = _fit_weights(plan, type_, experts, scores[WITHOUT_PLANT])
+    sizes = [len(expert.classifiers) for expert in experts.values()]
+    parts = dict(zip(experts, np.split(weights, np.cumsum(sizes)[:-1]), strict=True))
+    shares = {name: _divide_by_sum(part) for name, part in parts.items()}
+    domain = plan.training_set.number_domain(Domain(type_))
+    statistics = {name: expert.statistics for name, expert in experts.items() if expert.statistics}
+    identifier = Identifier(
+        plan.training_set.recipe,
+        type_,
+        plan.species,
+        {name: encoder.get_state() for name, encoder in plan.training_set.extractor.encoders.items()},
+        {name: _make_scorer(expert, shares[name], domain) for name, expert in experts.items()},
+        np.array([part.sum() for part in parts.values()]),
+        plan.seed,
+        len(plan.pictures),
+        len({picture.group for picture in plan.pictures}),
+        statistics=statistics,
+        targets={name: _find_targets(experts[name], shares[name]) for name in statistics},
+    )
+    can_learn = (
+        len(scores) > 1 and answers.is_known.any() and all(np.isfinite(kind[0]).any() for kind in scores.values())
+    )
+    return identifier, answers, _sum_scores(scores, shares) if can_learn else None
+
+
+def _fit_weights(
+    plan: FoldPlan, type_: AcquisitionType, experts: Mapping[str, FittedExpert], scores: Sequence[np.ndarray]
+) -> tuple[np.ndarray, HeldOutAnswers]:
+    """Fit the weights of all classifiers on the scores of held-out pictures, and give the answers to these."""
+    held_out = plan.held_out[type_]
+    pictures, labels = plan.training_set.select_pictures(held_out), plan.labels[held_out]
+    trust_of_experts = expert_trust(plan.training_set.recipe, plan.training_set.confidence[held_out])
+    trust = [
+        expert_trust_
+        for expert, expert_trust_ in zip(experts.values(), trust_of_experts, strict=True)
+        for _ in expert.classifiers
+    ]
+    is_known = np.isfinite(scores[0][np.arange(len(labels)), labels])
     weights = fit_fusion_weights(
-        [own[is_known] for own in scores[0]],
-        [own[is_known] for own in trust],
+        [classifier_scores[is_known] for classifier_scores in scores],
+        [classifier_trust[is_known] for classifier_trust in trust],
         labels[is_known],
         weigh_by_plant(pictures)[is_known],
     )
-    answers = HeldOutAnswers(pictures, fuse(scores[0], trust, weights), plan.species, is_known)
-    scorers, targets, expert_weights = {}, {}, []
-    expert_scores: list[list[np.ndarray]] = [[] for _ in scores]
-    domain = recipe.training_types.index(type_)
-    start = 0
-    for name, expert in experts.items():
-        members = slice(start, start := start + len(expert.fits))
-        total = weights[members].sum()
-        # An expert of weight 0 keeps its first classifier.
-        shares: np.ndarray = weights[members] / total if total else np.eye(len(expert.fits))[0]
-        own = [expert.preparation.make_scorer(fit.coefficients, fit.intercepts, domain) for fit in expert.fits]
-        scorers[name] = sum_scorers(own, shares.tolist())
-        if statistics:
-            off, on = (shares @ np.array(expert.targets)).tolist()
-            targets[name] = (off, on)
-        expert_weights.append(total)
-        for found, kind in zip(expert_scores, scores, strict=True):
-            found.append(_sum_scores(kind[members], shares))
-    n_plants = len({picture.group for picture in plan.pictures})
-    identifier = Identifier(
-        recipe,
-        type_,
-        plan.species,
-        {name: own.get_state() for name, own in plan.training_set.extractor.encoders.items()},
-        scorers,
-        np.array(expert_weights),
-        plan.seed,
-        len(plan.pictures),
-        n_plants,
-        statistics=statistics,
-        targets=targets,
-    )
-    if not is_known.any() or not all(np.isfinite(kind[0]).any() for kind in scores):
-        return identifier, answers, None
-    return identifier, answers, gather_examples(identifier, plan.training_set, held_out, labels, expert_scores)
+    return weights, HeldOutAnswers(pictures, fuse(scores, trust, weights), plan.species, is_known)
 
 
-def _sum_scores(scores: Sequence[np.ndarray], shares: np.ndarray) -> np.ndarray:
-    """Sum scores as `sum_scorers` sums the classifiers that give them; impossible species stay so."""
-    possible = np.isfinite(scores[0])
-    finite = sum(np.where(possible, own, 0) * share for own, share in zip(scores, shares, strict=True))
-    return np.where(possible, finite, -np.inf)
+def _divide_by_sum(weights: np.ndarray) -> np.ndarray:
+    """Turn the weights of an expert's classifiers into shares; an expert of weight 0 keeps its first classifier."""
+    total = weights.sum()
+    return weights / total if total else np.eye(len(weights))[0]
+
+
+def _make_scorer(expert: FittedExpert, shares: np.ndarray, domain: int) -> LinearScorer:
+    """Sum the classifiers of an expert to one of vectors of a domain."""
+    scorers = [expert.transform.make_scorer(*classifier, domain) for classifier in expert.classifiers]
+    return sum_scorers(scorers, shares.tolist())
+
+
+def _find_targets(expert: FittedExpert, shares: np.ndarray) -> tuple[float, float]:
+    """Find what an expert scores, by least squares, where its ridge regression would score its targets, -1 and 1."""
+    first, *further = expert.held_out_scores[WITHOUT_PLANT]
+    possible = np.isfinite(first)
+    targets = [(-1.0, 1.0)] * len(shares)
+    if possible.any() and np.ptp(first[possible]):
+        for number, scores in enumerate(further, 1):
+            slope, offset = np.polyfit(first[possible].astype(np.float64), scores[possible], 1).tolist()
+            targets[number] = offset - slope, offset + slope
+    off, on = (shares @ np.array(targets)).tolist()
+    return off, on
+
+
+def _sum_scores(scores: FoldScores, shares: Mapping[str, np.ndarray]) -> FoldScores:
+    """Sum the scores of each expert's classifiers as `sum_scorers` sums these; impossible species stay so."""
+    summed: dict[str, list[np.ndarray]] = {}
+    for name, classifier_scores in scores.items():
+        remaining = iter(classifier_scores)
+        summed[name] = []
+        for expert_shares in shares.values():
+            members = [next(remaining) for _ in expert_shares]
+            possible = np.isfinite(members[0])
+            finite = [np.where(possible, member, 0) for member in members]
+            total = sum(member * share for member, share in zip(finite, expert_shares, strict=True))
+            summed[name].append(np.where(possible, total, -np.inf))
+    return summed

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, group_by_training
-from leafid.metrics.held_out import held_out_scores
-from leafid.model.identifier import TypeModel
+from leafid.metrics.held_out import HeldOutAnswers, held_out_scores
+from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fit_plant_exponent
 from leafid.model.thresholds import fit_thresholds
@@ -14,7 +14,7 @@ from leafid.pictures import compute_fingerprint
 from leafid.pictures.collection import warn_of_lost_species
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import sample_by_plant
-from leafid.training.identifiers import FittedIdentifier, fit_identifiers
+from leafid.training.identifiers import train_identifiers
 from leafid.training.recogniser import train_recogniser
 from leafid.training.species import describe_species
 from leafid.training.training_set import build_training_set
@@ -36,25 +36,25 @@ def train(
 
     With `thumbnails`, the model keeps small pictures of each species.
     """
-    fitted: dict[AcquisitionType, FittedIdentifier] = {}
+    trained: dict[AcquisitionType, tuple[Identifier, HeldOutAnswers]] = {}
     for types in group_by_training(recipes):
         step, recipe = loader.with_step(", ".join(types)), recipes[types[0]]
         training_set = build_training_set(pictures, recipe, step, seed)
-        fitted.update(zip(types, fit_identifiers(training_set, types, pictures, step, seed), strict=True))
-        if len(fitted[types[0]].identifier.species) == 1:
+        trained |= train_identifiers(training_set, types, pictures, step, seed)
+        if len(trained[types[0]][0].species) == 1:
             _log.warning("all pictures are of one species; it will be the answer to every %s", " or ".join(types))
     used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}
     readable = [p for p in pictures if p.file not in loader.unreadable and p.type in used]
     warn_of_lost_species([p for p in pictures if p.type in used], readable)
-    own = [picture for picture in readable if picture.type in recipes]
-    sample = [own[index] for index in sample_by_plant(own, RECOGNISER_PICTURES, seed)]
+    served = [picture for picture in readable if picture.type in recipes]
+    sample = [served[index] for index in sample_by_plant(served, RECOGNISER_PICTURES, seed)]
     recogniser = train_recogniser(sample, loader.with_step("acquisition types"), seed)
-    held_out = {type_: fitted[type_].held_out for type_ in recipes}
+    held_out = {type_: trained[type_][1] for type_ in recipes}
     species = describe_species(readable, held_out, loader.with_step("traits"), thumbnails=thumbnails)
-    taxa = {name: own.taxon for name, own in species.items()}
+    taxa = {name: info.taxon for name, info in species.items()}
     models = {
         type_: TypeModel(
-            fitted[type_].identifier,
+            trained[type_][0],
             held_out_scores([answers]),
             fit_plant_exponent(answers, seed),
             fit_thresholds(answers, taxa),

@@ -1,9 +1,8 @@
-"""Learns to reject pictures: gathers leaves of known and of unknown species, and pictures without a leaf."""
+"""Learns to reject pictures, from leaves of known and of unknown species and from pictures without a leaf."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,11 +11,12 @@ from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS, KINDS
 from leafid.grouping import group_by
-from leafid.learning.rejection import Examples, compute_evidence, fit_rejection
+from leafid.learning.rejection import Examples, Rejection, compute_evidence, fit_rejection
 from leafid.learning.rows import make_array
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import sample_by_plant, weigh_by_plant
+from leafid.training.folds import WITHOUT_MORE_PLANTS, WITHOUT_PLANT, WITHOUT_SPECIES, FoldPlan
 from leafid.training.training_set import TrainingSet
 
 #: Number of pictures without a leaf that an identifier learns from. Anything can be behind the leaf of a photo.
@@ -25,89 +25,90 @@ N_NON_LEAVES = {AcquisitionType.SCAN: 240, AcquisitionType.SCAN_LIKE: 240, Acqui
 MAX_HELD_OUT = 1_500
 
 
-class RejectionExamples(NamedTuple):
-    """Of held-out pictures: vectors and evidence where the species is known, evidence where it is unknown.
-
-    `gain`, float (n_evidence,), is the mean change of the evidence of known species by further plants. `is_typical`
-    tells of which leaves another plant of the species was photographed in the same way: a classifier that has seen none
-    says little of one that will have seen some.
-    """
-
-    leaves: Examples
-    known: Examples
-    unknown: Examples
-    gain: np.ndarray
-    is_typical: np.ndarray
-
-
-def gather_examples(
+def train_rejection(
     identifier: Identifier,
-    training_set: TrainingSet,
-    indices: np.ndarray,
-    labels: np.ndarray,
-    expert_scores: Sequence[Sequence[np.ndarray]],
-) -> RejectionExamples:
-    """Gather held-out pictures as examples; all plants have the same total weight.
+    plan: FoldPlan,
+    scores: Mapping[str, Sequence[np.ndarray]],
+    pictures: Sequence[Picture],
+    loader: FeatureLoader,
+) -> Rejection | None:
+    """Train what tells leaves of known species from all else; None without pictures to learn from.
 
     Parameters
     ----------
     identifier : Identifier
-    training_set : TrainingSet
-    indices : int (n,)
-        The held-out pictures.
-    labels : int (n,)
-        Their species.
-    expert_scores : three sequences of float (n, n_species)
-        The scores of each expert by classifiers that did not see the picture's plant, that did not see its species, and
-        that saw fewer of the other plants.
+    plan : FoldPlan
+        Of the training of the identifier.
+    scores : mapping of sequences of float (n, n_species)
+        Of each expert for the held-out pictures of the identifier's type, by the name of the folds without which it was
+        trained.
+    pictures : sequence of Picture
+        They lend their background to pictures without a leaf.
+    loader : FeatureLoader
     """
-    pictures = [training_set.pictures[index] for index in indices.tolist()]
-    confidence = training_set.confidence[indices]
+    training_set, held_out = plan.training_set, plan.held_out[identifier.type]
+    held_out_pictures, labels = training_set.select_pictures(held_out), plan.labels[held_out]
+    weights = weigh_by_plant(held_out_pictures)
+    plants = np.array([picture.group for picture in held_out_pictures])
+    confidence = training_set.confidence[held_out]
     trust = expert_trust(identifier.recipe, confidence)
-    known, unknown, with_fewer = (
-        compute_evidence(scores, trust, identifier.weights, confidence) for scores in expert_scores
-    )
-    is_known, is_known_to_fewer = (
-        np.isfinite(expert_scores[kind][0][np.arange(len(labels)), labels]) for kind in (0, 2)
-    )
-    weights = weigh_by_plant(pictures)
-    plants = np.array([picture.group for picture in pictures])
-    sample = np.array(sample_by_plant(pictures, MAX_HELD_OUT, identifier.seed), int)
+    evidence = {
+        name: compute_evidence(expert_scores, trust, identifier.weights, confidence)
+        for name, expert_scores in scores.items()
+    }
+    # Where the other plants of the species are in the fold, too, it is not known to the classifier.
+    sees_species = {name: np.isfinite(kind[0][np.arange(len(labels)), labels]) for name, kind in scores.items()}
+    sample = np.array(sample_by_plant(held_out_pictures, MAX_HELD_OUT, identifier.seed), int)
     sample = sample[confidence[sample] > 0]
-    own = sample[is_known[sample]]
-    both = own[is_known_to_fewer[own]]
-    gains = (known[both] - with_fewer[both]) * weights[both, None]
-    by_species = group_by(pictures, lambda picture: picture.species)
-    has_others = {name: len({picture.group for picture in found}) > 1 for name, found in by_species.items()}
-    ends = np.cumsum([training_set.vectors[name].shape[1] for name in identifier.recipe.experts])
-    vectors = make_array(len(own), int(ends[-1]), np.float16, training_set.folder)
-    for name, part in zip(identifier.recipe.experts, np.split(vectors, ends[:-1], axis=1), strict=True):
-        part[:] = training_set.read_vectors(name, indices[own])
-    return RejectionExamples(
-        Examples(vectors, weights[own], plants[own]),
-        Examples(known[own], weights[own], plants[own]),
-        Examples(unknown[sample], weights[sample], plants[sample]),
-        gains.sum(axis=0) / max(weights[both].sum(), 1e-12),
-        np.array([has_others[pictures[index].species] for index in own.tolist()], bool),
+    known = sample[sees_species[WITHOUT_PLANT][sample]]
+    non_leaves = gather_non_leaves(identifier, pictures, loader)
+    if non_leaves is None or not len(known):
+        return None
+    comparable = known[sees_species[WITHOUT_MORE_PLANTS][known]]
+    gains = evidence[WITHOUT_PLANT][comparable] - evidence[WITHOUT_MORE_PLANTS][comparable]
+    mean_gain = weights[comparable] @ gains / max(weights[comparable].sum(), 1e-12)
+    return fit_rejection(
+        Examples(_join_vectors(identifier, training_set, held_out[known]), weights[known], plants[known]),
+        non_leaves,
+        Examples(evidence[WITHOUT_PLANT][known], weights[known], plants[known]),
+        Examples(evidence[WITHOUT_SPECIES][sample], weights[sample], plants[sample]),
+        mean_gain,
+        _have_another_plant(held_out_pictures)[known],
     )
 
 
-def learn_to_reject(
-    identifier: Identifier, examples: RejectionExamples, pictures: Sequence[Picture], loader: FeatureLoader
-) -> Identifier:
-    """Add to an identifier what it learns from examples, and from pictures without a leaf that `pictures` lend."""
+def _have_another_plant(pictures: Sequence[Picture]) -> np.ndarray:
+    """Tell of which pictures another plant of the species is among them, bool (n,).
+
+    A classifier that has seen no other plant photographed in the same way says little of one that will have seen some.
+    """
+    by_species = group_by(pictures, lambda picture: picture.species)
+    n_plants = {name: len({picture.group for picture in members}) for name, members in by_species.items()}
+    return np.array([n_plants[picture.species] > 1 for picture in pictures], bool)
+
+
+def _join_vectors(identifier: Identifier, training_set: TrainingSet, indices: np.ndarray) -> np.ndarray:
+    """Join the vectors of all experts for pictures of the training set, float16 (n, n_columns)."""
+    names = list(identifier.recipe.experts)
+    ends = np.cumsum([training_set.vectors[name].shape[1] for name in names])
+    vectors = make_array(len(indices), int(ends[-1]), np.float16, training_set.folder)
+    for name, part in zip(names, np.split(vectors, ends[:-1], axis=1), strict=True):
+        part[:] = training_set.read_vectors(name, indices)
+    return vectors
+
+
+def gather_non_leaves(identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader) -> Examples | None:
+    """Gather pictures without a leaf as examples, grouped by kind; None where the segmentation finds none in any."""
     kinds: list[str] = []
-    vectors = examples.leaves.rows
-    rows = make_array(N_NON_LEAVES[identifier.type], vectors.shape[1], np.float16, loader.folder)
-    for kind, features in load_non_leaves(identifier, pictures, loader, len(rows), KINDS):
-        rows[len(kinds)] = identifier.join_vectors([features])
+    rows = np.empty((0, 0), np.float16)
+    number = N_NON_LEAVES[identifier.type]
+    for kind, features in load_non_leaves(identifier, pictures, loader, number, KINDS):
+        vector = identifier.join_vectors([features])
+        if not kinds:
+            rows = make_array(number, vector.shape[1], np.float16, loader.folder)
+        rows[len(kinds)] = vector
         kinds.append(kind)
-    if not kinds or not len(vectors):
-        return identifier
-    non_leaves = Examples(rows[: len(kinds)], np.ones(len(kinds)), kinds)
-    leaves, known, unknown, gain, is_typical = examples
-    rejection = fit_rejection(leaves, non_leaves, known, unknown, gain, is_typical)
-    return replace(identifier, rejection=rejection)
+    return Examples(rows[: len(kinds)], np.ones(len(kinds)), kinds) if kinds else None
 
 
 def load_non_leaves(
@@ -127,6 +128,6 @@ def load_non_leaves(
     names = list(kinds)
     for position, kind in enumerate(names):
         augmentation = Augmentation("no-leaf", list(ALL_KINDS).index(kind))
-        own = sources[position :: len(names)]
-        with closing(loader.stream_augmented(own, identifier.extractor, [augmentation])) as stream:
-            yield from ((kind, found[0]) for found in stream if found is not None and found[0].confidence > 0)
+        chosen = sources[position :: len(names)]
+        with closing(loader.stream_augmented(chosen, identifier.extractor, [augmentation])) as stream:
+            yield from ((kind, views[0]) for views in stream if views is not None and views[0].confidence > 0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import FeatureExtractor
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Recipe
 from leafid.grouping import group_by
 from leafid.learning.rows import TrainingRows, make_array, make_rows, release_memory
@@ -28,6 +28,14 @@ MAX_COMPOSITED_PER_PLANT = 8
 JITTERED_WEIGHT, COMPOSITED_WEIGHT = 0.5, 1.0
 
 
+class Domain(NamedTuple):
+    """What pictures that resemble each other have in common, and are centred on the mean of."""
+
+    type: AcquisitionType
+    #: 0: the picture as it is; from 1: the recipe's jittered pictures, then its composited photos.
+    augmentation: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
     """The rows of the training vectors: first one for each picture, then one for each augmented picture."""
@@ -40,26 +48,37 @@ class TrainingSet:
     confidence: np.ndarray
     #: int (n_rows,): the picture of each row.
     picture_indices: np.ndarray
-    #: int (n_rows,): 0: the picture as it is; from 1: the recipe's jittered pictures, then its composited photos.
+    #: int (n_rows,): `Domain.augmentation` of each row.
     augmentations: np.ndarray
     #: float64 (n_rows,): weight of a row divided by that of the picture as it is.
     relative_weights: np.ndarray
     #: By the expert's name: float16 (n_rows, n_columns), mapped to a temporary file where they are many.
     vectors: Mapping[str, np.ndarray]
-    #: Of temporary files.
+    #: The folder of temporary files.
     folder: Path | None = None
     #: The rows that were made, by the expert's name, for further fits; None: they are not kept.
     rows: dict[str, TrainingRows] | None = None
+
+    def select_pictures(self, indices: np.ndarray) -> list[Picture]:
+        """Select pictures by their indices."""
+        return [self.pictures[index] for index in indices.tolist()]
 
     def find_rows(self, pictures: np.ndarray) -> np.ndarray:
         """Find all rows of some pictures, given by their indices."""
         return np.flatnonzero(np.isin(self.picture_indices, pictures))
 
+    def number_domain(self, domain: Domain) -> int:
+        """Give the number of a domain, by which classifiers know it."""
+        types = self.recipe.training_types
+        return types.index(domain.type) + len(types) * domain.augmentation
+
     def number_domains(self) -> np.ndarray:
-        """Give the domain of each row, its type and augmentation: augmented pictures of a type resemble each other."""
-        known = self.recipe.training_types
-        types = np.array([known.index(picture.type) for picture in self.pictures if picture.type is not None], int)
-        return types[self.picture_indices] + len(known) * self.augmentations
+        """Give the number of each row's domain, int (n_rows,)."""
+        domains = [
+            Domain(get_type(self.pictures[index]), augmentation)
+            for index, augmentation in zip(self.picture_indices.tolist(), self.augmentations.tolist(), strict=True)
+        ]
+        return np.array([self.number_domain(domain) for domain in domains], int)
 
     def weigh_rows(self, picture_weights: np.ndarray) -> np.ndarray:
         """Turn weights of pictures, (n_pictures,), into weights of rows, (n_rows,), with the same sum."""
@@ -102,74 +121,80 @@ def build_training_set(
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     if recipe.composited:
         # Of the types that it doesn't serve, the pictures that photos are composited from are enough.
-        sources, types = set(_choose_composite_sources(pictures)), {*recipe.types, AcquisitionType.PHOTO}
-        pictures = [picture for index, picture in enumerate(pictures) if index in sources or picture.type in types]
-    blocks = _plan_blocks(pictures, recipe)
-    lengths = [len(block.pictures) for block in blocks]
-    starts = np.cumsum([0, *lengths])
-    vectors: dict[str, np.ndarray] = {}
-    confidence = np.full(len(pictures), np.nan)
-    # Pictures with the same augmentations are read once for all of them.
-    numbers_of = [
-        tuple(k for k, block in enumerate(blocks) if index in block.pictures) for index in range(len(pictures))
-    ]
-    for numbers, indices in group_by(range(len(pictures)), lambda index: numbers_of[index]).items():
-        augmentations, own = [blocks[k].augmentation for k in numbers], [pictures[index] for index in indices]
-        with closing(loader.stream_augmented(own, extractor, augmentations)) as stream:
-            for index, found in zip(indices, stream, strict=True):
-                if found is None:
-                    continue
-                confidence[index] = found[0].confidence
-                for k, features in zip(numbers, found, strict=True):
-                    for name, vector in features.vectors.items():
-                        if name not in vectors:
-                            vectors[name] = make_array(int(starts[-1]), len(vector), np.float16, loader.folder)
-                        vectors[name][starts[k] + blocks[k].pictures[index]] = vector
-        for array in vectors.values():
-            release_memory(array)
+        is_source, types = _choose_composite_sources(pictures), {*recipe.types, AcquisitionType.PHOTO}
+        pictures = [p for p, is_chosen in zip(pictures, is_source, strict=True) if is_chosen or p.type in types]
+    augmentations, weights = _list_augmentations(recipe, len(pictures))
+    is_augmented = np.ones((len(augmentations), len(pictures)), bool)
+    is_composited = [augmentation is not None and augmentation.kind == "composite" for augmentation in augmentations]
+    is_augmented[is_composited] = _choose_composite_sources(pictures)
+    numbers, indices = np.nonzero(is_augmented)
+    rows = np.full(is_augmented.shape, -1)
+    rows[numbers, indices] = np.arange(len(numbers))
+    vectors, confidence = _extract(pictures, extractor, loader, augmentations, rows)
     is_read = np.isfinite(confidence)
-    rows = np.concatenate([np.fromiter(block.pictures, int) for block in blocks])
-    kept = slice(None) if is_read.all() else np.flatnonzero(is_read[rows])
+    kept = slice(None) if is_read.all() else np.flatnonzero(is_read[indices])
     return TrainingSet(
         recipe,
         extractor,
         [pictures[index] for index in np.flatnonzero(is_read)],
         confidence[is_read],
-        (np.cumsum(is_read) - 1)[rows[kept]],
-        np.repeat(np.arange(len(blocks)), lengths)[kept],
-        np.repeat([block.weight for block in blocks], lengths)[kept],
-        {name: own[kept] for name, own in vectors.items()},
+        (np.cumsum(is_read) - 1)[indices[kept]],
+        numbers[kept],
+        weights[numbers[kept]],
+        {name: array[kept] for name, array in vectors.items()},
         loader.folder,
     )
 
 
-class _Block(NamedTuple):
-    """Rows of one augmentation, or of the pictures themselves."""
-
-    augmentation: Augmentation | None
-    #: The place of each picture, given by its index, in the block.
-    pictures: dict[int, int]
-    #: Relative to that of the picture itself.
-    weight: float
-
-
-def _plan_blocks(pictures: Sequence[Picture], recipe: Recipe) -> list[_Block]:
-    """Plan the blocks of rows; the first has all pictures unchanged."""
-    everything = {index: index for index in range(len(pictures))}
-    blocks = [_Block(None, everything, 1.0)]
-    if len(pictures) > MAX_AUGMENTED_PICTURES:
-        return blocks
-    sources = {index: place for place, index in enumerate(_choose_composite_sources(pictures))}
-    for k in range(recipe.jittered):
-        blocks.append(_Block(Augmentation("jitter", k + 1), everything, JITTERED_WEIGHT / recipe.jittered))
-    for k in range(recipe.composited):
-        blocks.append(_Block(Augmentation("composite", k + 1), sources, COMPOSITED_WEIGHT / recipe.composited))
-    return blocks
+def _list_augmentations(recipe: Recipe, n_pictures: int) -> tuple[list[Augmentation | None], np.ndarray]:
+    """List the augmentations, with the weight of a picture relative to it as it is, which is the first: None."""
+    augmentations: list[Augmentation | None] = [None]
+    weights = [1.0]
+    if n_pictures <= MAX_AUGMENTED_PICTURES:
+        augmentations += [Augmentation("jitter", number + 1) for number in range(recipe.jittered)]
+        augmentations += [Augmentation("composite", number + 1) for number in range(recipe.composited)]
+        weights += [JITTERED_WEIGHT / recipe.jittered for _ in range(recipe.jittered)]
+        weights += [COMPOSITED_WEIGHT / recipe.composited for _ in range(recipe.composited)]
+    return augmentations, np.array(weights)
 
 
-def _choose_composite_sources(pictures: Sequence[Picture]) -> list[int]:
-    """Choose the pictures to composite photos from, evenly among those of a plant; ascending indices."""
+def _choose_composite_sources(pictures: Sequence[Picture]) -> np.ndarray:
+    """Choose the pictures that photos are composited from, evenly among those of a plant and type; bool (n,)."""
     sheets = [index for index, picture in enumerate(pictures) if picture.type is not AcquisitionType.PHOTO]
-    by_plant = group_by(sheets, lambda index: (pictures[index].group, pictures[index].type))
-    numbers = {plant: min(len(own), MAX_COMPOSITED_PER_PLANT) for plant, own in by_plant.items()}
-    return sorted(own[len(own) * k // numbers[plant]] for plant, own in by_plant.items() for k in range(numbers[plant]))
+    is_source = np.zeros(len(pictures), bool)
+    for members in group_by(sheets, lambda index: (pictures[index].group, pictures[index].type)).values():
+        number = min(len(members), MAX_COMPOSITED_PER_PLANT)
+        is_source[[members[len(members) * k // number] for k in range(number)]] = True
+    return is_source
+
+
+def _extract(
+    pictures: Sequence[Picture],
+    extractor: FeatureExtractor,
+    loader: FeatureLoader,
+    augmentations: Sequence[Augmentation | None],
+    rows: np.ndarray,
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Extract the vectors of each expert, float16 (n_rows, n_columns), and confidences, NaN of unreadable pictures.
+
+    `rows`, int (n_augmentations, n_pictures), are the rows of pictures and their augmentations, -1 for those left out.
+    """
+    vectors: dict[str, np.ndarray] = {}
+    confidence = np.full(len(pictures), np.nan)
+    # Pictures with the same augmentations are read once for all of them.
+    for is_made, members in group_by(range(len(pictures)), lambda index: tuple(rows[:, index] >= 0)).items():
+        numbers = np.flatnonzero(is_made)
+        views = [augmentations[number] for number in numbers.tolist()]
+        with closing(loader.stream_augmented([pictures[index] for index in members], extractor, views)) as stream:
+            for index, features_of_views in zip(members, stream, strict=True):
+                if features_of_views is None:
+                    continue
+                confidence[index] = features_of_views[0].confidence
+                for row, features in zip(rows[numbers, index], features_of_views, strict=True):
+                    for name, vector in features.vectors.items():
+                        if name not in vectors:
+                            vectors[name] = make_array(int(rows.max()) + 1, len(vector), np.float16, loader.folder)
+                        vectors[name][row] = vector
+        for array in vectors.values():
+            release_memory(array)
+    return vectors, confidence

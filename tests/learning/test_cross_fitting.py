@@ -28,10 +28,14 @@ def cross_fit_ways(vectors, labels, ways, kind="ridge", asked=None, weights=None
         else structs.replace(SETTINGS, classifier=kind)
     )
     weights = np.ones(len(labels)) if weights is None else weights
-    without = [np.where(np.isin(np.arange(len(labels)), fold), 0, weights) for folds in ways for fold in folds]
-    fits, rows_of_all = cross_fit(rows, labels, [weights, *without], ways, asked, settings)
-    scorer = rows_of_all.preparation.make_scorer(fits[-1].coefficients, fits[-1].intercepts)
-    return scorer, fits[-1].held_out_scores
+    folds = {
+        str(number): [(fold, np.where(np.isin(np.arange(len(labels)), fold), 0, weights)) for fold in way]
+        for number, way in enumerate(ways)
+    }
+    expert = cross_fit(rows, labels, weights, folds, asked, settings)
+    return expert.transform.make_scorer(*expert.classifiers[-1]), [
+        scores[-1] for scores in expert.held_out_scores.values()
+    ]
 
 
 def learned(vectors, labels, folds, kind="ridge", asked=None):
@@ -65,12 +69,14 @@ def test_held_out_scores_are_those_of_a_fit_to_the_other_rows(kind, d, small, mo
     rows = make_rows(vectors, domains=domains)
     settings = structs.replace(SETTINGS, softmax_components=4 if kind == "softmax" else 0)
     fold, weights = np.arange(0, 60, 4), np.random.default_rng(2).uniform(0.2, 2, 60)
-    rest = np.where(np.isin(np.arange(60), fold), 0, weights)
-    fits, _ = cross_fit(rows, labels, [weights, rest], [[fold]], fold, settings)
-    _, rows_alone = cross_fit(rows, labels, [rest], [], fold, settings)
+    remaining = np.where(np.isin(np.arange(60), fold), 0, weights)
+    expert = cross_fit(rows, labels, weights, {"fold": [(fold, remaining)]}, fold, settings)
+    alone = cross_fit(rows, labels, remaining, {}, fold, settings)
+    centred = alone.transform.transform(vectors[fold], domains[fold])
+    coefficients, intercepts = alone.classifiers[-1]
     # Scores are up to 10; where a softmax regression stops depends on rounding errors.
     tolerance = 1e-4 if kind == "ridge" else 0.02
-    np.testing.assert_allclose(fits[-1].held_out_scores[0], rows_alone.score(fold)[-1], atol=tolerance)
+    np.testing.assert_allclose(expert.held_out_scores["fold"][-1], centred @ coefficients + intercepts, atol=tolerance)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -97,6 +103,6 @@ def test_a_species_that_a_fold_did_not_see(kind, d):
     assert np.isneginf(scores[own, 2]).all()
     assert np.isfinite(scores[own][:, :2]).all()
     # Whoever saw one species only can't tell: a constant for it, and nothing for the others.
-    rest = np.setdiff1d(np.arange(30), own)
-    assert np.ptp(scores[rest, 2]) < 1e-6
-    assert np.isneginf(scores[rest][:, :2]).all()
+    others = np.setdiff1d(np.arange(30), own)
+    assert np.ptp(scores[others, 2]) < 1e-6
+    assert np.isneginf(scores[others][:, :2]).all()

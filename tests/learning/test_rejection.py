@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from leafid.learning.rejection import (
     Examples,
     Rejection,
+    acceptance_score,
     compute_evidence,
     count_evidence,
     fit_rejection,
-    rate_leaves,
 )
 
 
@@ -131,18 +131,18 @@ def test_the_operating_points_lie_between_shares_of_plants_and_of_pictures():
     fitted = fit_rejection(leaves, *others)
     assert np.logical_or(*fitted.reject(*fitted.assess(*new), 0.06)).mean() < 0.01
     assert 0.01 < np.logical_or(*fitted.reject(*fitted.assess(*new), 0.1)).mean() < 0.06
-    without_hard = fit_rejection(leaves, *others, is_typical=np.array(groups) != "hard")
+    without_hard = fit_rejection(leaves, *others, has_another_plant=np.array(groups) != "hard")
     assert 0.07 < np.logical_or(*without_hard.reject(*fitted.assess(*new), 0.1)).mean() < 0.13
     # Without a typical leaf, all of them count.
     np.testing.assert_array_equal(
-        fit_rejection(leaves, *others, is_typical=np.zeros(500, bool)).quantiles, fitted.quantiles
+        fit_rejection(leaves, *others, has_another_plant=np.zeros(500, bool)).quantiles, fitted.quantiles
     )
 
 
 def test_what_is_probably_no_leaf_is_rated_below_all_others():
     leaf, known = np.array([0.39, 0.41, 0.9, 0.5]), np.array([1.0, 0.2, 0.5, 0.9])
-    assert np.argsort(rate_leaves(leaf, known)).tolist() == [0, 1, 2, 3]
-    np.testing.assert_allclose(rate_leaves(leaf, known)[1:], [0.082, 0.45, 0.45])
+    assert np.argsort(acceptance_score(leaf, known)).tolist() == [0, 1, 2, 3]
+    np.testing.assert_allclose(acceptance_score(leaf, known)[1:], [0.082, 0.45, 0.45])
 
 
 def test_the_reason_of_a_rejection(rejection):

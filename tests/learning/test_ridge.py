@@ -9,7 +9,8 @@ from sklearn.linear_model import Ridge
 
 from leafid.errors import LeafidError
 from leafid.learning import rows as module
-from leafid.learning.ridge import DualRidge, PrimalFit
+from leafid.learning.primal import PrimalFit
+from leafid.learning.ridge import DualRidge
 from leafid.learning.rows import make_rows
 from leafid.learning.settings import ClassifierSettings
 
@@ -56,7 +57,7 @@ def test_it_is_scikit_learns_ridge_of_rows_less_the_mean_of_their_domain(fit, n,
     # Rows are float32, and so is the dual form; its products are up to 100, and the weakest penalty is 0.03.
     np.testing.assert_allclose(found.score(np.arange(n))[0], wanted, atol=0.02)
     [(coefficients, intercepts)] = found.classifiers
-    scorer = found.preparation.make_scorer(coefficients, intercepts, int(domains[0]))
+    scorer = found.transform.make_scorer(coefficients, intercepts, int(domains[0]))
     np.testing.assert_allclose(scorer.scores(vectors[:1].astype(np.float32)), wanted[:1], atol=0.02)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
 from leafid.learning import row_statistics as module
-from leafid.learning.ridge import PrimalFit
+from leafid.learning.primal import PrimalFit
 from leafid.learning.row_statistics import summarise_rows, update_ridge
 from leafid.learning.rows import make_rows
 from leafid.learning.settings import ClassifierSettings
@@ -17,7 +17,7 @@ def summarise(rows, weights, n_components):
     weighted = PrimalFit(make_rows(rows), weights, np.zeros(len(rows), int), ClassifierSettings())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "N_COMPONENTS", n_components)
-        return weighted.preparation, summarise_rows(weighted)
+        return weighted.transform, summarise_rows(weighted)
 
 
 def literal(rows, targets, weights, penalty):
@@ -27,8 +27,8 @@ def literal(rows, targets, weights, penalty):
 def extend(rows, weights, labels, n_old, n_components, penalty=0.3):
     """Learn the first rows, then the others by an update; give scores of all rows by that, and by one ridge."""
     targets = np.where(labels[:, None] == np.arange(labels.max() + 1), 1.0, -1.0)
-    preparation, statistics = summarise(rows[:n_old], weights[:n_old], n_components)
-    prepared = preparation.prepare(rows, np.zeros(len(rows), int)).astype(np.float64)
+    transform, statistics = summarise(rows[:n_old], weights[:n_old], n_components)
+    prepared = transform.transform(rows, np.zeros(len(rows), int)).astype(np.float64)
     old = literal(prepared[:n_old], targets[:n_old], weights[:n_old], penalty)
     scores = prepared @ old.coef_.T + old.intercept_
     change, shift = update_ridge(statistics, prepared[n_old:], weights[n_old:], (targets - scores)[n_old:], penalty)
@@ -62,24 +62,24 @@ def test_components_of_what_varies_together_suffice():
 def test_updated_statistics_are_those_of_all_rows(n_new, seed):
     random = np.random.default_rng(seed)
     rows, weights = random.normal(size=(20 + n_new, 5)) * 3, random.uniform(0.2, 3, 20 + n_new)
-    preparation, old = summarise(rows[:20], weights[:20], 5)
-    prepared = preparation.prepare(rows, np.zeros(len(rows), int))
+    transform, old = summarise(rows[:20], weights[:20], 5)
+    prepared = transform.transform(rows, np.zeros(len(rows), int))
     found = old.update(prepared[20:], weights[20:])
     mean = np.average(prepared, axis=0, weights=weights)
     products = ((prepared - mean) * weights[:, None]).T @ (prepared - mean)
     np.testing.assert_allclose(found.mean, mean, atol=1e-5)
-    np.testing.assert_allclose(found.components @ found.components.T + np.diag(found.rest), products, atol=1e-3)
+    np.testing.assert_allclose(found.components @ found.components.T + np.diag(found.remainder), products, atol=1e-3)
     assert found.weight == pytest.approx(weights.sum())
 
 
 def test_the_diagonal_is_kept_whatever_the_components_leave():
     random = np.random.default_rng(1)
     rows, weights = random.normal(size=(30, 12)), random.uniform(0.2, 3, 30)
-    preparation, found = summarise(rows, weights, 3)
-    prepared = preparation.prepare(rows, np.zeros(30, int))
+    transform, found = summarise(rows, weights, 3)
+    prepared = transform.transform(rows, np.zeros(30, int))
     wanted = weights @ (prepared - np.average(prepared, axis=0, weights=weights)) ** 2
     assert found.components.shape == (12, 3)
-    np.testing.assert_allclose((found.components**2).sum(axis=1) + found.rest, wanted, rtol=1e-4)
+    np.testing.assert_allclose((found.components**2).sum(axis=1) + found.remainder, wanted, rtol=1e-4)
 
 
 def test_a_heavy_mean_does_not_make_the_update_blow_up():

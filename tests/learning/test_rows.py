@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from leafid.errors import LeafidError
 from leafid.learning import rows as module
 from leafid.learning.feature_maps import apply_feature_map
-from leafid.learning.ridge import WeightedRows
 from leafid.learning.rows import make_array, make_rows
+from leafid.learning.weighted_rows import WeightedRows
 
 
 def draw(n, d, seed=0):
@@ -44,12 +44,12 @@ def test_rows_are_mapped_and_standardised(n, d, map_, standardise, batch):
 def test_further_vectors_become_rows_like_those_of_training():
     vectors, domains, weights = draw(30, 5)
     rows = WeightedRows(make_rows(vectors, "chi2", standardise=True, domains=domains), weights)
-    prepared = rows.preparation.prepare(vectors, domains)
+    prepared = rows.transform.transform(vectors, domains)
     for domain in range(3):
         own = domains == domain
         np.testing.assert_allclose(prepared[own & (weights > 0)].mean(axis=0), 0, atol=1e-4)
     # A domain that training did not see is centred on all rows.
-    other = rows.preparation.prepare(vectors, np.full(30, 9))
+    other = rows.transform.transform(vectors, np.full(30, 9))
     np.testing.assert_allclose(other[weights > 0].mean(axis=0), 0, atol=1e-4)
 
 

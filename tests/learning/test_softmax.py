@@ -8,8 +8,8 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
 from leafid.learning import softmax as module
-from leafid.learning.cross_fitting import cross_fit
 from leafid.learning.eigenvectors import find_leading_eigenvectors
+from leafid.learning.primal import PrimalFit
 from leafid.learning.rows import make_rows
 from leafid.learning.settings import ClassifierSettings
 from leafid.learning.softmax import fit_softmax
@@ -88,8 +88,7 @@ def test_few_directions_leave_out_what_is_weak():
     right = []
     for directions in (9, 10):
         settings = ClassifierSettings(softmax_components=directions)
-        _, rows = cross_fit(make_rows(vectors), labels, [np.ones(80)], [], np.arange(80), settings)
-        scores = rows.score(np.arange(80))[1]
+        scores = PrimalFit(make_rows(vectors), np.ones(80), labels, settings).score(np.arange(80))[1]
         right.append(np.mean(scores.argmax(axis=1) == labels))
     assert right[0] < 0.8
     assert right[1] == 1

@@ -8,7 +8,7 @@ from leafid.features.extractor import Features
 from leafid.features.recipe import Expert, Recipe
 from leafid.model.identifier import expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.training.identifiers import fit_identifiers
+from leafid.training.identifiers import train_identifiers
 from leafid.training.training_set import build_training_set
 
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
@@ -56,16 +56,16 @@ def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), nois
 
 
 def fit_all(recipe, types, pictures, loader, seed=0):
-    return fit_identifiers(build_training_set(pictures, recipe, loader), types, pictures, loader, seed)
+    return train_identifiers(build_training_set(pictures, recipe, loader), types, pictures, loader, seed)
 
 
 def fit(recipe, pictures, loader):
-    [fitted] = fit_all(recipe, recipe.types, pictures, loader)
-    return fitted
+    [trained] = fit_all(recipe, recipe.types, pictures, loader).values()
+    return trained
 
 
 def fit_identifier(recipe, pictures, loader):
-    return fit(recipe, pictures, loader).identifier
+    return fit(recipe, pictures, loader)[0]
 
 
 def test_learns_and_names():
@@ -85,7 +85,7 @@ def test_learns_and_names():
 def test_a_species_of_one_plant_can_not_be_right_when_held_out():
     pictures, given = simulated()
     lone = [p for p in pictures if p.species != "Genus c" or p.plant == "2.0"]
-    held_out = fit(RECIPE, lone, given).held_out
+    _, held_out = fit(RECIPE, lone, given)
     assert [p.species == "Genus c" for p in held_out.pictures] == (~held_out.is_known).tolist()
     assert (held_out.probabilities[~held_out.is_known, 2] == 0).all()
     np.testing.assert_allclose(held_out.probabilities.sum(axis=1), 1)
@@ -111,15 +111,15 @@ def test_types_that_are_fitted_together_are_as_each_by_itself(centre):
     recipe = structs.replace(RECIPE, training_types=(SCAN, SHEET), experts=experts)
     together = fit_all(recipe, (SCAN, SHEET), pictures, given, 3)
     described = given.load(pictures, None)
-    for type_, fitted in zip((SCAN, SHEET), together, strict=True):
-        [alone] = fit_all(recipe, (type_,), pictures, given, 3)
-        assert fitted.identifier.type == type_
-        assert fitted.held_out.pictures == alone.held_out.pictures
-        np.testing.assert_array_equal(fitted.held_out.is_known, alone.held_out.is_known)
+    for type_, (identifier, held_out) in together.items():
+        [(identifier_alone, alone)] = fit_all(recipe, (type_,), pictures, given, 3).values()
+        assert identifier.type == type_
+        assert held_out.pictures == alone.pictures
+        np.testing.assert_array_equal(held_out.is_known, alone.is_known)
         # Scores of all held-out rows together are float32 products of other sizes.
-        np.testing.assert_allclose(fitted.held_out.probabilities, alone.held_out.probabilities, atol=1e-5)
-        probabilities = alone.identifier.predict_proba(described)
-        np.testing.assert_allclose(fitted.identifier.predict_proba(described), probabilities, atol=1e-5)
+        np.testing.assert_allclose(held_out.probabilities, alone.probabilities, atol=1e-5)
+        probabilities = identifier_alone.predict_proba(described)
+        np.testing.assert_allclose(identifier.predict_proba(described), probabilities, atol=1e-5)
 
 
 def test_the_trust_in_an_expert_is_the_confidence_of_the_segmentation_where_it_says_so():

@@ -37,7 +37,7 @@ def test_held_out_answers_add_up_to_the_scores(drawn_model):
         assert sum(own.n_first for own in held_out) / n_pictures == pytest.approx(scores["top1"])
         assert sum(own.n_five for own in held_out) / n_pictures == pytest.approx(scores["top5"])
         for own in held_out:
-            assert sum(own.taken_for.values()) <= own.n_pictures - own.n_first
+            assert sum(own.confused_with.values()) <= own.n_pictures - own.n_first
 
 
 def test_thumbnails_are_small_and_of_different_plants(records, training):

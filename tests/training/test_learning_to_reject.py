@@ -2,13 +2,11 @@ from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from leafid.features.loader import FeatureLoader
-from leafid.learning.rejection import Examples
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.training.rejection import RejectionExamples, learn_to_reject
+from leafid.training.rejection import gather_non_leaves
 
 
 @pytest.mark.parametrize(("type_", "number"), list(zip(AcquisitionType, [240, 240, 720], strict=True)))
@@ -21,10 +19,8 @@ def test_anything_can_be_behind_the_leaf_of_a_photo(monkeypatch, type_, number):
         yield from (None for _ in pictures)
 
     monkeypatch.setattr(FeatureLoader, "stream_augmented", stream)
-    nothing = Examples(np.zeros((0, 3), np.float16), np.zeros(0), [])
-    examples = RejectionExamples(nothing, nothing, nothing, np.zeros(3), np.zeros(0, bool))
     identifier = SimpleNamespace(type=type_, extractor=None)
     pictures = [Picture(Path(f"{index}.jpg"), AcquisitionType.SCAN) for index in range(1000)]
-    assert learn_to_reject(identifier, examples, pictures, FeatureLoader()) is identifier
+    assert gather_non_leaves(identifier, pictures, FeatureLoader()) is None
     assert len({file for file, _ in drawn}) == len(drawn) == number
     assert set(Counter(kind for _, kind in drawn).values()) == {number // 5}

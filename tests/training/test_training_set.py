@@ -8,7 +8,7 @@ from msgspec import structs
 from leafid.features.extractor import Features
 from leafid.features.recipe import Expert, Recipe
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.training.plan import FitPlan
+from leafid.training.folds import WITHOUT_PLANT, FoldPlan
 from leafid.training.training_set import build_training_set
 
 SCAN, SHEET, PHOTO = AcquisitionType
@@ -113,5 +113,5 @@ def test_a_recipe_for_photos_alone_learns_from_eight_sheets_of_a_plant():
 def test_pictures_are_held_out_in_five_folds_of_plants():
     pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg"), plant=str(number)) for number in range(10)]
     found, _ = gathered(pictures=pictures)
-    plan = FitPlan(found, [SCAN], np.arange(10), 0, rejection=False)
-    assert [len(fold) for fold in plan.partitions[0]] == [2] * 5
+    plan = FoldPlan(found, [SCAN], np.arange(10), 0, learn_rejection=False)
+    assert [len(fold) for fold in plan.folds[WITHOUT_PLANT]] == [2] * 5

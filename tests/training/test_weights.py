@@ -9,7 +9,7 @@ from msgspec import structs
 from leafid.features.recipe import Expert, Recipe
 from leafid.learning.settings import ClassifierSettings
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.training.plan import FitPlan
+from leafid.training.folds import WITHOUT_PLANT, FoldPlan
 from leafid.training.training_set import TrainingSet
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
@@ -26,8 +26,9 @@ def weigh(pictures, settings):
     n = len(pictures)
     recipe = Recipe(types=(SCAN,), experts={"shape": SHAPE}, training_types=(SCAN, PHOTO))
     training_set = TrainingSet(recipe, None, pictures, np.ones(n), np.arange(n), np.zeros(n, int), np.ones(n), {})
-    plan = FitPlan(training_set, [SCAN], np.arange(n), 0, rejection=False)
-    return plan.weigh(settings), plan.partitions[0]
+    plan = FoldPlan(training_set, [SCAN], np.arange(n), 0, learn_rejection=False)
+    folds = plan.folds[WITHOUT_PLANT]
+    return [plan.weigh_rows(settings, fold) for fold in ((), *folds)], folds
 
 
 def test_scans_and_photos_of_a_plant_are_weighed_as_two_plants():
@@ -40,13 +41,13 @@ def test_what_is_held_out_has_no_part_in_what_others_count():
     """However many pictures of a plant there are, the classifiers that it is held out of are the same."""
     few = [picture(p, number=n) for p in "abc" for n in range(3)] + [picture("d", "Salix alba", number=n) for n in "xy"]
     more = few + [picture("a", number=n) for n in range(3, 12)]
-    found = []
+    kept = []
     for pictures in (few, more):
         weights, folds = weigh(pictures, ClassifierSettings())
-        [(fold, own)] = [(f, w) for f, w in zip(folds, weights[1:], strict=True) if 0 in f]
-        assert not own[fold].any()
-        assert own[own > 0].mean() == pytest.approx(1)
-        found.append(own[: len(few)])
+        [(fold, remaining)] = [(f, w) for f, w in zip(folds, weights[1:], strict=True) if 0 in f]
+        assert not remaining[fold].any()
+        assert remaining[remaining > 0].mean() == pytest.approx(1)
+        kept.append(remaining[: len(few)])
     # What else is in the fold may differ.
-    both = (found[0] > 0) & (found[1] > 0)
-    np.testing.assert_allclose(found[0][both] / found[0][both][0], found[1][both] / found[1][both][0])
+    both = (kept[0] > 0) & (kept[1] > 0)
+    np.testing.assert_allclose(kept[0][both] / kept[0][both][0], kept[1][both] / kept[1][both][0])
