@@ -37,7 +37,7 @@ def _read_comments(kind: type[Struct]) -> dict[str, str]:
 
 def _format_default(field: structs.FieldInfo) -> str:
     if field.default is NODEFAULT:
-        return "required"
+        return "required" if field.default_factory is NODEFAULT else "none"
     if isinstance(field.default, str):
         return f"`{field.default}`" if field.default else "empty"
     if isinstance(field.default, tuple):

@@ -80,7 +80,8 @@ position = 1.0
 [experts.shape]
 descriptor = "measures"
 families = ["geometry", "hu"]
-classifier = "lda"
+classifier = "sklearn.discriminant_analysis.LinearDiscriminantAnalysis"
+classifier_options = { solver = "lsqr", shrinkage = 0.1 }
 """,
     "scan-like": """
 types = ["scan-like"]
@@ -90,7 +91,7 @@ size = 64
 encoder = "words"
 modes = 8
 components = 4
-classifier = "linear-svm"
+classifier = "sklearn.svm.LinearSVC"
 [experts.shape]
 descriptor = "measures"
 families = ["geometry"]
@@ -107,7 +108,7 @@ encoder = "words"
 modes = 6
 components = 8
 map = "chi2"
-classifier = "nearest-mean"
+classifier = "sklearn.neighbors.NearestCentroid"
 trust = "segmentation"
 """,
 }

@@ -73,6 +73,7 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     trust: Literal["always", "segmentation"] = "always"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.is_local == bool(self.families):
             found = ", ".join(self.families) or "none"
             raise ValueError(

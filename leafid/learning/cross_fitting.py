@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leafid.learning.linear import LinearClassifier
+from leafid.learning.nonlinear import EstimatorFit
 from leafid.learning.primal import PrimalFit
 from leafid.learning.ridge import DualRidge
 from leafid.learning.row_statistics import RowStatistics, summarise_rows
@@ -22,7 +23,8 @@ class FittedExpert:
 
     #: What turns vectors into the centred rows that the classifiers take.
     transform: RowTransform
-    classifiers: Sequence[LinearClassifier]
+    #: One that is not linear is in the format of `leafid.learning.estimator_bytes.dump`.
+    classifiers: Sequence[LinearClassifier] | Sequence[bytes]
     #: By the name of the folds, then by classifier, float32 (k, n_species): scores of rows by the classifier without
     #: the row's fold; -inf for species that this did not see.
     held_out_scores: Mapping[str, Sequence[np.ndarray]]
@@ -76,7 +78,7 @@ def cross_fit(
             classes = np.unique(labels[fit_without.indices])
             for scores, fold_scores in zip(held_out_scores[name], fit_without.score(scored[positions]), strict=True):
                 scores[np.ix_(positions, classes)] = fold_scores[:, classes]
-    statistics = summarise_rows(fit) if keep_statistics else None
+    statistics = summarise_rows(fit) if keep_statistics and not isinstance(fit, EstimatorFit) else None
     return FittedExpert(fit.transform, classifiers, held_out_scores, statistics)
 
 
@@ -85,9 +87,11 @@ def _fit(
     weights: np.ndarray,
     labels: np.ndarray,
     settings: ClassifierSettings,
-    reference: DualRidge | PrimalFit | None = None,
-) -> DualRidge | PrimalFit:
+    reference: DualRidge | PrimalFit | EstimatorFit | None = None,
+) -> DualRidge | PrimalFit | EstimatorFit:
     n_rows, n_columns = rows.shape
+    if not settings.is_linear:
+        return EstimatorFit(rows, weights, labels, settings)
     if settings.classifier == "ridge" and not settings.softmax_components and n_rows <= 2 * n_columns:
         return DualRidge(rows, weights, labels, settings.regularisation)
     return PrimalFit(rows, weights, labels, settings, reference if isinstance(reference, PrimalFit) else None)

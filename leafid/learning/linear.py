@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -61,28 +59,6 @@ def weigh_pictures(
     return weights
 
 
-def fit_linear(
-    kind: str, rows: np.ndarray, labels: np.ndarray, regularisation: float, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Train a linear classifier with scikit-learn: coefficients, float32 (m, n_species), and intercepts.
-
-    `labels`, int (n,), are from 0, each of them present. The regularisation is ridge's penalty, 1 / C, or LDA's
-    shrinkage; for LDA the sample weights only set the priors of the species. The nearest mean has no regularisation.
-    """
-    if labels.max() == 0:
-        return np.zeros((rows.shape[1], 1), np.float32), np.zeros(1, np.float32)
-    if kind == "nearest-mean":
-        return _fit_nearest_mean(rows, labels, weights)
-    with warnings.catch_warnings():
-        # Held-out scores judge a solver that stopped before it converged like any other.
-        warnings.simplefilter("ignore")
-        model = _fit_model(kind, rows, labels, weights, regularisation)
-    coefficients, intercepts = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
-    if len(coefficients) == 1:  # scikit-learn keeps one row for two classes: that of the second
-        coefficients, intercepts = np.vstack([-coefficients, coefficients]), np.concatenate([-intercepts, intercepts])
-    return coefficients.T.astype(np.float32), intercepts.astype(np.float32)
-
-
 def fit_logistic(rows: Array, labels: Array, weights: Array, regularisation: float) -> tuple[Array, Array]:
     """Train logistic regressions of the same rows (n, d) with several weights, float (n, m), together.
 
@@ -115,32 +91,3 @@ def fit_logistic(rows: Array, labels: Array, weights: Array, regularisation: flo
 def encode_one_vs_rest(labels: Array) -> Array:
     """Encode labels as regression targets: float32 (n, n_species), 1 in the label's column and -1 in all others."""
     return np.where(labels[:, None] == np.arange(labels.max() + 1), np.float32(1), np.float32(-1))
-
-
-def _fit_nearest_mean(rows: Array, labels: Array, weights: Array) -> tuple[Array, Array]:
-    """Score a species by minus half the squared distance from its mean, up to a constant, in units of the variance."""
-    shares = np.equal.outer(np.arange(labels.max() + 1), labels) * weights
-    means = shares / shares.sum(axis=1, keepdims=True) @ rows
-    variance = np.average(np.square(rows - weights @ rows / weights.sum()).sum(axis=1), weights=weights)
-    scale = 1 / variance if variance else 1.0
-    return (scale * means.T).astype(np.float32), (-scale / 2 * np.square(means).sum(axis=1)).astype(np.float32)
-
-
-def _fit_model(kind: str, rows: Array, labels: Array, weights: Array, regularisation: float) -> Any:
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-    from sklearn.linear_model import LogisticRegression, Ridge
-    from sklearn.svm import LinearSVC
-
-    # With one row a species, there is no variance within species for LDA to learn from.
-    if kind == "lda" and len(labels) > labels.max() + 1:
-        priors = np.bincount(labels, weights)
-        model = LinearDiscriminantAnalysis("lsqr", shrinkage=min(regularisation, 1.0), priors=priors / priors.sum())
-        return model.fit(rows, labels)
-    if kind == "linear-svm":
-        model = LinearSVC(C=1 / regularisation, random_state=0, max_iter=2000)
-        return model.fit(rows, labels, sample_weight=weights)
-    if kind == "logistic":
-        model = LogisticRegression(C=1 / regularisation, max_iter=_MAX_ITERATIONS)
-        return model.fit(rows, labels, sample_weight=weights)
-    model = Ridge(alpha=regularisation, solver="cholesky")
-    return model.fit(rows, encode_one_vs_rest(labels), sample_weight=weights)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from leafid.learning.eigenvectors import find_leading_eigenvectors
-from leafid.learning.linear import LinearClassifier, encode_one_vs_rest, fit_linear
+from leafid.learning.linear import LinearClassifier, encode_one_vs_rest
 from leafid.learning.ridge import make_penalty_error
 from leafid.learning.rows import TrainingRows, encode_domains, iterate_batches
 from leafid.learning.settings import ClassifierSettings
@@ -111,9 +111,11 @@ class PrimalFit(WeightedRows):
             except LinAlgError as error:
                 raise make_penalty_error(settings.regularisation, len(self.indices)) from error
         else:
+            from leafid.learning.estimators import fit_estimator, to_linear
+
             values = self._read_centred(self.indices)
-            classifier = fit_linear(settings.classifier, values, labels, settings.regularisation, self.weights)
-            yield _insert_columns(classifier, classes, len(intercepts))
+            estimator = fit_estimator(settings.make_estimator(), values, labels, self.weights)
+            yield _insert_columns(to_linear(estimator), classes, len(intercepts))
         if settings.softmax_components:
             # They leave out what varies between pictures rather than between species.
             components, strengths = self._find_compressed_components(settings.softmax_components)

@@ -6,7 +6,7 @@ import mmap
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -235,8 +235,12 @@ class RowTransform:
         rows = rows - np.array([self.means.get(domain, self.mean) for domain in domains.tolist()])
         return rows if self.scale is None else rows * self.scale
 
-    def make_scorer(self, coefficients: np.ndarray, intercepts: np.ndarray, domain: int | None = None) -> LinearScorer:
-        """Turn a classifier of centred rows into one of vectors of a domain, by default of any."""
-        mean = self.mean if domain is None else self.means.get(domain, self.mean)
+    def select_domain(self, domain: int) -> RowTransform:
+        """Make what transforms vectors of any domain as those of one."""
+        return replace(self, means={}, mean=self.means.get(domain, self.mean))
+
+    def make_scorer(self, coefficients: np.ndarray, intercepts: np.ndarray, domain: int = 0) -> LinearScorer:
+        """Turn a classifier of centred rows into one of vectors of a domain."""
+        mean = self.means.get(domain, self.mean)
         unscaled = coefficients if self.scale is None else coefficients * self.scale[:, None]
         return LinearScorer(self.map, unscaled.astype(np.float32), (intercepts - mean @ unscaled).astype(np.float32))

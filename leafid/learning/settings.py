@@ -3,7 +3,7 @@
 The comments of keys are Markdown: docs/recipe_keys.py makes the tables of docs/formats.md from them.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -16,11 +16,14 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     #: feature map before the classifier: `none` or `chi2`
     feature_map: Literal["none", "chi2"] = msgspec.field(name="map", default="none")
-    #: `ridge`, `linear-svm`, `lda` or `nearest-mean` (of the pictures of a species)
-    classifier: Literal["ridge", "linear-svm", "lda", "nearest-mean"] = "ridge"
-    #: penalty of ridge, inverse of C of the SVM, shrinkage of LDA
+    #: `ridge`; or a classifier of scikit-learn by its full name, such as `sklearn.svm.LinearSVC`, or an entry point of
+    #: the group `leafid.classifiers` of an installed package
+    classifier: str = "ridge"
+    #: parameters of that classifier, such as `{ C = 1.0 }`; none for `ridge`
+    classifier_options: dict[str, Any] = {}
+    #: penalty of `ridge`
     regularisation: Annotated[float, Meta(ge=1e-12, le=1e12)] = 0.1
-    #: above 0, softmax regression on this many principal components of the training vectors is trained beside the
+    #: above 0, softmax regression on this many principal components of the training vectors is trained beside a linear
     #: classifier; held-out plants weigh the two, and both become one linear classifier
     softmax_components: Annotated[int, Meta(ge=0, le=4096)] = 0
     #: a picture's weight is the number of pictures of its species to the power of minus this; 0: all weigh the same
@@ -29,3 +32,29 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
     plant_balance: _Exponent = 0.5
     #: subtract the mean of each acquisition type, where several are trained on
     centre_types: bool = False
+
+    def __post_init__(self) -> None:
+        if self.classifier == "ridge":
+            if self.classifier_options:
+                raise ValueError("classifier_options: expected none for 'ridge', which has a regularisation")
+            return
+        from leafid.learning.estimators import check_estimator
+
+        check_estimator(self.classifier, self.classifier_options)
+        if self.softmax_components and not self.is_linear:
+            raise ValueError(f"softmax_components: expected 0 beside {self.classifier}, which is not linear")
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether scores are a linear function of the mapped vectors."""
+        if self.classifier == "ridge":
+            return True
+        from leafid.learning.estimators import is_linear
+
+        return is_linear(self.make_estimator())
+
+    def make_estimator(self) -> Any:
+        """Make the classifier of scikit-learn."""
+        from leafid.learning.estimators import make_estimator
+
+        return make_estimator(self.classifier, self.classifier_options, seed=0)

@@ -12,6 +12,7 @@ from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.recipe import Recipe
 from leafid.learning.fusion import fuse
 from leafid.learning.linear import LinearScorer
+from leafid.learning.nonlinear import EstimatorScorer
 from leafid.learning.rejection import Rejection, compute_evidence
 from leafid.learning.row_statistics import RowStatistics
 from leafid.model.answer import Answer, Decision, rank_species
@@ -33,7 +34,7 @@ class Identifier:
     species: tuple[str, ...]
     #: By the expert's name: what its encoder has learned (`get_state`).
     codebooks: Mapping[str, Mapping[str, np.ndarray]]
-    #: By the expert's name.
+    #: By the expert's name: its classifier, if that is linear.
     scorers: Mapping[str, LinearScorer]
     #: float64 (n_experts,): fusion weights in the recipe's order of experts.
     weights: np.ndarray
@@ -41,6 +42,8 @@ class Identifier:
     seed: int = 0
     n_pictures: int = 0
     n_plants: int = 0
+    #: By the expert's name: classifiers that are not linear.
+    estimators: Mapping[str, EstimatorScorer] = field(default_factory=dict)
     #: Tells known species from unknown ones, and leaves from other pictures; None where there were too few species to
     #: learn that from.
     rejection: Rejection | None = None
@@ -53,8 +56,9 @@ class Identifier:
     added: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.scorers.keys() != self.recipe.experts.keys():
-            raise ValueError(f"expected a classifier for each expert, found {', '.join(self.scorers)}")
+        if sorted([*self.scorers, *self.estimators]) != sorted(self.recipe.experts):
+            names = ", ".join([*self.scorers, *self.estimators])
+            raise ValueError(f"expected a classifier for each expert, found {names}")
 
     @cached_property
     def extractor(self) -> FeatureExtractor:
@@ -104,8 +108,9 @@ class Identifier:
 
     def score(self, features: Sequence[Features]) -> list[np.ndarray]:
         """Give each expert's scores of the species, float (n, n_species)."""
+        classifiers: dict[str, LinearScorer | EstimatorScorer] = {**self.scorers, **self.estimators}
         return [
-            self.scorers[name].scores(np.array([item.vectors[name] for item in features], np.float32))
+            classifiers[name].scores(np.array([item.vectors[name] for item in features], np.float32))
             for name in self.recipe.experts
         ]
 

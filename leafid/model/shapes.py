@@ -36,7 +36,7 @@ def _list_scorer(name: str, scorer: LinearScorer, n_values: int, n_classes: int)
 def _list_arrays(model: TypeModel) -> Iterator[_Array]:
     identifier, type_, n_joined = model.identifier, model.identifier.type, 0
     for name, expert in identifier.recipe.experts.items():
-        place, scorer = f"{type_}.{name}", identifier.scorers[name]
+        place, n_species = f"{type_}.{name}", len(identifier.species)
         if expert.is_local:
             encoder, codebook = expert.make_encoder(0), dict(identifier.codebooks[name])
             shapes = encoder.list_shapes(LOCAL_DESCRIPTORS[expert.descriptor].length)
@@ -45,13 +45,22 @@ def _list_arrays(model: TypeModel) -> Iterator[_Array]:
         else:
             n_values = len(get_column_names(expert.families))
         n_joined += n_values
-        yield from _list_scorer(place, scorer, n_values, len(identifier.species))
-        if statistics := identifier.statistics.get(name):
+        if scorer := identifier.scorers.get(name):
+            yield from _list_scorer(place, scorer, n_values, n_species)
+        else:
+            estimator = identifier.estimators[name]
+            n_columns = apply_feature_map(np.zeros((1, n_values)), estimator.transform.map).shape[1]
+            arrays = [estimator.transform.mean, estimator.transform.scale, *estimator.transform.means.values()]
+            yield from ((f"{place}.transform", row, (n_columns,)) for row in arrays if row is not None)
+            # Loading it refuses other types than those of scikit-learn.
+            scores = estimator.scores(np.zeros((1, n_values), np.float32))
+            yield f"{place}.scores", scores, (1, n_species)
+        if scorer and (statistics := identifier.statistics.get(name)):
             transform, n_columns = statistics.transform, len(scorer.coefficients)
             yield f"{place}.components", statistics.components, (n_columns, -1)
             rows = [statistics.remainder, statistics.mean, transform.mean, transform.scale, *transform.means.values()]
             yield from ((f"{place}.statistics", row, (n_columns,)) for row in rows if row is not None)
-    n_experts = len(identifier.scorers)
+    n_experts = len(identifier.recipe.experts)
     yield f"{type_}.weights", identifier.weights, (n_experts,)
     if rejection := identifier.rejection:
         yield f"{type_}.leaf", rejection.leaf, (n_joined + 1,)

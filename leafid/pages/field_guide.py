@@ -118,7 +118,7 @@ def _describe_type(record: TypeRecord) -> dict[str, Any]:
         "pictures": own.n_pictures,
         "first": own.n_first,
         "among_five": own.n_five,
-        "taken_for": dict(own.taken_for),
+        "taken_for": dict(own.confused_with),
     }
     return {"pictures": record.n_pictures, "plants": record.n_plants, "held_out": held_out}
 

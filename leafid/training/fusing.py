@@ -7,6 +7,7 @@ import numpy as np
 from leafid.learning.cross_fitting import FittedExpert
 from leafid.learning.fusion import fit_fusion_weights, fuse
 from leafid.learning.linear import LinearScorer, sum_scorers
+from leafid.learning.nonlinear import EstimatorScorer
 from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType
@@ -36,17 +37,19 @@ def fuse_experts(
     parts = dict(zip(experts, np.split(weights, np.cumsum(sizes)[:-1]), strict=True))
     shares = {name: _divide_by_sum(part) for name, part in parts.items()}
     domain = plan.training_set.number_domain(Domain(type_))
+    scorers = {name: _make_scorer(expert, shares[name], domain) for name, expert in experts.items()}
     statistics = {name: expert.statistics for name, expert in experts.items() if expert.statistics}
     identifier = Identifier(
         plan.training_set.recipe,
         type_,
         plan.species,
         {name: encoder.get_state() for name, encoder in plan.training_set.extractor.encoders.items()},
-        {name: _make_scorer(expert, shares[name], domain) for name, expert in experts.items()},
+        {name: scorer for name, scorer in scorers.items() if isinstance(scorer, LinearScorer)},
         np.array([part.sum() for part in parts.values()]),
         plan.seed,
         len(plan.pictures),
         len({picture.group for picture in plan.pictures}),
+        estimators={name: scorer for name, scorer in scorers.items() if isinstance(scorer, EstimatorScorer)},
         statistics=statistics,
         targets={name: _find_targets(experts[name], shares[name]) for name in statistics},
     )
@@ -84,9 +87,13 @@ def _divide_by_sum(weights: np.ndarray) -> np.ndarray:
     return weights / total if total else np.eye(len(weights))[0]
 
 
-def _make_scorer(expert: FittedExpert, shares: np.ndarray, domain: int) -> LinearScorer:
-    """Sum the classifiers of an expert to one of vectors of a domain."""
-    scorers = [expert.transform.make_scorer(*classifier, domain) for classifier in expert.classifiers]
+def _make_scorer(expert: FittedExpert, shares: np.ndarray, domain: int) -> LinearScorer | EstimatorScorer:
+    """Sum the classifiers of an expert to one of vectors of a domain; one that is not linear is alone."""
+    scorers = []
+    for classifier in expert.classifiers:
+        if isinstance(classifier, bytes):
+            return EstimatorScorer(expert.transform.select_domain(domain), classifier)
+        scorers.append(expert.transform.make_scorer(*classifier, domain))
     return sum_scorers(scorers, shares.tolist())
 
 

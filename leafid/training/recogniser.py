@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from leafid.features.loader import FeatureLoader, get_type
-from leafid.learning.linear import fit_linear, weigh_pictures
+from leafid.learning.linear import weigh_pictures
 from leafid.learning.rows import make_rows
 from leafid.model.recogniser import TypeRecogniser, expand_features
 from leafid.pictures import split_by_plant
 from leafid.pictures.picture import AcquisitionType, Picture
 
-_REGULARISATION = 1e-3
+_OPTIONS = {"C": 1e3, "max_iter": 200}
 _N_FOLDS = 5
 
 
@@ -37,10 +37,13 @@ def train_recogniser(pictures: Sequence[Picture], loader: FeatureLoader, seed: i
 
 def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
     """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types, each type with the same total weight."""
+    from leafid.learning.estimators import fit_estimator, make_estimator, to_linear
+
     names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
     weights = weigh_pictures(labels, [""] * len(labels), 1.0, 0.0)
     weights /= weights.mean()
     rows = make_rows(expand_features(features), standardise=True)
-    coefficients, intercepts = fit_linear("logistic", rows.read(slice(None)), labels, _REGULARISATION, weights)
-    scorer = rows.make_transform(np.ones(1), np.zeros((1, len(rows.mean)))).make_scorer(coefficients, intercepts)
+    estimator = make_estimator("sklearn.linear_model.LogisticRegression", _OPTIONS, 0)
+    classifier = to_linear(fit_estimator(estimator, rows.read(slice(None)), labels, weights))
+    scorer = rows.make_transform(np.ones(1), np.zeros((1, len(rows.mean)))).make_scorer(*classifier)
     return TypeRecogniser(tuple(AcquisitionType(str(name)) for name in names), scorer)

@@ -143,7 +143,7 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
         ).make_feature_key("a")
 
     first = key(SIFT)
-    assert key(structs.replace(SIFT, classifier="lda", species_balance=0.1)) == first
+    assert key(structs.replace(SIFT, classifier="sklearn.naive_bayes.GaussianNB", species_balance=0.1)) == first
     assert key(SIFT, learn_encoder(FisherEncoder)) == first
     beside = Expert(descriptor="measures", families=("geometry",))
     assert FeatureExtractor({"b": SIFT, "c": beside}, {"b": encoder}).make_feature_key("b") == first

@@ -54,6 +54,7 @@ WRONG = {
     "modes": ("expected a whole number", [0, 65537, 1.5, {}]),
     "components": ("expected a whole number", [0, 129, []]),
     "position": ("expected a number", [-0.1, 10**400, "1", True]),
+    "classifier_options": ("expected ", [1, "C", ["C"], {"C": 1.0}]),
     "regularisation": ("expected a number", [0, -1.0, {}, [[1.0]]]),
     "softmax_components": ("expected a whole number", [-1, 4097, 1.0, "all", True]),
     "species_balance": ("expected a number", [-0.01, 4.01, None]),
@@ -191,7 +192,13 @@ def test_the_feature_key_covers_only_settings_that_change_vectors():
     def key(**values):
         return make_recipe({**LOCAL, **values}).experts["one"].make_feature_key()
 
-    training = {"classifier": "lda", "regularisation": 3.0, "map": "chi2", "trust": "segmentation"}
+    training = {
+        "classifier": "sklearn.naive_bayes.GaussianNB",
+        "classifier_options": {},
+        "regularisation": 3.0,
+        "map": "chi2",
+        "trust": "segmentation",
+    }
     training.update(species_balance=0.0, plant_balance=0.0, softmax_components=9)
     training.update(codebook_types=["scan"], centre_types=True)
     patches = {"view": "picture", "size": 300, "scales": 2, "coverage": 0.5, "symmetry": "turns"}

@@ -14,7 +14,9 @@ from leafid.training.training_set import build_training_set
 SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 SHAPE = Expert(descriptor="measures", families=("hu",))
 RECIPE = Recipe(
-    types=(SCAN,), experts={"first": SHAPE, "second": structs.replace(SHAPE, classifier="lda")}, training_types=(SCAN,)
+    types=(SCAN,),
+    experts={"first": SHAPE, "second": structs.replace(SHAPE, classifier="sklearn.naive_bayes.GaussianNB")},
+    training_types=(SCAN,),
 )
 
 
