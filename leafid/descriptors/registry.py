@@ -20,8 +20,8 @@ from leafid.descriptors.surface import colour, texture, veins
 from leafid.errors import LeafidError, UsageError
 from leafid.segmentation.result import Mask, Segmentation
 
-#: What families are measured on: the arguments of their functions, made from the box of a leaf: picture, the same in
-#: grey, mask, blade.
+#: What families are measured on: each makes the arguments of their functions from the box of a leaf, which is given as
+#: picture, picture in grey, mask and blade.
 SOURCES: Mapping[str, Callable[[NDArray[np.uint8], NDArray[np.uint8], Mask, Mask], tuple[Any, ...]]] = {
     "blade": lambda image, grey, mask, blade: (normalise_shape(blade),),
     "whole": lambda image, grey, mask, blade: (normalise_shape(mask),),
@@ -37,7 +37,7 @@ class Family:
 
     #: Key in `SOURCES` of what it is measured on; families of one source share its computation.
     source: str
-    #: As in recipes and on the command line.
+    #: Recipes and the command line use this name.
     name: str
     summary: str
     #: Takes what the source makes; returns float32 (n_values,).
@@ -57,7 +57,7 @@ class LocalDescriptor:
     length: int
     reads: Literal["grey", "chroma"]
     compute: Callable[[Pyramid, np.ndarray | None, Grid], LocalFeatures]
-    #: What it looks at, in words for a user.
+    #: Tells a user what it looks at.
     summary: str
 
 

@@ -34,31 +34,31 @@ def segment_sheet(image: Image) -> LeafMask:
     so tightly that most of the picture's border is leaf); by lightness as much as by hue (grey pictures). The mask of
     the highest confidence wins. Where none is sure, the background may be no sheet: `segment_photo` is asked as well.
     """
-    found = _segment_on_sheet(image)
-    if found.confidence < _SURE:
+    leaf = _segment_on_sheet(image)
+    if leaf.confidence < _SURE:
         mask, confidence = segment_photo(image, sky=True)
         if confidence > _SURE_PHOTO:
             return LeafMask(mask, confidence, None)
-    return found
+    return leaf
 
 
 def _segment_on_sheet(image: Image) -> LeafMask:
-    found = _segment_inside_frames(image)
-    if found.confidence > _LOW_CONFIDENCE_GREY or (found.confidence > LOW_CONFIDENCE and not _is_grey(image)):
-        return found
-    alternatives = (mask for mask in _segment_otherwise(image) if _find_sheet(mask.mask) is None)
-    best = max(alternatives, key=lambda mask: mask.confidence, default=found)
-    return best if best.confidence > _HIGH_CONFIDENCE else found
+    first = _segment_inside_frames(image)
+    if first.confidence > _LOW_CONFIDENCE_GREY or (first.confidence > LOW_CONFIDENCE and not _is_grey(image)):
+        return first
+    alternatives = (leaf for leaf in _segment_otherwise(image) if _find_sheet(leaf.mask) is None)
+    best = max(alternatives, key=lambda leaf: leaf.confidence, default=first)
+    return best if best.confidence > _HIGH_CONFIDENCE else first
 
 
 def _segment_inside_frames(image: Image) -> LeafMask:
-    found = segment_uniform(image)
-    box = _find_sheet(found.mask)
+    leaf = segment_uniform(image)
+    box = _find_sheet(leaf.mask)
     if box is None:
-        return found
+        return leaf
     row0, row1, col0, col1 = box
     edge = max(2, round(_EDGE * max(image.shape[:2])))
-    return _segment_part(image, (row0 + edge, row1 - edge, col0 + edge, col1 - edge)) or found
+    return _segment_part(image, (row0 + edge, row1 - edge, col0 + edge, col1 - edge)) or leaf
 
 
 def _find_sheet(mask: Mask) -> tuple[int, int, int, int] | None:

@@ -72,8 +72,8 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
     """
     tables, candidates, sizes = [], [], []
     shapes: list[tuple[int, int]] = []
-    coverages = None if region is None else Pyramid(region.view(np.uint8) * np.uint8(255)).read_levels(grid.scales)
-    for reduced in pyramid.read_levels(grid.scales):
+    coverages = None if region is None else Pyramid(region.view(np.uint8) * np.uint8(255)).iterate_levels(grid.scales)
+    for reduced in pyramid.iterate_levels(grid.scales):
         n_rows, n_cols = reduced.cells.shape[:2]
         tables.append(reduced.cells.reshape(n_rows * n_cols, -1))
         coverage = next(coverages).picture if coverages else None
@@ -91,7 +91,7 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
     cols = patches - rows * n_patch_cols
     starts = np.cumsum([0, *(n_rows * n_cols for n_rows, n_cols in shapes)])
     corner = starts[level] + rows * (n_patch_cols + N_CELLS - 1) + cols
-    # Indices of a patch's cells in the table of all, after that of its first.
+    # Distances of a patch's cells from its first cell, in the table of all cells.
     step = np.arange(N_CELLS)
     offsets = np.array([(n_cols * step[:, None] + step).ravel() for _, n_cols in shapes])
     values = np.concatenate(tables).take(corner[:, None] + offsets[level], axis=0)
@@ -101,16 +101,16 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
     row, col = (rows + N_CELLS / 2) / sides[level, 0], (cols + N_CELLS / 2) / sides[level, 1]
     n_symmetries = N_SYMMETRIES if grid.symmetry == "turns" else 1
     for k in range(n_symmetries):
-        own = slice(k, None, n_symmetries)
-        positions[own].T[...] = _transform_positions(row[own], col[own], k)
+        selection = slice(k, None, n_symmetries)
+        positions[selection].T[...] = _transform_positions(row[selection], col[selection], k)
         if k:
-            values[own] = values[own].take(_order_values(k, pyramid.n_channels), axis=1)
+            values[selection] = values[selection].take(_order_values(k, pyramid.n_channels), axis=1)
     scales = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
     return LocalFeatures(values, positions, scales)
 
 
 def _mark_covered(coverage: np.ndarray | None, n_rows: int, n_cols: int, grid: Grid) -> np.ndarray:
-    """Mark the patches that the region covers as the grid demands; bool, one for every patch's corner."""
+    """Mark the patches that the region covers as the grid demands; bool, one for the corner of each patch."""
     shape = (n_rows - N_CELLS + 1, n_cols - N_CELLS + 1)
     if coverage is None:
         return np.ones(shape, bool)
