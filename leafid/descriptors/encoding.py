@@ -13,8 +13,8 @@ _BATCH_SIZE = 1024
 # Iterations of expectation maximisation, features for each mode among which its first mean is chosen, and what is added
 # to variances.
 _N_ITERATIONS, _SEEDED_PER_MODE, _MIN_VARIANCE = 20, 100, np.float32(1e-4)
-# Smallest logarithm of a posterior, relative to the largest one: smaller ones would become subnormal numbers, with which
-# many processors take ten times as long.
+# Smallest logarithm of a posterior, relative to the largest one: smaller ones would become subnormal numbers, with
+# which many processors take ten times as long.
 _MIN_LOGARITHM = np.float32(-40)
 
 
