@@ -68,7 +68,7 @@ def list_first(problems: Sequence[str]) -> list[str]:
     >>> list_first(["bad"] * 25)[19:]
     ['bad', 'and 5 problems more']
     """
-    # A last line may hold the number of others, as counted before; it alone is not counted again.
+    # The last problem may be the number of others, counted before: one more than the maximum is listed.
     more = len(problems) - MAX_PROBLEMS
     return [*problems[:MAX_PROBLEMS], f"and {more} problems more"] if more > 1 else list(problems)
 

@@ -35,15 +35,11 @@ SOURCES: Mapping[str, Callable[[NDArray[np.uint8], NDArray[np.uint8], Mask, Mask
 class Family:
     """One vector of numbers that every leaf has."""
 
-    #: Key in `SOURCES` of what it is measured on; families of one source share its computation.
-    source: str
-    #: Recipes and the command line use this name.
-    name: str
+    source: str  # key in `SOURCES` of what it is measured on; families of one source share its computation
+    name: str  # recipes and the command line use this name
     summary: str
-    #: Takes what the source makes; returns float32 (n_values,).
-    measure: Callable[..., NDArray[np.float32]]
-    #: Names of the values, in order, without the family's name.
-    value_names: tuple[str, ...]
+    measure: Callable[..., NDArray[np.float32]]  # takes what the source makes; returns float32 (n_values,)
+    value_names: tuple[str, ...]  # names of the values, in order, without the family's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +53,7 @@ class LocalDescriptor:
     length: int
     reads: Literal["grey", "chroma"]
     compute: Callable[[Pyramid, np.ndarray | None, Grid], LocalFeatures]
-    #: Tells a user what it looks at.
-    summary: str
+    summary: str  # tells a user what it looks at
 
 
 def measure_families(

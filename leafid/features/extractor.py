@@ -128,7 +128,7 @@ def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures
 
 
 def choose_target(experts: Iterable[Expert]) -> SegmentationTarget:
-    """Find what some experts need: the petiole for measures of the blade only, as patches name as many without it."""
+    """Choose what some experts need: the petiole for measures of the blade only, as patches name as many without it."""
     needing = [expert for expert in experts if expert.needs_leaf]
     if not needing:
         return "nothing"

@@ -61,13 +61,10 @@ _TIFF_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 
 class Header:
     """What a file declares about itself, before anything is decoded."""
 
-    #: Pillow's name of the file format.
-    kind: str
-    #: The decoder returns so many rows and columns, before `orientation` is applied.
-    rows: int
+    kind: str  # Pillow's name of the file format
+    rows: int  # as the decoder returns them, before `orientation` is applied
     cols: int
-    #: EXIF orientation that remains to be applied, 1 to 8.
-    orientation: int
+    orientation: int  # EXIF orientation that remains to be applied, 1 to 8
 
 
 def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:

@@ -104,18 +104,12 @@ def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> 
 class _Contrast(NamedTuple):
     """How a picture stands out from its sheet; planes of shape (H, W)."""
 
-    #: The sheet's colour behind each pixel, in 8-bit Lab, shape (H, W, 3).
-    sheet: Image
-    #: Scatter of the sheet.
-    spread: float
-    #: Distance from the sheet, as `measure_sheet_distance` measures it.
-    distance: Plane
-    #: The part of the distance that belongs to thin lines.
-    lines: Plane
-    #: The threshold at each pixel.
-    cuts: Plane
-    #: 255 where the distance exceeds the threshold.
-    above: Plane
+    sheet: Image  # the sheet's colour behind each pixel, in 8-bit Lab, shape (H, W, 3)
+    spread: float  # scatter of the sheet
+    distance: Plane  # distance from the sheet, as `measure_sheet_distance` measures it
+    lines: Plane  # the part of the distance that belongs to thin lines
+    cuts: Plane  # the threshold at each pixel
+    above: Plane  # 255 where the distance exceeds the threshold
     lightness_share: float
 
 

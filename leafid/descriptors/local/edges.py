@@ -67,16 +67,12 @@ def extract_edge_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Gri
 class _Edges(NamedTuple):
     """The edges of a window of a picture at half size, with all of the window's gradients."""
 
-    #: int16 (h * w,): derivatives along rows and columns.
-    down: np.ndarray
-    right: np.ndarray
-    #: int (n,): pixels on edges at least a pixel away from the window's border.
-    pixels: np.ndarray
-    #: float (n,): the Gaussian of the focus at each.
-    focus: np.ndarray
-    #: Row and column of the window, and its width.
-    corner: tuple[int, int]
-    width: int
+    down: np.ndarray  # derivatives along rows, int16 (h * w,)
+    right: np.ndarray  # derivatives along columns, int16 (h * w,)
+    pixels: np.ndarray  # pixels on edges at least a pixel away from the window's border, int (n,)
+    focus: np.ndarray  # the Gaussian of the focus at each of these, float (n,)
+    corner: tuple[int, int]  # row and column of the window
+    width: int  # width of the window
 
 
 def _find_edges(level: Level, grid: Grid) -> _Edges:

@@ -148,8 +148,8 @@ def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[
             except LeafidError as error:
                 problems.add(row.line, f"{row.file}: {error}")
     if lost:
-        lack = f"found none for {len(lost)} of {len(rows)} ({lost[0]!r}, first); they are ignored"
-        remarks.append(f"{source}: expected a picture below {root} for every row, {lack}")
+        ignored = f"found none for {len(lost)} of {len(rows)} ({lost[0]!r}, first); they are ignored"
+        remarks.append(f"{source}: expected a picture below {root} for every row, {ignored}")
     if left := [picture for picture in pictures if picture.file.parent not in used]:
         count = count_noun(len(left), "picture")
         remarks.append(f"{source}: {count} in folders that it lacks are left out, {left[0].file} first")
