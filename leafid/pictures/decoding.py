@@ -74,7 +74,7 @@ def _decode(header: Header, data: bytes) -> np.ndarray:
         with open_picture(header.kind, data) as picture:
             image = convert_to_bgr(picture)
     if image.shape[:2] != (header.rows, header.cols):
-        raise ValueError(f"expected {header.cols} × {header.rows} pixels, found others")
+        raise ValueError(f"expected {header.cols} × {header.rows} pixels, found other ones")
     return image
 
 

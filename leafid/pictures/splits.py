@@ -43,7 +43,7 @@ def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list
     """Distribute the plants of every species evenly over folds; returns the indices of each fold's pictures, ascending.
 
     In an order shuffled by the seed, each plant goes to the fold with the fewest plants of its species so far, then the
-    fewest pictures of its species, then the fewest pictures. A picture of unknown plant counts as another plant.
+    fewest pictures of its species, then the fewest pictures. A picture of unknown plant counts as a plant of its own.
     Which pictures share a fold doesn't depend on the order of the pictures. Fewer plants than folds raise a
     `LeafidError`.
     """

@@ -74,7 +74,7 @@ def count_pictures(pictures: Sequence[Picture]) -> dict[str, int]:
 def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
     """Count pictures, plants, and pictures by type per species, in the order of the number of pictures and the name.
 
-    A picture of unknown plant counts as another plant, as it does in a split.
+    A picture of unknown plant counts as a plant of its own, as it does in a split.
     """
     counts = [
         {
