@@ -76,7 +76,7 @@ def draw_steps(model: Model, file: Path) -> None:
 
     patches = load_recipe("default", AcquisitionType.SCAN_LIKE).experts["edges"]
     views = PictureViews(image, leaf)
-    crop = views.read_pyramid(patches.view, patches.size, "grey")[0].picture
+    crop = views.get_pyramid(patches.view, patches.size, "grey")[0].picture
     _show(axes[3], crop, "4 upright crop")
     found = extract_local_features(views, patches)
     shown = found.take(np.sort(np.random.default_rng(0).permutation(len(found))[:N_PATCHES_SHOWN]))

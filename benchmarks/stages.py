@@ -13,7 +13,13 @@ from benchmarks.measure import Call
 from benchmarks.pictures import Prepared
 from leafid.descriptors import registry
 from leafid.features.codebooks import learn_encoders
-from leafid.features.extractor import PictureViews, Sought, extract_local_features, find_sought, segment_as_type
+from leafid.features.extractor import (
+    PictureViews,
+    SegmentationTarget,
+    choose_target,
+    extract_local_features,
+    segment_as_type,
+)
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE, Expert, Recipe, load_recipe
 from leafid.learning.feature_maps import apply_feature_map
@@ -111,7 +117,7 @@ def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionTy
         return partial(answer, identifier(), prepared.picture)
 
     cases = [Case("read", lambda prepared: lambda: read_image(prepared.picture.file, side))]
-    if (sought := find_sought(recipe.experts.values())) != "nothing":
+    if (sought := choose_target(recipe.experts.values())) != "nothing":
         cases.append(Case("segment", _segment_at(side, sought)))
     if families:
         cases.append(Case("measures", lambda prepared: lambda: _measure(views(prepared), families)))
@@ -169,7 +175,7 @@ def _segment(prepared: Prepared) -> Call:
     return _segment_at(LONGEST_SIDE)(prepared)
 
 
-def _segment_at(side: int, sought: Sought = "petiole") -> Callable[[Prepared], Call]:
+def _segment_at(side: int, sought: SegmentationTarget = "petiole") -> Callable[[Prepared], Call]:
     def prepare(prepared: Prepared) -> Call:
         image = prepared.image(side)
         return lambda: segment_as_type(image, prepared.type, sought)

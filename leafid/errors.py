@@ -13,10 +13,10 @@ MAX_LINE_LENGTH = 800
 #: Maximum number of problems of an input that are listed; the others are only counted.
 MAX_PROBLEMS = 20
 
-# Forced, because opencv-python may have replaced the files of one that is there.
+# The installation is forced, because opencv-python may have replaced the files of an installed headless one.
 _OPENCV_ADVICE = "without a desktop: pip install --force-reinstall --no-deps opencv-python-headless"
 _OPENCV_NO_MEMORY = -4
-# OpenCV without a code, a module that the dynamic loader has no address space for, safetensors, threads, and libjpeg.
+# Messages of OpenCV, of the dynamic loader without address space for a module, of safetensors, threads and libjpeg.
 _NO_MEMORY_TEXTS = ("std::bad_alloc", "failed to map segment", "os error 12", "start new thread", "nsufficient memory")
 _ADDRESS = re.compile(r"<(?:\w+\.)*(\w+) object at 0x\w+>")
 
@@ -68,7 +68,7 @@ def list_first(problems: Sequence[str]) -> list[str]:
     >>> list_first(["bad"] * 25)[19:]
     ['bad', 'and 5 problems more']
     """
-    # One more may be the number of others that was counted before.
+    # The last problem may be the number of others, counted before: one more than the maximum is listed.
     more = len(problems) - MAX_PROBLEMS
     return [*problems[:MAX_PROBLEMS], f"and {more} problems more"] if more > 1 else list(problems)
 
@@ -85,7 +85,7 @@ def is_out_of_memory(error: BaseException | None) -> bool:
 
 
 @contextmanager
-def naming_large_picture(file: object) -> Iterator[None]:
+def memory_errors_as_image_error(file: object) -> Iterator[None]:
     """Convert a lack of memory into an error of the picture, so that only the picture is left out."""
     try:
         yield

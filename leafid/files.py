@@ -19,8 +19,8 @@ def is_pipe_or_device(path: str | os.PathLike[str]) -> bool:
 
     So is ``/dev/stdout``, unless it is redirected to a file.
     """
-    place = Path(path)
-    return place.exists() and not (place.is_file() or place.is_dir())
+    target = Path(path)
+    return target.exists() and not (target.is_file() or target.is_dir())
 
 
 def resolve_symlink(path: str | os.PathLike[str]) -> Path:

@@ -27,16 +27,16 @@ _WORDS = {"bool": "true or false", "float": "a number", "int": "a whole number"}
 _WORDS |= {"str": "text", "object": "a table", "array": "a list"}
 
 
-def parse_toml(text: str, kind: type[T], source: object) -> T:
+def parse_toml(text: str, type_: type[T], source: object) -> T:
     """Parse TOML and `convert` it."""
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError also for an integer of thousands of digits
         raise LeafidError(f"{source}: expected TOML, found an error: {error}") from None
-    return convert(data, kind, source)
+    return convert(data, type_, source)
 
 
-def read_json(file: str | os.PathLike[str], kind: type[T]) -> T:
+def read_json(file: str | os.PathLike[str], type_: type[T]) -> T:
     """Read a JSON file as an object of a type; a `LeafidError` says what is wrong, as that of `convert`."""
     try:
         data = json.loads(read_text(file), object_pairs_hook=_build_object)
@@ -44,7 +44,7 @@ def read_json(file: str | os.PathLike[str], kind: type[T]) -> T:
         raise LeafidError(f"{file}:{error.lineno}: expected JSON, found an error: {error.msg}") from None
     except (ValueError, RecursionError) as error:  # a key twice; a number of thousands of digits; endless nesting
         raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
-    return convert(data, kind, file)
+    return convert(data, type_, file)
 
 
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return built
 
 
-def convert(data: Any, kind: type[T], source: object) -> T:
+def convert(data: Any, type_: type[T], source: object) -> T:
     """Convert plain data to a type, as `check_types` does; refuse numbers that aren't finite, and invalid characters.
 
     What has the right type, but can neither be calculated with nor written, is refused here.
@@ -64,31 +64,18 @@ def convert(data: Any, kind: type[T], source: object) -> T:
         json.dumps(data, ensure_ascii=False, allow_nan=False, default=str).encode()
     except (ValueError, RecursionError):
         raise LeafidError(f"{source}: expected finite numbers and text of Unicode characters, found others") from None
-    return check_types(data, kind, source)
+    return check_types(data, type_, source)
 
 
-def check_types(data: Any, kind: type[T], source: object, decode: Callable[[type, Any], Any] | None = None) -> T:
-    """Convert plain data to a type, checking every value.
+def check_types(data: Any, type_: type[T], source: object, decode: Callable[[type, Any], Any] | None = None) -> T:
+    """Convert plain data, as TOML or JSON gives it, to a type that msgspec knows, checking every value.
 
-    Parameters
-    ----------
-    data
-        What TOML or JSON gives.
-    kind
-        A `msgspec.Struct`, a dataclass, or any other type that msgspec knows. Structs with
-        ``forbid_unknown_fields=True`` refuse unknown keys. A ``__post_init__`` that raises `ValueError` ("expected …,
-        found …") refuses an object.
-    source
-        Where the data are from, such as a file's path: the start of the message.
-    decode
-        ``decode(type, value)`` makes an object of a type that msgspec doesn't know, or raises a `ValueError`.
-
-    Raises
-    ------
-    LeafidError
-        At the first value that isn't as expected: its path in the data, what was expected and what was found.
+    Structs with ``forbid_unknown_fields=True`` refuse unknown keys, and a ``__post_init__`` that raises a `ValueError`
+    ("expected …, found …") refuses an object. ``decode(type, value)`` makes an object of a type that msgspec doesn't
+    know, or raises a `ValueError`. At the first value that isn't as expected a `LeafidError` is raised: it begins with
+    `source`, such as a file's path, and tells the value's path in the data, what was expected and what was found.
     """
-    attempt = partial(msgspec.convert, type=kind, dec_hook=decode, str_keys=True)
+    attempt = partial(msgspec.convert, type=type_, dec_hook=decode, str_keys=True)
     try:
         return attempt(data)
     except (ValueError, OverflowError) as error:
@@ -99,17 +86,17 @@ def _describe_error(error: str, data: Any, attempt: Callable[[Any], Any]) -> str
     """Describe an error of msgspec: the place in the data, what was expected there, and what was found."""
     parts = _ERROR.fullmatch(error)
     message, place = parts.groups() if parts else (error, None)
-    found = whole = copy(data)
+    value = whole = copy(data)
     path = ""
     # A key of the data may look like a place.
     with suppress(LookupError, TypeError, ValueError):
         for step in re.findall(r"\.\.\.|[^.\[\]]+", place or ""):
-            key: Any = int(step) if isinstance(found, list) else step
+            key: Any = int(step) if isinstance(value, list) else step
             if step == "...":
-                key = _find_entry(found, whole, error, attempt)
+                key = _find_entry(value, whole, error, attempt)
             path += f"[{key}]" if isinstance(key, int) else f".{key}" if path else key
-            found[key] = copy(found[key])
-            found = found[key]
+            value[key] = copy(value[key])
+            value = value[key]
     if missing := re.fullmatch(r"Object missing required field `(.*)`", message):
         return f"{path}.{missing[1]}: expected a value, found nothing".removeprefix(".")
     message = re.sub(r"Object contains unknown field `(.*)`", r"unknown key '\1'", message, flags=re.DOTALL)
@@ -117,7 +104,7 @@ def _describe_error(error: str, data: Any, attempt: Callable[[Any], Any]) -> str
     message = message.replace("Number out of range", "Expected `float`")
     if message.startswith("Expected"):
         expected = re.sub(r"`(\w+)", lambda word: _WORDS.get(word[1], word[1]), message.partition(", got")[0])
-        message = f"e{expected[1:].replace('`', '')}, found {found!r:.100}"
+        message = f"e{expected[1:].replace('`', '')}, found {value!r:.100}"
     return f"{path}: {message}" if path else message
 
 
@@ -128,7 +115,7 @@ def _find_entry(table: dict[str, Any], whole: Any, error: str, attempt: Callable
         table[name] = value
         try:
             attempt(whole)
-        except ValueError as own:
-            if str(own) == error:
+        except ValueError as entry_error:
+            if str(entry_error) == error:
                 return name
     raise LookupError

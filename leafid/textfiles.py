@@ -76,8 +76,8 @@ def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
                 yield line, cells
             line = reader.line_num + 1
     except csv.Error as error:
-        found = f"found an error: {error}; is each quote closed in the row that begins here?"
-        raise LeafidError(f"{file}:{line}: expected a table as CSV, {found}") from None
+        reason = f"found an error: {error}; is each quote closed in the row that begins here?"
+        raise LeafidError(f"{file}:{line}: expected a table as CSV, {reason}") from None
 
 
 def read_xml(file: str | os.PathLike[str]) -> Element:
@@ -147,7 +147,7 @@ class LineProblems:
     def __init__(self, file: str | os.PathLike[str]) -> None:
         self.file = file
         #: Lines, infinity for the file as a whole, and messages.
-        self._found: list[tuple[float, str]] = []
+        self._listed: list[tuple[float, str]] = []
         self._count = 0
         self._first_lines: dict[tuple[str, Hashable], int] = {}
 
@@ -165,9 +165,9 @@ class LineProblems:
     def add(self, line: int | None, problem: str) -> None:
         """Add a problem ("expected …, found …") of a line, or of the file as a whole."""
         self._count += 1
-        if len(self._found) < MAX_PROBLEMS:
+        if len(self._listed) < MAX_PROBLEMS:
             place = str(self.file) if line is None else f"{self.file}:{line}"
-            self._found.append((line or math.inf, f"{place}: {problem}"))
+            self._listed.append((line or math.inf, f"{place}: {problem}"))
 
     def check_unique(self, line: int, kind: str, key: Hashable) -> bool:
         """Check that `key` is new among the keys of its kind ("every id"); otherwise add a problem."""
@@ -180,6 +180,6 @@ class LineProblems:
 
     def list_messages(self) -> list[str]:
         """List the first problems in the order of lines, those of the whole file last, and count the others."""
-        ordered = [message for _, message in sorted(self._found, key=lambda entry: entry[0])]
+        ordered = [message for _, message in sorted(self._listed, key=lambda entry: entry[0])]
         more = self._count - len(ordered)
         return [*ordered, f"{self.file}: and {more} problem{'s' if more > 1 else ''} more"] if more else ordered

@@ -42,9 +42,9 @@ LEAF = {"kind": "simple"}
 
 
 def test_data_become_objects_with_defaults() -> None:
-    found = parse_toml('[leaves.a]\nkind = "simple"\nwidth = 2\ncolours = ["red"]', Twig, "twig.toml")
+    twig = parse_toml('[leaves.a]\nkind = "simple"\nwidth = 2\ncolours = ["red"]', Twig, "twig.toml")
 
-    assert found == Twig({"a": Leaf("simple", width=2.0, colours=(Colour.RED,))})
+    assert twig == Twig({"a": Leaf("simple", width=2.0, colours=(Colour.RED,))})
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,9 @@ def test_malformed_toml_is_refused(text: str) -> None:
 
 _values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from([*Colour, "entire"]),
-    lambda own: st.lists(own) | st.dictionaries(st.sampled_from([*Leaf.__struct_encode_fields__, "a", "x.y"]), own),
+    lambda values: (
+        st.lists(values) | st.dictionaries(st.sampled_from([*Leaf.__struct_encode_fields__, "a", "x.y"]), values)
+    ),
 )
 
 

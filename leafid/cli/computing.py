@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from leafid.cli.arguments import CacheOptions, ComputingOptions, UnlabelledOptions
 from leafid.cli.environment import Environment
-from leafid.errors import ImageError, LeafidError, naming_large_picture
+from leafid.errors import ImageError, LeafidError, memory_errors_as_image_error
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
@@ -88,7 +88,7 @@ def _call(
 ) -> tuple[AcquisitionType, T] | str:
     """Call the function of a picture in a worker; return the type and the result, or a problem as its message."""
     try:
-        with naming_large_picture(picture.file):
+        with memory_errors_as_image_error(picture.file):
             if picture.type is None and recogniser:
                 row = measure_type_features(read_image(picture.file, TYPE_SIDE))
                 picture = replace(picture, type=recogniser.recognise(row[None])[0][0])

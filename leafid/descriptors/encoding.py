@@ -13,8 +13,8 @@ _BATCH_SIZE = 1024
 # Iterations of expectation maximisation, features for each mode among which its first mean is chosen, and what is added
 # to variances.
 _N_ITERATIONS, _SEEDED_PER_MODE, _MIN_VARIANCE = 20, 100, np.float32(1e-4)
-# Of a posterior, relative to the largest one: smaller ones would become subnormal numbers, with which many processors
-# take ten times as long.
+# Smallest logarithm of a posterior, relative to the largest one: smaller ones would become subnormal numbers, with
+# which many processors take ten times as long.
 _MIN_LOGARITHM = np.float32(-40)
 
 
@@ -77,7 +77,7 @@ class Encoder(ABC):
         return self
 
     def _prepare_projection(self) -> None:
-        # In the memory order they were learned in: axes read from a file have the other, and would round differently.
+        # The axes keep the memory order that they were learned in: in that of a file they would round differently.
         self._axes = np.asfortranarray(self.components_ / self.scale_)
         self._shift = self.mean_ @ self._axes
 
@@ -194,15 +194,15 @@ class FisherEncoder(Encoder):
         powers = np.ones((min(len(rows), _BATCH_SIZE), 2 * n_values + 1), np.float32)
         for start in range(0, len(rows), _BATCH_SIZE):
             batch = rows[start : start + _BATCH_SIZE]
-            own = powers[: len(batch)]
-            own[:, :n_values] = batch
-            np.multiply(batch, batch, out=own[:, n_values:-1])
+            extended = powers[: len(batch)]
+            extended[:, :n_values] = batch
+            np.multiply(batch, batch, out=extended[:, n_values:-1])
             # A row for each mode: maxima and sums over the modes run along the features, many at a time.
-            posteriors = self._coefficients @ own.T
+            posteriors = self._coefficients @ extended.T
             posteriors -= posteriors.max(axis=0)
             np.exp(np.maximum(posteriors, _MIN_LOGARITHM, out=posteriors), out=posteriors)
             posteriors /= posteriors.sum(axis=0)
-            moments += posteriors @ own
+            moments += posteriors @ extended
         s_1, s_2, s_0 = np.split(moments, (n_values, 2 * n_values), axis=1)
         return s_0, s_1, s_2
 

@@ -24,7 +24,7 @@ _PAD = 3
 class Landmarks:
     """Base and tip of a blade in a picture: row and column, in pixels."""
 
-    #: Of the largest part of the blade, (`CONTOUR_POINTS`, 2), counter-clockwise at equal arc length.
+    #: Outline of the largest part of the blade, (`CONTOUR_POINTS`, 2), counter-clockwise at equal arc length.
     contour: Points
     base: Points
     tip: Points

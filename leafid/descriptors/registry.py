@@ -20,8 +20,8 @@ from leafid.descriptors.surface import colour, texture, veins
 from leafid.errors import LeafidError, UsageError
 from leafid.segmentation.result import Mask, Segmentation
 
-#: What families are measured on: the arguments of their functions, made from the box of a leaf: picture, the same in
-#: grey, mask, blade.
+#: What families are measured on: each makes the arguments of their functions from the box of a leaf, which is given as
+#: picture, picture in grey, mask and blade.
 SOURCES: Mapping[str, Callable[[NDArray[np.uint8], NDArray[np.uint8], Mask, Mask], tuple[Any, ...]]] = {
     "blade": lambda image, grey, mask, blade: (normalise_shape(blade),),
     "whole": lambda image, grey, mask, blade: (normalise_shape(mask),),
@@ -35,15 +35,11 @@ SOURCES: Mapping[str, Callable[[NDArray[np.uint8], NDArray[np.uint8], Mask, Mask
 class Family:
     """One vector of numbers that every leaf has."""
 
-    #: Key in `SOURCES` of what it is measured on; families of one source share its computation.
-    source: str
-    #: As in recipes and on the command line.
-    name: str
+    source: str  # key in `SOURCES` of what it is measured on; families of one source share its computation
+    name: str  # recipes and the command line use this name
     summary: str
-    #: Takes what the source makes; returns float32 (n_values,).
-    measure: Callable[..., NDArray[np.float32]]
-    #: Names of the values, in order, without the family's name.
-    value_names: tuple[str, ...]
+    measure: Callable[..., NDArray[np.float32]]  # takes what the source makes; returns float32 (n_values,)
+    value_names: tuple[str, ...]  # names of the values, in order, without the family's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +53,7 @@ class LocalDescriptor:
     length: int
     reads: Literal["grey", "chroma"]
     compute: Callable[[Pyramid, np.ndarray | None, Grid], LocalFeatures]
-    #: What it looks at, in words for a user.
-    summary: str
+    summary: str  # tells a user what it looks at
 
 
 def measure_families(

@@ -78,7 +78,7 @@ def measure_traits(segmentation: Segmentation) -> tuple[dict[str, Measure], Land
         traits["petiole"] = Measure(landmarks.petiole / landmarks.length, segmentation.confidence)
     if leaflets == 1:
         traits |= _measure_blade(landmarks, sure) if landmarks else _measure_outline(trace_blade(segmentation), sure)
-    told = {name: Measure(*map(float, own)) for name, own in traits.items() if own.confidence > 0}
+    told = {name: Measure(*map(float, measure)) for name, measure in traits.items() if measure.confidence > 0}
     return told, landmarks
 
 
@@ -137,7 +137,7 @@ def _count_lobes(framed: Points) -> tuple[int, float]:
     (palmate lobes). A blade without lobes has 0; its depth is 0 if it has no palmate sinuses either.
     """
     smooth = smooth_closed(framed.T.astype(np.float32), (_LOBE_SMOOTHING, _LOBE_SMOOTHING)).T.astype(np.float64)
-    # From the base around to the base: the sinus that the petiole lies in divides no lobes.
+    # The curve begins and ends at the base: the sinus that the petiole lies in divides no lobes.
     from_base = np.hypot(*smooth.T)
     start = int(np.argmin(from_base))
     smooth, from_base = np.roll(smooth, -start, axis=0), np.roll(from_base, -start)
@@ -165,12 +165,12 @@ def _find_sinuses(distance: NDArray[np.float64]) -> NDArray[np.float64]:
         while kept and _measure_sinus(distance, kept[-1], peak) < _SHALLOW * LOBE_DEPTH:
             peak = max(peak, kept.pop(), key=lambda index: distance[index])
         kept.append(peak)
-    return np.array([_measure_sinus(distance, one, other) for one, other in itertools.pairwise(kept)])
+    return np.array([_measure_sinus(distance, *neighbours) for neighbours in itertools.pairwise(kept)])
 
 
-def _measure_sinus(distance: NDArray[np.float64], one: int, other: int) -> float:
-    low, high = sorted((one, other))
-    return float(1 - distance[low : high + 1].min() / max(min(distance[one], distance[other]), 1e-9))
+def _measure_sinus(distance: NDArray[np.float64], peak: int, next_peak: int) -> float:
+    low, high = sorted((peak, next_peak))
+    return float(1 - distance[low : high + 1].min() / max(min(distance[peak], distance[next_peak]), 1e-9))
 
 
 def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArray[np.bool_]) -> dict[str, Measure]:
@@ -248,10 +248,10 @@ def _measure_profile(framed: Points) -> dict[str, float]:
         "apex_extension": max(0.0, float(framed[:, 0].max()) - 1),
     }
     for name, near, far in (("apex", 1.0, 0.75), ("base", 0.0, 0.25)):
-        end = np.maximum([np.interp(far, along, own) for own in half], 1e-6)
+        end = np.maximum([np.interp(far, along, side) for side in half], 1e-6)
         traits[f"{name}_angle"] = float(np.degrees(np.arctan(end / 0.25).sum()))
         at = np.linspace(near, far, 16)[1:-1]
         chord = end[:, None] * np.abs(at - near) / 0.25
-        bulge = np.array([np.interp(at, along, own) for own in half]) - chord
+        bulge = np.array([np.interp(at, along, side) for side in half]) - chord
         traits[f"{name}_bulge"] = float((bulge.mean(axis=1) / end).mean())
     return traits

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from leafid.features.compositing import composite_photo
-from leafid.features.extractor import PictureViews, Sought, cover_whole, make_views, segment_as_type
+from leafid.features.extractor import PictureViews, SegmentationTarget, cover_whole, make_views, segment_as_type
 from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Segmentation
@@ -37,19 +37,19 @@ class Augmentation:
         return f"{self.kind} {self.number}{version}"
 
 
-class Original:
+class SourcePicture:
     """A picture that others are made from: it is read, and its leaf found, once for all of them.
 
     Composited photos have `longest_side` pixels on their longer side, at most 640. `sought` is what the views show.
     """
 
     def __init__(
-        self, image: Image, acquisition_type: AcquisitionType, longest_side: int, sought: Sought = "petiole"
+        self, image: Image, acquisition_type: AcquisitionType, longest_side: int, sought: SegmentationTarget = "petiole"
     ) -> None:
         self._image = image
         self._type = acquisition_type
         self._longest_side = min(longest_side, _MAX_COMPOSITED_SIDE)
-        self._sought: Sought = sought
+        self._sought: SegmentationTarget = sought
 
     @cached_property
     def _leaf(self) -> Segmentation:

@@ -13,7 +13,13 @@ from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local import LocalFeatures, concatenate_features
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
-from leafid.features.extractor import FEATURE_VERSION, Sought, extract_local_features, find_sought, make_views
+from leafid.features.extractor import (
+    FEATURE_VERSION,
+    SegmentationTarget,
+    choose_target,
+    extract_local_features,
+    make_views,
+)
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Expert, Recipe
 from leafid.grouping import group_by
@@ -47,7 +53,7 @@ def learn_encoders(pictures: Sequence[Picture], recipe: Recipe, loader: FeatureL
             chosen = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
             # Patches are sampled from the views that the recipe shows to all of its experts.
             needs_leaf = any(expert.view != "picture" for expert in missing.values())
-            sought = find_sought(recipe.experts.values()) if needs_leaf else "nothing"
+            sought = choose_target(recipe.experts.values()) if needs_leaf else "nothing"
             learned, found = _learn_from(chosen, missing, recipe.longest_side, sought, loader, seed)
             encoders |= learned
             problems |= found
@@ -73,7 +79,7 @@ def _learn_from(
     pictures: Sequence[Picture],
     experts: Mapping[str, Expert],
     longest_side: int,
-    sought: Sought,
+    sought: SegmentationTarget,
     loader: FeatureLoader,
     seed: int,
 ) -> tuple[dict[str, Encoder], dict[str, str]]:
@@ -112,7 +118,7 @@ def _make_key(pictures: Sequence[Picture], expert: Expert, view: str, loader: Fe
 
 
 def _sample_picture(
-    experts: Mapping[str, Expert], longest_side: int, sought: Sought, seed: int, picture: Picture
+    experts: Mapping[str, Expert], longest_side: int, sought: SegmentationTarget, seed: int, picture: Picture
 ) -> dict[str, LocalFeatures]:
     """Sample local features of a picture for each of some experts."""
     image = read_hashed_image(picture.file, longest_side, picture.data)[0]

@@ -23,7 +23,7 @@ from leafid.segmentation.result import shrink
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
 FEATURE_VERSION = 26
 #: What is searched for in a picture: nothing, the leaf, or the leaf and in it the petiole.
-Sought = Literal["nothing", "leaf", "petiole"]
+SegmentationTarget = Literal["nothing", "leaf", "petiole"]
 
 keep_freed_memory()
 
@@ -48,9 +48,9 @@ class FeatureExtractor:
     longest_side: int = LONGEST_SIDE
 
     @property
-    def sought(self) -> Sought:
+    def sought(self) -> SegmentationTarget:
         """What is searched for in pictures; of those in which nothing is, all counts as leaf, with confidence 1."""
-        return find_sought(self.experts.values())
+        return choose_target(self.experts.values())
 
     def make_feature_key(self, name: str, augmentation: str = "") -> str:
         """Hash everything that decides an expert's vector of a picture, and the confidence that comes with it.
@@ -102,7 +102,7 @@ class PictureViews:
         """The picture in grey, uint8 (H, W)."""
         return cv2.cvtColor(self.image, cv2.COLOR_BGR2GRAY)
 
-    def read_pyramid(self, view: str, size: int, channels: str) -> tuple[Pyramid, np.ndarray | None]:
+    def get_pyramid(self, view: str, size: int, channels: str) -> tuple[Pyramid, np.ndarray | None]:
         """Make the pyramid of a view in the channels that a local descriptor reads, and the region of the leaf in it.
 
         The view is named as by `leafid.features.recipe.Expert.view`, and its longest side `size` pixels. It is square
@@ -124,23 +124,27 @@ class PictureViews:
 def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures:
     """Extract the local features of a picture for an expert; none where no patch fits its settings."""
     descriptor = LOCAL_DESCRIPTORS[expert.descriptor]
-    return descriptor.compute(*views.read_pyramid(expert.view, expert.size, descriptor.reads), expert.grid)
+    return descriptor.compute(*views.get_pyramid(expert.view, expert.size, descriptor.reads), expert.grid)
 
 
-def find_sought(experts: Iterable[Expert]) -> Sought:
-    """Find what some experts need: the petiole for measures of the blade only, as patches name as many without it."""
+def choose_target(experts: Iterable[Expert]) -> SegmentationTarget:
+    """Choose what some experts need: the petiole for measures of the blade only, as patches name as many without it."""
     needing = [expert for expert in experts if expert.needs_leaf]
     if not needing:
         return "nothing"
     return "leaf" if all(expert.is_local for expert in needing) else "petiole"
 
 
-def make_views(image: np.ndarray, acquisition_type: AcquisitionType, sought: Sought = "petiole") -> PictureViews:
+def make_views(
+    image: np.ndarray, acquisition_type: AcquisitionType, sought: SegmentationTarget = "petiole"
+) -> PictureViews:
     """Make views of a picture, segmented as its type requires."""
     return PictureViews(image, segment_as_type(image, acquisition_type, sought))
 
 
-def segment_as_type(image: np.ndarray, acquisition_type: AcquisitionType, sought: Sought = "petiole") -> Segmentation:
+def segment_as_type(
+    image: np.ndarray, acquisition_type: AcquisitionType, sought: SegmentationTarget = "petiole"
+) -> Segmentation:
     """Segment a picture as its type requires; where nothing is sought, all of it is leaf."""
     if sought == "nothing":
         return cover_whole(image, confidence=1.0)

@@ -12,8 +12,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from leafid.errors import InstallationError, LeafidError, UsageError, naming_large_picture, naming_what_to_install
-from leafid.features.augmentation import Augmentation, Original
+from leafid.errors import (
+    InstallationError,
+    LeafidError,
+    UsageError,
+    memory_errors_as_image_error,
+    naming_what_to_install,
+)
+from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
@@ -255,7 +261,7 @@ def _call_guarded(function: Callable[[Any], Any], guarded: tuple[Picture, Any]) 
     """Call the function and return its error, if any, as text: one bad picture must not cost the work on the others."""
     picture, item = guarded
     try:
-        with naming_large_picture(picture.file), naming_what_to_install():
+        with memory_errors_as_image_error(picture.file), naming_what_to_install():
             return function(item)
     except (UsageError, InstallationError):
         raise
@@ -275,7 +281,7 @@ def _extract_features(
     names: Sequence[tuple[int, str]],
 ) -> Values:
     """Extract vectors, each behind the confidence of the segmentation."""
-    original = Original(image, get_type(picture), extractor.longest_side, extractor.sought)
+    original = SourcePicture(image, get_type(picture), extractor.longest_side, extractor.sought)
     values: Values = {}
     for number, own in group_by(names, lambda name: name[0]).items():
         features = extractor.extract_from_views(original.make_views(augmentations[number]), [name for _, name in own])

@@ -33,8 +33,8 @@ class Collection:
     root: Path
     #: Name of the layout, as in `READERS`.
     layout: str
-    #: Sorted by part (train, val, test), then by name in natural order. Where a collection holds only metadata, the
-    #: file of a picture may be missing, see `find_missing`.
+    #: Pictures, sorted by part (train, val, test), then by name in natural order. Where a collection holds only
+    #: metadata, the file of a picture may be missing, see `find_missing`.
     pictures: tuple[Picture, ...]
     #: A line for each problem; those that cost pictures are `Omission`.
     problems: tuple[str, ...] = ()

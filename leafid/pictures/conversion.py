@@ -16,7 +16,7 @@ from leafid.pictures.decoding import convert_to_bgr, read_hashed_image
 from leafid.pictures.picture import Picture
 from leafid.pictures.reading import read_and_warn
 
-#: What `to_picture` and `to_image` take, in words.
+#: Says what `to_picture` and `to_image` take.
 EXPECTED = (
     "expected a path, the bytes of a picture file, an open file, a Pillow image, or an array of shape (H, W), "
     "(H, W, 1), (H, W, 3) in BGR order or (H, W, 4), uint8 or float from 0 to 1"
@@ -78,7 +78,7 @@ def to_picture(source: object, name: str) -> Picture:
         if not isinstance(source, bytes):
             raise InputError(f"{name}: expected a file opened in binary mode, found one of {type(source).__name__}")
     if not isinstance(source, _BYTES):
-        # Without compression: the fastest format that loses nothing.
+        # BMP is not compressed: the fastest format that loses nothing.
         source = cv2.imencode(".bmp", _to_array(source, name))[1].tobytes()
     return Picture(Path(name), data=bytes(source))
 
@@ -105,15 +105,15 @@ def _to_array(source: object, name: str) -> np.ndarray:
         raise InputError(f"{name}: {EXPECTED}, found {type(source).__name__}")
     try:
         array = np.asarray(source)
-    except Exception as error:  # Such as that of a tensor on another device.
+    except Exception as error:  # A tensor on another device raises one, for example.
         raise InputError(f"{name}: {type(source).__name__} can't be turned into an array: {error}") from error
     return _convert_array(array, name)
 
 
 def _convert_array(array: np.ndarray, name: str) -> np.ndarray:
-    found = f"found {array.dtype} of shape {array.shape}"
+    received = f"found {array.dtype} of shape {array.shape}"
     if array.ndim not in {2, 3} or (array.ndim == 3 and array.shape[2] not in {1, 3, 4}) or not array.size:
-        raise InputError(f"{name}: {EXPECTED}, {found}; numpy.moveaxis moves channels to the end")
+        raise InputError(f"{name}: {EXPECTED}, {received}; numpy.moveaxis moves channels to the end")
     if array.dtype.kind == "f":
         # What was computed may be off by a rounding error; NaN is neither.
         if not ((array >= -_ROUNDING) & (array <= 1 + _ROUNDING)).all():
@@ -121,7 +121,7 @@ def _convert_array(array: np.ndarray, name: str) -> np.ndarray:
             raise InputError(f"{name}: expected float values from 0 to 1, found values from {low:g} to {high:g}")
         array = np.rint(array * 255).astype(np.uint8)
     elif array.dtype != np.uint8:
-        raise InputError(f"{name}: expected an array of uint8, or of float from 0 to 1, {found}")
+        raise InputError(f"{name}: expected an array of uint8, or of float from 0 to 1, {received}")
     if array.ndim == 2 or array.shape[2] == 1:
         return np.repeat(array.reshape(*array.shape[:2], 1), 3, axis=2)
     if array.shape[2] == 4:

@@ -12,7 +12,7 @@ import numpy as np
 import simplejpeg
 from PIL import Image
 
-from leafid.errors import ImageError, naming_large_picture
+from leafid.errors import ImageError, memory_errors_as_image_error
 from leafid.pictures.header import Header, open_picture, read_header, read_picture_bytes
 
 _log = logging.getLogger(__name__)
@@ -46,14 +46,14 @@ def read_hashed_image(
     """
     if max_side is not None and max_side < 1:
         raise ValueError(f"max_side: expected at least 1, found {max_side}")
-    with naming_large_picture(file):
+    with memory_errors_as_image_error(file):
         data = read_picture_bytes(file) if data is None else data
         header = read_header(file, data)
         try:
             image = _decode_jpeg(file, header, data, max_side) if header.kind == "JPEG" else _decode(header, data)
         except Exception as error:  # As for headers, damaged files raise errors of any class.
-            found = f"a damaged {header.kind} ({str(error).strip()})"
-            raise ImageError(f"{file}: expected a whole picture, found {found}") from error
+            damage = f"a damaged {header.kind} ({str(error).strip()})"
+            raise ImageError(f"{file}: expected a whole picture, found {damage}") from error
     longest = max(header.rows, header.cols)
     if max_side is not None and longest > max_side:
         # Computed from the stored size and rounded up as reduced decoding does: mostly nothing is left to do.
@@ -87,7 +87,7 @@ def _decode_jpeg(file: str | os.PathLike[str], header: Header, data: bytes, max_
     try:
         return simplejpeg.decode_jpeg(data, "BGR", **options)
     except ValueError as error:
-        # Where anything can be decoded.
+        # This raises an error if nothing can be decoded.
         image = simplejpeg.decode_jpeg(data, "BGR", strict=False, **options)
         _log.warning("%s: damaged inside, used as it is (%s)", file, error)
         return image

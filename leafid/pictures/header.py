@@ -35,7 +35,8 @@ _MODES = {"1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBX", "RGBa", "CMYK"
 # Tags of a TIFF.
 _WIDTH, _HEIGHT, _BITS, _COMPRESSION, _PHOTOMETRIC, _CHANNELS, _PLANES = 256, 257, 258, 259, 262, 277, 284
 _SAMPLE_FORMAT, _DNG_VERSION = 339, 50706
-#: None, CCITT (three), LZW, JPEG (two), Deflate (two) and PackBits; grey (two), RGB, palette, CMYK and YCbCr.
+#: Compressions: none, CCITT (three), LZW, JPEG (two), Deflate (two), PackBits. Colours: grey (two), RGB, palette, CMYK,
+#: YCbCr.
 _READ_COMPRESSIONS, _READ_COLOURS = {1, 2, 3, 4, 5, 6, 7, 8, 32773, 32946}, {0, 1, 2, 3, 5, 6}
 
 #: Maximum number of chunks, of which long files have thousands, or of tags, and of segments of a JPEG.
@@ -60,13 +61,10 @@ _TIFF_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 
 class Header:
     """What a file declares about itself, before anything is decoded."""
 
-    #: Pillow's name of the file format.
-    kind: str
-    #: `rows`, `cols`: as the decoder returns them, before `orientation` is applied.
-    rows: int
+    kind: str  # Pillow's name of the file format
+    rows: int  # as the decoder returns them, before `orientation` is applied
     cols: int
-    #: EXIF orientation that remains to be applied, 1 to 8.
-    orientation: int
+    orientation: int  # EXIF orientation that remains to be applied, 1 to 8
 
 
 def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:
@@ -105,8 +103,8 @@ def _read_header(data: bytes) -> Header:
         raise ImageError(f"{_EXPECTED_SIZE}, found more; shrink it first") from None
     except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
         reason = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
-        found = f"a damaged {kind} header, or one of a kind that can't be read{reason}"
-        raise ImageError(f"expected {READABLE_FORMATS}, found {found}") from error
+        damage = f"a damaged {kind} header, or one of a kind that can't be read{reason}"
+        raise ImageError(f"expected {READABLE_FORMATS}, found {damage}") from error
     if rows * cols > MAX_PIXELS:
         raise ImageError(f"{_EXPECTED_SIZE}, found {cols} × {rows}; shrink it first")
     if rows * cols * n_scans > _MAX_SCANNED_PIXELS:
@@ -150,8 +148,8 @@ def _read_size_and_orientation(picture: Image.Image) -> tuple[int, int, int]:
     if picture.format == "TIFF" or (picture.format != "HEIF" and "exif" in picture.info):
         # A damaged EXIF block has no orientation; the picture itself may be intact.
         with contextlib.suppress(Exception):
-            found = picture.getexif().get(_EXIF_ORIENTATION, 1)
-            orientation = found if found in range(1, 9) else 1
+            stored = picture.getexif().get(_EXIF_ORIENTATION, 1)
+            orientation = stored if stored in range(1, 9) else 1
     if picture.format != "TIFF":
         return rows, cols, orientation
     # Pillow applies the orientation of a TIFF itself; whether its size shows it depends on its version.
@@ -164,7 +162,7 @@ def _check_structure(kind: str, data: bytes) -> int:
     """Refuse a truncated JPEG or PNG, and a file with too many parts; return the number of scans of a JPEG, else 1."""
     n_scans, is_whole = 1, True
     if kind == "JPEG":
-        # A thumbnail in the EXIF block has an end marker of its own; in the scans' data it can't occur.
+        # A thumbnail in the EXIF block has an end marker, too; in the scans' data it can't occur.
         scans = np.frombuffer(data, np.uint8)[_find_first_scan(data) :]
         codes = scans[1:][scans[:-1] == 0xFF].tobytes()
         end = codes.find(_END)

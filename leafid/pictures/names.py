@@ -53,12 +53,12 @@ def parse_label(text: str) -> Taxon:
     >>> parse_label("Tomato leaf mold").species
     'Tomato leaf mold'
     """
-    genus, epithet, rest = _split_name(text)
+    genus, epithet, further = _split_name(text)
     genus, epithet = genus.removeprefix("x "), epithet.removeprefix("x ")
     family = read_families().get(genus.capitalize())
     is_binomial = genus[:1].isupper() and genus[1:].islower() and epithet.islower()
     is_worded = genus.isalpha() and epithet.replace("-", "").isalpha() and not re.search(r"\d", text)
-    has_other_word = bool(rest) and rest[0][:1].islower() and rest[0].rstrip(".") not in _RANKS
+    has_other_word = bool(further) and further[0][:1].islower() and further[0].rstrip(".") not in _RANKS
     if is_worded and (family or is_binomial) and not has_other_word:
         species = parse_species_name(text)
         return Taxon(species, parse_genus(species), family)

@@ -47,13 +47,13 @@ _SYNONYMS = {
 class Taxon:
     """A species and its higher taxa, all without author names; or a class that is no taxon, without higher taxa."""
 
-    #: As a run file writes it: ``Genus species``, with a token ``x`` before the hybrid part of a hybrid's name; or the
+    #: The name in a run file: ``Genus species``, with a token ``x`` before the hybrid part of a hybrid's name; or the
     #: label of the class.
     species: str
     genus: str | None = None
     family: str | None = None
     order: str | None = None
-    #: The collection's own for the species, and its name for it, with authors; runs may use either for the species.
+    #: The collection's identifier of the species, and its name of it with authors; runs may use either for the species.
     identifier: str | None = None
     full_name: str | None = field(default=None, repr=False, compare=False)
 
@@ -68,9 +68,9 @@ class Picture:
     #: Identifier of the individual plant.
     plant: str | None = None
     author: str | None = None
-    #: Of the picture, as in its metadata.
+    #: Licence of the picture, as in its metadata.
     licence: str | None = None
-    #: ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``, ``2010``.
+    #: Date in ISO 8601, as precise as the source: ``2010-07-06``, ``2010-07``, ``2010``.
     date: str | None = None
     #: Latitude and longitude in degrees (WGS 84, north and east positive).
     coordinates: tuple[float, float] | None = None
@@ -80,7 +80,7 @@ class Picture:
     part: str | None = None
     #: The content of the file, where it is in memory: `file` is then only a name, and is never opened.
     data: bytes | None = field(default=None, repr=False)
-    #: Its path where another picture has the same file name: run files need unique names.
+    #: Path of a picture whose file name another one has, too: run files need unique names.
     path_name: str | None = None
 
     @property

@@ -83,9 +83,9 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True):
         drawn: dict[tuple[str | None, AcquisitionType | None], dict[str, int]] = {}
         for index in order.tolist():
             picture = pictures[index]
-            own = drawn.setdefault((picture.species, picture.type), {})
+            units = drawn.setdefault((picture.species, picture.type), {})
             unit = picture.group if self.shots_of == "plants" else str(index)
-            ranks[index] = own.setdefault(unit, len(own))
+            ranks[index] = units.setdefault(unit, len(units))
         for number in self.shots:
             kept = np.array(sorted(index for index, rank in ranks.items() if rank < number), np.int64)
             yield replace(split, training=kept, setting=count_noun(number, self.shots_of.removesuffix("s")))

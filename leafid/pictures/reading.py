@@ -139,15 +139,16 @@ def _read_path(
     name = layout or next((name for name, reader in READERS.items() if reader.detect(path)), "")
     pictures, problems = READERS[name].read(path) if name else ([], [])
     root = path if path.is_dir() else path.parent
-    found: list[Path] = []
+    table_files: list[Path] = []
     if path.is_dir():
         problems = [*problems, *_list_leftovers(path, pictures)]
-        found, remarks = tables.find_tables(path) if name in {species_folders.LAYOUT, PLAIN_PICTURES} else ([], [])
-        problems += remarks if metadata is None else []
+        if name in {species_folders.LAYOUT, PLAIN_PICTURES}:
+            table_files, remarks = tables.find_tables(path)
+            problems += remarks if metadata is None else []
     if metadata is not None:
-        found = [metadata, *(file for file in found if file.suffix.lower() == ".txt")]
+        table_files = [metadata, *(file for file in table_files if file.suffix.lower() == ".txt")]
     folder_labels = {picture.file: picture.taxon for picture in pictures}
-    for file in found if pictures else ():
+    for file in table_files if pictures else ():
         pictures, remarks = tables.apply_table(root, pictures, file)
         problems += remarks
     for field, pattern in patterns.items():
@@ -175,15 +176,15 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
     for error in errors:
         yield Omission(f"{error.filename}: can't be read: {error.strerror}; its pictures are left out")
     if left:
-        found = f"{count_noun(len(left), 'file')} left out ({left[0]} first)"
-        line = f"{root}: {found}: no pictures, or outside of the layout"
+        count = f"{count_noun(len(left), 'file')} left out ({left[0]} first)"
+        line = f"{root}: {count}: no pictures, or outside of the layout"
         yield Omission(line) if any(file.suffix.lower() in PICTURE_ENDINGS for file in left) else line
 
 
 def _name_clashing_pictures(root: Path, pictures: Sequence[Picture]) -> Iterator[Picture]:
     """Name pictures by their paths below their part in each part in which file names are repeated."""
     by_part = group_by(pictures, lambda picture: picture.part)
-    clashing = {part for part, own in by_part.items() if len({picture.name for picture in own}) < len(own)}
+    clashing = {part for part, group in by_part.items() if len({picture.name for picture in group}) < len(group)}
     for picture in pictures:
         if picture.part in clashing:
             path = tables.get_relative_path(picture.file, root)

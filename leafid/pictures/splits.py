@@ -26,16 +26,16 @@ def select_training_pictures(
     is raised when no picture is left.
     """
     parts = {picture.part for picture in pictures}
-    own = [picture for picture in pictures if picture.part == "train" or "train" not in parts]
-    chosen = [picture for picture in own if picture.species is not None]
+    candidates = [picture for picture in pictures if picture.part == "train" or "train" not in parts]
+    chosen = [picture for picture in candidates if picture.species is not None]
     if not chosen:
         raise LeafidError(
             f"{source}: expected labelled pictures, found {len(pictures)} without a label; put them into folders named "
             "after their labels, or use --label-from or --metadata"
         )
-    if unlabelled := [picture.file for picture in own if picture.species is None and picture.part != "test"]:
+    if unlabelled := [picture.file for picture in candidates if picture.species is None and picture.part != "test"]:
         message = "%s: %d of %d pictures have no label and are left out, %s first"
-        logger.warning(message, source, len(unlabelled), len(own), unlabelled[0])
+        logger.warning(message, source, len(unlabelled), len(candidates), unlabelled[0])
     return chosen if assume_type is None else [replace(picture, type=assume_type) for picture in chosen]
 
 
@@ -81,7 +81,7 @@ def split_by_unit(pictures: Sequence[Picture], unit: str, n_folds: int, seed: in
     plants: list[set[str]] = [set() for _ in range(n_labels)]
     for label, picture in zip(labels, pictures, strict=True):
         plants[label].add(picture.group)
-    # Sorted by name first, so that the order of the pictures doesn't matter.
+    # They are sorted by name first, so that the order of the pictures doesn't matter.
     by_name = sorted(range(n_labels), key=lambda label: min(plants[label]))
     shuffled = [by_name[position] for position in np.random.default_rng(seed).permutation(n_labels)]
     folds: list[list[int]] = [[] for _ in range(n_folds)]
@@ -137,9 +137,9 @@ def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.nd
     sampled: list[int] = []
     order = np.random.default_rng(seed).permutation(len(plants))
     for position in order:
-        own = members[plants[position]]
-        if len(sampled) + len(own) <= limit:
-            sampled += own
+        indices = members[plants[position]]
+        if len(sampled) + len(indices) <= limit:
+            sampled += indices
     return np.array(sorted(sampled or members[plants[order[0]]][:limit]), np.int64)
 
 

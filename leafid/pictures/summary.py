@@ -96,7 +96,7 @@ def find_risks(
     for noun, groups in (("duplicate", duplicates), ("plant", list(plants.values()))):
         for field in fields:
             if mixed := [group for group in groups if len({getattr(picture, field) for picture in group}) > 1]:
-                # Of the first group, a picture for each value.
+                # The first group gives an example: a picture for each value.
                 first, second, *_ = {getattr(picture, field): picture.file for picture in mixed[0]}.values()
                 yield (
                     f"{count_noun(len(mixed), noun)} of several {_NOUNS[field]}, {first} and {second} first: correct "

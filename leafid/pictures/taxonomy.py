@@ -40,9 +40,9 @@ class Taxonomy:
         for path in self.paths.values():
             for depth, name in enumerate(path):
                 self._children[path[:depth]].add(name)
-                found, expected = path[: depth + 1], self._path_of_taxon.setdefault(name, path[: depth + 1])
-                if found != expected:
-                    places = f"{' > '.join(expected)} and {' > '.join(found)}"
+                place = path[: depth + 1]
+                if (first := self._path_of_taxon.setdefault(name, place)) != place:
+                    places = f"{' > '.join(first)} and {' > '.join(place)}"
                     raise LeafidError(f"expected one place for {name!r} in the taxonomy, found {places}")
 
     @classmethod

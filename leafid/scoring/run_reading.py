@@ -145,7 +145,7 @@ def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
     # Species of one name end with their identifiers.
     normalised = {_normalise(re.sub(r" \d+$", "", name)): name for name in names}
     normalised |= {_normalise(name): name for name in names}
-    # Of plain classes, as Species1 and Species12, any other may exist, too, and may resemble a known one.
+    # Labels such as Species1 and Species12 resemble each other, and an unknown one may be correct: none is suggested.
     has_classes = not known.complete and not all(map(_is_binomial, names))
     lines = _find_first_lines(run, run.species_index, len(run.species))
     unknown = [(line, name) for line, name in zip(lines, run.species, strict=True) if name not in known.species]

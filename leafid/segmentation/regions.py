@@ -76,6 +76,6 @@ def _fill_holes(leaf: NDArray[np.uint8]) -> NDArray[np.uint8]:
     hull_area = cv2.contourArea(cv2.convexHull(np.concatenate(outer)))
     is_closed = area + sum(sizes) > _CLOSED_SOLIDITY * hull_area
     max_size = (_MAX_REFLECTION if is_closed else _MAX_PINHOLE) * area
-    # One call for all curves, because OpenCV converts the whole list at every call.
+    # All curves are drawn in one call, because OpenCV converts the whole list at every call.
     filled = [curve for curve, size in zip(holes, sizes, strict=True) if size <= max_size]
     return cv2.drawContours(leaf.copy(), filled, -1, 1, cv2.FILLED) if filled else leaf

@@ -23,7 +23,7 @@ class Segmentation:
     mask: Mask
     #: The mask without the petiole; empty only where the mask is.
     blade: Mask
-    #: That the mask is one leaf, cut out well; from 0 (no leaf found) to 1.
+    #: Confidence that the mask is one leaf, cut out well; from 0 (no leaf found) to 1.
     confidence: float
     #: Position of the edge between the pixels, (H, W), for a small picture on a sheet: above 127 inside the mask, 255
     #: well inside, 0 well outside. The mask of an enlarged picture is where the enlarged coverage exceeds 127.

@@ -34,31 +34,27 @@ def segment_sheet(image: Image) -> LeafMask:
     so tightly that most of the picture's border is leaf); by lightness as much as by hue (grey pictures). The mask of
     the highest confidence wins. Where none is sure, the background may be no sheet: `segment_photo` is asked as well.
     """
-    found = _segment_on_sheet(image)
-    if found.confidence < _SURE:
+    leaf = _segment_on_sheet(image)
+    if leaf.confidence < _SURE:
         mask, confidence = segment_photo(image, sky=True)
         if confidence > _SURE_PHOTO:
             return LeafMask(mask, confidence, None)
-    return found
+    return leaf
 
 
 def _segment_on_sheet(image: Image) -> LeafMask:
-    found = _segment_inside_frames(image)
-    if found.confidence > _LOW_CONFIDENCE_GREY or (found.confidence > LOW_CONFIDENCE and not _is_grey(image)):
-        return found
-    alternatives = (mask for mask in _segment_otherwise(image) if _find_sheet(mask.mask) is None)
-    best = max(alternatives, key=lambda mask: mask.confidence, default=found)
-    return best if best.confidence > _HIGH_CONFIDENCE else found
+    first = _segment_inside_frames(image)
+    if first.confidence > _LOW_CONFIDENCE_GREY or (first.confidence > LOW_CONFIDENCE and not _is_grey(image)):
+        return first
+    alternatives = (leaf for leaf in _segment_otherwise(image) if _find_sheet(leaf.mask) is None)
+    best = max(alternatives, key=lambda leaf: leaf.confidence, default=first)
+    return best if best.confidence > _HIGH_CONFIDENCE else first
 
 
 def _segment_inside_frames(image: Image) -> LeafMask:
-    found = segment_uniform(image)
-    box = _find_sheet(found.mask)
-    if box is None:
-        return found
-    row0, row1, col0, col1 = box
-    edge = max(2, round(_EDGE * max(image.shape[:2])))
-    return _segment_part(image, (row0 + edge, row1 - edge, col0 + edge, col1 - edge)) or found
+    leaf = segment_uniform(image)
+    sheet = _find_sheet(leaf.mask)
+    return (_segment_part(image, sheet, _EDGE) if sheet else None) or leaf
 
 
 def _find_sheet(mask: Mask) -> tuple[int, int, int, int] | None:
@@ -80,17 +76,16 @@ def _is_grey(image: Image) -> bool:
 
 
 def _segment_otherwise(image: Image) -> Iterator[LeafMask]:
-    rows, cols = image.shape[:2]
-    rim = max(2, round(_RIM * max(rows, cols)))
-    if (inner := _segment_part(image, (rim, rows - rim, rim, cols - rim))) is not None:
+    if inner := _segment_part(image, (0, image.shape[0], 0, image.shape[1]), _RIM):
         yield inner
     yield _segment_padded(image)
     yield segment_uniform(image, by_lightness=True)
 
 
-def _segment_part(image: Image, box: tuple[int, int, int, int]) -> LeafMask | None:
-    """Find the leaf in a part of the picture; None where that is too small."""
-    row0, row1, col0, col1 = box
+def _segment_part(image: Image, box: tuple[int, int, int, int], margin: float) -> LeafMask | None:
+    """Find the leaf in a box, less a margin relative to the picture's longer side; None where this is too small."""
+    width = max(2, round(margin * max(image.shape[:2])))
+    row0, row1, col0, col1 = box[0] + width, box[1] - width, box[2] + width, box[3] - width
     if min(row1 - row0, col1 - col0) < _MIN_SIDE:
         return None
     inner = _segment_inside_frames(np.ascontiguousarray(image[row0:row1, col0:col1]))

@@ -70,9 +70,9 @@ def segment_uniform(image: Image, *, by_lightness: bool = False) -> LeafMask:
     pyramid = [image]
     while max(pyramid[-1].shape[:2]) > REGION_SIZE and min(pyramid[-1].shape[:2]) > 1:
         pyramid.append(downsample2(pyramid[-1]))
-    found = _find_leaf(pyramid, share, quick=True)
+    leaf = _find_leaf(pyramid, share, quick=True)
     # The quick fit of the sheet sometimes takes the leaf for it.
-    return found if found.confidence > LOW_CONFIDENCE else _find_leaf(pyramid, share, quick=False)
+    return leaf if leaf.confidence > LOW_CONFIDENCE else _find_leaf(pyramid, share, quick=False)
 
 
 def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> LeafMask:
@@ -104,18 +104,12 @@ def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> 
 class _Contrast(NamedTuple):
     """How a picture stands out from its sheet; planes of shape (H, W)."""
 
-    #: The sheet's colour behind each pixel, in 8-bit Lab, shape (H, W, 3).
-    sheet: Image
-    #: Scatter of the sheet.
-    spread: float
-    #: Distance from the sheet, as `measure_sheet_distance` measures it.
-    distance: Plane
-    #: The part of the distance that belongs to thin lines.
-    lines: Plane
-    #: The threshold at each pixel.
-    cuts: Plane
-    #: 255 where the distance exceeds the threshold.
-    above: Plane
+    sheet: Image  # the sheet's colour behind each pixel, in 8-bit Lab, shape (H, W, 3)
+    spread: float  # scatter of the sheet
+    distance: Plane  # distance from the sheet, as `measure_sheet_distance` measures it
+    lines: Plane  # the part of the distance that belongs to thin lines
+    cuts: Plane  # the threshold at each pixel
+    above: Plane  # 255 where the distance exceeds the threshold
     lightness_share: float
 
 
@@ -190,8 +184,8 @@ def _mark_pale_parts(lab: Image, sheet: Image, distance: Plane, cuts: Plane, low
     lightness, *colour = np.stack(cv2.split(lab)).astype(np.float32)
     sheet_lightness, *sheet_colour = np.stack(cv2.split(sheet)).astype(np.float32)
     shade = np.minimum((lightness + 1) / (sheet_lightness + 1), 1)
-    chroma = [own - 128 - shade * (behind - 128) for own, behind in zip(colour, sheet_colour, strict=True)]
-    hue = np.array([cv2.mean(own, leaf)[0] for own in chroma])
+    chroma = [plane - 128 - shade * (behind - 128) for plane, behind in zip(colour, sheet_colour, strict=True)]
+    hue = np.array([cv2.mean(plane, leaf)[0] for plane in chroma])
     along = cv2.addWeighted(chroma[0], hue[0], chroma[1], hue[1], 0)
     between &= cv2.compare(along, _MIN_LEAF_CHROMA * (np.hypot(*hue) + 1e-6), cv2.CMP_GT)
     return cv2.morphologyEx(between, cv2.MORPH_OPEN, _SQUARE)
@@ -225,7 +219,7 @@ def _classify_subpixels(
     # Division with remainder takes NumPy several times as long as division alone.
     rows = cells // width
     cols = cells - rows * width
-    # All first pixels, then all second ones, and so on: NumPy and OpenCV are fast on long rows.
+    # All first pixels come first, then all second ones, and so on: NumPy and OpenCV are fast on long rows.
     indices = 2 * (rows * picture.shape[1] + cols) + np.array([[0], [1], [picture.shape[1]], [picture.shape[1] + 1]])
     cuts, sheet = contrast.cuts, contrast.sheet
     if width != cuts.shape[1]:

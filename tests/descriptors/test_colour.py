@@ -70,9 +70,9 @@ def test_log_ratios_ignore_the_lights_colour(cast):
 def test_only_the_leaf_is_measured():
     image, mask = speckled(), FULL.copy()
     mask[:, 25:] = False
-    other = image.copy()
-    other[:, 25:] = 255
-    assert measure(image, mask) == measure(other, mask)
+    on_white = image.copy()
+    on_white[:, 25:] = 255
+    assert measure(image, mask) == measure(on_white, mask)
 
 
 @pytest.mark.parametrize("level", [0, 255])

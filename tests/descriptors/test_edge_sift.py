@@ -48,27 +48,27 @@ def mirror_literally(cells):
 
 def test_equals_the_literal_definition():
     grey, _ = draw_leaf()
-    found = extract_edge_sift(Pyramid(grey), grid=Grid(scales=1, max_patches=20))
-    assert found.descriptors.shape == (len(found), SIFT_LENGTH)
-    assert found.descriptors.dtype == found.positions.dtype == found.scales.dtype == np.float32
-    assert 15 <= len(found) <= 20
+    features = extract_edge_sift(Pyramid(grey), grid=Grid(scales=1, max_patches=20))
+    assert features.descriptors.shape == (len(features), SIFT_LENGTH)
+    assert features.descriptors.dtype == features.positions.dtype == features.scales.dtype == np.float32
+    assert 15 <= len(features) <= 20
     gradients = list_gradients_literally(grey)
-    for position, descriptor in zip(found.positions, found.descriptors, strict=True):
+    for position, descriptor in zip(features.positions, features.descriptors, strict=True):
         point = position * 120 - 0.5
         row, col = np.rint((point - 0.5) / 2).astype(int)
-        own = gradients[row, col]
+        gradient = gradients[row, col]
         # The parabola through the gradients of three neighbours in the steeper direction has its maximum here.
-        step = np.array([1, 0] if abs(own[0]) > abs(own[1]) else [0, 1])
+        step = np.array([1, 0] if abs(gradient[0]) > abs(gradient[1]) else [0, 1])
         before, middle, after = (np.hypot(*gradients[row + k * step[0], col + k * step[1]]) for k in (-1, 0, 1))
         shift = (after - before) / (2 * max(2 * middle - before - after, abs(after - before)) + 1)
         np.testing.assert_allclose(point, 2 * (np.array([row, col]) + shift * step) + 0.5, atol=0.01)
-        across = -own / np.hypot(*own)
+        across = -gradient / np.hypot(*gradient)
         cells = read_literally(grey, point, across, np.array([-across[1], across[0]]))
         if cells[:, :2].sum() < cells[:, 2:].sum():
             cells = mirror_literally(cells)
         # OpenCV interpolates in steps of a 32nd of a pixel, and grey values are rounded.
         np.testing.assert_allclose(descriptor, np.sqrt(cells / (cells.sum() + 0.02)).ravel(), atol=0.05)
-    np.testing.assert_allclose(found.scales, np.log2(SIDE / 120), rtol=1e-6)
+    np.testing.assert_allclose(features.scales, np.log2(SIDE / 120), rtol=1e-6)
 
 
 def test_patches_are_on_edges():
@@ -91,9 +91,9 @@ def test_a_mirrored_or_turned_leaf_has_the_same_patches(seed, teeth):
     grey, _ = draw_leaf(seed=seed, teeth=teeth)
     plain = extract_edge_sift(Pyramid(grey), grid=Grid(scales=3))
     for changed in (grey[:, ::-1], np.rot90(grey), np.rot90(grey, 2)):
-        other = extract_edge_sift(Pyramid(np.ascontiguousarray(changed)), grid=Grid(scales=3))
-        assert abs(len(other) - len(plain)) <= 0.04 * len(plain)
-        np.testing.assert_allclose(other.descriptors.mean(axis=0), plain.descriptors.mean(axis=0), atol=0.015)
+        after = extract_edge_sift(Pyramid(np.ascontiguousarray(changed)), grid=Grid(scales=3))
+        assert abs(len(after) - len(plain)) <= 0.04 * len(plain)
+        np.testing.assert_allclose(after.descriptors.mean(axis=0), plain.descriptors.mean(axis=0), atol=0.015)
 
 
 @settings(max_examples=15, deadline=None)
@@ -106,8 +106,8 @@ def test_a_leaf_at_any_angle_has_nearly_the_same_patches(turn):
 
 
 def test_sizes_and_numbers_of_patches():
-    found = extract_edge_sift(Pyramid(turn_leaf(240)), grid=Grid(scales=4, max_patches=200))
-    sizes, counts = np.unique(found.scales.round(3), return_counts=True)
+    features = extract_edge_sift(Pyramid(turn_leaf(240)), grid=Grid(scales=4, max_patches=200))
+    sizes, counts = np.unique(features.scales.round(3), return_counts=True)
     np.testing.assert_allclose(sizes, np.log2(SIDE / 240) + np.arange(4) / 2, atol=0.02)
     assert ((counts > 30) & (counts <= 50)).all()
     assert len(extract_edge_sift(Pyramid(turn_leaf(240)), grid=Grid(scales=4, max_patches=2))) == 4

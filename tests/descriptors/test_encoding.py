@@ -49,10 +49,10 @@ def test_too_few_draw_features(kind, modes, n):
 
 def test_neither_order_nor_number_matters(kind):
     encoder = ENCODERS[kind](4, 5, 0.5).fit(draw_features(500))
-    found = draw_features(50, seed=3)
-    twice = found.take(np.tile(np.random.default_rng(0).permutation(50), 2))
+    features = draw_features(50, seed=3)
+    twice = features.take(np.tile(np.random.default_rng(0).permutation(50), 2))
     # Sums in another order that nearly cancel, and then a square root.
-    np.testing.assert_allclose(encoder.transform(twice), encoder.transform(found), atol=2e-3)
+    np.testing.assert_allclose(encoder.transform(twice), encoder.transform(features), atol=2e-3)
     nothing = encoder.transform(draw_features(0))
     assert nothing.shape == (encoder.n_features,)
     assert not nothing.any()
@@ -67,10 +67,10 @@ def test_equal_features_pass_without_a_warning_of_a_library(kind):
 
 
 def test_equals_principal_components_but_for_sign_and_scale():
-    found = draw_features(300)
-    rows = BagOfWordsEncoder(2, 4).fit(found).project(found)
-    pca = PCA(4).fit(found.descriptors)
-    expected = pca.transform(found.descriptors) / np.sqrt(pca.explained_variance_[0])
+    features = draw_features(300)
+    rows = BagOfWordsEncoder(2, 4).fit(features).project(features)
+    pca = PCA(4).fit(features.descriptors)
+    expected = pca.transform(features.descriptors) / np.sqrt(pca.explained_variance_[0])
     assert rows.dtype == np.float32
     signs = np.sign((rows * expected).sum(axis=0))
     np.testing.assert_allclose(rows, expected * signs, atol=1e-4)  # float32 against float64
@@ -83,15 +83,16 @@ def test_the_sign_of_an_axis_is_fixed():
 
 
 def test_axes_read_from_a_file_give_the_same_rows_to_the_bit():
-    found = draw_features(2000, 128)
-    learned = BagOfWordsEncoder(2, 62, 1.0).fit(found)
+    features = draw_features(2000, 128)
+    learned = BagOfWordsEncoder(2, 62, 1.0).fit(features)
     stored = {name: array.copy(order="C") for name, array in learned.get_state().items()}
-    assert learned.project(found).tobytes() == BagOfWordsEncoder(2, 62, 1.0).set_state(stored).project(found).tobytes()
+    restored = BagOfWordsEncoder(2, 62, 1.0).set_state(stored)
+    assert learned.project(features).tobytes() == restored.project(features).tobytes()
 
 
 def test_the_position_is_appended_as_standard_scores_times_the_weight():
-    found = draw_features(300)
-    rows = BagOfWordsEncoder(2, 4, 0.5).fit(found).project(found)
+    features = draw_features(300)
+    rows = BagOfWordsEncoder(2, 4, 0.5).fit(features).project(features)
     assert rows.shape == (300, 7)
     assert rows.dtype == np.float32
     np.testing.assert_allclose(rows[:, 4:].mean(axis=0), 0, atol=1e-5)
@@ -132,12 +133,12 @@ def normalise(vector):
 
 @pytest.mark.parametrize("n", [1, 2, 60])
 def test_fisher_vectors_equal_the_literal_formula(fisher, n):
-    found = draw_features(n, seed=n)
-    rows = fisher.project(found).astype(np.float64)
+    features = draw_features(n, seed=n)
+    rows = fisher.project(features).astype(np.float64)
     expected = normalise(
         compute_literally(rows, *(a.astype(float) for a in (fisher.weights_, fisher.means_, fisher.variances_)))
     )
-    vector = fisher.transform(found)
+    vector = fisher.transform(features)
     assert vector.dtype == np.float32
     # Sums in float32 that nearly cancel, then a square root: 1e-6 becomes 1e-3.
     np.testing.assert_allclose(vector, expected, atol=2e-3)
@@ -148,21 +149,21 @@ def test_mixtures_are_as_likely_as_those_of_scikit_learn():
     likelihoods = []
     for seed in range(5):
         encoder = FisherEncoder(4, 5, 0.5, seed=seed).fit(draw_features(1000))
-        rows, new_rows = (encoder.project(draw_features(1000, seed=own)) for own in (0, 1))
+        rows, new_rows = (encoder.project(draw_features(1000, seed=features_seed)) for features_seed in (0, 1))
         wanted = GaussianMixture(4, covariance_type="diag", random_state=seed).fit(rows)
-        found = GaussianMixture(4, covariance_type="diag")
-        found.weights_, found.means_, found.covariances_ = encoder.weights_, encoder.means_, encoder.variances_
-        found.precisions_cholesky_ = 1 / np.sqrt(encoder.variances_)
-        likelihoods.append((found.score(new_rows), wanted.score(new_rows)))
+        mixture = GaussianMixture(4, covariance_type="diag")
+        mixture.weights_, mixture.means_, mixture.covariances_ = encoder.weights_, encoder.means_, encoder.variances_
+        mixture.precisions_cholesky_ = 1 / np.sqrt(encoder.variances_)
+        likelihoods.append((mixture.score(new_rows), wanted.score(new_rows)))
         assert encoder.weights_.sum() == pytest.approx(1, abs=1e-5)
-    found_best, wanted_best = np.max(likelihoods, axis=0)
-    assert found_best > wanted_best - 0.02
+    best, wanted_best = np.max(likelihoods, axis=0)
+    assert best > wanted_best - 0.02
 
 
 def test_equals_scikit_image_up_to_its_conventions(fisher):
     """Its derivatives by the weights come first and are not ours; those by the deviations have the other sign."""
-    found = draw_features(80, seed=5)
-    rows = fisher.project(found).astype(np.float64)
+    features = draw_features(80, seed=5)
+    rows = fisher.project(features).astype(np.float64)
     mixture = GaussianMixture(4, covariance_type="diag")
     mixture.weights_, mixture.means_, mixture.covariances_ = (
         array.astype(np.float64) for array in (fisher.weights_, fisher.means_, fisher.variances_)
@@ -171,7 +172,7 @@ def test_equals_scikit_image_up_to_its_conventions(fisher):
     theirs = fisher_vector(rows, mixture, improved=False)[4:]
     theirs[theirs.size // 2 :] *= -1
     # Ours sums in float32, and a square root follows.
-    np.testing.assert_allclose(fisher.transform(found), normalise(theirs), atol=2e-3)
+    np.testing.assert_allclose(fisher.transform(features), normalise(theirs), atol=2e-3)
 
 
 def test_a_feature_far_from_every_mode_stays_finite(fisher):
@@ -181,9 +182,9 @@ def test_a_feature_far_from_every_mode_stays_finite(fisher):
 
 def test_the_gradient_vanishes_on_the_training_draw_features():
     """The gradient vanishes at the maximum of the likelihood: before normalisation all is about 0."""
-    found = draw_features(2000)
-    encoder = FisherEncoder(4, 5).fit(found)
-    rows = encoder.project(found).astype(np.float64)
+    features = draw_features(2000)
+    encoder = FisherEncoder(4, 5).fit(features)
+    rows = encoder.project(features).astype(np.float64)
     raw = compute_literally(rows, encoder.weights_, encoder.means_, encoder.variances_)
     assert np.abs(raw).max() < 0.05
 
@@ -191,11 +192,11 @@ def test_the_gradient_vanishes_on_the_training_draw_features():
 @pytest.mark.parametrize("n", [1, 90])
 def test_counts_nearest_words(n):
     encoder = BagOfWordsEncoder(7, 5, 1.0).fit(draw_features(400))
-    found = draw_features(n, seed=1)
+    features = draw_features(n, seed=1)
     counts = np.zeros(7)
-    for row in encoder.project(found).astype(float):
+    for row in encoder.project(features).astype(float):
         counts[min(range(7), key=lambda k: ((row - encoder.words_[k]) ** 2).sum())] += 1
-    histogram = encoder.transform(found)
+    histogram = encoder.transform(features)
     assert histogram.dtype == np.float32
     np.testing.assert_allclose(histogram, counts / n, rtol=1e-6)
     assert histogram.sum() == pytest.approx(1)

@@ -23,24 +23,24 @@ def test_a_limit_spreads_windows_over_all_scales():
 
 def test_a_focus_takes_windows_as_often_as_its_gaussian_says():
     grey = picture(400, 300)
-    found = extract_dense_sift(Pyramid(grey), grid=Grid(scales=1, focus=0.2, max_patches=1000))
+    features = extract_dense_sift(Pyramid(grey), grid=Grid(scales=1, focus=0.2, max_patches=1000))
     everything = extract_dense_sift(Pyramid(grey), grid=Grid(scales=1))
-    assert len(found) == 1000
-    assert len({tuple(position) for position in found.positions.tolist()}) == 1000
+    assert len(features) == 1000
+    assert len({tuple(position) for position in features.positions.tolist()}) == 1000
     weights = np.exp(-((everything.positions - 0.5) ** 2).sum(axis=1) / (2 * 0.2**2))
     for axis in (0, 1):
         edges = np.linspace(0, 1, 6)
         expected = np.histogram(everything.positions[:, axis], edges, weights=weights / weights.sum())[0]
         # Marks in equal distances: along a column of the picture they fall a little unevenly.
-        np.testing.assert_allclose(np.histogram(found.positions[:, axis], edges)[0] / 1000, expected, atol=0.02)
+        np.testing.assert_allclose(np.histogram(features.positions[:, axis], edges)[0] / 1000, expected, atol=0.02)
 
 
 def test_a_focus_takes_no_window_twice():
     grey = picture(64, 64)
     for max_patches in (0, 50, 5000):
-        found = extract_dense_sift(Pyramid(grey), grid=Grid(scales=1, focus=0.1, max_patches=max_patches))
-        positions = {tuple(position) for position in found.positions.tolist()}
-        assert 0 < len(positions) == len(found) <= (max_patches or 169)
+        features = extract_dense_sift(Pyramid(grey), grid=Grid(scales=1, focus=0.1, max_patches=max_patches))
+        positions = {tuple(position) for position in features.positions.tolist()}
+        assert 0 < len(positions) == len(features) <= (max_patches or 169)
     # In the middle, where the Gaussian is flat, a wide focus leaves nothing out.
     assert len(extract_dense_sift(Pyramid(grey), grid=Grid(scales=1, focus=100))) == len(
         extract_dense_sift(Pyramid(grey), grid=Grid(scales=1))

@@ -74,8 +74,8 @@ def test_every_family_measures_it(leaf):
 @pytest.mark.parametrize("name", LOCAL_DESCRIPTORS)
 def test_every_local_descriptor_reads_it(leaf, name):
     descriptor = LOCAL_DESCRIPTORS[name]
-    found = descriptor.compute(*PictureViews(*leaf).read_pyramid("upright", 200, descriptor.reads), Grid())
-    assert np.isfinite(found.descriptors).all()
+    features = descriptor.compute(*PictureViews(*leaf).get_pyramid("upright", 200, descriptor.reads), Grid())
+    assert np.isfinite(features.descriptors).all()
 
 
 def test_the_number_of_contour_points_is_bounded(leaf):

@@ -51,19 +51,19 @@ def take_root_shares(sums):
 @pytest.mark.parametrize(("rows", "cols"), [(16, 16), (24, 31), (27, 20)])
 def test_dense_sift_equals_the_literal_definition(rows, cols):
     grey = draw_picture(rows, cols)
-    found = extract_dense_sift(Pyramid(grey), grid=Grid(scales=1))
+    features = extract_dense_sift(Pyramid(grey), grid=Grid(scales=1))
     expected = compute_patches_literally(grey)
-    assert found.descriptors.shape == (len(expected), 128)
+    assert features.descriptors.shape == (len(expected), 128)
     # Means are rounded twice to 1/128 grey level: a part of 1e-5 of the full range, of which the root is taken.
-    np.testing.assert_allclose(found.descriptors, [take_root_shares(sums) for _, _, sums in expected], atol=0.02)
+    np.testing.assert_allclose(features.descriptors, [take_root_shares(sums) for _, _, sums in expected], atol=0.02)
     positions = [((row + 2) * CELL / rows, (col + 2) * CELL / cols) for row, col, _ in expected]
-    np.testing.assert_allclose(found.positions, positions, rtol=1e-6)
-    np.testing.assert_allclose(found.scales, np.log2(SIDE / max(rows, cols)), rtol=1e-6)
+    np.testing.assert_allclose(features.positions, positions, rtol=1e-6)
+    np.testing.assert_allclose(features.scales, np.log2(SIDE / max(rows, cols)), rtol=1e-6)
 
 
 def test_further_scales_are_those_of_reduced_pictures():
     grey = draw_picture(64, 48)
-    found = extract_dense_sift(Pyramid(grey), grid=Grid(scales=9))
+    features = extract_dense_sift(Pyramid(grey), grid=Grid(scales=9))
     # Reduced by √2 and 2, and no further: 64 × 48 at a half of the root of a half is 23 × 17, and at a quarter 16 × 12,
     # smaller than a patch.
     between = cv2.resize(grey, (34, 45), interpolation=cv2.INTER_LINEAR)
@@ -72,10 +72,10 @@ def test_further_scales_are_those_of_reduced_pictures():
     expected = concatenate_features(
         [extract_dense_sift(Pyramid(level), grid=Grid(scales=1)) for level in (grey, between, half, quarter)]
     )
-    np.testing.assert_array_equal(found.descriptors, expected.descriptors)
+    np.testing.assert_array_equal(features.descriptors, expected.descriptors)
     # The half row that is left out at an odd size moves positions by a part of a pixel.
-    np.testing.assert_allclose(found.positions, expected.positions, atol=1e-6)
-    np.testing.assert_allclose(found.scales, expected.scales, rtol=1e-6)
+    np.testing.assert_allclose(features.positions, expected.positions, atol=1e-6)
+    np.testing.assert_allclose(features.scales, expected.scales, rtol=1e-6)
 
 
 @given(st.integers(0, 1000), st.sampled_from([1, 2, 4]))
@@ -98,26 +98,26 @@ def test_every_eighth_window_is_read_as_in_the_turned_and_mirrored_picture(symme
     turned = np.ascontiguousarray(turned[:, ::-1] if symmetry % 2 else turned)
     there = extract(Pyramid(turned), grid=Grid(scales=1))
     positions = [tuple(position) for position in np.round(there.positions, 4)]
-    found = extract(Pyramid(image), grid=Grid(scales=1, symmetry="turns"))
-    own = found.take(np.arange(symmetry, len(found), N_SYMMETRIES))
-    assert len(own) >= 3
-    for values, position, scale in zip(own.descriptors, np.round(own.positions, 4), own.scales, strict=True):
-        matches = [i for i, other in enumerate(positions) if other == tuple(position) and there.scales[i] == scale]
+    features = extract(Pyramid(image), grid=Grid(scales=1, symmetry="turns"))
+    subset = features.take(np.arange(symmetry, len(features), N_SYMMETRIES))
+    assert len(subset) >= 3
+    for values, position, scale in zip(subset.descriptors, np.round(subset.positions, 4), subset.scales, strict=True):
+        matches = [i for i, place in enumerate(positions) if place == tuple(position) and there.scales[i] == scale]
         assert len(matches) == 1
         np.testing.assert_allclose(values, there.descriptors[matches[0]], atol=1e-6)
 
 
 def test_chroma_sift_is_sift_of_both_channels_normalised_together():
     chroma = draw_chroma(24, 31)
-    found = extract_chroma_sift(Pyramid(chroma), grid=Grid(scales=1))
-    assert found.descriptors.shape == (3 * 4, CHROMA_LENGTH)
+    features = extract_chroma_sift(Pyramid(chroma), grid=Grid(scales=1))
+    assert features.descriptors.shape == (3 * 4, CHROMA_LENGTH)
     channels = [compute_patches_literally(chroma[:, :, plane]) for plane in (0, 1)]
     expected = [
         take_root_shares(np.concatenate([a, b], axis=1)) for (_, _, a), (_, _, b) in zip(*channels, strict=True)
     ]
     # As for grey: the root of a part of 1e-5 of the full range.
-    np.testing.assert_allclose(found.descriptors, expected, atol=0.02)
-    assert (np.linalg.norm(found.descriptors, axis=1) < 1).all()
+    np.testing.assert_allclose(features.descriptors, expected, atol=0.02)
+    assert (np.linalg.norm(features.descriptors, axis=1) < 1).all()
 
 
 def test_chroma_sift_lies_on_the_grid_of_sift():
@@ -149,11 +149,11 @@ def test_a_picture_smaller_than_a_patch_has_no_features(shape):
 
 def test_detected_points():
     grey = draw_picture(120, 160)
-    found = extract_detected_sift(Pyramid(grey), max_points=20)
-    assert 1 <= len(found) <= 25  # a point of two orientations counts twice
-    assert found.descriptors.shape[1] == SIFT_LENGTH
-    assert ((found.positions >= 0) & (found.positions <= 1)).all()
-    np.testing.assert_allclose(np.linalg.norm(found.descriptors, axis=1), 1, atol=1e-3)
+    features = extract_detected_sift(Pyramid(grey), max_points=20)
+    assert 1 <= len(features) <= 25  # a point of two orientations counts twice
+    assert features.descriptors.shape[1] == SIFT_LENGTH
+    assert ((features.positions >= 0) & (features.positions <= 1)).all()
+    np.testing.assert_allclose(np.linalg.norm(features.descriptors, axis=1), 1, atol=1e-3)
     left = np.zeros((120, 160), bool)
     left[:, :80] = True
     assert (extract_detected_sift(Pyramid(grey), left).positions[:, 1] <= 0.5).all()
@@ -166,6 +166,6 @@ def test_a_registered_descriptor_is_as_long_as_it_says(name):
     mask = np.zeros((90, 60), np.uint8)
     cv2.ellipse(mask, (30, 45), (20, 38), 10, 0, 360, 1, -1)
     source = {"grey": draw_picture(90, 60), "chroma": draw_chroma(90, 60)}[descriptor.reads]
-    found = descriptor.compute(Pyramid(source), mask > 0, Grid())
-    assert len(found) > 0
-    assert found.descriptors.shape[1] == descriptor.length
+    features = descriptor.compute(Pyramid(source), mask > 0, Grid())
+    assert len(features) > 0
+    assert features.descriptors.shape[1] == descriptor.length

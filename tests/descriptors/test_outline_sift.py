@@ -21,9 +21,9 @@ def describe_literally(grey, point, direction):
 
 def test_equals_the_literal_definition():
     grey, region = draw_leaf()
-    found = extract_outline_sift(Pyramid(grey), region, Grid(scales=1, max_patches=12))
-    assert found.descriptors.shape == (12, SIFT_LENGTH)
-    assert found.descriptors.dtype == np.float32
+    features = extract_outline_sift(Pyramid(grey), region, Grid(scales=1, max_patches=12))
+    assert features.descriptors.shape == (12, SIFT_LENGTH)
+    assert features.descriptors.dtype == np.float32
     contour = cv2.findContours(region.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0][0][:, 0, ::-1]
     for number in range(12):
         index = number * len(contour) // 12
@@ -31,10 +31,10 @@ def test_equals_the_literal_definition():
         chord = (contour[(index + 5) % len(contour)] - contour[index - 5]).astype(float)
         expected = describe_literally(grey, contour[index], chord / np.hypot(*chord))
         # OpenCV interpolates in steps of a 32nd of a pixel, and grey values are rounded.
-        np.testing.assert_allclose(found.descriptors[number], expected, atol=0.05)
+        np.testing.assert_allclose(features.descriptors[number], expected, atol=0.05)
         row, col = (contour[index] + 0.5) / 120
-        np.testing.assert_allclose(found.positions[number], [row, 0.5 + abs(col - 0.5)], rtol=1e-5)
-    np.testing.assert_allclose(found.scales, np.log2(SIDE / 120), rtol=1e-6)
+        np.testing.assert_allclose(features.positions[number], [row, 0.5 + abs(col - 0.5)], rtol=1e-5)
+    np.testing.assert_allclose(features.scales, np.log2(SIDE / 120), rtol=1e-6)
 
 
 def test_rows_run_inwards():
@@ -52,7 +52,7 @@ def test_a_mirrored_leaf_has_the_same_patches(seed, teeth):
     grey, region = draw_leaf(seed=seed, teeth=teeth)
     flipped = [np.ascontiguousarray(plane[:, ::-1]) for plane in (grey, region)]
     plain, mirrored = (
-        extract_outline_sift(Pyramid(picture), own, Grid(scales=3)) for picture, own in ((grey, region), flipped)
+        extract_outline_sift(Pyramid(picture), mask, Grid(scales=3)) for picture, mask in ((grey, region), flipped)
     )
     assert len(plain) == len(mirrored)
     # Points start elsewhere on the outline: means over all of them agree, not the patches one by one.
@@ -62,8 +62,8 @@ def test_a_mirrored_leaf_has_the_same_patches(seed, teeth):
 
 def test_sizes_and_numbers_of_patches():
     grey, region = draw_leaf(240, centre=(120, 120))
-    found = extract_outline_sift(Pyramid(grey), region, Grid(scales=5, max_patches=100))
-    sizes, counts = np.unique(found.scales.round(3), return_counts=True)
+    features = extract_outline_sift(Pyramid(grey), region, Grid(scales=5, max_patches=100))
+    sizes, counts = np.unique(features.scales.round(3), return_counts=True)
     np.testing.assert_allclose(sizes, np.log2(SIDE / 240) + np.arange(5) / 2, atol=0.02)
     assert (counts == 20).all()
     # Without a limit there is a patch every quarter of a side.
@@ -98,5 +98,5 @@ def test_an_outline_of_very_many_points():
     region = np.zeros((900, 900), bool)
     region[10:890, 10:890] = True
     region[12:888:4, 12:] = False
-    found = extract_outline_sift(Pyramid(np.where(region, 60, 255).astype(np.uint8)), region, Grid(scales=1))
-    assert len(found) > 2**16
+    features = extract_outline_sift(Pyramid(np.where(region, 60, 255).astype(np.uint8)), region, Grid(scales=1))
+    assert len(features) > 2**16

@@ -57,9 +57,9 @@ def test_teeth_show_in_the_outline():
 
 def test_the_background_does_not_matter():
     image, mask = leaf()
-    other = np.where(mask[..., None], image, 20).astype(np.uint8)
+    darkened = np.where(mask[..., None], image, 20).astype(np.uint8)
     # Only resized pixels that straddle the edge hold some background.
-    on_white, on_black = LeafTexture(image, mask), LeafTexture(other, mask)
+    on_white, on_black = LeafTexture(image, mask), LeafTexture(darkened, mask)
     np.testing.assert_array_equal(measure_outline(on_white.edge), measure_outline(on_black.edge))
     # (By how much a leaf with teeth differs, see below: 0.017.)
     assert np.abs(measure_border(on_white.edge) - measure_border(on_black.edge)).mean() < 0.005

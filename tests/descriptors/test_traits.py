@@ -44,8 +44,8 @@ def draw(name, seed=0, angle=0.3):
 
 
 def measure_form(name, seed=0):
-    _, found = draw(name, seed)
-    return measure_traits(found)[0]
+    _, segmentation = draw(name, seed)
+    return measure_traits(segmentation)[0]
 
 
 def measure_drawn(tip, base, outline):
@@ -65,7 +65,7 @@ def measure_drawn(tip, base, outline):
         return max(crossings)
 
     width = {level: reach(level, 1) + reach(level, -1) for level in np.linspace(0.05, 0.95, 91)}
-    wide = [level for level, own in width.items() if own >= 0.95 * max(width.values())]
+    wide = [level for level, value in width.items() if value >= 0.95 * max(width.values())]
     return {
         "length_width": float(np.ptp(framed[:, 0]) / np.ptp(framed[:, 1])),
         "widest": float(np.mean(wide)),
@@ -77,8 +77,8 @@ def measure_drawn(tip, base, outline):
 @pytest.mark.parametrize("name", UNLOBED)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_proportions_and_angles_are_those_of_the_drawn_outline(name, seed):
-    drawn, found = draw(name, seed)
-    traits, landmarks = measure_traits(found)
+    drawn, segmentation = draw(name, seed)
+    traits, landmarks = measure_traits(segmentation)
     tip, petiole, outline = drawn.tip, drawn.petiole, drawn.outline
     base, length = petiole[0], np.hypot(*(tip - petiole[0]))
     assert np.hypot(*(landmarks.tip[::-1] - tip)) < 0.08 * length
@@ -91,7 +91,7 @@ def test_proportions_and_angles_are_those_of_the_drawn_outline(name, seed):
     assert traits["base_angle"].value == pytest.approx(expected["base_angle"], abs=12)
     drawn_length = np.hypot(*np.diff(petiole, axis=0).T).sum() / length
     assert traits["petiole"].value == pytest.approx(drawn_length, rel=0.1, abs=0.05)
-    assert all(own.confidence > 0.5 for own in traits.values())
+    assert all(trait.confidence > 0.5 for trait in traits.values())
 
 
 @pytest.mark.parametrize("name", ["birch", "chestnut", "poplar", "willow", "lime"])
@@ -146,17 +146,17 @@ def test_a_cordate_base_reaches_below_its_middle(name):
 
 @pytest.mark.parametrize("turn", [lambda a: np.rot90(a), lambda a: np.rot90(a, 2), lambda a: a[:, ::-1]])
 def test_turned_and_mirrored_leaves_have_the_same_traits(turn):
-    _, found = draw("chestnut")
-    before, _ = measure_traits(found)
-    after, _ = measure_traits(make_leaf(np.ascontiguousarray(turn(found.mask))))
+    _, segmentation = draw("chestnut")
+    before, _ = measure_traits(segmentation)
+    after, _ = measure_traits(make_leaf(np.ascontiguousarray(turn(segmentation.mask))))
     assert before.keys() == after.keys()
     for name, (value, _) in before.items():
         assert after[name].value == pytest.approx(value, rel=0.06, abs=0.02), name
 
 
 def test_without_a_petiole_tip_and_base_are_not_told_apart(leaf_on_white):
-    found = segment(leaf_on_white, AcquisitionType.SCAN)
-    traits, landmarks = measure_traits(found)
+    segmentation = segment(leaf_on_white, AcquisitionType.SCAN)
+    traits, landmarks = measure_traits(segmentation)
     assert landmarks is None
     assert traits["length_width"].value == pytest.approx(2.5, rel=0.05)
     assert traits.keys() <= {"leaflets", "length_width", "teeth", "tooth_depth"}
@@ -184,11 +184,11 @@ def _cross():
     ],
 )
 def test_any_mask_gives_finite_traits(mask):
-    found = make_leaf(mask)
-    traits, _ = measure_traits(found)
+    segmentation = make_leaf(mask)
+    traits, _ = measure_traits(segmentation)
     assert set(traits) <= set(TRAIT_NAMES)
-    assert all(np.isfinite(own.value) and 0 <= own.confidence <= 1 for own in traits.values())
-    landmarks = find_landmarks(found)
+    assert all(np.isfinite(trait.value) and 0 <= trait.confidence <= 1 for trait in traits.values())
+    landmarks = find_landmarks(segmentation)
     if landmarks is not None:
         assert np.isfinite(landmarks.framed).all()
 

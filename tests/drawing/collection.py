@@ -28,8 +28,8 @@ def copy_sample(folder: Path, n_species: int = 3, n_plants: int = 4, max_side: i
         plants = [7 * species + order for order in (*range(1, n_plants), 6)]
         for part, truth in (("Train", "Train"), ("Test", "TestXmlWithGroundTruth")):
             for xml in (SAMPLE / truth).glob("*.xml"):
-                found = re.search(r"<IndividualPlantId>(\d+)<", xml.read_text("utf-8"))
-                if found and int(found[1]) in plants:
+                match = re.search(r"<IndividualPlantId>(\d+)<", xml.read_text("utf-8"))
+                if match and int(match[1]) in plants:
                     picture = SAMPLE / part / f"{xml.stem}.jpg"
                     cv2.imwrite(str(folder / part / picture.name), _downsample(cv2.imread(str(picture)), max_side))
                     for holder in {part, truth}:

@@ -47,7 +47,7 @@ def test_damage_inside_a_jpeg_is_logged(tmp_path, rgb, caplog, capfd):
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "reason"),
     [
         (b"", "found 0 bytes"),
         (b"Acer campestre, Montpellier", "something else"),
@@ -61,10 +61,10 @@ def test_damage_inside_a_jpeg_is_logged(tmp_path, rgb, caplog, capfd):
         (b"BM" + b"\xff" * 100, "a damaged BMP header"),
     ],
 )
-def test_not_a_picture(tmp_path, content, found):
+def test_not_a_picture(tmp_path, content, reason):
     file = tmp_path / "leaf.jpg"
     file.write_bytes(content)
-    with pytest.raises(ImageError, match=found) as raised:
+    with pytest.raises(ImageError, match=reason) as raised:
         read_image(file)
     assert str(raised.value).startswith(f"{file}: expected ")
     assert "\n" not in str(raised.value)
@@ -89,23 +89,26 @@ def tiff_of_one_block(n_tags, n_bytes):
 
 
 HOSTILE_HEADERS = {
-    "fill bytes in a row": (lambda own: own["jpg"][:2] + b"\xff" * 20_000_000 + own["jpg"][2:], "fill bytes"),
-    "junk": (lambda own: own["jpg"][:2] + b"\xff\0" * 10_000_000 + own["jpg"][2:], "fill bytes"),
-    "other junk": (lambda own: own["jpg"][:20] + b"a" * 20_000_000 + own["jpg"][20:], "fill bytes"),
-    "restart marks": (lambda own: own["jpg"][:2] + b"\xff\xd0" * 10_000_000 + own["jpg"][2:], "segments"),
-    "Exif": (lambda own: jpeg_segments(own["jpg"], *[b"Exif\0\0" + bytes(65_000)] * 1500), "bytes before the pixels"),
-    "small Exif": (lambda own: jpeg_segments(own["jpg"], *[b"Exif\0\0"] * 500_000), "segments"),
-    "chunks": (lambda own: own["png"][:33] + png_chunk(b"teXt", b"") * 1_000_000 + own["png"][33:], "chunks"),
-    "tags": (lambda own: tiff_of_one_block(10_000, 2_000_000), "bytes of tags"),
+    "fill bytes in a row": (lambda files: files["jpg"][:2] + b"\xff" * 20_000_000 + files["jpg"][2:], "fill bytes"),
+    "junk": (lambda files: files["jpg"][:2] + b"\xff\0" * 10_000_000 + files["jpg"][2:], "fill bytes"),
+    "other junk": (lambda files: files["jpg"][:20] + b"a" * 20_000_000 + files["jpg"][20:], "fill bytes"),
+    "restart marks": (lambda files: files["jpg"][:2] + b"\xff\xd0" * 10_000_000 + files["jpg"][2:], "segments"),
+    "Exif": (
+        lambda files: jpeg_segments(files["jpg"], *[b"Exif\0\0" + bytes(65_000)] * 1500),
+        "bytes before the pixels",
+    ),
+    "small Exif": (lambda files: jpeg_segments(files["jpg"], *[b"Exif\0\0"] * 500_000), "segments"),
+    "chunks": (lambda files: files["png"][:33] + png_chunk(b"teXt", b"") * 1_000_000 + files["png"][33:], "chunks"),
+    "tags": (lambda files: tiff_of_one_block(10_000, 2_000_000), "bytes of tags"),
 }
 
 
 @pytest.mark.parametrize("case", HOSTILE_HEADERS)
 def test_headers_that_take_minutes_are_refused_in_seconds(tmp_path, rgb, case):
     make, reason = HOSTILE_HEADERS[case]
-    own = {kind: save(tmp_path / f"leaf.{kind}", rgb).read_bytes() for kind in ("jpg", "png", "gif", "avif")}
+    files = {kind: save(tmp_path / f"leaf.{kind}", rgb).read_bytes() for kind in ("jpg", "png", "gif", "avif")}
     file = tmp_path / "hostile"
-    file.write_bytes(make(own))
+    file.write_bytes(make(files))
     started = time.process_time()
     with pytest.raises(ImageError, match=reason):
         read_image(file)

@@ -78,5 +78,5 @@ def test_natural_order():
 
 def test_type_words():
     words = ["Scan", "pseudoscan", "photograph", "SheetAsBackground", "NaturalBackground", " SCAN-LIKE "]
-    found = [AcquisitionType.parse(word).value for word in words]
-    assert found == ["scan", "scan-like", "photo", "scan-like", "photo", "scan-like"]
+    values = [AcquisitionType.parse(word).value for word in words]
+    assert values == ["scan", "scan-like", "photo", "scan-like", "photo", "scan-like"]

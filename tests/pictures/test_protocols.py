@@ -40,9 +40,9 @@ def test_folds_cover_everything_once_and_separate_units(pictures, unit):
     if not splits:
         return
     for seed in (0, 1):
-        own = [split for split in splits if split.seed == seed]
-        assert sorted(np.concatenate([split.test for split in own])) == list(range(len(pictures)))
-        for split in own:
+        of_seed = [split for split in splits if split.seed == seed]
+        assert sorted(np.concatenate([split.test for split in of_seed])) == list(range(len(pictures)))
+        for split in of_seed:
             assert sorted([*split.training, *split.test]) == list(range(len(pictures)))
             for field in {"author": ("plant", "author"), "day": ("plant", "date")}.get(unit, ("plant",)):
                 trained, tested = ({getattr(pictures[i], field) for i in part} for part in (split.training, split.test))
@@ -69,7 +69,7 @@ def test_shots_are_limited_and_nested(pictures, of):
             for index in split.training.tolist():
                 picture = pictures[index]
                 units.setdefault((picture.species, picture.type), set()).add(picture.plant if of == "plants" else index)
-            assert all(len(found) <= limit for found in units.values())
+            assert all(len(members) <= limit for members in units.values())
     # Whatever is missing is missing because a species had no more.
     whole = next(Protocol("", "leave-one-out", shots=(100,), shots_of=of).make_splits(pictures, (0,)))
     assert whole.training.tolist() == next(LEAVE_ONE_OUT.make_splits(pictures, (0,))).training.tolist()

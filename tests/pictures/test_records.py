@@ -181,9 +181,9 @@ def test_accents_in_either_form(tmp_path, draw, on_disk, written):
     draw(tmp_path / folder / picture)
     row = unicodedata.normalize(written, "érables/é 1.jpg,Érable,né")
     collection = read_collection(tmp_path, metadata=write_table(tmp_path, "file,label,plant", row, name=table))
-    (found,) = collection.pictures
+    (picture,) = collection.pictures
     nfc = unicodedata.normalize("NFC", "Érable"), unicodedata.normalize("NFC", "né")
-    assert (found.species, found.plant, found.name) == (*nfc, unicodedata.normalize("NFC", "é_1.jpg"))
+    assert (picture.species, picture.plant, picture.name) == (*nfc, unicodedata.normalize("NFC", "é_1.jpg"))
     (tmp_path / "test.txt").write_text(unicodedata.normalize(written, "érables/é 1.jpg\n"), encoding="utf-8")
     assert read_collection(tmp_path).pictures[0].part == "test"
     pattern = unicodedata.normalize("NFC", "(é) 1")

@@ -56,8 +56,8 @@ def test_order_of_the_pictures_does_not_matter(sizes, random):
     pictures = make(sizes)
     shuffled = random.sample(pictures, len(pictures))
     folds, folds_of_shuffled = split_by_plant(pictures, 3, 0), split_by_plant(shuffled, 3, 0)
-    for fold, other in zip(folds, folds_of_shuffled, strict=True):
-        assert {pictures[i] for i in fold} == {shuffled[i] for i in other}
+    for fold, shuffled_fold in zip(folds, folds_of_shuffled, strict=True):
+        assert {pictures[i] for i in fold} == {shuffled[i] for i in shuffled_fold}
 
 
 def test_plant_with_two_species_stays_together():

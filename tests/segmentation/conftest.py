@@ -58,9 +58,9 @@ def drawn_leaf() -> Callable[..., tuple[np.ndarray, np.ndarray]]:
     return draw
 
 
-def overlap(found: np.ndarray, true: np.ndarray) -> float:
+def overlap(mask: np.ndarray, true: np.ndarray) -> float:
     """Intersection over union."""
-    return np.count_nonzero(found & true) / max(np.count_nonzero(found | true), 1)
+    return np.count_nonzero(mask & true) / max(np.count_nonzero(mask | true), 1)
 
 
 @pytest.fixture(scope="session")

@@ -20,12 +20,12 @@ def filter_literally(guide, values, radius, epsilon):
             slope[row, col] = np.mean((x - x.mean()) * (y - y.mean())) / (x.var() + epsilon)
             offset[row, col] = y.mean() - slope[row, col] * x.mean()
     slope, offset = np.pad(slope, radius, mode="edge"), np.pad(offset, radius, mode="edge")
-    found = np.empty((rows, cols))
+    filtered = np.empty((rows, cols))
     for row in range(rows):
         for col in range(cols):
             window = np.s_[row : row + side, col : col + side]
-            found[row, col] = slope[window].mean() * guide[row, col] + offset[window].mean()
-    return found
+            filtered[row, col] = slope[window].mean() * guide[row, col] + offset[window].mean()
+    return filtered
 
 
 def draw_random_map(seed, rows, cols):
@@ -35,6 +35,6 @@ def draw_random_map(seed, rows, cols):
 @given(st.integers(0, 99), st.integers(1, 9), st.integers(1, 9), st.integers(1, 3), st.sampled_from([1e-3, 0.1]))
 def test_equals_the_literal_formula(seed, rows, cols, radius, epsilon):
     guide, values = draw_random_map(seed, rows, cols), draw_random_map(seed + 100, rows, cols)
-    found = GuidedFilter(guide, radius, epsilon)(values)
+    filtered = GuidedFilter(guide, radius, epsilon)(values)
     # Differences of single-precision means of squares, divided by variance + epsilon.
-    np.testing.assert_allclose(found, filter_literally(guide, values, radius, epsilon), atol=2e-6 / epsilon**0.5)
+    np.testing.assert_allclose(filtered, filter_literally(guide, values, radius, epsilon), atol=2e-6 / epsilon**0.5)

@@ -29,12 +29,12 @@ def test_shift_turn_and_scale_do_not_change_the_crop(drawn_leaf, iou, turn, radi
 @given(turn=st.floats(0, 360))
 def test_the_petiole_points_down(drawn_leaf, turn):
     image, _ = drawn_leaf(rows=400, cols=400, turn=turn, radius=0.22, stalk=True)
-    found = segment(image, SCAN)
-    assert found.petiole.any()
-    _, mask = crop_leaf(image, found, 128)
+    leaf = segment(image, SCAN)
+    assert leaf.petiole.any()
+    _, mask = crop_leaf(image, leaf, 128)
     assert np.count_nonzero(mask[110:]) < 0.3 * np.count_nonzero(mask[10:28])
     # The drawing turns clockwise, so the crop turns it back; 3 degrees is a pixel at the petiole's foot.
-    assert abs((estimate_upright_angle(found) - turn + 180) % 360 - 180) < 4
+    assert abs((estimate_upright_angle(leaf) - turn + 180) % 360 - 180) < 4
 
 
 def test_without_a_petiole_the_long_tail_is_the_tip():
@@ -50,8 +50,8 @@ def test_without_a_petiole_the_long_tail_is_the_tip():
 
 def test_background_size_and_margin(drawn_leaf):
     image, _ = drawn_leaf(sheet=(180, 90, 240))
-    found = segment(image, SCAN)
-    crop, mask = crop_leaf(image, found, 100)
+    leaf = segment(image, SCAN)
+    crop, mask = crop_leaf(image, leaf, 100)
     assert crop.shape == (100, 100, 3)
     assert mask.shape == (100, 100)
     assert np.all(crop[~mask] == 255)
@@ -80,7 +80,7 @@ def test_a_small_leaf_is_enlarged_with_a_smooth_edge(drawn_leaf, iou):
     large, _ = drawn_leaf(rows=800, cols=640, turn=20, stalk=True)
     small = shrink(large, 200)
     _, expected = crop_leaf(large, segment(large, SCAN), 256)
-    found = segment(small, SCAN)
-    _, smooth = crop_leaf(small, found, 256)
-    _, jagged = crop_leaf(small, replace(found, coverage=None), 256)
+    leaf = segment(small, SCAN)
+    _, smooth = crop_leaf(small, leaf, 256)
+    _, jagged = crop_leaf(small, replace(leaf, coverage=None), 256)
     assert iou(smooth, expected) > iou(jagged, expected)

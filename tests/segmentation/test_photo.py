@@ -12,10 +12,10 @@ from leafid.segmentation import segment
 @pytest.mark.parametrize("turn", [0, 130])
 def test_a_leaf_on_rough_ground(drawn_leaf, iou, soil, turn):
     image, mask = drawn_leaf(rows=300, cols=240, sheet=soil, leaf=(60, 160, 90), turn=turn, radius=0.3, noise=18)
-    found = segment(image, AcquisitionType.PHOTO)
-    assert found.confidence > 0.5
+    leaf = segment(image, AcquisitionType.PHOTO)
+    assert leaf.confidence > 0.5
     # At 200 pixels, with an edge between the pixels: what is rounded is less than a pixel of the picture.
-    assert iou(found.mask, mask) > 0.97
+    assert iou(leaf.mask, mask) > 0.97
 
 
 @pytest.mark.parametrize("skin", [(110, 140, 195), (75, 95, 140)])

@@ -30,11 +30,11 @@ def test_the_leaf_is_found_inside_a_frame(drawn_leaf, iou, size, width, colour):
     image, mask = add_frame(*drawn_leaf(*size), (width,) * 4, FRAMES[colour])
     # Without the search inside the frame, the sheet is taken for the leaf, or nothing is found.
     assert iou(segment_uniform(image)[0], mask) < 0.7
-    found = segment(image, SCAN_LIKE)
-    assert iou(found.mask, mask) > TOLERANCE
-    assert found.confidence > 0.7
-    if found.coverage is not None:
-        np.testing.assert_array_equal(found.coverage > 127, found.mask)
+    leaf = segment(image, SCAN_LIKE)
+    assert iou(leaf.mask, mask) > TOLERANCE
+    assert leaf.confidence > 0.7
+    if leaf.coverage is not None:
+        np.testing.assert_array_equal(leaf.coverage > 127, leaf.mask)
 
 
 @pytest.mark.parametrize("colour", FRAMES)
@@ -70,9 +70,9 @@ def test_a_narrow_leaf_cut_out_along_its_box(iou, turn, length):
 @pytest.mark.parametrize(("sheet", "leaf"), [(120, 80), (10, 60), (0, 50), (70, 110), (240, 90)])
 def test_grey_leaves_on_grey_sheets(drawn_leaf, iou, size, sheet, leaf):
     image, mask = drawn_leaf(*size, sheet=(sheet,) * 3, leaf=(leaf,) * 3, noise=0.0)
-    found = segment(image, SCAN_LIKE)
-    assert iou(found.mask, mask) > TOLERANCE
-    assert found.confidence > 0.6
+    leaf = segment(image, SCAN_LIKE)
+    assert iou(leaf.mask, mask) > TOLERANCE
+    assert leaf.confidence > 0.6
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 300), (15, 15), (40, 30), (600, 400)])

@@ -49,19 +49,19 @@ def test_shift_turn_mirror_scale_and_shade(drawn_leaf, iou, turn, mirror, radius
     image, mask = drawn_leaf(
         rows=rows, cols=180, centre=(row, col), radius=radius, turn=turn, mirror=mirror, shade=shade, seed=seed
     )
-    found = segment(image, SCAN_LIKE)
+    leaf = segment(image, SCAN_LIKE)
     # The smallest leaf has a radius of 24 pixels: half a pixel along its rim costs 0.06.
-    assert iou(found.mask, mask) > 0.92
-    assert found.confidence > 0.5
+    assert iou(leaf.mask, mask) > 0.92
+    assert leaf.confidence > 0.5
 
 
 @pytest.mark.parametrize("size", [(1600, 1200), (801, 533), (96, 128), (17, 16)])
 def test_any_size(drawn_leaf, iou, size):
     image, mask = drawn_leaf(*size)
-    found = segment(image, SCAN).mask
-    assert found.shape == size
+    found_mask = segment(image, SCAN).mask
+    assert found_mask.shape == size
     # At 16 pixels the leaf's rim is a third of its area.
-    assert iou(found, mask) > (TOLERANCE if min(size) > 90 else 0.7)
+    assert iou(found_mask, mask) > (TOLERANCE if min(size) > 90 else 0.7)
 
 
 def test_a_turned_picture_gives_the_turned_mask(drawn_leaf, iou):
@@ -78,21 +78,21 @@ def test_a_turned_picture_gives_the_turned_mask(drawn_leaf, iou):
 def test_an_empty_sheet_has_no_leaf(value, kind):
     noise = np.random.default_rng(0).integers(-2, 3, (120, 90, 3))
     image = np.clip(value + noise, 0, 255).astype(np.uint8)
-    found = segment(image, kind)
+    leaf = segment(image, kind)
     if kind is not AcquisitionType.PHOTO:
-        assert not found.mask.any()
-        assert not found.blade.any()
-        assert found.confidence == 0
+        assert not leaf.mask.any()
+        assert not leaf.blade.any()
+        assert leaf.confidence == 0
     # A photo always has a middle, but the confidence must be low.
-    assert found.confidence < 0.5
+    assert leaf.confidence < 0.5
 
 
 def test_a_leaf_cut_by_the_edge(drawn_leaf, iou):
     image, mask = drawn_leaf(centre=(0.5, 0.05), radius=0.3)
-    found = segment(image, SCAN)
-    assert iou(found.mask, mask) > TOLERANCE
+    leaf = segment(image, SCAN)
+    assert iou(leaf.mask, mask) > TOLERANCE
     whole = segment(drawn_leaf(centre=(0.5, 0.5), radius=0.3)[0], SCAN)
-    assert found.confidence < whole.confidence
+    assert leaf.confidence < whole.confidence
 
 
 def test_dark_rims_and_corners_are_not_leaf(drawn_leaf, iou):
@@ -121,12 +121,12 @@ def test_leaflets_and_a_pale_rachis_stay_one_leaf():
             cv2.ellipse(true, (150 + side * 60, row), (45, 15), 0, 0, 360, 1, -1)
     image[true == 1] = (40, 100, 50)
     image[true == 2] = (140, 190, 170)
-    found = segment(image, SCAN)
-    assert found.mask[true == 1].mean() > 0.97
-    assert found.mask[true == 2].mean() > 0.9
+    leaf = segment(image, SCAN)
+    assert leaf.mask[true == 1].mean() > 0.97
+    assert leaf.mask[true == 2].mean() > 0.9
     # The leaflets stay in the blade; what hangs below the lowest of them is petiole.
-    assert found.blade[true == 1].mean() > 0.97
-    assert not found.blade[365:].any()
+    assert leaf.blade[true == 1].mean() > 0.97
+    assert not leaf.blade[365:].any()
 
 
 def test_dust_goes_and_pin_holes_are_filled(drawn_leaf, iou):
@@ -134,11 +134,11 @@ def test_dust_goes_and_pin_holes_are_filled(drawn_leaf, iou):
     image[20:22, 20:22] = 30
     image[280:282, 200:203] = 30
     image[150:152, 120:122] = 240
-    found = segment(image, SCAN).mask
-    assert not found[:30, :30].any()
-    assert not found[270:].any()
-    assert found[150:152, 120:122].all()
-    assert iou(found, mask) > TOLERANCE
+    found_mask = segment(image, SCAN).mask
+    assert not found_mask[:30, :30].any()
+    assert not found_mask[270:].any()
+    assert found_mask[150:152, 120:122].all()
+    assert iou(found_mask, mask) > TOLERANCE
 
 
 def test_sheet_surface_follows_the_light(drawn_leaf):
@@ -154,11 +154,11 @@ def test_sheet_surface_follows_the_light(drawn_leaf):
 def test_sheet_distance_agrees_with_its_formula():
     lab = np.random.default_rng(3).integers(0, 256, (9, 7, 3), dtype=np.uint8)
     sheet = np.array([200, 120, 140])
-    found = measure_sheet_distance(lab, np.broadcast_to(sheet, lab.shape).astype(np.uint8))
+    distance = measure_sheet_distance(lab, np.broadcast_to(sheet, lab.shape).astype(np.uint8))
     lightness, a, b = np.moveaxis(np.abs(lab.astype(float) - sheet), -1, 0)
     true = 0.15 * lightness + 0.25 * np.maximum(lightness - 90, 0) + np.hypot(a, b)
     # The octagonal norm is at most 8 % off the root; three roundings are at most 1.5.
-    assert np.all(np.abs(found - np.minimum(true, 255)) <= 0.08 * np.hypot(a, b) + 1.5)
+    assert np.all(np.abs(distance - np.minimum(true, 255)) <= 0.08 * np.hypot(a, b) + 1.5)
 
 
 @pytest.mark.parametrize(
@@ -179,29 +179,29 @@ def test_invalid_images_are_refused(image):
 @pytest.mark.parametrize("kind", list(AcquisitionType))
 def test_the_smallest_pictures_are_segmented(size, kind):
     image = np.random.default_rng(0).integers(0, 256, (*size, 3), dtype=np.uint8)
-    found = segment(image, kind)
-    assert found.mask.shape == found.blade.shape == size
-    assert found.blade.any() == found.mask.any()
+    leaf = segment(image, kind)
+    assert leaf.mask.shape == leaf.blade.shape == size
+    assert leaf.blade.any() == leaf.mask.any()
 
 
 def test_real_leaves_on_coloured_card(real_data, iou):
-    found = {}
+    overlaps = {}
     for file in sorted((real_data / "uci-leaf" / "RGB").glob("*.JPG")):
         true = cv2.imread(str(real_data / "uci-leaf" / "masks" / f"{file.stem}.png"), cv2.IMREAD_GRAYSCALE) > 127
         # Those masks exclude the petiole.
-        found[file.stem] = iou(segment(cv2.imread(str(file)), SCAN_LIKE).blade, true)
-    assert len(found) == 60
-    assert np.mean(list(found.values())) >= 0.975
-    assert min(found.values()) >= 0.90
+        overlaps[file.stem] = iou(segment(cv2.imread(str(file)), SCAN_LIKE).blade, true)
+    assert len(overlaps) == 60
+    assert np.mean(list(overlaps.values())) >= 0.975
+    assert min(overlaps.values()) >= 0.90
 
 
 def test_the_coverage_of_a_small_picture_locates_the_edge_between_pixels(drawn_leaf, iou):
     large, mask = drawn_leaf(rows=800, cols=640, turn=20)
-    found = segment(cv2.resize(large, (160, 200), interpolation=cv2.INTER_AREA), SCAN)
-    assert found.coverage is not None
-    assert np.array_equal(found.coverage > 127, found.mask)
-    enlarged = cv2.resize(found.coverage, (640, 800)) > 127
-    by_pixels = cv2.resize(found.mask.view(np.uint8), (640, 800), interpolation=cv2.INTER_NEAREST) > 0
+    leaf = segment(cv2.resize(large, (160, 200), interpolation=cv2.INTER_AREA), SCAN)
+    assert leaf.coverage is not None
+    assert np.array_equal(leaf.coverage > 127, leaf.mask)
+    enlarged = cv2.resize(leaf.coverage, (640, 800)) > 127
+    by_pixels = cv2.resize(leaf.mask.view(np.uint8), (640, 800), interpolation=cv2.INTER_NEAREST) > 0
     assert 1 - iou(enlarged, mask) < 0.7 * (1 - iou(by_pixels, mask))
     assert segment(large, SCAN).coverage is None
 
@@ -214,10 +214,10 @@ def test_a_small_picture_that_a_narrow_leaf_fills(iou, cols, light):
     leaf = np.zeros(image.shape[:2], np.uint8)
     cv2.ellipse(leaf, (4 * cols, 800), (round(3.6 * cols), 780), 0, 0, 360, 255, -1)
     image[leaf > 0] = (25, 35, 30)
-    found = segment(cv2.resize(image, (cols, 200), interpolation=cv2.INTER_AREA), SCAN)
-    assert found.confidence > 0.8
+    segmentation = segment(cv2.resize(image, (cols, 200), interpolation=cv2.INTER_AREA), SCAN)
+    assert segmentation.confidence > 0.8
     # The rim is a tenth of so narrow a leaf.
-    assert iou(found.mask, cv2.resize(leaf, (cols, 200), interpolation=cv2.INTER_AREA) > 127) > 0.95
+    assert iou(segmentation.mask, cv2.resize(leaf, (cols, 200), interpolation=cv2.INTER_AREA) > 127) > 0.95
 
 
 def test_the_shadow_of_a_pale_leaf_on_coloured_card(drawn_leaf, iou):
@@ -236,5 +236,5 @@ def test_dry_tips_beside_vivid_colours_are_leaf_and_shadows_are_not(iou, colour,
     red[180:] = whole[180:]
     image[whole > 0], image[red > 0] = colour, (45, 45, 150)
     image = np.clip(image + np.random.default_rng(0).normal(0, 2, image.shape), 0, 255).astype(np.uint8)
-    found = segment(image, SCAN_LIKE).mask
-    assert iou(found, (whole if is_leaf else red).astype(bool)) > TOLERANCE
+    found_mask = segment(image, SCAN_LIKE).mask
+    assert iou(found_mask, (whole if is_leaf else red).astype(bool)) > TOLERANCE

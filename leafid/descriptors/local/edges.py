@@ -25,7 +25,7 @@ _MIN_GRADIENT, _FULL_GRADIENT = 1.5, 40
 _SOBEL_GAIN = 16
 # Distance from the middle, in standard deviations of the focus, up to which patches are sampled.
 _FOCUS_REACH = 2
-# Of the values of a patch: the order in its mirror image, and 1 in its right half, -1 in its left half.
+# The order of a patch's values in its mirror image; and 1 for values in its right half, -1 for those in its left half.
 _MIRRORED = np.arange(SIFT_LENGTH).reshape(N_CELLS, N_CELLS, -1)[:, ::-1, order_orientations(1)].ravel()
 _RIGHT_OR_LEFT = np.tile(np.repeat(np.array([-1, 1], np.float32), SIFT_LENGTH // (2 * N_CELLS)), N_CELLS)
 
@@ -49,7 +49,7 @@ def extract_edge_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Gri
        doi:10.1023/B:VISI.0000029664.99615.94
     """
     grid = grid or Grid()
-    levels = list(grey.read_levels(grid.scales))
+    levels = list(grey.iterate_levels(grid.scales))
     if not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
     owners, points, directions = _sample_edges(levels, grid)
@@ -67,16 +67,12 @@ def extract_edge_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Gri
 class _Edges(NamedTuple):
     """The edges of a window of a picture at half size, with all of the window's gradients."""
 
-    #: int16 (h * w,): derivatives along rows and columns.
-    down: np.ndarray
-    right: np.ndarray
-    #: int (n,): pixels on edges at least a pixel away from the window's border.
-    pixels: np.ndarray
-    #: float (n,): the Gaussian of the focus at each.
-    focus: np.ndarray
-    #: Row and column of the window, and its width.
-    corner: tuple[int, int]
-    width: int
+    down: np.ndarray  # derivatives along rows, int16 (h * w,)
+    right: np.ndarray  # derivatives along columns, int16 (h * w,)
+    pixels: np.ndarray  # pixels on edges at least a pixel away from the window's border, int (n,)
+    focus: np.ndarray  # the Gaussian of the focus at each of these, float (n,)
+    corner: tuple[int, int]  # row and column of the window
+    width: int  # width of the window
 
 
 def _find_edges(level: Level, grid: Grid) -> _Edges:
@@ -111,37 +107,36 @@ def _sample_edges(levels: Sequence[Level], grid: Grid) -> tuple[np.ndarray, np.n
 
     Returns their levels, int (n,), and both, float32 (n, 2), rows and columns; directions are unit vectors.
     """
-    found = [_find_edges(level, grid) for level in levels]
-    sizes, counts = np.array([len(own.down) for own in found]), np.array([len(own.pixels) for own in found])
-    # One array for all levels: most of them are small.
-    down, right = np.concatenate([own.down for own in found]), np.concatenate([own.right for own in found])
-    pixels = np.concatenate([own.pixels for own in found])
+    downs, rights, edges, focus, corners, widths = zip(*(_find_edges(level, grid) for level in levels), strict=True)
+    sizes, counts = np.array([*map(len, downs)]), np.array([*map(len, edges)])
+    # All levels are joined, because most of them are small.
+    down, right, pixels = map(np.concatenate, (downs, rights, edges))
     starts = np.cumsum(sizes) - sizes
     if grid.max_patches:
-        lengths = _measure_lengths(down, right, pixels + np.repeat(starts, counts))
-        weights = np.sqrt(np.minimum(lengths, _FULL_GRADIENT * _SOBEL_GAIN))
-        weights *= np.concatenate([np.broadcast_to(own.focus, len(own.pixels)) for own in found])
+        strengths = _measure_lengths(down, right, pixels + np.repeat(starts, counts))
+        weights = np.sqrt(np.minimum(strengths, _FULL_GRADIENT * _SOBEL_GAIN))
+        weights *= np.concatenate([*map(np.broadcast_to, focus, counts)])
         number = max(grid.max_patches // grid.scales, 1)
         first = np.cumsum(counts) - counts
         chosen = [
             start + sample_by_weight(weights[start : start + count], min(number, count))
             for start, count in zip(first.tolist(), counts.tolist(), strict=True)
         ]
-        pixels, counts = pixels[np.concatenate(chosen)], np.array([len(own) for own in chosen])
+        pixels, counts = pixels[np.concatenate(chosen)], np.array([*map(len, chosen)])
     owners = np.repeat(np.arange(len(levels)), counts)
-    widths = np.array([own.width for own in found])[owners]
-    rows = pixels // widths
-    points = np.stack([rows, pixels - rows * widths], axis=1).astype(np.float32)
+    width = np.array(widths)[owners]
+    rows = pixels // width
+    points = np.stack([rows, pixels - rows * width], axis=1).astype(np.float32)
     pixels += starts[owners]
     gradients = np.stack([down.take(pixels), right.take(pixels)], axis=1).astype(np.float32)
     # A parabola through the gradients of three neighbours has its maximum near the edge.
     is_vertical = np.abs(gradients[:, 0]) > np.abs(gradients[:, 1])
-    steps = np.where(is_vertical, widths, 1)
-    before, own, after = (_measure_lengths(down, right, pixels + sign * steps) for sign in (-1, 0, 1))
-    shifts = (after - before) / (2 * np.maximum(2 * own - before - after, np.abs(after - before)) + 1)
+    steps = np.where(is_vertical, width, 1)
+    before, lengths, after = (_measure_lengths(down, right, pixels + sign * steps) for sign in (-1, 0, 1))
+    shifts = (after - before) / (2 * np.maximum(2 * lengths - before - after, np.abs(after - before)) + 1)
     points[np.arange(len(points)), 1 - is_vertical] += shifts
-    points += np.array([own.corner for own in found], np.float32)[owners]
-    return owners, 2 * points + np.float32(0.5), -gradients / own[:, None]
+    points += np.array(corners, np.float32)[owners]
+    return owners, 2 * points + np.float32(0.5), -gradients / lengths[:, None]
 
 
 def _measure_lengths(down: np.ndarray, right: np.ndarray, indices: np.ndarray) -> np.ndarray:

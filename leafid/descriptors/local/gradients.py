@@ -45,7 +45,7 @@ class Pyramid:
         """Number of channels of the picture."""
         return 1 if self.picture.ndim == 2 else int(self.picture.shape[2])
 
-    def read_levels(self, number: int) -> Iterator[Level]:
+    def iterate_levels(self, number: int) -> Iterator[Level]:
         """Yield at most that many levels, the largest first, that have room for a patch."""
         for index in range(number):
             if index == len(self._levels):
@@ -80,8 +80,8 @@ class Level:
         """
         rows, cols = (length // CELL * CELL for length in self.shape)
         framed = cv2.copyMakeBorder(self.picture, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)[: rows + 2, : cols + 2]
-        found = [_compute_cell_roots(_compute_gradient_planes(channel)) for channel in cv2.split(framed)]
-        return np.concatenate(found, axis=2) if len(found) > 1 else found[0]
+        roots = [_compute_cell_roots(_compute_gradient_planes(channel)) for channel in cv2.split(framed)]
+        return np.concatenate(roots, axis=2) if len(roots) > 1 else roots[0]
 
 
 def describe_turned_patches(
@@ -104,12 +104,12 @@ def describe_turned_patches(
     axes = np.stack([points + corners[owners], across, along], axis=2).transpose(1, 0, 2).copy()
     patches = np.empty((len(points), N_CELLS, N_CELLS, N_ORIENTATIONS), np.float32)
     for start in range(0, len(points), _BATCH_SIZE):
-        own = slice(start, start + _BATCH_SIZE)
-        rows, cols = (np.matmul(vectors[own], steps).reshape(side + 2, -1) for vectors in axes)
+        batch = slice(start, start + _BATCH_SIZE)
+        rows, cols = (np.matmul(vectors[batch], steps).reshape(side + 2, -1) for vectors in axes)
         strip = cv2.remap(canvas, cols, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=255)
         planes = _compute_gradient_planes(cv2.copyMakeBorder(strip, 0, 0, 0, 2, cv2.BORDER_REPLICATE))
-        found = _compute_cell_roots(planes).reshape(N_CELLS, -1, width // CELL, N_ORIENTATIONS)
-        patches[own] = found[:, :, :N_CELLS].transpose(1, 0, 2, 3)
+        cells = _compute_cell_roots(planes).reshape(N_CELLS, -1, width // CELL, N_ORIENTATIONS)
+        patches[batch] = cells[:, :, :N_CELLS].transpose(1, 0, 2, 3)
     return patches.reshape(-1, SIFT_LENGTH)
 
 

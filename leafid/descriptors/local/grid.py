@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from typing import Literal
 
 import cv2
 import numpy as np
 
-from leafid.descriptors.local.gradients import CELL, N_CELLS, N_ORIENTATIONS, SIFT_LENGTH, Pyramid, order_orientations
+from leafid.descriptors.local.gradients import (
+    CELL,
+    N_CELLS,
+    N_ORIENTATIONS,
+    SIFT_LENGTH,
+    Level,
+    Pyramid,
+    order_orientations,
+)
 from leafid.segmentation.result import downsample2
 
 # Symmetry k is turned counter-clockwise by k // 2 quarters, and then mirrored where k is odd.
@@ -38,9 +47,7 @@ class LocalFeatures:
     @classmethod
     def zeros(cls, number: int, length: int) -> LocalFeatures:
         """Make all-zero features of `length` values."""
-        return cls(
-            np.zeros((number, length), np.float32), np.zeros((number, 2), np.float32), np.zeros(number, np.float32)
-        )
+        return cls(*(np.zeros(shape, np.float32) for shape in ((number, length), (number, 2), number)))
 
 
 def concatenate_features(parts: Sequence[LocalFeatures]) -> LocalFeatures:
@@ -70,51 +77,48 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
     A descriptor of a picture with C channels has 128 C values: cell by cell, row by row, the 8 C of each. There are
     none where the picture is smaller than a patch.
     """
-    tables, candidates, sizes = [], [], []
-    shapes: list[tuple[int, int]] = []
-    coverages = None if region is None else Pyramid(region.view(np.uint8) * np.uint8(255)).read_levels(grid.scales)
-    for reduced in pyramid.read_levels(grid.scales):
-        n_rows, n_cols = reduced.cells.shape[:2]
-        tables.append(reduced.cells.reshape(n_rows * n_cols, -1))
-        coverage = next(coverages).picture if coverages else None
-        candidates.append(np.flatnonzero(_mark_covered(coverage, n_rows, n_cols, grid)))
-        shapes.append((n_rows, n_cols))
-        # The reduced picture's size in cells includes a remainder at its edge.
-        sizes.append(np.divide(reduced.shape, CELL))
-    if not tables:
+    levels = list(pyramid.iterate_levels(grid.scales))
+    if not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH * pyramid.n_channels)
+    regions: Iterable[Level | None] = repeat(None)
+    if region is not None:
+        regions = Pyramid(region.view(np.uint8) * np.uint8(255)).iterate_levels(grid.scales)
+    shapes = [reduced.cells.shape[:2] for reduced in levels]
+    candidates = [np.flatnonzero(_mark_covered(*pair, grid)) for pair in zip(regions, shapes, strict=False)]
     selected = _select_patches(candidates, shapes, grid)
-    level = np.repeat(np.arange(len(candidates)), [len(patches) for patches in candidates])[selected]
+    level = np.repeat(np.arange(len(levels)), [*map(len, candidates)])[selected]
     patches = np.concatenate(candidates)[selected]
     n_patch_cols = np.array([n_cols - N_CELLS + 1 for _, n_cols in shapes])[level]
     rows = patches // n_patch_cols
     cols = patches - rows * n_patch_cols
     starts = np.cumsum([0, *(n_rows * n_cols for n_rows, n_cols in shapes)])
     corner = starts[level] + rows * (n_patch_cols + N_CELLS - 1) + cols
-    # Indices of a patch's cells in the table of all, after that of its first.
+    # Distances of a patch's cells from its first cell, in the table of all cells.
     step = np.arange(N_CELLS)
     offsets = np.array([(n_cols * step[:, None] + step).ravel() for _, n_cols in shapes])
-    values = np.concatenate(tables).take(corner[:, None] + offsets[level], axis=0)
+    table = np.concatenate([reduced.cells.reshape(-1, reduced.cells.shape[2]) for reduced in levels])
+    values = table.take(corner[:, None] + offsets[level], axis=0)
     values = values.reshape(len(corner), SIFT_LENGTH * pyramid.n_channels)
-    sides = np.stack(sizes)
+    # The size of a reduced picture in cells includes a remainder at its edge.
+    sides = np.array([reduced.shape for reduced in levels]) / CELL
     positions = np.empty((len(corner), 2), np.float32)
     row, col = (rows + N_CELLS / 2) / sides[level, 0], (cols + N_CELLS / 2) / sides[level, 1]
     n_symmetries = N_SYMMETRIES if grid.symmetry == "turns" else 1
     for k in range(n_symmetries):
-        own = slice(k, None, n_symmetries)
-        positions[own].T[...] = _transform_positions(row[own], col[own], k)
+        selection = slice(k, None, n_symmetries)
+        positions[selection].T[...] = _transform_positions(row[selection], col[selection], k)
         if k:
-            values[own] = values[own].take(_order_values(k, pyramid.n_channels), axis=1)
+            values[selection] = values[selection].take(_order_values(k, pyramid.n_channels), axis=1)
     scales = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
     return LocalFeatures(values, positions, scales)
 
 
-def _mark_covered(coverage: np.ndarray | None, n_rows: int, n_cols: int, grid: Grid) -> np.ndarray:
-    """Mark the patches that the region covers as the grid demands; bool, one for every patch's corner."""
-    shape = (n_rows - N_CELLS + 1, n_cols - N_CELLS + 1)
-    if coverage is None:
+def _mark_covered(region: Level | None, n_cells: tuple[int, int], grid: Grid) -> np.ndarray:
+    """Mark the patches that the region covers as the grid demands; bool, one for the corner of each patch."""
+    shape = (n_cells[0] - N_CELLS + 1, n_cells[1] - N_CELLS + 1)
+    if region is None:
         return np.ones(shape, bool)
-    cells, window = downsample2(downsample2(coverage)), (N_CELLS, N_CELLS)
+    cells, window = downsample2(region.half), (N_CELLS, N_CELLS)
     total = cv2.boxFilter(cells, cv2.CV_32F, window, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
     total = total[: shape[0], : shape[1]]
     # Rounding loses up to half a grey level a cell: a patch that is covered exactly enough is kept.

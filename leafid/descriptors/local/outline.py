@@ -34,7 +34,7 @@ def extract_outline_sift(grey: Pyramid, region: np.ndarray | None = None, grid: 
     """
     grid = grid or Grid()
     contours = [] if region is None else _find_outlines(region)
-    levels = list(grey.read_levels(grid.scales))
+    levels = list(grey.iterate_levels(grid.scales))
     if not contours or not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
     outline, lengths = np.concatenate(contours), np.array([len(contour) for contour in contours])
@@ -72,8 +72,8 @@ def _sample_outlines(
     column.
     """
     starts = np.cumsum(lengths) - lengths
-    own = np.searchsorted(starts, chosen, side="right") - 1
-    first, length = starts[own], lengths[own]
+    contours = np.searchsorted(starts, chosen, side="right") - 1
+    first, length = starts[contours], lengths[contours]
     step = np.minimum(np.maximum(np.round(reach).astype(np.intp), 2), length // 4)
     chords = points[first + (chosen - first + step) % length] - points[first + (chosen - first - step) % length]
     return points[chosen], chords / np.maximum(np.hypot(chords[:, :1], chords[:, 1:]), np.float32(1e-6))

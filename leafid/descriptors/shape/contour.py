@@ -154,11 +154,11 @@ def _refine_contour(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Point
     indices = pixels[:, 1].astype(np.intp) * width + pixels[:, 0]
     # The empty border around the region keeps all neighbours inside the array.
     steps = np.array([0, -width, width, -1, 1])[:, None]
-    own, above, below, left, right = grey.ravel().take(indices + steps).astype(np.float64)
+    centre, above, below, left, right = grey.ravel().take(indices + steps).astype(np.float64)
     # Half the difference over two pixels is the slope.
     slope = np.stack([below - above, right - left]) / 2
     squares = slope[0] ** 2 + slope[1] ** 2
-    factor = (127.5 - own) / np.maximum(squares, 1.0)
+    factor = (127.5 - centre) / np.maximum(squares, 1.0)
     # The linear step is valid within a pixel only; in thin stalks the gradient vanishes.
     factor /= np.sqrt(np.maximum(factor * factor * squares, 1.0))
     contour: Points = (factor * slope).T + pixels[:, ::-1]

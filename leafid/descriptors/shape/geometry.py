@@ -15,29 +15,11 @@ RINGS = 12  # rings of the radial profile, of equal width from the centroid to `
 RING_LIMIT = 1.8  # outer radius of the radial profile, in √area; the last ring counts what lies beyond
 
 GEOMETRY_NAMES = (
-    "log_aspect_box",
-    "log_aspect_axes",
-    "eccentricity",
-    "solidity",
-    "convexity",
-    "circularity",
-    "log_perimeter",
-    "extent",
-    "rectangularity_hull",
-    "roundness",
-    "log_enclosing_diameter",
-    "log_thickness",
-    "sphericity",
-    "circularity_hull",
-    "log_parts",
-    "largest_part",
-    "holes_root",
-    "hull_centre_gap",
-    "log_length",
-    "log_width",
-    "tail_skewness",
-    "mirror_error_lengthwise",
-    "mirror_error_crosswise",
+    *("log_aspect_box", "log_aspect_axes", "eccentricity", "solidity", "convexity", "circularity"),
+    *("log_perimeter", "extent", "rectangularity_hull", "roundness", "log_enclosing_diameter"),
+    *("log_thickness", "sphericity", "circularity_hull", "log_parts", "largest_part", "holes_root"),
+    *("hull_centre_gap", "log_length", "log_width", "tail_skewness"),
+    *("mirror_error_lengthwise", "mirror_error_crosswise"),
     *(f"width_{kind}_{index + 1}" for kind in ("sum", "difference") for index in range(WIDTHS // 2)),
     *(f"ring_{index + 1}" for index in range(RINGS)),
 )
@@ -62,7 +44,7 @@ def measure_geometry(shape: Shape) -> NDArray[np.float32]:
     radius = cv2.minEnclosingCircle(hull.astype(np.float32))[1]
     # The region's inside is measured at half or a quarter of its size.
     moments = cv2.moments(shape.half)
-    # From pixels of the half size to those of the contour.
+    # The contour counts in pixels of the full size.
     centre = 2 * np.array([moments["m01"], moments["m10"]]) / moments["m00"] + 0.5
     along, across, lengthwise, crosswise = _find_axes(moments)
     thickest = _measure_inner_radius(shape)
@@ -111,7 +93,7 @@ def _find_centroid(polygon: Points) -> Vector:
 
 def _find_axes(moments: Mapping[str, float]) -> tuple[Vector, Vector, float, float]:
     """Find the directions (row, column) along and across the main axis, and the standard deviations along them."""
-    # A pixel has an extent of its own (variance 1/12), which gives a one-pixel line a width.
+    # A pixel itself has an extent (variance 1/12), which gives a one-pixel line a width.
     spread = np.array([[moments["mu02"], moments["mu11"]], [moments["mu11"], moments["mu20"]]]) / moments["m00"]
     variances, axes = np.linalg.eigh(spread + np.eye(2) / 12)
     along, across = axes[:, 1], axes[:, 0]

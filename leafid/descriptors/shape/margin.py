@@ -20,17 +20,8 @@ _BLOCKS = 128  # stretches of the outline that wide smoothings average; divides 
 LOBES = 8  # number of listed sinuses, the deepest ones
 _SINUS_DEPTHS = (0.02, 0.05, 0.1, 0.2)  # depths in √area above which sinuses are counted
 _KINDS = (
-    "log_depth",
-    "skewness",
-    "kurtosis",
-    "log_number",
-    "log_height",
-    "height_spread",
-    "spacing_spread",
-    "direction",
-    "local_low",
-    "local_middle",
-    "local_high",
+    *("log_depth", "skewness", "kurtosis", "log_number", "log_height", "height_spread", "spacing_spread"),
+    *("direction", "local_low", "local_middle", "local_high"),
 )
 
 TEETH_NAMES = (
@@ -151,7 +142,7 @@ def _average_blocks(signals: Signals) -> Signals:
 
 
 def smooth_closed(signals: Signals, sigmas: tuple[float, ...]) -> Signals:
-    """Smooth each row, a closed signal, by a standard deviation of its own."""
+    """Smooth each row, a closed signal, by its standard deviation."""
     count = signals.shape[1]
     return np.fft.irfft(np.fft.rfft(signals) * _make_gains(count, sigmas), n=count).astype(np.float32, copy=False)
 

@@ -54,7 +54,7 @@ def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
     side_before, side_after = measure_lengths(before), measure_lengths(after)
     angle = np.arctan2(np.abs(cross), product.real) / np.pi
     longer = np.maximum(side_before, side_after)
-    # Where the two ends meet, the height's own error exceeds the chord; the sides bound the height.
+    # Where the two ends meet, the error of the height exceeds the chord; the sides bound the height.
     height = np.clip(cross / chord, -longer, longer)
     return {
         "area": cross / (2 * arc**2),

@@ -7,15 +7,11 @@ from numpy.typing import NDArray
 HUE_BINS = 18
 CHROMA_BINS = 8
 CHROMA_LIMIT = 0.4  # distance from grey, in log chromaticity, at which the outer bins end
-_MOMENTS = ("mean", "deviation", "skewness")
+_CHANNELS = ("l", "a", "b", "red_green", "yellow_blue", "brightness")
 _MAX_SAMPLES = 10_000
 
 COLOUR_NAMES = (
-    *(
-        f"{channel}_{moment}"
-        for channel in ("l", "a", "b", "red_green", "yellow_blue", "brightness")
-        for moment in _MOMENTS
-    ),
+    *(f"{channel}_{moment}" for channel in _CHANNELS for moment in ("mean", "deviation", "skewness")),
     *(f"hue_{round(360 * k / HUE_BINS)}" for k in range(HUE_BINS)),
     *(f"log_{ratio}_bin{k + 1}" for ratio in ("red_green", "blue_green") for k in range(CHROMA_BINS)),
     "clipped",
@@ -54,19 +50,13 @@ def measure_colour(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> NDArra
     brightness = unit.mean(axis=1)
     clipped = ((pixels == 0) | (pixels == 255)).any(axis=1).mean()
     relative_spread = brightness.std() / max(float(brightness.mean()), 1 / 255)
-    return np.concatenate(
-        [
-            _compute_moments(lab),
-            _compute_moments(opponent),
-            _compute_hue_histogram(unit),
-            _compute_chromaticity_histograms(unit),
-            [clipped, relative_spread],
-        ]
-    ).astype(np.float32)
+    moments = [*_compute_moments(lab), *_compute_moments(opponent)]
+    histograms = [*_compute_hue_histogram(unit), *_compute_chromaticity_histograms(unit)]
+    return np.array([*moments, *histograms, clipped, relative_spread], np.float32)
 
 
 def _compute_moments(channels: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Mean, standard deviation and skewness of each column, channel by channel."""
+    """Compute mean, standard deviation and skewness of each column, channel by channel."""
     channels = channels.astype(np.float64)
     mean, deviation = channels.mean(axis=0), channels.std(axis=0)
     cubes = ((channels - mean) ** 3).mean(axis=0)

@@ -77,8 +77,8 @@ def compute_fourier_features(counts: NDArray[np.integer]) -> NDArray[np.float32]
 
     A turn of the picture by 45° shifts the codes of n ones by one bin along their row of the histogram; the magnitudes
     of the row's discrete Fourier transform stay. For n = 1 … 7 the features are the magnitudes of harmonics 0 … 4; then
-    the shares of no ones, ones only and the rest. All lie in 0 … 1 and are relative to the number of codes; zeros where
-    there are none.
+    the shares of no ones, ones only and all other codes. All lie in 0 … 1 and are relative to the number of codes;
+    without codes they are 0.
 
     References
     ----------
@@ -152,4 +152,4 @@ def count_codes(padded: NDArray[np.int16], centres: NDArray[np.intp], scale: Sca
     np.greater_equal(magnitudes, mean, out=planes[1])
     # Packing bits by NumPy takes thirty times as long as combining whole planes.
     codes = np.bitwise_or.reduce(planes * _BITS, axis=1)
-    return np.stack([np.bincount(own, minlength=2**POINTS) for own in codes])
+    return np.stack([np.bincount(plane, minlength=2**POINTS) for plane in codes])

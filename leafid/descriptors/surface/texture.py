@@ -56,7 +56,7 @@ class TexturedLeaf:
 
     The leaf, best without its petiole, is resized to one area, so that all radii are relative to √area. A pixel of the
     leaf is interior when it lies farther from the edge than the scale's radius, so that its whole ring is leaf, and
-    border otherwise. Each part has 76 values a scale, and needs `leafid.learning.linear.apply_chi2_map` before a
+    border otherwise. Each part has 76 values a scale, and needs `leafid.learning.feature_maps.apply_chi2_map` before a
     linear classifier.
 
     References
@@ -96,12 +96,12 @@ class TexturedLeaf:
 
     @cached_property
     def interior_centres(self) -> list[NDArray[np.intp]]:
-        """For every scale, those whose ring lies inside the leaf; the many pixels of the interior are thinned out."""
+        """For every scale, the pixels whose ring lies inside the leaf; they are thinned out, as there are many."""
         centres = []
         for scale in self._scales:
             insides = self._insides[scale.level]
-            every = 1 + cv2.countNonZero(insides[0]) // MAX_CENTRES
-            centres.append(every * np.flatnonzero(insides[scale.straight].view(bool).ravel()[::every]))
+            step = 1 + cv2.countNonZero(insides[0]) // MAX_CENTRES
+            centres.append(step * np.flatnonzero(insides[scale.straight].view(bool).ravel()[::step]))
         return centres
 
     def compute_features(self, plane: Plane, centres: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:

@@ -36,7 +36,7 @@ def measure_veins(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> Values:
 
     On a ridge of width σ, the second derivative across it, of the picture smoothed with σ, is large: the larger
     eigenvalue of the Hessian times σ². Light ridges (veins that shine or transmit light) and dark ones (furrows) are
-    counted separately. The slow shading is subtracted from the grey values, and the rest divided by its standard
+    counted separately. The slow shading is subtracted from the grey values, and the difference divided by its standard
     deviation inside the leaf, so that light and contrast of the picture hardly matter.
 
     References

@@ -71,8 +71,8 @@ def walk_pictures(root: Path) -> Iterator[Path]:
 
 def find_sections(folder: Path) -> list[tuple[str | None, Path]]:
     """Return the folders called train, val and test with their parts, or the folder itself if it has none."""
-    found = [(part, own) for own in list_folders(folder) if (part := parse_part(own.name))]
-    return sorted(found, key=lambda own: _PART_ORDER.index(own[0])) or [(parse_part(folder.resolve().name), folder)]
+    parts = [(part, path) for path in list_folders(folder) if (part := parse_part(path.name))]
+    return sorted(parts, key=lambda entry: _PART_ORDER.index(entry[0])) or [(parse_part(folder.resolve().name), folder)]
 
 
 def parse_part(word: str) -> str | None:

@@ -35,7 +35,7 @@ _LIKE_PLANTS = re.compile(_PLANT_WORDS + "(id|nos?|nr|num|number|code|name|key|t
 # What programs write for an empty cell, in small letters.
 _EMPTY_WORDS = {"-", "--", "?", "na", "n.a.", "n/a", "#n/a", "#ref!", "#name?"}
 _EMPTY_WORDS |= {"<na>", "nan", "nat", "none", "null", r"\n"}
-# In a quoted cell: a line break, and one after which a picture is named, as by the next row if a quote isn't closed.
+# A line break in a quoted cell; and one before the name of a picture, where a quote isn't closed and a row begins.
 _LINE_BREAK = re.compile(r"[\r\n]")
 _NEXT_ROW = re.compile(rf"[\r\n][^\r\n]*(?:{'|'.join(map(re.escape, sorted(PICTURE_ENDINGS)))})", re.IGNORECASE)
 _TABLE_NAMES = {"metadata.csv", "labels.csv", "annotations.csv"}
@@ -148,11 +148,11 @@ def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[
             except LeafidError as error:
                 problems.add(row.line, f"{row.file}: {error}")
     if lost:
-        found = f"found none for {len(lost)} of {len(rows)} ({lost[0]!r}, first); they are ignored"
-        remarks.append(f"{source}: expected a picture below {root} for every row, {found}")
+        ignored = f"found none for {len(lost)} of {len(rows)} ({lost[0]!r}, first); they are ignored"
+        remarks.append(f"{source}: expected a picture below {root} for every row, {ignored}")
     if left := [picture for picture in pictures if picture.file.parent not in used]:
-        found = f"{count_noun(len(left), 'picture')} in folders that it lacks are left out, {left[0].file} first"
-        remarks.append(f"{source}: {found}")
+        count = count_noun(len(left), "picture")
+        remarks.append(f"{source}: {count} in folders that it lacks are left out, {left[0].file} first")
     return [picture for picture in changed if picture.file.parent in used], remarks
 
 
@@ -160,9 +160,9 @@ def get_relative_path(file: Path, root: Path) -> PurePosixPath:
     """Return the path of a file below a folder; of a file elsewhere its absolute path. It is in Unicode form NFC."""
     # Path.resolve raises an error for a link to itself.
     for convert in (os.fspath, os.path.abspath, os.path.realpath):
-        own, base = Path(convert(file)), Path(convert(root))
-        if own.is_relative_to(base):
-            return PurePosixPath(unicodedata.normalize("NFC", own.relative_to(base).as_posix()))
+        path, base = Path(convert(file)), Path(convert(root))
+        if path.is_relative_to(base):
+            return PurePosixPath(unicodedata.normalize("NFC", path.relative_to(base).as_posix()))
     return PurePosixPath(unicodedata.normalize("NFC", file.absolute().as_posix()))
 
 
@@ -229,5 +229,5 @@ def apply_pattern(
             raise LeafidError(f"{picture.file}: {error}") from None
     if not unmatched:
         return changed, []
-    found = f"found it in {len(pictures) - len(unmatched)} of {len(pictures)}; {unmatched[0]} has no {field}"
-    return changed, [f"{root}: expected the pattern {pattern.pattern!r} in every path, {found}"]
+    matches = f"found it in {len(pictures) - len(unmatched)} of {len(pictures)}; {unmatched[0]} has no {field}"
+    return changed, [f"{root}: expected the pattern {pattern.pattern!r} in every path, {matches}"]
