@@ -60,10 +60,7 @@ def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
 
 
 def average_answers(pictures: Sequence[Picture], top1: ArrayLike, top5: ArrayLike) -> dict[str, float]:
-    """Average over pictures how often, 0 to 1 each, their species is named first and among the first five.
-
-    The scores are those of `SCORE_TITLES`.
-    """
+    """Compute the scores of `SCORE_TITLES` from whether each picture's species is first and among five, 0 to 1."""
     plants = [picture.group for picture in pictures]
     return {
         "S": average_score(top1, [picture.author or "" for picture in pictures], plants),

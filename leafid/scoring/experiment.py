@@ -175,7 +175,8 @@ def make_experiment_table(cells: Sequence[GridCell], bootstrap: Bootstrap) -> Ta
     # What all rows share is in the title.
     shared = [key for key in ("collection", "type", "protocol") if len({record[key] for record in records}) == 1]
     title = ", ".join(str(records[0][key]) for key in shared)
-    columns = [key for key in records[0] if key not in shared]
+    columns = [heading for heading in records[0] if heading not in shared]
+    rows = [[record[heading] for heading in columns] for record in records]
     seeds = {seed for cell in cells for seed, _ in cell.ranks}
     notes = [
         f"scores: means over {count_noun(len(seeds), 'seed')}; low, high: {100 * bootstrap.confidence:g}% interval, "
@@ -183,7 +184,7 @@ def make_experiment_table(cells: Sequence[GridCell], bootstrap: Bootstrap) -> Ta
         f"difference: of top-1 from {cells[0].recipe}; p: paired randomisation over plants, Holm's correction within a "
         "test",
     ]
-    return Table.from_records(f"Experiment: {title}" if title else "Experiment", columns, records, notes)
+    return Table(f"Experiment: {title}" if title else "Experiment", columns, rows, notes)
 
 
 def _score_block(cells: Sequence[GridCell], bootstrap: Bootstrap) -> Iterator[dict[str, Cell]]:
@@ -198,15 +199,15 @@ def _score_block(cells: Sequence[GridCell], bootstrap: Bootstrap) -> Iterator[di
     ranks, known = ranks[..., is_scored], known[:, is_scored]
     scored = [picture for picture, is_kept in zip(pictures.values(), is_scored, strict=True) if is_kept]
     n_scored, plants = len(scored), encode([picture.group for picture in scored])
-    # Each recipe scores a picture by the share of the seeds in which the picture's species is known to any recipe.
+    # A picture's score is the share of correct answers over the seeds with which any recipe knows its species.
     top1, top5 = (top_k_scores(ranks, k).sum(axis=1) / known.sum(axis=0) for k in (1, 5))
     p_values = [randomisation_test((scores - top1[0]) / n_scored, plants, seed=bootstrap.seed) for scores in top1[1:]]
     for cell, is_first, is_in_top5, p in zip(cells, top1, top5, [None, *correct_holm(p_values).tolist()], strict=True):
         weighted = WeightedScore(is_first, np.full(n_scored, 1 / n_scored), np.zeros(n_scored, np.intp), plants)
         samples = bootstrap_scores([weighted], int(plants.max()) + 1, bootstrap)
         low, high = (None, None) if samples is None else bootstrap.compute_interval(samples[0])
-        scores = average_answers(scored, is_first, is_in_top5)
-        scores |= {"pictures": n_scored, "unseen": len(pictures) - n_scored}
+        counts = {"pictures": n_scored, "unseen": len(pictures) - n_scored}
+        scores = average_answers(scored, is_first, is_in_top5) | counts
         yield {
             **{key: getattr(cell, key) for key in ("collection", "type", "protocol", "recipe")},
             **title_scores(scores, low={"top1": low}, high={"top1": high}),

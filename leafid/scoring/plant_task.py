@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError
+from leafid.grouping import group_by
 from leafid.metrics.averages import index_plants, top_k_scores
 from leafid.pictures.names import parse_genus
 from leafid.pictures.picture import AcquisitionType
@@ -30,7 +31,6 @@ MEAN_OF_TYPES, ALL = "mean of types", "all pictures"
 TYPE_ORDER = (*map(str, AcquisitionType), UNKNOWN)
 #: The ways to average pictures: over authors and their plants, over plants, over pictures.
 AVERAGES = ("S", "plants", "pictures")
-_NO_INTERVAL = (float("nan"), float("nan"))
 
 
 def inverse_rank_scores(rank: ArrayLike) -> NDArray[np.float64]:
@@ -54,7 +54,7 @@ def weigh_in_groups(
     """
     names = np.asarray(plants)
     groups = np.asarray(authors) if average == "S" else np.zeros(len(names), np.intp)
-    # Each picture counts by itself, as if it showed a plant that no other picture shows.
+    # In a mean over pictures each one counts as if it showed a plant by itself.
     owners, plant = index_plants(groups, np.arange(len(names)) if average == "pictures" else names)
     pictures_of_plant, plants_of_group = np.bincount(plant), np.bincount(owners)
     return 1 / (plants_of_group[owners][plant] * pictures_of_plant[plant]), owners[plant]
@@ -226,10 +226,9 @@ def _score_parts(
     counted = [part[run.covered[part]] if options.leave_out_missing else part for part in parts]
     plants = truth.encode("plant")[1]
     drawn = np.unique(plants[np.concatenate(counted)])
+    drawn_index = np.searchsorted(drawn, plants)
     weighted = [
-        WeightedScore(
-            run.score_pictures(metric)[part], *metric.weigh(truth, part), np.searchsorted(drawn, plants[part])
-        )
+        WeightedScore(run.score_pictures(metric)[part], *metric.weigh(truth, part), drawn_index[part])
         for metric in options.metrics
         for part in counted
     ]
@@ -240,7 +239,7 @@ def _score_parts(
     resampled = None if samples is None else _average_parts(samples.reshape(*shape, -1))
     scores = [[mean] for mean in means.tolist()]
     for index in shown:
-        scores[index] += _NO_INTERVAL if resampled is None else options.bootstrap.compute_interval(resampled[index])
+        scores[index] += [np.nan] * 2 if resampled is None else options.bootstrap.compute_interval(resampled[index])
     return (sum(map(len, counted)), missing, len(drawn)), scores
 
 
@@ -260,10 +259,9 @@ def select_types(truth: GroundTruth, acquisition_type: str | None = None) -> dic
 def _split_by(truth: GroundTruth, group: str) -> dict[str, list[NDArray[np.intp]]]:
     """Split the pictures into the groups of a score table: the parts over which each one's scores are averaged."""
     if group != "type":
-        names, index = truth.encode("official_plant" if group == "plant" else group)
-        order = np.argsort(index, kind="stable")
-        parts = np.split(order, np.searchsorted(index[order], np.arange(1, len(names))))
-        return {name: [part] for name, part in zip(names, parts, strict=True)}
+        column = getattr(truth, "official_plant" if group == "plant" else group)
+        parts = group_by(range(len(truth)), column.__getitem__)
+        return {name: [np.array(parts[name])] for name in sorted(parts)}
     types = select_types(truth)
     if len(types) == 1:
         return {ALL if name == UNKNOWN else name: [indices] for name, indices in types.items()}

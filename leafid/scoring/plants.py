@@ -77,11 +77,10 @@ def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures
     """
     run.check_probabilities()
     run.check_order()
-    predictions, picture, _ = truth.locate(run)
+    located, picture, _ = truth.locate(run)
     table = np.zeros((len(truth), len(run.species)))
     # The least difference that makes the better rank win between equal scores; what is listed wins over what isn't.
-    probability = np.maximum(predictions.score, _LISTED) * (1 - 1e-12 * predictions.rank)
-    table[picture, predictions.species_index] = probability
+    table[picture, located.species_index] = np.maximum(located.score, _LISTED) * (1 - 1e-12 * located.rank)
     labels = find_indices(truth.species, run.species).tolist()
     by_type: dict[str, list[PlantPictures]] = {type_: [] for type_ in sorted(set(truth.type))}
     plants = group_by(range(len(truth)), lambda index: (truth.type[index], truth.plant[index]))

@@ -45,7 +45,7 @@ class Run:
     #: and `species`.
     picture_index: NDArray[np.int32]
     species_index: NDArray[np.int32]
-    #: int32 (N,).
+    #: int32 (N,): 1 for the best.
     rank: NDArray[np.int32]
     #: float64 (N,): finite; higher is more confident.
     score: NDArray[np.float64]

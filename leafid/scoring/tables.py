@@ -1,12 +1,10 @@
 """Tables, written as text, CSV, JSON or LaTeX; and the list of all metrics."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,13 +31,6 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     #: What a reader has to know as well: seeds, what was left out.
     notes: Sequence[str] = ()
-
-    @classmethod
-    def from_records(
-        cls, title: str, columns: Sequence[str], records: Iterable[Mapping[str, Cell]], notes: Sequence[str] = ()
-    ) -> Table:
-        """Make a table of records, each with cells by heading; a cell that a record lacks is empty."""
-        return cls(title, columns, [[record.get(column) for column in columns] for record in records], notes)
 
 
 def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:

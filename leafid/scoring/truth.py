@@ -54,8 +54,7 @@ class GroundTruth:
     #: ``scan``, ``scan-like``, ``photo``.
     type: tuple[str, ...]
     author: tuple[str, ...]
-    #: The plants of the score S: as in the official scorer, an author's pictures of unknown plants show one plant,
-    #: `UNKNOWN`.
+    #: The plants of S: as in the official scorer, an author's pictures of unknown plants show one plant, `UNKNOWN`.
     official_plant: tuple[str, ...]
     #: The plants that are counted, resampled and fused: each picture of an unknown plant shows a plant by itself.
     plant: tuple[str, ...]
@@ -212,9 +211,9 @@ def read_ground_truth(
         )
     more = read_and_warn(taxonomy).pictures if taxonomy else ()
     known = collect_known_names([*more, *collection.pictures], [*_read_species_list(folder), *listed])
-    if listed:
-        return make_ground_truth(_select_listed(collection.pictures, listed, source), known, source=str(source))
-    return make_ground_truth(select_scored(collection.pictures, part, source=str(source)), known, source=str(source))
+    pictures: Sequence[Picture] = collection.pictures
+    pictures = _select_listed(pictures, listed, source) if listed else select_scored(pictures, part, source=str(source))
+    return make_ground_truth(pictures, known, source=str(source))
 
 
 def read_known_names(path: str | os.PathLike[str], **reading: str | None) -> KnownNames:

@@ -144,16 +144,18 @@ def _report(answers: list[FoldAnswers], options: Options, environment: Environme
 
 def _make_score_table(groups: Mapping[str, Sequence[FoldAnswers]]) -> Table:
     """Tabulate `cross_validated_scores` by the name of the group; counts of pictures are means over the seeds."""
-    records = []
+    titles = [title + word for title in SCORE_TITLES.values() for word in ("", " sd")]
+    columns = ["type", *titles, "pictures", "left out"]
+    rows = []
     for name, folds in groups.items():
         scores = cross_validated_scores(folds)
         repeats = scores.pop("repeats")
         means = {count: round(np.mean([repeat[count] for repeat in repeats])) for count in ("pictures", "unseen")}
         means |= {key: score["mean"] for key, score in scores.items()}
-        records.append({"type": name, **title_scores(means, sd={key: s["fold_sd"] for key, s in scores.items()})})
-    titles = [title + word for title in SCORE_TITLES.values() for word in ("", " sd")]
+        record = title_scores(means, sd={key: score["fold_sd"] for key, score in scores.items()})
+        rows.append([name, *(record.get(heading) for heading in columns[1:])])
     notes = ["means over seeds; sd: standard deviation over all folds", "left out: no training picture of the species"]
-    return Table.from_records("Held-out scores", ["type", *titles, "pictures", "left out"], records, notes)
+    return Table("Held-out scores", columns, rows, notes)
 
 
 def _format_scores(table: Table) -> str:

@@ -21,7 +21,7 @@ EARTH_RADIUS = 6137.0
 class Detections(NamedTuple):
     """All detections of one concept."""
 
-    #: float array (N,).
+    #: float array (N,): how sure each detection is.
     confidence: np.ndarray
     #: int array (N,): index of the true box (or picture) that each detection overlaps most, -1 for none.
     claims: np.ndarray

@@ -62,15 +62,13 @@ def read_mask_pairs(truth: str | os.PathLike[str], result: str | os.PathLike[str
         raise LeafidError(f"{result}: expected {OBJECTS_FILE} beside both or neither of truth and result, found one")
     for picture, true_file in true_files.items():
         mask = read_label_mask(true_file)
-        objects: list[BoxedObject] = []
-        if picture in files:
-            result_mask = read_label_mask(files[picture])
-            if result_mask.shape != mask.shape:
-                raise LeafidError(
-                    f"{files[picture]}: expected a mask of {mask.shape[1]}x{mask.shape[0]} pixels, "
-                    f"found {result_mask.shape[1]}x{result_mask.shape[0]}"
-                )
-            objects = make_objects(result_mask, files[picture], names)
+        result_mask = read_label_mask(files[picture]) if picture in files else np.zeros_like(mask)
+        if result_mask.shape != mask.shape:
+            raise LeafidError(
+                f"{files[picture]}: expected a mask of {mask.shape[1]}x{mask.shape[0]} pixels, "
+                f"found {result_mask.shape[1]}x{result_mask.shape[0]}"
+            )
+        objects = make_objects(result_mask, files.get(picture, true_file), names)
         yield ObjectPair(picture, make_objects(mask, true_file, true_names), objects)
 
 
