@@ -62,16 +62,16 @@ def average_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> f
     >>> average_score([1, 0, 1, 0], ["ann", "ann", "ann", "bob"], ["a", "a", "b", "c"])
     0.375
     """
-    owners, unit = index_plants(authors, plants)
-    return accuracy_score(average_by_group(average_by_group(values, unit), owners))
+    owners, plant = index_plants(authors, plants)
+    return accuracy_score(average_by_group(average_by_group(values, plant), owners))
 
 
-def per_plant_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> float:
+def per_plant_score(values: ArrayLike, plants: ArrayLike) -> float:
     """Average over plants the mean of each plant's pictures, whoever took them; NaN without pictures.
 
     Examples
     --------
-    >>> per_plant_score([1, 0, 1, 0], ["ann", "bob", "ann", "bob"], ["a", "a", "b", "c"])
+    >>> per_plant_score([1, 0, 1, 0], ["a", "a", "b", "c"])
     0.5
     """
     return accuracy_score(average_by_group(values, encode(plants)))
@@ -84,8 +84,8 @@ def index_plants(authors: ArrayLike, plants: ArrayLike) -> tuple[NDArray[np.intp
     """
     plant_index = encode(plants)
     width = plant_index.max(initial=0) + 1
-    pairs, unit = np.unique(encode(authors) * width + plant_index, return_inverse=True)
-    return pairs // width, unit
+    pairs, plant_of_picture = np.unique(encode(authors) * width + plant_index, return_inverse=True)
+    return pairs // width, plant_of_picture
 
 
 def encode(entries: ArrayLike) -> NDArray[np.intp]:

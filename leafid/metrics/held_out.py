@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from leafid.metrics.averages import accuracy_score, average_score, per_plant_score, top_k_scores
 from leafid.pictures.picture import Picture
@@ -18,11 +20,10 @@ SCORE_TITLES = {"S": "S", "top1": "top-1", "top5": "top-5", "per_plant": "per-pl
 class HeldOutAnswers:
     """Species probabilities of labelled pictures, each by classifiers that were trained without the picture's plant."""
 
-    #: Of the identifier's own type; a sample of the plants in a large collection.
+    #: All are of the identifier's type; of a large collection they are those of a sample of its plants.
     pictures: list[Picture]
-    #: float64 (n, n_species).
+    #: float64 (n, n_species), with a column for each of `species`.
     probabilities: np.ndarray
-    #: The columns.
     species: tuple[str, ...]
     #: bool (n,): whether another plant of the picture's species was trained on; otherwise the answer can't be correct.
     is_known: np.ndarray
@@ -49,22 +50,33 @@ def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
     The scores are ``S``, ``top1``, ``top5`` and ``per_plant``, from 0 to 1, without a picture of known species none;
     ``pictures`` is the number of pictures scored, ``unseen`` that of those left out because their species is unknown.
     """
-    known = [own.select_known() for own in answers]
-    pictures = [picture for own in known for picture in own.pictures]
-    counts = {"pictures": len(pictures), "unseen": sum(len(own.pictures) for own in answers) - len(pictures)}
+    known = [fold.select_known() for fold in answers]
+    pictures = [picture for fold in known for picture in fold.pictures]
+    counts = {"pictures": len(pictures), "unseen": sum(len(fold.pictures) for fold in answers) - len(pictures)}
     if not pictures:
         return dict(counts)
-    rank = np.concatenate([rank_labels(own) for own in known])
-    authors = [picture.author or "" for picture in pictures]
+    rank = np.concatenate([rank_labels(fold) for fold in known])
+    return average_answers(pictures, top_k_scores(rank), top_k_scores(rank, 5)) | counts
+
+
+def average_answers(pictures: Sequence[Picture], top1: ArrayLike, top5: ArrayLike) -> dict[str, float]:
+    """Compute the scores of `SCORE_TITLES` from whether each picture's species is first and among five, 0 to 1."""
     plants = [picture.group for picture in pictures]
-    is_first = top_k_scores(rank)
     return {
-        "S": average_score(is_first, authors, plants),
-        "top1": accuracy_score(is_first),
-        "top5": accuracy_score(top_k_scores(rank, 5)),
-        "per_plant": per_plant_score(is_first, authors, plants),
-        **counts,
+        "S": average_score(top1, [picture.author or "" for picture in pictures], plants),
+        "top1": accuracy_score(top1),
+        "top5": accuracy_score(top5),
+        "per_plant": per_plant_score(top1, plants),
     }
+
+
+def title_scores(scores: Mapping[str, Any], **spreads: Mapping[str, float | None]) -> dict[str, Any]:
+    """Name held-out scores as tables do, each followed by what is known of its spread: ``sd`` becomes "top-1 sd"."""
+    titled = {"pictures": scores["pictures"], "left out": scores["unseen"]}
+    for name, title in SCORE_TITLES.items():
+        titled[title] = scores.get(name)
+        titled |= {f"{title} {word}": values[name] for word, values in spreads.items() if name in values}
+    return titled
 
 
 def rank_labels(answers: HeldOutAnswers) -> np.ndarray:
@@ -72,5 +84,5 @@ def rank_labels(answers: HeldOutAnswers) -> np.ndarray:
 
     Equally likely species rank in the order of the columns.
     """
-    is_own = np.argsort(-answers.probabilities, axis=1, kind="stable") == answers.labels[:, None]
-    return np.where(is_own.any(axis=1), is_own.argmax(axis=1) + 1, 0)
+    is_label = np.argsort(-answers.probabilities, axis=1, kind="stable") == answers.labels[:, None]
+    return np.where(is_label.any(axis=1), is_label.argmax(axis=1) + 1, 0)

@@ -40,7 +40,7 @@ def path_error(
             state = DONT_KNOW_ERROR if answered == WILDCARD else WRONG_ERROR
         is_forgiven = state == DONT_KNOW_ERROR and label == unspecified
         error += 0.0 if is_forgiven else weight * state
-        # Added up in the same order as the error, which sum() doesn't guarantee: all wrong is exactly 1.
+        # The total is added up in the same order as the error, unlike by sum(), so that all wrong is exactly 1.
         total += weight
     return error / total
 

@@ -67,7 +67,7 @@ def collect_first_species(runs: Iterable[Run], truth: GroundTruth) -> dict[str, 
         confidence[picture] = first.score
         is_correct[picture] = species == truth.encode("species")[1][picture]
         for type_, indices in select_types(truth).items():
-            plants = [truth.unit[index] for index in indices]
+            plants = [truth.plant[index] for index in indices]
             named[f"{run.name}, {type_}"] = FirstSpecies(confidence[indices], is_correct[indices], plants)
     return named
 

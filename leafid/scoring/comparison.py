@@ -27,7 +27,7 @@ def make_comparison_table(
 
     p is two-sided, by paired randomisation over plants; a picture that a run lacks counts 0.
     """
-    weights, plants = weigh_pictures(truth, metric, acquisition_type), truth.encode("unit")[1]
+    weights, plants = weigh_pictures(truth, metric, acquisition_type), truth.encode("plant")[1]
     counted = np.flatnonzero(weights)
     values = [run.score_pictures(metric) for run in runs]
     parts = [(weights * value)[counted] for value in values]

@@ -130,8 +130,8 @@ def _to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
         made = [read_run(file, truth.known) for file in _list_values("runs", runs, str, os.PathLike)]
     names = [run.name for run in made]
     if len(set(names)) < len(names) or not names:
-        found = ", ".join(map(str, names)) or "none"
-        raise UsageError(f"expected runs with names that differ, found {found}; give a mapping by name")
+        listed = ", ".join(map(str, names)) or "none"
+        raise UsageError(f"expected runs with names that differ, found {listed}; give a mapping by name")
     return made
 
 

@@ -14,8 +14,8 @@ from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, load_recipe, parse_recipe
 from leafid.grouping import count_noun, group_by
-from leafid.metrics.averages import average_score, per_plant_score
-from leafid.metrics.held_out import rank_labels
+from leafid.metrics.averages import encode, top_k_scores
+from leafid.metrics.held_out import average_answers, rank_labels, title_scores
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.protocols import Protocol
 from leafid.schema import parse_toml
@@ -32,10 +32,10 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str = ""
     base: str = "default"
-    #: Experts to keep, all by default, and to leave out.
+    #: The experts to keep, all by default, and those to leave out.
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    #: Keys of the recipe, and of experts by their names; ``"*"`` is all of them.
+    #: Changed keys of the recipe, and of experts by their names; ``"*"`` stands for all experts.
     keys: dict[str, Any] = {}
     expert_keys: dict[str, dict[str, Any]] = {}
     vary: Literal["experts"] | None = None
@@ -53,8 +53,8 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
             raise LeafidError(f"recipes: expected experts {known} of type {type_}, found {', '.join(unknown)}")
         data = msgspec.to_builtins(base)
         experts = {
-            name: own | self.expert_keys.get("*", {}) | self.expert_keys.get(name, {})
-            for name, own in data["experts"].items()
+            name: expert | self.expert_keys.get("*", {}) | self.expert_keys.get(name, {})
+            for name, expert in data["experts"].items()
             if name in (self.only or base.experts) and name not in self.without
         }
         recipe = parse_recipe(data | {"experts": experts} | self.keys, self.name or "vary")
@@ -64,18 +64,18 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
         for name, expert in recipe.experts.items():
             yield f"only {name}", replace(recipe, experts={name: expert})
         for name in recipe.experts:
-            if others := {key: own for key, own in recipe.experts.items() if key != name}:
-                yield f"without {name}", replace(recipe, experts=others)
+            if remaining := {key: expert for key, expert in recipe.experts.items() if key != name}:
+                yield f"without {name}", replace(recipe, experts=remaining)
 
 
 class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a TOML file says: the grid, in which recipes are compared with the first one."""
+    """What a TOML file says: a grid, in which recipes are compared with the first one."""
 
     recipes: Annotated[tuple[str | RecipeEntry, ...], Meta(min_length=1)]
     protocols: tuple[Protocol, ...] = ()
     seeds: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(min_length=1)] = (0, 1, 2)
     folds: Annotated[int, Meta(ge=2)] = 5
-    #: By default those of a collection.
+    #: Acquisition types, by default those of a collection.
     types: tuple[AcquisitionType, ...] = ()
     #: Learn codebooks once from all pictures, without their labels.
     shared_codebooks: bool = False
@@ -83,14 +83,14 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
     def make_protocols(self) -> list[Protocol]:
         """Make the protocols; by default folds of plants."""
         protocols = self.protocols or (Protocol(f"{self.folds} folds"),)
-        return [replace(own, folds=own.folds or self.folds) for own in protocols]
+        return [replace(protocol, folds=protocol.folds or self.folds) for protocol in protocols]
 
     def make_recipes(self, type_: AcquisitionType) -> dict[str, Recipe]:
         """Make the recipes of a type, by their names."""
         recipes: dict[str, Recipe] = {}
         for entry in self.recipes:
-            own = RecipeEntry(entry, entry) if isinstance(entry, str) else entry
-            for name, recipe in own.make_recipes(type_):
+            changes = RecipeEntry(entry, entry) if isinstance(entry, str) else entry
+            for name, recipe in changes.make_recipes(type_):
                 if recipes.setdefault(name, recipe) is not recipe:
                     raise LeafidError(f"recipes: expected names that differ, found {name!r} twice")
         return recipes
@@ -115,7 +115,7 @@ class GridCell:
 
     collection: str
     type: str
-    #: With the number of training pictures or plants of each species, if it limits these.
+    #: The protocol's name, with the number of training pictures or plants of each species if it limits these.
     protocol: str
     recipe: str
     #: The pictures that were identified, by their files.
@@ -168,16 +168,15 @@ def make_experiment_table(cells: Sequence[GridCell], bootstrap: Bootstrap) -> Ta
     pictures whose species no recipe has training pictures of; where only some have, the others are wrong. A
     `LeafidError` is raised where that leaves no picture.
     """
-    keys = ("collection", "type", "protocol", "recipe")
     blocks = group_by(cells, lambda cell: (cell.collection, cell.type, cell.protocol))
-    rows = [row for block in blocks.values() for row in _summarise_block(block, bootstrap)]
-    if not rows:
+    records = [record for block in blocks.values() for record in _score_block(block, bootstrap)]
+    if not records:
         raise LeafidError("expected species with training pictures in a fold, found none")
     # What all rows share is in the title.
-    kept = [index for index, key in enumerate(keys) if key == "recipe" or len({row[index] for row in rows}) > 1]
-    title = ", ".join(str(rows[0][index]) for index in range(len(keys)) if index not in kept)
-    columns = [*(keys[index] for index in kept), "pictures", "left out", "S", "top-1", "top-1 low", "top-1 high"]
-    columns += ["top-5", "per-plant", "difference", "p (Holm)"]
+    shared = [key for key in ("collection", "type", "protocol") if len({record[key] for record in records}) == 1]
+    title = ", ".join(str(records[0][key]) for key in shared)
+    columns = [heading for heading in records[0] if heading not in shared]
+    rows = [[record[heading] for heading in columns] for record in records]
     seeds = {seed for cell in cells for seed, _ in cell.ranks}
     notes = [
         f"scores: means over {count_noun(len(seeds), 'seed')}; low, high: {100 * bootstrap.confidence:g}% interval, "
@@ -185,12 +184,11 @@ def make_experiment_table(cells: Sequence[GridCell], bootstrap: Bootstrap) -> Ta
         f"difference: of top-1 from {cells[0].recipe}; p: paired randomisation over plants, Holm's correction within a "
         "test",
     ]
-    rows = [[*(row[index] for index in kept), *row[len(keys) :]] for row in rows]
     return Table(f"Experiment: {title}" if title else "Experiment", columns, rows, notes)
 
 
-def _summarise_block(cells: Sequence[GridCell], bootstrap: Bootstrap) -> Iterator[list[Cell]]:
-    """Make a row of each recipe; there is none where no picture is scored."""
+def _score_block(cells: Sequence[GridCell], bootstrap: Bootstrap) -> Iterator[dict[str, Cell]]:
+    """Make a row of each recipe, by heading; there is none where no picture is scored."""
     pictures = dict(sorted((item for cell in cells for item in cell.pictures.items()), key=lambda item: str(item[0])))
     seeds = sorted({seed for cell in cells for seed, _ in cell.ranks})
     ranks = np.array([[[cell.ranks.get((seed, file), 0) for file in pictures] for seed in seeds] for cell in cells])
@@ -200,20 +198,19 @@ def _summarise_block(cells: Sequence[GridCell], bootstrap: Bootstrap) -> Iterato
         return
     ranks, known = ranks[..., is_scored], known[:, is_scored]
     scored = [picture for picture, is_kept in zip(pictures.values(), is_scored, strict=True) if is_kept]
-    authors = [picture.author or "" for picture in scored]
-    n_scored, (plants, units) = len(scored), np.unique([picture.group for picture in scored], return_inverse=True)
-    # Of each recipe, a picture's share of the seeds in which its species is known.
-    top1 = ((ranks == 1) & known).sum(axis=1) / known.sum(axis=0)
-    top5 = ((ranks >= 1) & (ranks <= 5) & known).sum(axis=1) / known.sum(axis=0)
-    p_values = [randomisation_test((own - top1[0]) / n_scored, units, seed=bootstrap.seed) for own in top1[1:]]
-    corrected = correct_holm(p_values).tolist()
-    for index, (cell, own) in enumerate(zip(cells, top1, strict=True)):
-        weighted = WeightedScore(own, np.full(n_scored, 1 / n_scored), np.zeros(n_scored, np.intp), units)
-        samples = bootstrap_scores([weighted], len(plants), bootstrap)
+    n_scored, plants = len(scored), encode([picture.group for picture in scored])
+    # A picture's score is the share of correct answers over the seeds with which any recipe knows its species.
+    top1, top5 = (top_k_scores(ranks, k).sum(axis=1) / known.sum(axis=0) for k in (1, 5))
+    p_values = [randomisation_test((scores - top1[0]) / n_scored, plants, seed=bootstrap.seed) for scores in top1[1:]]
+    for cell, is_first, is_in_top5, p in zip(cells, top1, top5, [None, *correct_holm(p_values).tolist()], strict=True):
+        weighted = WeightedScore(is_first, np.full(n_scored, 1 / n_scored), np.zeros(n_scored, np.intp), plants)
+        samples = bootstrap_scores([weighted], int(plants.max()) + 1, bootstrap)
         low, high = (None, None) if samples is None else bootstrap.compute_interval(samples[0])
-        yield [
-            *(cell.collection, cell.type, cell.protocol, cell.recipe),
-            *(n_scored, len(pictures) - n_scored, average_score(own, authors, units)),
-            *(float(own.mean()), low, high, float(top5[index].mean()), per_plant_score(own, authors, units)),
-            *((float(own.mean() - top1[0].mean()), corrected[index - 1]) if index else (None, None)),
-        ]
+        counts = {"pictures": n_scored, "unseen": len(pictures) - n_scored}
+        scores = average_answers(scored, is_first, is_in_top5) | counts
+        yield {
+            **{key: getattr(cell, key) for key in ("collection", "type", "protocol", "recipe")},
+            **title_scores(scores, low={"top1": low}, high={"top1": high}),
+            "difference": None if p is None else float(is_first.mean() - top1[0].mean()),
+            "p (Holm)": p,
+        }

@@ -37,14 +37,14 @@ def select_answers(run: Run, truth: GroundTruth, taxonomy: Taxonomy) -> dict[str
 def make_hierarchy_table(answers: Mapping[str, Mapping[str, str]], truth: GroundTruth, taxonomy: Taxonomy) -> Table:
     """Tabulate the mean error of each run's answers, and how many are correct at each rank."""
     rows: list[list[Cell]] = []
-    for name, own in answers.items():
+    for name, named in answers.items():
         # A picture that the run lacks is wrong.
         errors = [
-            hierarchical_error(species, own[picture], taxonomy) if picture in own else WRONG_ERROR
+            hierarchical_error(species, named[picture], taxonomy) if picture in named else WRONG_ERROR
             for picture, species in zip(truth.pictures, truth.species, strict=True)
         ]
-        means = fmean(errors), average_score(errors, truth.author, truth.plant)
-        rows.append([name, *means, *_count_correct(own, truth, taxonomy)])
+        means = fmean(errors), average_score(errors, truth.author, truth.official_plant)
+        rows.append([name, *means, *_count_correct(named, truth, taxonomy)])
     columns = ["run", "error", "by plant", *reversed(taxonomy.ranks), WILDCARD]
     notes = [f"{len(truth)} pictures, {len(taxonomy.species)} species; correct/answered at each rank"]
     return Table("Hierarchical errors", columns, rows, notes)

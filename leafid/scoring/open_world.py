@@ -83,8 +83,9 @@ def make_open_world_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
         is_correct = np.zeros(len(truth), bool)
         is_correct[picture] = species == truth.encode("species")[1][picture]
         is_probability = ((run.score >= 0) & (run.score <= 1)).all()
-        for name, is_own in (groups | {ALL: np.ones(len(truth), bool)}).items():
-            known, unknown, correct = best[is_own & is_known], best[is_own & ~is_known], is_correct[is_own & is_known]
+        for name, is_of_type in (groups | {ALL: np.ones(len(truth), bool)}).items():
+            shows_known, shows_unknown = is_of_type & is_known, is_of_type & ~is_known
+            known, unknown, correct = best[shows_known], best[shows_unknown], is_correct[shows_known]
             confident = accuracy_score(unknown >= _CONFIDENT) if is_probability else None
             scores = _score_known(known, correct, unknown)
             rows.append([run.name, name, len(known), len(unknown), accuracy_score(correct), *scores, confident])
@@ -93,7 +94,7 @@ def make_open_world_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
 
 
 def _score_known(known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike) -> list[float]:
-    """Compute AUROC, OSCR and FPR-95."""
+    """Compute AUROC, OSCR and FPR-95 of the scores of known and of unknown pictures."""
     # The area under the ROC curve is that of correct classification where every name is correct.
     auroc = open_set_classification_rate(known, np.ones(len(np.asarray(known))), unknown)
     oscr = open_set_classification_rate(known, is_correct, unknown)
@@ -128,8 +129,9 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
 
 
 def _score_fold(fold: OpenWorldFold) -> list[float]:
-    known, unknown = (np.array([answer.known for answer in own], float) for own in (fold.known, fold.unknown))
-    is_named, is_unknown_named = ([answer.name is not None for answer in own] for own in (fold.known, fold.unknown))
+    answers = (fold.known, fold.unknown)
+    known, unknown = (np.array([answer.known for answer in listed], float) for listed in answers)
+    is_named, is_unknown_named = ([answer.name is not None for answer in listed] for listed in answers)
     is_correct = [answer.ranking[0][0] == answer.picture.species for answer in fold.known]
     return [
         *(len(known), len(unknown), *_score_known(known, is_correct, unknown)),

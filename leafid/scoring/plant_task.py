@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError
+from leafid.grouping import group_by
 from leafid.metrics.averages import index_plants, top_k_scores
 from leafid.pictures.names import parse_genus
 from leafid.pictures.picture import AcquisitionType
@@ -30,7 +31,6 @@ MEAN_OF_TYPES, ALL = "mean of types", "all pictures"
 TYPE_ORDER = (*map(str, AcquisitionType), UNKNOWN)
 #: The ways to average pictures: over authors and their plants, over plants, over pictures.
 AVERAGES = ("S", "plants", "pictures")
-_NO_INTERVAL = (float("nan"), float("nan"))
 
 
 def inverse_rank_scores(rank: ArrayLike) -> NDArray[np.float64]:
@@ -52,14 +52,12 @@ def weigh_in_groups(
 
     One of `AVERAGES` is the mean over the groups of the weighted sums in each.
     """
-    groups, units = np.asarray(authors), np.asarray(plants)
-    if average != "S":
-        groups = np.zeros(len(units), np.intp)
-    if average == "pictures":
-        units = np.arange(len(units))
-    owners, unit = index_plants(groups, units)
-    pictures_of_unit, units_of_group = np.bincount(unit), np.bincount(owners)
-    return 1 / (units_of_group[owners][unit] * pictures_of_unit[unit]), owners[unit]
+    names = np.asarray(plants)
+    groups = np.asarray(authors) if average == "S" else np.zeros(len(names), np.intp)
+    # In a mean over pictures each one counts as if it showed a plant by itself.
+    owners, plant = index_plants(groups, np.arange(len(names)) if average == "pictures" else names)
+    pictures_of_plant, plants_of_group = np.bincount(plant), np.bincount(owners)
+    return 1 / (plants_of_group[owners][plant] * pictures_of_plant[plant]), owners[plant]
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class PlantMetric:
     """A metric of the plant task: a score for each picture, and how the pictures are averaged."""
 
     name: str
-    #: Ranks of the correct taxon, int (n,), to scores, float64 (n,) in [0, 1].
+    #: Scores ranks of the correct taxon, int (n,): float64 (n,) in [0, 1].
     score_pictures: Callable[[ArrayLike], NDArray[np.float64]] = top_k_scores
     #: One of `AVERAGES`.
     average: str = "S"
@@ -76,16 +74,16 @@ class PlantMetric:
 
     @property
     def column(self) -> str:
-        """Its heading in tables."""
+        """The heading of the metric in tables."""
         return self.name if self.level == "species" else f"S of {self.level}"
 
     def weigh(self, truth: GroundTruth, chosen: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         """Apply `weigh_in_groups` to some pictures of a ground truth."""
-        plants = "unit" if self.average == "plants" else "plant"
+        plants = "plant" if self.average == "plants" else "official_plant"
         return weigh_in_groups(self.average, truth.encode("author")[1][chosen], truth.encode(plants)[1][chosen])
 
 
-_EVERY_RUN = (
+_BASIC_METRICS = (
     PlantMetric("S"),
     PlantMetric("inverse-rank", inverse_rank_scores),
     PlantMetric("per-plant", average="plants"),
@@ -96,14 +94,14 @@ LEVEL_METRICS = {level: PlantMetric(level, level=level) for level in ("genus", "
 
 def list_plant_metrics(tops: Sequence[int] = (1, 5)) -> list[PlantMetric]:
     """List the metrics that score every run of the plant task, S first; `tops` are the k of top-k accuracies."""
-    return [*_EVERY_RUN, *(_make_top_k(k) for k in sorted({1, *tops}))]
+    return [*_BASIC_METRICS, *(_make_top_k(k) for k in sorted({1, *tops}))]
 
 
 def find_plant_metric(name: str) -> PlantMetric:
     """Find a metric by its name; an unknown one raises a `LeafidError`."""
     if re.fullmatch("top-[1-9][0-9]{0,8}", name):
         return _make_top_k(int(name.removeprefix("top-")))
-    known = {metric.name: metric for metric in (*_EVERY_RUN, *LEVEL_METRICS.values())}
+    known = {metric.name: metric for metric in (*_BASIC_METRICS, *LEVEL_METRICS.values())}
     if name not in known:
         raise LeafidError(f"expected a metric of the plant task ({', '.join(known)}, top-K), found {name!r}")
     return known[name]
@@ -117,7 +115,7 @@ def _make_top_k(k: int) -> PlantMetric:
 class JudgedRun:
     """What a run answers for each picture of the ground truth, in its order."""
 
-    #: The run's.
+    #: The name of the run.
     name: str
     #: int32 (n,): the rank of the correct species, from 1; 0 where the run doesn't name it.
     rank: NDArray[np.int32]
@@ -145,19 +143,20 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     The genus of a predicted species is the beginning of its name, its family is that of the genus in the ground truth,
     or else of a list: a predicted species need not have a picture there.
     """
-    own, picture, species = truth.locate(run)
+    predictions, picture, species = truth.locate(run)
     is_hit = species == truth.encode("species")[1][picture]
     rank = np.zeros(len(truth), np.int32)
     # Ranks rise within a picture: written in reverse order, the best rank of a repeated species remains.
-    rank[picture[is_hit][::-1]] = own.rank[is_hit][::-1]
+    rank[picture[is_hit][::-1]] = predictions.rank[is_hit][::-1]
     size = np.bincount(picture, minlength=len(truth))
-    first = np.flatnonzero(own.rank == 1)
+    first = np.flatnonzero(predictions.rank == 1)
     genera = [parse_genus(name) for name in run.species]
     families = [truth.known.family_of.get(name, UNKNOWN) for name in genera]
 
     def is_correct(taxa: Sequence[str], level: str) -> NDArray[np.bool_]:
         taxon_names, labels = truth.encode(level)
-        predicted, expected = find_indices(taxa, taxon_names)[own.species_index[first]], labels[picture[first]]
+        predicted = find_indices(taxa, taxon_names)[predictions.species_index[first]]
+        expected = labels[picture[first]]
         is_known = np.array([name != UNKNOWN for name in taxon_names])[expected]
         is_right = np.zeros(len(truth), bool)
         # The correct species is right even if the ground truth has two families of its genus.
@@ -189,9 +188,9 @@ def make_score_table(
     """Tabulate the scores of each run on each acquisition type, or each of `GROUPS`, with their numbers of pictures.
 
     The types that have pictures, in `TYPE_ORDER`, are followed by `MEAN_OF_TYPES`, for whose interval the plants of all
-    types are drawn together, and `ALL`. Where there is one type, only that is scored, or `ALL` if it is unknown. Genera
-    and families have their own S first, which is NaN for pictures whose genus or family is unknown. A score is NaN
-    where no picture counts, its interval also where there is a single plant.
+    types are drawn together, and `ALL`. Where there is one type, only that is scored, or `ALL` if it is unknown. Rows
+    of genera and families begin with the S of genus or family, which is NaN where that is unknown. A score is NaN where
+    no picture counts, its interval also where there is a single plant.
     """
     level = [LEVEL_METRICS[group]] if group in LEVEL_METRICS else []
     options = replace(options, metrics=[*level, *(metric for metric in options.metrics if metric not in level)])
@@ -225,22 +224,22 @@ def _score_parts(
     """
     missing = sum(int((~run.covered[part]).sum()) for part in parts)
     counted = [part[run.covered[part]] if options.leave_out_missing else part for part in parts]
-    units = truth.encode("unit")[1]
-    drawn = np.unique(units[np.concatenate(counted)])
-    plants = [np.searchsorted(drawn, units[part]) for part in counted]
+    plants = truth.encode("plant")[1]
+    drawn = np.unique(plants[np.concatenate(counted)])
+    drawn_index = np.searchsorted(drawn, plants)
     weighted = [
-        WeightedScore(run.score_pictures(metric)[part], *metric.weigh(truth, part), own)
+        WeightedScore(run.score_pictures(metric)[part], *metric.weigh(truth, part), drawn_index[part])
         for metric in options.metrics
-        for part, own in zip(counted, plants, strict=True)
+        for part in counted
     ]
     shape = len(options.metrics), len(parts)
-    means = _average_parts(np.array([own.compute() for own in weighted]).reshape(shape))
+    means = _average_parts(np.array([score.compute() for score in weighted]).reshape(shape))
     shown = [index for index, metric in enumerate(options.metrics) if options.has_interval(metric)]
     samples = bootstrap_scores(weighted, len(drawn), options.bootstrap) if shown else None
     resampled = None if samples is None else _average_parts(samples.reshape(*shape, -1))
     scores = [[mean] for mean in means.tolist()]
     for index in shown:
-        scores[index] += _NO_INTERVAL if resampled is None else options.bootstrap.compute_interval(resampled[index])
+        scores[index] += [np.nan] * 2 if resampled is None else options.bootstrap.compute_interval(resampled[index])
     return (sum(map(len, counted)), missing, len(drawn)), scores
 
 
@@ -260,14 +259,13 @@ def select_types(truth: GroundTruth, acquisition_type: str | None = None) -> dic
 def _split_by(truth: GroundTruth, group: str) -> dict[str, list[NDArray[np.intp]]]:
     """Split the pictures into the groups of a score table: the parts over which each one's scores are averaged."""
     if group != "type":
-        names, index = truth.encode(group)
-        order = np.argsort(index, kind="stable")
-        parts = np.split(order, np.searchsorted(index[order], np.arange(1, len(names))))
-        return {name: [part] for name, part in zip(names, parts, strict=True)}
+        column = getattr(truth, "official_plant" if group == "plant" else group)
+        parts = group_by(range(len(truth)), column.__getitem__)
+        return {name: [np.array(parts[name])] for name in sorted(parts)}
     types = select_types(truth)
     if len(types) == 1:
         return {ALL if name == UNKNOWN else name: [indices] for name, indices in types.items()}
-    return {name: [own] for name, own in types.items()} | {
+    return {name: [indices] for name, indices in types.items()} | {
         MEAN_OF_TYPES: [*types.values()],
         ALL: [np.arange(len(truth))],
     }

@@ -28,7 +28,7 @@ class PlantPictures:
     probabilities: np.ndarray
     #: The column of the species; -1 for one that has none.
     label: int
-    #: Those of its pictures, each once.
+    #: The authors of its pictures, each once.
     authors: Collection[str]
 
     @property
@@ -38,8 +38,9 @@ class PlantPictures:
 
     def is_named_by(self, size: int | None, random: np.random.Generator) -> bool:
         """Tell whether a random sample of the pictures, of that size, or all of them name the plant correctly."""
-        own = self.probabilities
-        chosen = own if size is None else own[random.permutation(len(own))[:size]]
+        chosen = self.probabilities
+        if size is not None:
+            chosen = chosen[random.permutation(len(chosen))[:size]]
         if not chosen.any():
             return False
         fused = fuse_pictures(chosen, [""] * len(chosen), [DEFAULT_EXPONENT] * len(chosen))
@@ -56,16 +57,16 @@ def score_plants(
     that of the samples.
     """
     random = np.random.default_rng(seed)
-    own = [plant for plant in plants if len(plant.probabilities) >= (size or 1)]
-    by_picture = [plant.is_named_first.mean() for plant in own]
+    scored = [plant for plant in plants if len(plant.probabilities) >= (size or 1)]
+    by_picture = [plant.is_named_first.mean() for plant in scored]
     correct = by_picture
     if size != 1:
         n_samples = _N_SAMPLES if size else 1
-        correct = [np.mean([plant.is_named_by(size, random) for _ in range(n_samples)]) for plant in own]
+        correct = [np.mean([plant.is_named_by(size, random) for _ in range(n_samples)]) for plant in scored]
     single = accuracy_score(by_picture)
-    answers = [(share, author, index) for index, share in enumerate(correct) for author in own[index].authors]
+    answers = [(share, author, index) for index, share in enumerate(correct) for author in scored[index].authors]
     mean_by_author = average_score(*zip(*answers, strict=True)) if answers else float("nan")
-    return len(own), single, accuracy_score(correct), mean_by_author
+    return len(scored), single, accuracy_score(correct), mean_by_author
 
 
 def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures]]:
@@ -76,28 +77,28 @@ def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures
     """
     run.check_probabilities()
     run.check_order()
-    own, picture, _ = truth.locate(run)
+    located, picture, _ = truth.locate(run)
     table = np.zeros((len(truth), len(run.species)))
     # The least difference that makes the better rank win between equal scores; what is listed wins over what isn't.
-    table[picture, own.species_index] = np.maximum(own.score, _LISTED) * (1 - 1e-12 * own.rank)
+    table[picture, located.species_index] = np.maximum(located.score, _LISTED) * (1 - 1e-12 * located.rank)
     labels = find_indices(truth.species, run.species).tolist()
-    found: dict[str, list[PlantPictures]] = {kind: [] for kind in sorted(set(truth.type))}
-    plants = group_by(range(len(truth)), lambda index: (truth.type[index], truth.unit[index]))
-    for (kind, _), indices in plants.items():
+    by_type: dict[str, list[PlantPictures]] = {type_: [] for type_ in sorted(set(truth.type))}
+    plants = group_by(range(len(truth)), lambda index: (truth.type[index], truth.plant[index]))
+    for (type_, _), indices in plants.items():
         authors = {truth.author[index] for index in indices}
-        found[kind].append(PlantPictures(table[indices], labels[indices[0]], authors))
-    return found
+        by_type[type_].append(PlantPictures(table[indices], labels[indices[0]], authors))
+    return by_type
 
 
 def make_plant_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
     """Tabulate the scores of plants that are identified from several pictures, by run and acquisition type."""
     rows: list[list[Cell]] = []
     for run in runs:
-        for kind, plants in collect_plants(run, truth).items():
+        for type_, plants in collect_plants(run, truth).items():
             for size in SIZES:
                 n_plants, *scores = score_plants(plants, size)
                 if n_plants:
-                    rows.append([f"{run.name}, {kind}", size or "all", n_plants, *scores])
+                    rows.append([f"{run.name}, {type_}", size or "all", n_plants, *scores])
     notes = ["single: share of the pictures of these plants that are named correctly by themselves, averaged by plant"]
     headings = ["run", "pictures", "plants", "single", "top-1", "S"]
     return Table("Per plant, fused from several pictures", headings, rows, notes)

@@ -79,13 +79,13 @@ def examine_run(
 def _parse_run(lines: Iterable[str], name: str, problems: LineProblems) -> Run:
     pictures: dict[str, int] = {}
     species: dict[str, int] = {}
-    # Five numbers a line; a list of objects would take several times as much memory.
+    # There are five numbers a line; a list of objects would take several times as much memory.
     values = array("d")
     for number, line in enumerate(lines, 1):
         words = line.split()
         if len(words) < 4 or words[0].startswith("<"):
-            found = repr(line.strip()) if words else "a blank line; remove it"
-            problems.add(number, f"expected {_LINE}, found {found}")
+            content = repr(line.strip()) if words else "a blank line; remove it"
+            problems.add(number, f"expected {_LINE}, found {content}")
             continue
         picture, kind = words[0], " ".join(words[1:-2])
         rank, score = parse_whole_number(words[-2]), parse_finite_number(words[-1])
@@ -103,7 +103,7 @@ def _parse_run(lines: Iterable[str], name: str, problems: LineProblems) -> Run:
 
 
 def _keep_last_of_each_rank(run: Run) -> Run:
-    # Sorted by picture, rank, line: the last of equal (picture, rank) stays.
+    # Rows are sorted by picture, rank and line: the last of equal (picture, rank) stays.
     same = (run.picture_index[1:] == run.picture_index[:-1]) & (run.rank[1:] == run.rank[:-1])
     return replace(run.select(np.append(~same, True)), repeated=int(same.sum())) if same.any() else run
 
@@ -170,7 +170,7 @@ def _is_binomial(name: str) -> bool:
 
 
 def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
-    """Ranks of a picture are 1, 2, 3, …, each once."""
+    """Check that the ranks of a picture are 1, 2, 3, …, each once."""
     starts = np.flatnonzero(np.diff(run.picture_index, prepend=-1))
     first_lines = np.minimum.reduceat(run.line, starts)
     for group in np.flatnonzero(run.rank[starts] != 1).tolist():

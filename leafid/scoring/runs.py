@@ -36,7 +36,7 @@ class Run:
     Columns instead of objects: a run of a million lines takes some 20 MB.
     """
 
-    #: The run's file name.
+    #: The name of the file.
     name: str
     #: `pictures`, `species`: the distinct names, sorted.
     pictures: tuple[str, ...]
@@ -45,7 +45,7 @@ class Run:
     #: and `species`.
     picture_index: NDArray[np.int32]
     species_index: NDArray[np.int32]
-    #: int32 (N,).
+    #: int32 (N,): 1 for the best.
     rank: NDArray[np.int32]
     #: float64 (N,): finite; higher is more confident.
     score: NDArray[np.float64]
@@ -105,10 +105,10 @@ def make_run(name: str, pictures: Mapping[str, int], species: Mapping[str, int],
     `pictures` and `species` have the code of each name, 0, 1, …; the table, (N, 5), has codes of pictures and of
     species, ranks, scores and lines.
     """
-    # The index of each code where names are sorted.
+    # Names are sorted, which gives each code another index.
     positions = [np.argsort(np.argsort([*names])) for names in (pictures, species)]
     codes, (rank, score, line) = table.T[:2].astype(np.intp), table.T[2:]
-    picture, kind = (own[code].astype(np.int32) for own, code in zip(positions, codes, strict=True))
+    picture, kind = (position[code].astype(np.int32) for position, code in zip(positions, codes, strict=True))
     order = np.lexsort((line, rank, picture))
     names = tuple(sorted(pictures)), tuple(sorted(species))
     rank, line = rank[order].astype(np.int32), line[order].astype(np.int32)

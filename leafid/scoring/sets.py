@@ -47,7 +47,7 @@ class AverageKScores:
     threshold: float
     #: The mean size of the sets that the threshold was fitted on; above `k` where scores are tied.
     fitted_size: float
-    #: Those of `score_sets`.
+    #: These four are the scores of `score_sets`.
     accuracy: float
     macro_accuracy: float
     size: float
@@ -70,8 +70,8 @@ def score_average_k(
     fitted, n_pictures, lists = truth.locate(run)[0], len(truth), [run]
     if validation is not None:
         fitted, n_pictures, lists = validation, len(validation.pictures), [validation, run]
-    for own in lists:
-        own.check_order()
+    for ranking in lists:
+        ranking.check_order()
     rising = np.sort(fitted.score)
     species = truth.encode("species")[1]
     results = []
@@ -91,7 +91,7 @@ def score_average_k(
             )
         judged = judge_run(run.select(run.score >= threshold), truth)
         fitted_size = float((rising >= threshold).sum() / n_pictures)
-        cut = sum(_count_cut_lists(own, threshold, truth.known.species) for own in lists)
+        cut = sum(_count_cut_lists(ranking, threshold, truth.known.species) for ranking in lists)
         scores = score_sets(judged.rank > 0, judged.size, species)
         results.append(AverageKScores(k, threshold, fitted_size, *scores, cut))
     return results
@@ -112,8 +112,8 @@ def make_average_table(scores: Mapping[str, Sequence[AverageKScores]], origin: s
             *(name, int(row.k) if row.k.is_integer() else row.k, row.threshold, row.fitted_size),
             *(row.accuracy, 1 - row.accuracy, row.macro_accuracy, row.size, row.empty_share),
         ]
-        for name, found in scores.items()
-        for row in found
+        for name, scores_of_run in scores.items()
+        for row in scores_of_run
     ]
     notes = [f"threshold: fitted on {origin}, where the sets have the mean size 'size fitted'"]
     return Table("Sets of K species on average", [*columns, "mean size", "empty sets"], rows, notes)

@@ -50,7 +50,7 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     if form == "csv":
         return "\n".join(format_csv([table.columns, *table.rows]) for table in tables)
     if form == "json":
-        found = [
+        objects = [
             {
                 "title": table.title,
                 "rows": [dict(zip(table.columns, map(_clean_number, row), strict=True)) for row in table.rows],
@@ -58,7 +58,7 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
             }
             for table in tables
         ]
-        return json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        return json.dumps(objects, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     if form not in _TABULATE:
         raise ValueError(f"expected a table format ({', '.join(FORMATS)}), found {form!r}")
     return "\n".join(_format_table(table, form, digits) for table in tables)
@@ -70,8 +70,8 @@ def choose_tables(tables: Sequence[Table], form: str, number: int | None) -> Seq
         return tables
     if number is None or number > len(tables):
         titles = ", ".join(f"{position} {table.title}" for position, table in enumerate(tables, 1))
-        found = f"--table {number}" if number else "several tables for a CSV"
-        raise UsageError(f"expected one table, found {found}; choose one with --table N: {titles}")
+        chosen = f"--table {number}" if number else "several tables for a CSV"
+        raise UsageError(f"expected one table, found {chosen}; choose one with --table N: {titles}")
     return [tables[number - 1]]
 
 

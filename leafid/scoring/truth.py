@@ -47,17 +47,17 @@ class GroundTruth:
 
     #: File names, each once.
     pictures: tuple[str, ...]
-    #: `species`, `genus`, `family`: the correct answer and the taxa above it.
+    #: `species` is the correct answer, `genus` and `family` are the taxa above it.
     species: tuple[str, ...]
     genus: tuple[str, ...]
     family: tuple[str, ...]
     #: ``scan``, ``scan-like``, ``photo``.
     type: tuple[str, ...]
     author: tuple[str, ...]
-    #: Of S: as in the official scorer, an author's pictures of unknown plants are of one plant, `UNKNOWN`.
+    #: The plants of S: as in the official scorer, an author's pictures of unknown plants show one plant, `UNKNOWN`.
+    official_plant: tuple[str, ...]
+    #: The plants that are counted, resampled and fused: each picture of an unknown plant shows a plant by itself.
     plant: tuple[str, ...]
-    #: What is counted, resampled and fused as a plant: a picture of an unknown plant is one of its own.
-    unit: tuple[str, ...]
     #: The names that a run may use.
     known: KnownNames
 
@@ -97,9 +97,9 @@ class GroundTruth:
             The index of each one's picture, and of its species among the names of ``encode("species")``, -1 for others.
         """
         picture = find_indices(run.pictures, self.pictures)[run.picture_index]
-        own = run.select(picture >= 0)
-        species = find_indices(run.species, self.encode("species")[0])[own.species_index]
-        return own, picture[picture >= 0], species
+        located = run.select(picture >= 0)
+        species = find_indices(run.species, self.encode("species")[0])[located.species_index]
+        return located, picture[picture >= 0], species
 
     def warn_of_families(self, runs: Iterable[Run]) -> None:
         """Warn of genera that runs name first and whose family isn't known, so that it counts as wrong."""
@@ -133,8 +133,8 @@ def make_ground_truth(
             f"{source}: expected pictures with their species, found none; is this a test set without labels?"
         )
     if clashes := [(a.file, b.file) for a, b in pairwise(labelled) if a.name == b.name]:
-        found = [f"{source}: expected picture names that differ, found {a} and {b}" for a, b in clashes]
-        raise ProblemsError(f"{problem}; score them apart (--part)" for problem in found)
+        expected = f"{source}: expected picture names that differ"
+        raise ProblemsError(f"{expected}, found {a} and {b}; score them apart (--part)" for a, b in clashes)
     for field, consequence in _CONSEQUENCES.items():
         _warn_of([picture for picture in labelled if not getattr(picture, field)], len(labelled), field, consequence)
     names = tuple(picture.name for picture in labelled)
@@ -150,8 +150,8 @@ def make_ground_truth(
         family=tuple(taxon.family or known.family_of.get(_find_genus(taxon) or "", UNKNOWN) for taxon in taxa),
         type=tuple(str(picture.type or UNKNOWN) for picture in labelled),
         author=tuple(picture.author or UNKNOWN for picture in labelled),
-        plant=tuple(picture.plant or UNKNOWN for picture in labelled),
-        unit=tuple(picture.group if picture.plant else f"picture {picture.name}" for picture in labelled),
+        official_plant=tuple(picture.plant or UNKNOWN for picture in labelled),
+        plant=tuple(picture.group if picture.plant else f"picture {picture.name}" for picture in labelled),
         known=known,
     )
 
@@ -178,8 +178,8 @@ def collect_known_names(pictures: Iterable[Picture], species: Sequence[str] = ()
         frozenset(picture.name for picture in listed),
         frozenset(taxon.species for taxon in taxa).union(species),
         bool(species) or any(picture.part == "train" and picture.species for picture in listed),
-        {name: found.pop() for name, found in identifiers.items() if len(found) == 1},
-        read_families() | {genus: own.family for own in taxa if own.family and (genus := _find_genus(own))},
+        {name: species_names.pop() for name, species_names in identifiers.items() if len(species_names) == 1},
+        read_families() | {genus: taxon.family for taxon in taxa if taxon.family and (genus := _find_genus(taxon))},
     )
 
 
@@ -211,9 +211,9 @@ def read_ground_truth(
         )
     more = read_and_warn(taxonomy).pictures if taxonomy else ()
     known = collect_known_names([*more, *collection.pictures], [*_read_species_list(folder), *listed])
-    if listed:
-        return make_ground_truth(_select_listed(collection.pictures, listed, source), known, source=str(source))
-    return make_ground_truth(select_scored(collection.pictures, part, source=str(source)), known, source=str(source))
+    pictures: Sequence[Picture] = collection.pictures
+    pictures = _select_listed(pictures, listed, source) if listed else select_scored(pictures, part, source=str(source))
+    return make_ground_truth(pictures, known, source=str(source))
 
 
 def read_known_names(path: str | os.PathLike[str], **reading: str | None) -> KnownNames:
@@ -261,12 +261,12 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
             words = line.split()
             first = next((i for i, word in enumerate(words) if _PICTURE_NAME.fullmatch(word)), len(words))
             names = words[first:]
-            other = next((word for word in names if not _PICTURE_NAME.fullmatch(word)), None)
+            no_picture = next((word for word in names if not _PICTURE_NAME.fullmatch(word)), None)
             if words and first == 0:
                 problem = f"expected a species name before the pictures, found {words[0]!r}"
                 problems.add(number, f"{problem} (a ground truth is named before the runs)")
-            elif other is not None:
-                problems.add(number, f"expected a picture's file name, found {other!r}")
+            elif no_picture is not None:
+                problems.add(number, f"expected a picture's file name, found {no_picture!r}")
             elif words and all(problems.check_unique(number, "every picture", word) for word in names):
                 species.setdefault(" ".join(words[:first]), []).extend(names)
     if not any(species.values()):

@@ -26,7 +26,7 @@ def answers(*rows, species=SPECIES):
 
 def test_by_hand():
     """Author A: plant 1 has 1 of 2 pictures right, plant 2 has 1 of 1; author B: plant 3 has 0 of 1."""
-    found = held_out_scores(
+    scores = held_out_scores(
         [
             answers(
                 (SPECIES[0], "1", "A", [0.7, 0.2, 0.1], True),
@@ -37,12 +37,12 @@ def test_by_hand():
             )
         ]
     )
-    assert found["pictures"] == 4
-    assert found["unseen"] == 1
-    assert found["top1"] == 2 / 4
-    assert found["top5"] == 1
-    assert found["S"] == pytest.approx(((0.5 + 1) / 2 + 0) / 2)
-    assert found["per_plant"] == pytest.approx((0.5 + 1 + 0) / 3)
+    assert scores["pictures"] == 4
+    assert scores["unseen"] == 1
+    assert scores["top1"] == 2 / 4
+    assert scores["top5"] == 1
+    assert scores["S"] == pytest.approx(((0.5 + 1) / 2 + 0) / 2)
+    assert scores["per_plant"] == pytest.approx((0.5 + 1 + 0) / 3)
 
 
 def fold(seed, number, held_out):
@@ -54,8 +54,8 @@ def test_cross_validated_scores_are_means_over_seeds_and_spread_over_folds():
     wrong = answers((SPECIES[1], "2", "A", [0.9, 0.1, 0.0], True))
     unseen = answers((SPECIES[1], "2", "A", [0.9, 0.0, 0.1], False))
     folds = [fold(3, 0, right), fold(3, 1, wrong), fold(4, 0, right), fold(4, 1, unseen)]
-    found = cross_validated_scores(folds)
-    assert [one["top1"] for one in found["repeats"]] == [0.5, 1]
+    scores = cross_validated_scores(folds)
+    assert [one["top1"] for one in scores["repeats"]] == [0.5, 1]
     # Seed 3 has 1 of 2 right, seed 4 has 1 of 1; three folds score 1, 0, 1, the fourth has nothing to score.
-    assert found["top1"]["mean"] == 0.75
-    assert found["top1"]["fold_sd"] == pytest.approx(np.std([1, 0, 1]))
+    assert scores["top1"]["mean"] == 0.75
+    assert scores["top1"]["fold_sd"] == pytest.approx(np.std([1, 0, 1]))

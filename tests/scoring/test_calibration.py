@@ -19,10 +19,10 @@ answers = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_si
 def compute_slowly(answers, n_bins):
     """Go through the confidences, rising; all pictures of one go where the middle of their share of the mass lies."""
     gaps = [0.0] * n_bins
-    for confidence in sorted({own for own, _ in answers}):
-        below = sum(own < confidence for own, _ in answers)
-        tied = [is_correct for own, is_correct in answers if own == confidence]
-        gaps[int((below + len(tied) / 2) / len(answers) * n_bins)] += sum(confidence - own for own in tied)
+    for confidence in sorted({value for value, _ in answers}):
+        below = sum(value < confidence for value, _ in answers)
+        tied = [is_correct for value, is_correct in answers if value == confidence]
+        gaps[int((below + len(tied) / 2) / len(answers) * n_bins)] += sum(confidence - value for value in tied)
     return sum(map(abs, gaps)) / len(answers)
 
 
@@ -48,9 +48,9 @@ TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / 
 
 
 def test_the_command_scores_reliability(cli):
-    found = cli("evaluate", TRUTH, GOOD, "--reliability", "--format", "csv", "--table", 2)
-    assert found.status == 0, found.err
-    rows = list(csv.DictReader(io.StringIO(found.out)))
+    result = cli("evaluate", TRUTH, GOOD, "--reliability", "--format", "csv", "--table", 2)
+    assert result.status == 0, result.err
+    rows = list(csv.DictReader(io.StringIO(result.out)))
     assert [row["run"] for row in rows] == [f"good.txt, {name}" for name in ("scan", "scan-like", "photo")]
     first = {line.split()[0]: line.split() for line in GOOD.open() if line.split()[-2] == "1"}
     assert sum(int(row["pictures"]) for row in rows) == len(first)

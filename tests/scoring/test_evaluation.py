@@ -32,10 +32,10 @@ def test_the_records_are_the_rows_of_the_command(cli, group):
 
 
 def rankings(file):
-    found = {}
+    rankings = {}
     for prediction in read_run(file):
-        found.setdefault(prediction.picture, []).append((prediction.species, prediction.score))
-    return found
+        rankings.setdefault(prediction.picture, []).append((prediction.species, prediction.score))
+    return rankings
 
 
 @pytest.mark.parametrize("truth", [read_collection(TRUTH), read_collection(TRUTH).pictures])
@@ -46,9 +46,9 @@ def test_paths_and_objects_give_the_same(truth, run):
 
 def test_rankings_need_no_scores_and_no_name():
     run = {picture: [species for species, _ in ranking] for picture, ranking in rankings(GOOD).items()}
-    found, expected = evaluate(TRUTH, run, ["top-2"]), evaluate(TRUTH, GOOD, ["top-2"])
-    assert [record["top-2"] for record in found] == [record["top-2"] for record in expected]
-    assert {record["run"] for record in found} == {"run"}
+    records, expected = evaluate(TRUTH, run, ["top-2"]), evaluate(TRUTH, GOOD, ["top-2"])
+    assert [record["top-2"] for record in records] == [record["top-2"] for record in expected]
+    assert {record["run"] for record in records} == {"run"}
 
 
 @pytest.mark.parametrize(

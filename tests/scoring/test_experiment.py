@@ -33,9 +33,9 @@ def experiment(cli, tmp_path, drawn, small_recipe, drawn_cache):
 
 
 def test_an_experiment_gives_one_table(experiment, tmp_path):
-    found = experiment("--format", "json", "--output", tmp_path / "out")
-    assert found.status == 0, found.err
-    (table,) = json.loads(found.out)
+    result = experiment("--format", "json", "--output", tmp_path / "out")
+    assert result.status == 0, result.err
+    (table,) = json.loads(result.out)
     assert table["title"] == "Experiment: collection, scan-like"
     assert "scores: means over 2 seeds; low" in table["notes"][0]
     assert [(row["protocol"], row["recipe"]) for row in table["rows"]] == [
@@ -69,9 +69,9 @@ def test_shipped_experiments_make_their_recipes(name):
 )
 def test_broken_experiments_give_one_line(experiment, old, new, message):
     assert old in EXPERIMENT
-    found = experiment(text=EXPERIMENT.replace(old, new))
-    assert (found.status, found.err.count("\n"), found.out) == (1, 1, ""), found.err
-    assert message in found.err
+    result = experiment(text=EXPERIMENT.replace(old, new))
+    assert (result.status, result.err.count("\n"), result.out) == (1, 1, ""), result.err
+    assert message in result.err
 
 
 def test_differences_are_tested_by_plant():
@@ -80,8 +80,10 @@ def test_differences_are_tested_by_plant():
     ranks = {name: rng.integers(0, 3, 60) for name in ("base", "b", "c")}
     pictures = {Path(f"{n:02}"): Picture(Path(f"{n:02}"), plant=plant) for n, plant in enumerate(plants)}
     cells = [
-        GridCell("x", "scan", "folds", name, pictures, dict(zip(((0, file) for file in pictures), own, strict=True)))
-        for name, own in ranks.items()
+        GridCell(
+            "x", "scan", "folds", name, pictures, dict(zip(((0, file) for file in pictures), of_recipe, strict=True))
+        )
+        for name, of_recipe in ranks.items()
     ]
     table = make_experiment_table(cells, Bootstrap(200))
     assert (table.title, table.columns[:2]) == ("Experiment: x, scan, folds", ["recipe", "pictures"])

@@ -36,7 +36,7 @@ def picture(name, **fields):
 def test_a_text_file_and_its_xml_give_what_the_xml_gives(package):
     from_text, from_folder = read_ground_truth(package / "trainGroundTruth.txt"), read_ground_truth(package / "Train")
     assert from_text.pictures == from_folder.pictures
-    assert (from_text.species, from_text.plant) == (from_folder.species, from_folder.plant)
+    assert (from_text.species, from_text.official_plant) == (from_folder.species, from_folder.official_plant)
     assert "Sorbus aria" in from_text.known.species
     assert from_text.known.complete
 
@@ -58,9 +58,9 @@ def test_a_truth_that_lacks_a_picture_is_refused(cli, package):
     assert cli("evaluate", package / "Train", run).status == 0
     first, second = sorted((package / "Train").glob("*.xml"))[:2]
     second.write_text(first.read_text())
-    found = cli("evaluate", package / "Train", run)
-    assert (found.status, found.out) == (1, "")
-    assert "expected a ground truth whose XML can all be used, found 1 left out" in found.err
+    result = cli("evaluate", package / "Train", run)
+    assert (result.status, result.out) == (1, "")
+    assert "expected a ground truth whose XML can all be used, found 1 left out" in result.err
 
 
 def test_bad_text_files(tmp_path):
@@ -92,8 +92,8 @@ def test_the_species_list_makes_the_known_species_complete(package):
 def test_pictures_without_plant_are_one_plant_for_s_and_drawn_one_by_one():
     truth = make_ground_truth([picture("b.jpg"), picture("a.jpg", type=AcquisitionType.SCAN, plant="7")])
     assert truth.pictures == ("a.jpg", "b.jpg")
-    assert truth.plant == ("7", UNKNOWN)
-    assert truth.unit == ("plant 7", "picture b.jpg")
+    assert truth.official_plant == ("7", UNKNOWN)
+    assert truth.plant == ("plant 7", "picture b.jpg")
     assert truth.type == ("scan", UNKNOWN)
     assert truth.author == (UNKNOWN, UNKNOWN)
 

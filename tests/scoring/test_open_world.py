@@ -25,8 +25,8 @@ scores = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30)
 @given(scores, scores)
 def test_area_under_roc(known, unknown):
     labels = [1] * len(known) + [0] * len(unknown)
-    found = open_set_classification_rate(known, [True] * len(known), unknown)
-    assert found == pytest.approx(roc_auc_score(labels, known + unknown))
+    area = open_set_classification_rate(known, [True] * len(known), unknown)
+    assert area == pytest.approx(roc_auc_score(labels, known + unknown))
 
 
 @given(scores, scores, st.randoms())
@@ -35,9 +35,9 @@ def test_area_under_the_curve_of_open_set_classification(known, unknown, random)
     # The curve, point by point, as the threshold falls.
     points = [(0.0, 0.0)]
     for threshold in sorted({*known, *unknown}, reverse=True):
-        accepted = [own >= threshold for own in known]
+        accepted = [score >= threshold for score in known]
         correct = sum(a and c for a, c in zip(accepted, is_correct, strict=True)) / len(known)
-        points.append((sum(own >= threshold for own in unknown) / len(unknown), correct))
+        points.append((sum(score >= threshold for score in unknown) / len(unknown), correct))
     expected = sum((x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in pairwise(points))
     assert open_set_classification_rate(known, is_correct, unknown) == pytest.approx(expected)
 
@@ -101,21 +101,23 @@ def write_folders(folder, pictures):
 
 def test_a_ground_truth_of_unknown_species_alone_is_named(cli, run_file, tmp_path):
     write_folders(tmp_path / "all", {name: species for name, species in SPECIES.items() if species == UNKNOWN_SPECIES})
-    found = cli("evaluate", tmp_path / "all", run_file)
-    assert (found.status, found.out) == (1, "")
-    assert f"{tmp_path / 'all'}: expected pictures of known species, found 2 unknown ones only" in found.err
+    result = cli("evaluate", tmp_path / "all", run_file)
+    assert (result.status, result.out) == (1, "")
+    assert f"{tmp_path / 'all'}: expected pictures of known species, found 2 unknown ones only" in result.err
 
 
 def test_the_command_leaves_unknown_pictures_out_of_other_scores(cli, run_file, tmp_path):
     write_folders(tmp_path / "all", SPECIES)
-    write_folders(tmp_path / "known", {name: own for name, own in SPECIES.items() if own != UNKNOWN_SPECIES})
-    found = cli("evaluate", tmp_path / "all", run_file, "--table", 1, "--format", "csv")
-    assert found.status == 0, found.err
-    assert "2 pictures of unknown species count in the last table only" in found.err
+    write_folders(
+        tmp_path / "known", {name: species for name, species in SPECIES.items() if species != UNKNOWN_SPECIES}
+    )
+    result = cli("evaluate", tmp_path / "all", run_file, "--table", 1, "--format", "csv")
+    assert result.status == 0, result.err
+    assert "2 pictures of unknown species count in the last table only" in result.err
     open_world = cli("evaluate", tmp_path / "all", run_file, "--table", 2, "--format", "csv").out
     for word in ("d.jpg", "e.jpg"):
         run_file.write_text("".join(line for line in run_file.open() if not line.startswith(word)))
-    assert cli("evaluate", tmp_path / "known", run_file, "--format", "csv").out == found.out
+    assert cli("evaluate", tmp_path / "known", run_file, "--format", "csv").out == result.out
     row = list(csv.DictReader(io.StringIO(open_world)))[-1]
     assert (row["type"], row["known"], row["unknown"]) == ("all pictures", "3", "2")
     assert float(row["OSCR"]) == pytest.approx(2 / 6)

@@ -2,15 +2,14 @@
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.metrics.averages import (
-    average_score,
-)
+from leafid.metrics.averages import average_score
 from leafid.pictures.names import parse_label
 from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.evaluation import evaluate
@@ -34,8 +33,8 @@ def literal_s(pictures, score):
         plants = sorted({picture["plant"] for picture in pictures if picture["author"] == user})
         of_plants = []
         for plant in plants:
-            own = [score(p) for p in pictures if p["author"] == user and p["plant"] == plant]
-            of_plants.append(literal_mean(own))
+            values = [score(p) for p in pictures if p["author"] == user and p["plant"] == plant]
+            of_plants.append(literal_mean(values))
         of_users.append(literal_mean(of_plants))
     return literal_mean(of_users)
 
@@ -86,30 +85,33 @@ def literal_files(truth, runs, official):
             scores = {}
             for t in types:
                 for entry in {p[level] for p in counted(run, t)}:
-                    own = [p for p in counted(run, t) if p[level] == entry]
-                    scores[types[t], entry] = literal_s(own, lambda p, run=run, level=level: is_correct(run, p, level))
+                    group = [p for p in counted(run, t) if p[level] == entry]
+                    scores[types[t], entry] = literal_s(
+                        group, lambda p, run=run, level=level: is_correct(run, p, level)
+                    )
             of_runs.append(scores)
             files[f"{run.removesuffix('.txt')}ScoresBy{name}.csv"] = {f"{t};{e};{s!r}" for (t, e), s in scores.items()}
-        every = {key for scores in of_runs for key in scores}
-        means = {key: literal_mean([scores[key] for scores in of_runs if key in scores]) for key in every}
+        keys = {key for scores in of_runs for key in scores}
+        means = {key: literal_mean([scores[key] for scores in of_runs if key in scores]) for key in keys}
         files[f"MeanRunScoresBy{name}.csv"] = {f"{t};{e};{s!r}" for (t, e), s in means.items()}
     return files
 
 
 def as_records(truth):
-    fields = ("species", "genus", "family", "type", "author", "plant")
-    columns = zip(truth.pictures, *(getattr(truth, field) for field in fields), strict=True)
-    return [dict(zip(("picture", *fields), row, strict=True)) for row in columns]
+    names = ("picture", "species", "genus", "family", "type", "author", "plant")
+    taxa = (truth.species, truth.genus, truth.family)
+    rows = zip(truth.pictures, *taxa, truth.type, truth.author, truth.official_plant, strict=True)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def assert_same_files(found, expected):
+def assert_same_files(files, expected):
     """Text must be equal, but for the last digits of sums, which depend on the order of adding up."""
-    assert set(found) == set(expected)
+    assert set(files) == set(expected)
     for name in expected:
-        ours = sorted(line.split(";") for line in found[name].split("\n") if line)
+        lines = sorted(line.split(";") for line in files[name].split("\n") if line)
         theirs = sorted(line.split(";") for line in expected[name].split("\n") if line)
-        assert len(ours) == len(theirs), name
-        for our_cells, their_cells in zip(ours, theirs, strict=True):
+        assert len(lines) == len(theirs), name
+        for our_cells, their_cells in zip(lines, theirs, strict=True):
             assert len(our_cells) == len(their_cells)
             for our, their in zip(our_cells, their_cells, strict=True):
                 # 1e-12: a few hundred additions of numbers below 1 differ by some 1e-14.
@@ -157,8 +159,24 @@ def test_numbers_are_written_as_java_does(number, text):
 def test_small_golden_files(folder, official):
     truth = read_ground_truth(GOLDEN / "truth")
     runs = [judge_run(read_run(GOLDEN / "runs" / name, truth.known), truth) for name in ("good.txt", "partial.txt")]
-    found = format_official_files(truth, runs, leave_out_missing=official)
-    assert_same_files(found, read_files(GOLDEN / "expected" / folder))
+    files = format_official_files(truth, runs, leave_out_missing=official)
+    assert_same_files(files, read_files(GOLDEN / "expected" / folder))
+
+
+def test_pictures_of_a_type_unknown_to_the_official_scorer_are_left_out(caplog):
+    truth = read_ground_truth(GOLDEN / "truth")
+    drawn = replace(truth, type=tuple("drawing" if type_ == "photo" else type_ for type_ in truth.type))
+    runs = [judge_run(read_run(GOLDEN / "runs" / name, truth.known), truth) for name in ("good.txt", "partial.txt")]
+    expected, files = format_official_files(truth, runs), format_official_files(drawn, runs)
+    assert files.keys() == expected.keys()
+    header, *lines = files.pop("OfficialScores.csv").splitlines()
+    assert header == expected.pop("OfficialScores.csv").splitlines()[0]
+    assert [line.rsplit(";", 2)[1] for line in lines] == ["NaN", "NaN"]
+    for name, text in expected.items():
+        kept = [line for line in text.splitlines() if line and not line.startswith("photograph;")]
+        assert [line for line in files[name].splitlines() if line] == kept
+    (record,) = caplog.records
+    assert "expected pictures of type scan, scan-like, photo, found 13 of type drawing" in record.getMessage()
 
 
 @settings(max_examples=25, deadline=None)
@@ -190,8 +208,8 @@ def real_truth(real_data):
 def test_the_official_scorers_own_files(real_data, real_truth, folder, names):
     golden = real_data / "golden" / "imageclef2011"
     runs = [judge_run(read_run(golden / "runs" / name, real_truth.known, official=True), real_truth) for name in names]
-    found = format_official_files(real_truth, runs, leave_out_missing=True)
-    assert_same_files(found, read_files(golden / "expected" / folder))
+    files = format_official_files(real_truth, runs, leave_out_missing=True)
+    assert_same_files(files, read_files(golden / "expected" / folder))
 
 
 def test_pictures_without_plant_are_one_plant_of_their_author(cli, tmp_path):
@@ -229,18 +247,18 @@ def judge_text(tmp_path):
 
 
 def test_rank_of_the_correct_species(judge_text):
-    found = judge_text("1.jpg Quercus rubra 1 0.6\n1.jpg Quercus ilex 2 0.4\n2.jpg Quercus ilex 1 1\n")
-    assert found.rank.tolist() == [2, 0, 0]
-    assert found.size.tolist() == [2, 1, 0]
-    assert found.covered.tolist() == [True, True, False]
-    assert (~found.covered).sum() == 1
+    judged = judge_text("1.jpg Quercus rubra 1 0.6\n1.jpg Quercus ilex 2 0.4\n2.jpg Quercus ilex 1 1\n")
+    assert judged.rank.tolist() == [2, 0, 0]
+    assert judged.size.tolist() == [2, 1, 0]
+    assert judged.covered.tolist() == [True, True, False]
+    assert (~judged.covered).sum() == 1
 
 
 def test_genus_and_family_of_the_first_species(judge_text):
     # Quercus rubra has no picture: its genus is in its name, its family is that of the other oak.
-    found = judge_text("1.jpg Quercus rubra 1 0.6\n2.jpg Quercus rubra 1 1\n")
-    assert found.genus_correct.tolist() == [True, False, False]
-    assert found.family_correct.tolist() == [True, True, False]
+    judged = judge_text("1.jpg Quercus rubra 1 0.6\n2.jpg Quercus rubra 1 1\n")
+    assert judged.genus_correct.tolist() == [True, False, False]
+    assert judged.family_correct.tolist() == [True, True, False]
 
 
 def test_the_genus_of_a_hybrid_genus(tmp_path):
@@ -249,15 +267,15 @@ def test_the_genus_of_a_hybrid_genus(tmp_path):
     assert truth.genus == ("x Cuprocyparis", "x Cuprocyparis")
     # Unknown, but well-formed, and of another genus than the other.
     (tmp_path / "run.txt").write_text("1.jpg x Cuprocyparis notabilis 1 1\n2.jpg x Sorbaronia fallax 1 1\n")
-    found = judge_run(read_run(tmp_path / "run.txt", truth.known), truth)
-    assert found.genus_correct.tolist() == [True, False]
+    judged = judge_run(read_run(tmp_path / "run.txt", truth.known), truth)
+    assert judged.genus_correct.tolist() == [True, False]
 
 
 def test_an_unknown_family_is_never_correct(judge_text):
-    found = judge_text("3.jpg Davidia involucrata 1 1\n1.jpg Nothofagus alpina 1 1\n")
-    assert found.rank.tolist() == [0, 0, 1]
-    assert found.genus_correct.tolist() == [False, False, True]
-    assert not found.family_correct.any()
+    judged = judge_text("3.jpg Davidia involucrata 1 1\n1.jpg Nothofagus alpina 1 1\n")
+    assert judged.rank.tolist() == [0, 0, 1]
+    assert judged.genus_correct.tolist() == [False, False, True]
+    assert not judged.family_correct.any()
 
 
 def test_the_best_rank_of_a_repeated_species_counts(judge_text):

@@ -40,9 +40,9 @@ def test_a_plant_of_several_authors_counts_for_each(cli, tmp_path):
         cv2.imwrite(str(tmp_path / f"{number}.jpg"), np.zeros((20, 20, 3), np.uint8))
     lines = [f"{number}.jpg Acer opalus 1 .9\n{number}.jpg Tilia cordata 2 .1\n" for number in range(1, 6)]
     (tmp_path / "run.txt").write_text("".join(lines))
-    found = cli("evaluate", tmp_path, tmp_path / "run.txt", "--plants", "--format", "json")
-    assert found.status == 0, found.err
-    _, plants = json.loads(found.out)
+    result = cli("evaluate", tmp_path, tmp_path / "run.txt", "--plants", "--format", "json")
+    assert result.status == 0, result.err
+    _, plants = json.loads(result.out)
     scores = {row["pictures"]: (row["plants"], row["top-1"], row["S"]) for row in plants["rows"]}
     expected = (2, 0.5, pytest.approx(2 / 3))
     assert scores == {1: expected, 2: expected, 3: (1, 1, 1), "all": expected}
@@ -55,10 +55,10 @@ def scored_run(tmp_path):
     species = sorted(set(truth.species))
     seen, lines = set(), []
     for number, (name, plant, correct) in enumerate(zip(truth.pictures, truth.plant, truth.species, strict=True)):
-        other = next(own for own in species if own != correct)
+        wrong = next(kind for kind in species if kind != correct)
         is_first = plant not in seen
         seen.add(plant)
-        names = [other, correct] if is_first else [correct, other]
+        names = [wrong, correct] if is_first else [correct, wrong]
         high = (0.51 if is_first else 0.9) + number / 1e4
         lines += [f"{name} {names[0]} 1 {high}\n", f"{name} {names[1]} 2 0.05\n"]
     (tmp_path / "run.txt").write_text("".join(lines))
@@ -68,17 +68,17 @@ def scored_run(tmp_path):
 def test_the_command_scores_plants_beside_pictures(cli, scored_run):
     run, _ = scored_run
     words = ("evaluate", GOLDEN / "truth", run, "--plants", "--format", "csv", "--table")
-    found = cli(*words, 2)
-    assert found.status == 0, found.err
-    plants = found.out
+    result = cli(*words, 2)
+    assert result.status == 0, result.err
+    plants = result.out
     assert cli(*words, 1).out == cli("evaluate", GOLDEN / "truth", run, "--format", "csv").out
     rows = [row for row in csv.DictReader(io.StringIO(plants)) if row["pictures"] == "3"]
     assert rows
     assert all(float(row["top-1"]) == 1 > float(row["single"]) for row in rows)
     run.write_text(run.read_text().replace(" 2 0.05", " 2 -3"))
-    found = cli("evaluate", GOLDEN / "truth", run, "--plants")
-    assert (found.status, found.err.count("\n")) == (1, 1)
-    assert "expected a probability from 0 to 1 as score, found -3" in found.err
+    result = cli("evaluate", GOLDEN / "truth", run, "--plants")
+    assert (result.status, result.err.count("\n")) == (1, 1)
+    assert "expected a probability from 0 to 1 as score, found -3" in result.err
 
 
 def make_small_run(folder, *lines):

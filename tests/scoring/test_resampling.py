@@ -18,7 +18,7 @@ from leafid.scoring.resampling import (
 
 AVERAGES = {
     "S": average_score,
-    "plants": per_plant_score,
+    "plants": lambda values, authors, plants: per_plant_score(values, plants),
     "pictures": lambda values, _authors, _plants: accuracy_score(values),
 }
 pictures = st.lists(
@@ -74,11 +74,11 @@ ROWS = list(zip(["ann"] * 5 + ["bob"] * 4, "112232455", [1, 0, 1, 1, 0, 0, 1, 0,
 @pytest.mark.parametrize("average", sorted(AVERAGES))
 def test_resampled_scores_have_the_exact_distribution(average):
     exact = np.array(list(list_possible_scores(average, ROWS)))
-    found = resample(average, ROWS, Bootstrap(resamples=20_000))
-    assert set(np.round(found, 9)) == set(np.round(exact, 9))
+    samples = resample(average, ROWS, Bootstrap(resamples=20_000))
+    assert set(np.round(samples, 9)) == set(np.round(exact, 9))
     # 20,000 draws of a score with a spread below 0.25: the mean's standard error is below 0.0018; 4 of these.
-    assert found.mean() == pytest.approx(exact.mean(), abs=0.007)
-    assert found.std() == pytest.approx(exact.std(), abs=0.007)
+    assert samples.mean() == pytest.approx(exact.mean(), abs=0.007)
+    assert samples.std() == pytest.approx(exact.std(), abs=0.007)
 
 
 def test_many_plants_are_drawn_in_blocks_of_the_same_distribution():
@@ -98,9 +98,9 @@ def test_p_is_that_of_all_swaps():
     difference = np.array([0.3, 0.1, -0.05, 0.2, 0.02, 0.15])
     signs = np.array(list(product([-1, 1], repeat=6)))
     exact = (np.abs(signs @ difference) >= abs(difference.sum()) - 1e-12).mean()
-    found = randomisation_test(difference, list("123456"), resamples=20_000)
+    p = randomisation_test(difference, list("123456"), resamples=20_000)
     # The share of 20,000 has a standard error of at most 0.0035.
-    assert found == pytest.approx(exact, abs=0.014)
+    assert p == pytest.approx(exact, abs=0.014)
 
 
 def test_equal_runs_do_not_differ_and_p_is_never_zero():

@@ -106,16 +106,16 @@ def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scor
     ],
 )
 def test_each_problem_is_named_with_its_line(file, text, expected):
-    found = problems(file(text))
-    assert len(found) == len(expected)
-    assert [f[: len(e)] for f, e in zip(found, expected, strict=True)] == expected
+    complaints = problems(file(text))
+    assert len(complaints) == len(expected)
+    assert [f[: len(e)] for f, e in zip(complaints, expected, strict=True)] == expected
 
 
 def test_all_problems_are_found_at_once_and_in_order(file):
     text = GOOD + "\n2.jpg Quercus ilex 1 0,5\n9.jpg acer campestre 1 0.5\n9.jpg Quercus ilex 3 0.5\n"
     path = file(text)
-    found = problems(path)
-    assert [problem[: problem.index(" ")] for problem in found] == [":4:", ":5:", ":6:", ":6:", ":7:"]
+    complaints = problems(path)
+    assert [problem[: problem.index(" ")] for problem in complaints] == [":4:", ":5:", ":6:", ":6:", ":7:"]
     with pytest.raises(ProblemsError) as error:
         read_run(path, KNOWN)
     assert len(error.value.problems) == 5
@@ -140,9 +140,9 @@ def test_official_mode_takes_what_the_official_scorer_takes(file):
 def test_any_text_is_read_or_refused_with_a_line(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("run") / "run.txt"
     path.write_text(text, encoding="utf-8")
-    run, found = examine_run(path, KNOWN)
-    assert found or len(run)
-    assert all(problem.removeprefix(f"{path}:").split(":")[0].isdigit() for problem in found)
+    run, complaints = examine_run(path, KNOWN)
+    assert complaints or len(run)
+    assert all(problem.removeprefix(f"{path}:").split(":")[0].isdigit() for problem in complaints)
 
 
 @pytest.mark.parametrize("ranking", [("Quercus  ilex", 0.5), ("Quercus\nilex", 0.5), ("Quercus ilex", float("nan"))])

@@ -49,8 +49,8 @@ def test_scores_of_sets_are_the_literal_ones(pictures):
     hit = np.array(sizes) >= 2
     of_classes = []
     for label in sorted(set(classes)):
-        own = [found for found, other in zip(hit, classes, strict=True) if other == label]
-        of_classes.append(sum(own) / len(own))
+        hits_of_class = [is_hit for is_hit, class_ in zip(hit, classes, strict=True) if class_ == label]
+        of_classes.append(sum(hits_of_class) / len(hits_of_class))
     assert macro_average(average_by_group(hit, classes, 5)) == pytest.approx(sum(of_classes) / len(of_classes))
     assert accuracy_score(sizes) == pytest.approx(sum(sizes) / len(sizes))
     assert score_sets(hit, sizes, classes)[3] == pytest.approx(sizes.count(0) / len(sizes))
@@ -119,20 +119,20 @@ def test_scores_are_those_of_the_literal_implementation(tmp_path_factory, valida
     folder = tmp_path_factory.mktemp("runs")
     labels = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(p), max_size=len(p))))
     run, fitted = make_run(folder, "test", p), make_run(folder, "val", validation)
-    (found,) = score_average_k(make_truth(labels), run, [k], fitted)
+    (scores,) = score_average_k(make_truth(labels), run, [k], fitted)
     expected = literal_average_k(validation, p, labels, k)
-    assert (found.threshold, found.accuracy, found.macro_accuracy, found.size) == pytest.approx(expected)
-    assert k <= found.fitted_size + 1 / len(validation)
+    assert (scores.threshold, scores.accuracy, scores.macro_accuracy, scores.size) == pytest.approx(expected)
+    assert k <= scores.fitted_size + 1 / len(validation)
 
 
 def test_a_picture_that_the_run_lacks_has_an_empty_set_and_counts_in_the_mean_size(tmp_path):
     run = make_run(tmp_path, "test", np.array([[0.7, 0.2, 0.1, 0.0], [0.4, 0.35, 0.15, 0.1]]))
-    (found,) = score_average_k(make_truth([0, 0, 0, 0]), run, [1])
+    (scores,) = score_average_k(make_truth([0, 0, 0, 0]), run, [1])
     # Four of the eight scores are in, for four pictures.
-    assert (found.size, found.empty_share, found.accuracy) == (1, 0.5, 0.5)
+    assert (scores.size, scores.empty_share, scores.accuracy) == (1, 0.5, 0.5)
     # Pictures outside the ground truth don't count.
-    (other,) = score_average_k(make_truth([0]), run, [2])
-    assert (other.fitted_size, other.size, other.threshold) == (2, 2, pytest.approx(0.15))
+    (of_pair,) = score_average_k(make_truth([0]), run, [2])
+    assert (of_pair.fitted_size, of_pair.size, of_pair.threshold) == (2, 2, pytest.approx(0.15))
 
 
 @pytest.mark.parametrize(("n_lines", "cut"), [(4, 0), (3, 1)])
@@ -142,8 +142,8 @@ def test_lists_that_end_at_the_threshold_are_counted(tmp_path, n_lines, cut):
         f"test{row}.jpg": [*zip(SPECIES, values.tolist(), strict=True)][:n_lines] for row, values in enumerate(rows)
     }
     write_run(tmp_path / "run.txt", ranked)
-    (found,) = score_average_k(make_truth([3, 0]), read_run(tmp_path / "run.txt"), [2.5])
-    assert found.cut == cut
+    (scores,) = score_average_k(make_truth([3, 0]), read_run(tmp_path / "run.txt"), [2.5])
+    assert scores.cut == cut
 
 
 @pytest.fixture

@@ -26,8 +26,8 @@ def test_text():
 
 
 def test_csv_has_all_digits():
-    found = list(csv.reader(io.StringIO(render([TABLE], "csv"))))
-    assert found == [["run", "S", "n"], ["a_1.txt", "0.123456789", "3"], ["1e5", "", ""]]
+    rows = list(csv.reader(io.StringIO(render([TABLE], "csv"))))
+    assert rows == [["run", "S", "n"], ["a_1.txt", "0.123456789", "3"], ["1e5", "", ""]]
 
 
 def test_a_csv_holds_one_table():

@@ -36,12 +36,12 @@ def literal_precision(truth, run, name, overlap):
     """Follow PASCAL VOC: by falling confidence, each box claims the true box that it overlaps most, if it is free."""
     true_boxes = {p: sorted(b for c in concepts if c.name == name for b, _ in c.boxes) for p, concepts in truth.items()}
     positives = sum(map(len, true_boxes.values()))
-    found = sorted(
+    detections = sorted(
         ((conf, p, box) for p, concepts in run.items() for c in concepts if c.name == name for box, conf in c.boxes),
         key=lambda entry: -entry[0],
     )
     taken, correct, total = set(), 0, 0.0
-    for count, (_, picture, box) in enumerate(found, start=1):
+    for count, (_, picture, box) in enumerate(detections, start=1):
         overlaps = [literal_overlap(true, box) for true in true_boxes.get(picture, [])]
         best = max(range(len(overlaps)), key=lambda i: overlaps[i], default=None)
         if best is not None and overlaps[best] >= overlap and (picture, best) not in taken:
@@ -57,17 +57,17 @@ def make_collections(seed):
     confidences = iter(generator.permutation(500) / 500)
 
     def make_scene(with_confidence):
-        found = []
+        concepts = []
         for name in ("dog", "cat"):
             boxes = [
                 (*map(int, generator.integers(0, 10, 2)), *map(int, generator.integers(5, 15, 2)))
                 for _ in range(generator.integers(0, 4))
             ]
             if boxes:
-                found.append(
+                concepts.append(
                     make_concept(name, *[(*b, float(next(confidences))) if with_confidence else b for b in boxes])
                 )
-        return tuple(found)
+        return tuple(concepts)
 
     truth = {p: make_scene(False) for p in "abc"} | {
         "d": (make_concept("dog", (0, 0, 9, 9)), make_concept("cat", (0, 0, 5, 5)))
@@ -93,14 +93,14 @@ def test_localised_precision_equals_the_literal_version(seed, overlap):
 def test_order_does_not_matter_even_with_equal_confidences(seed, random):
     truth, run = make_collections(seed)
     tied = {
-        p: [c._replace(boxes=tuple(ScoredBox(b, round(conf, 1)) for b, conf in c.boxes)) for c in found]
-        for p, found in run.items()
+        p: [c._replace(boxes=tuple(ScoredBox(b, round(conf, 1)) for b, conf in c.boxes)) for c in concepts]
+        for p, concepts in run.items()
     }
     expected = concept_precisions(truth, tied)
     mixed = {}
     for picture in random.sample(sorted(tied), len(tied)):
-        found = [c._replace(boxes=tuple(random.sample(c.boxes, len(c.boxes)))) for c in tied[picture]]
-        mixed[picture] = random.sample(found, len(found))
+        concepts = [c._replace(boxes=tuple(random.sample(c.boxes, len(c.boxes)))) for c in tied[picture]]
+        mixed[picture] = random.sample(concepts, len(concepts))
     assert concept_precisions(dict(reversed(truth.items())), mixed) == expected
 
 
@@ -164,8 +164,8 @@ def test_known_distances():
 
 
 def score(subtask, truth, run, **options):
-    found = Annotations("mine.txt", subtask, {identity: [result] for identity, result in run.items()})
-    return score_annotation(Annotations("truth.txt", subtask, truth), found, **options).scores
+    answers = Annotations("mine.txt", subtask, {identity: [result] for identity, result in run.items()})
+    return score_annotation(Annotations("truth.txt", subtask, truth), answers, **options).scores
 
 
 def test_summary_of_selections():

@@ -84,9 +84,9 @@ def test_the_five_bad_examples_are_rejected_with_their_line(tmp_path, subtask, t
 def test_bad_lines(tmp_path, line, problem):
     subtask = line[:1] if line[:1] in "12345" and line else "2"
     good = GOOD[int(subtask)]
-    found = find_problems(tmp_path, f"{good}{line}\n")
-    assert found[0].split(":", 1)[1].strip().startswith(problem)
-    assert found[0].startswith(f"{good.count(chr(10)) + 1}:")
+    problems = find_problems(tmp_path, f"{good}{line}\n")
+    assert problems[0].split(":", 1)[1].strip().startswith(problem)
+    assert problems[0].startswith(f"{good.count(chr(10)) + 1}:")
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,8 @@ def test_a_ground_truth(read):
 
 
 def test_a_list_of_results(read):
-    found = read({"image_id": 2, "category_id": 6, "bbox": [0, 0, 5, 5], "score": 0.25})
-    assert found.objects == {"a.jpg": [], "b.jpg": [BoxedObject("Acer campestre", Box(0, 0, 5, 5), 0.25)]}
+    content = read({"image_id": 2, "category_id": 6, "bbox": [0, 0, 5, 5], "score": 0.25})
+    assert content.objects == {"a.jpg": [], "b.jpg": [BoxedObject("Acer campestre", Box(0, 0, 5, 5), 0.25)]}
 
 
 @pytest.mark.parametrize(

@@ -33,10 +33,10 @@ def read_means(outcome):
 
 
 def test_boxes(cli, boxes):
-    found = read_means(cli("evaluate-interpretation", *boxes, "--format", "json"))
+    means = read_means(cli("evaluate-interpretation", *boxes, "--format", "json"))
     # a.jpg: 0.8 · 0.2 for the shift and 0.2 for the name, two objects; b.jpg: missed.
-    assert found["interpretation-error"] == pytest.approx(((0.16 + 0.2) / 2 + 1) / 2)
-    assert found["pas"] == pytest.approx((80 / 120 + 1) / 2)
+    assert means["interpretation-error"] == pytest.approx(((0.16 + 0.2) / 2 + 1) / 2)
+    assert means["pas"] == pytest.approx((80 / 120 + 1) / 2)
 
 
 def test_distances_and_parameters(cli, boxes, tmp_path):
@@ -45,8 +45,8 @@ def test_distances_and_parameters(cli, boxes, tmp_path):
         "Quercus robur,0,0.5,1\nQuercus ilex,0.5,0,1\nAcer campestre,1,0.25,0\n"
     )
     options = ["--distances", tmp_path / "d.csv", "--alpha", 0.5, "--matching", "one-to-one"]
-    found = read_means(cli("evaluate-interpretation", *boxes, *options, "--format", "json"))
-    assert found["interpretation-error"] == pytest.approx(((0.5 * 0.2 + 0.5 * 0.25) / 2 + 1) / 2)
+    means = read_means(cli("evaluate-interpretation", *boxes, *options, "--format", "json"))
+    assert means["interpretation-error"] == pytest.approx(((0.5 * 0.2 + 0.5 * 0.25) / 2 + 1) / 2)
 
 
 def test_by_picture(cli, boxes):
@@ -90,13 +90,13 @@ def test_segmentations_count_and_not_their_boxes(cli, tmp_path):
     (tmp_path / "truth.json").write_text(json.dumps(truth))
     (tmp_path / "result.json").write_text(json.dumps(objects))
     words = ["evaluate-interpretation", tmp_path / "truth.json", tmp_path / "result.json", "--format", "json"]
-    found = read_means(cli(*words))
-    assert found["interpretation-error"] == 0
-    assert found["fom"] == found["pas"] == 1
+    means = read_means(cli(*words))
+    assert means["interpretation-error"] == 0
+    assert means["fom"] == means["pas"] == 1
     (tmp_path / "result.json").write_text(json.dumps([{"image_id": 1, "category_id": 1, "bbox": box}]))
-    found = read_means(cli(*words))
-    assert "fom" not in found
-    assert found["pas"] == 1
+    means = read_means(cli(*words))
+    assert "fom" not in means
+    assert means["pas"] == 1
 
 
 @pytest.mark.parametrize(

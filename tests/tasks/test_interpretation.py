@@ -105,13 +105,13 @@ def make_worked_example() -> Scene:
 def test_the_worked_example():
     scene = make_worked_example()
     assert scene.overlap[[1, 2, 3, 4], [2, 2, 2, 0]] == pytest.approx([0.186, 0.235, 0.242, 0.941])
-    found = score_scene(scene)
-    assert np.argwhere(found.matches).tolist() == [[0, 3], [2, 2], [3, 2], [4, 0], [5, 1]]
-    assert found.missed == (1, 6)
-    assert found.invented == ()
+    interpretation = score_scene(scene)
+    assert np.argwhere(interpretation.matches).tolist() == [[0, 3], [2, 2], [3, 2], [4, 0], [5, 1]]
+    assert interpretation.missed == (1, 6)
+    assert interpretation.invented == ()
     # The document gives three digits. The missing objects contribute 2/7, the found ones the rest.
-    assert found.error == pytest.approx(0.328, abs=5e-4)
-    assert found.error - 2 / 7 == pytest.approx(0.043, abs=1e-3)
+    assert interpretation.error == pytest.approx(0.328, abs=5e-4)
+    assert interpretation.error - 2 / 7 == pytest.approx(0.043, abs=1e-3)
 
 
 @given(scenes, st.sampled_from([0.0, 0.2, 0.5]), st.floats(0, 1))

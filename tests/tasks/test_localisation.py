@@ -25,12 +25,12 @@ def literal_fom(truth, result, alpha):
         pixels = [(r, c) for r in range(rows) for c in range(cols) if mask[r, c]]
         return [(r, c) for r, c in pixels if any(outside(r + i, c + j) for i, j in neighbours)]
 
-    true_contour, found = contour(truth), contour(result)
+    true_contour, result_contour = contour(truth), contour(result)
     total = 0.0
     for r, c in true_contour:
-        distances = [math.hypot(r - i, c - j) for i, j in found]
+        distances = [math.hypot(r - i, c - j) for i, j in result_contour]
         total += 1 / (1 + alpha * min(distances) ** 2) if distances else 0.0
-    longest = max(len(true_contour), len(found))
+    longest = max(len(true_contour), len(result_contour))
     return total / longest if longest else 1.0
 
 

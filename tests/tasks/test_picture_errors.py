@@ -18,16 +18,17 @@ def test_pictures_and_their_means():
     truth[5:15, 5:15], truth[5:15, 20:25] = 3, 7
     result[5:15, 7:17] = 1
     first = score_masks(truth, result, {("m", label): ("oak", 1.0) for label in (1, 3, 7)})
-    found = first.interpretation
-    assert (found.matches.shape, found.matches.sum(), found.missed, found.invented) == ((2, 1), 1, (1,), ())
-    assert found.error == pytest.approx((0.8 * 0.2 + 1) / 2)
+    interpretation = first.interpretation
+    assert (interpretation.matches.shape, interpretation.matches.sum()) == ((2, 1), 1)
+    assert (interpretation.missed, interpretation.invented) == ((1,), ())
+    assert interpretation.error == pytest.approx((0.8 * 0.2 + 1) / 2)
     assert first.measures["pas"] == pytest.approx(80 / 120)
     assert first.measures["martin"] == pytest.approx(0.2)
     assert first.measures["rob-com"] == first.measures["rob-cor"] == 0
     empty = score_masks(truth, np.zeros_like(truth))
     assert np.isnan(empty.measures["fom"])
     means = average_errors([first, empty])
-    assert means["interpretation-error"] == pytest.approx((found.error + 1) / 2)
+    assert means["interpretation-error"] == pytest.approx((interpretation.error + 1) / 2)
     assert means["pas"] == first.measures["pas"]
 
 

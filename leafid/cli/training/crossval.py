@@ -49,13 +49,13 @@ from leafid.cli.outputs import check_output_file, print_tables
 from leafid.cli.training.input import TrainingOptions, complete_pictures, load_recipes, read_training_pictures
 from leafid.errors import LeafidError, UsageError
 from leafid.grouping import group_by
-from leafid.metrics.held_out import SCORE_TITLES
+from leafid.metrics.held_out import SCORE_TITLES, title_scores
 from leafid.model.answer import rank_species
 from leafid.pictures.protocols import UNITS, Kind, Protocol, Unit
 from leafid.scoring.calibration import FirstSpecies, make_reliability_table
 from leafid.scoring.open_world import make_open_world_tables
 from leafid.scoring.runs import check_picture_names, write_run
-from leafid.scoring.tables import Cell, Table, render
+from leafid.scoring.tables import Table, render
 from leafid.training.cross_validation import (
     FoldAnswers,
     cross_validate,
@@ -124,10 +124,10 @@ def run(options: Options, environment: Environment) -> int:
 
 def _report(answers: list[FoldAnswers], options: Options, environment: Environment) -> None:
     """Print the tables of scores, and write run files."""
-    # By the number of training pictures that a setting begins with.
-    ordered = sorted(answers, key=lambda own: int(own.setting.split()[0]) if own.setting else 0)
-    groups = group_by(ordered, lambda own: f"{own.type}, {own.setting}" if own.setting else str(own.type))
-    by_type = {name: cross_validated_scores(own) for name, own in groups.items()}
+    # A setting begins with its number of training pictures; fewer come first.
+    ordered = sorted(answers, key=lambda fold: int(fold.setting.split()[0]) if fold.setting else 0)
+    groups = group_by(ordered, lambda fold: f"{fold.type}, {fold.setting}" if fold.setting else str(fold.type))
+    scores = _make_score_table(groups)
     if options.output:
         for name, predictions in _collect_runs(answers).items():
             file = Path(options.output) / f"{name}.txt"
@@ -135,60 +135,58 @@ def _report(answers: list[FoldAnswers], options: Options, environment: Environme
             environment.note(f"{file}: {len(predictions)} pictures")
     tables = [_make_reliability_table(answers)] if options.reliability else []
     if options.format != "text":
-        print_tables([_make_score_table(by_type), *tables], options, environment)
+        print_tables([scores, *tables], options, environment)
         return
-    environment.print(_format_scores(by_type))
+    environment.print(_format_scores(scores))
     for table in tables:
         environment.stdout.write(f"\n{render([table], digits=3)}")
 
 
-def _make_score_table(scores: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Tabulate `cross_validated_scores` by the name of the group."""
-    pairs = [(title, f"{title} sd") for title in SCORE_TITLES.values()]
-    rows: list[list[Cell]] = []
-    for name, own in scores.items():
-        found = [own.get(key, {"mean": None, "fold_sd": None}) for key in SCORE_TITLES]
-        rows.append([name, *(score[key] for score in found for key in ("mean", "fold_sd")), *_count_pictures(own)])
-    columns = ["type", *(title for pair in pairs for title in pair), "pictures", "left out"]
+def _make_score_table(groups: Mapping[str, Sequence[FoldAnswers]]) -> Table:
+    """Tabulate `cross_validated_scores` by the name of the group; counts of pictures are means over the seeds."""
+    titles = [title + word for title in SCORE_TITLES.values() for word in ("", " sd")]
+    columns = ["type", *titles, "pictures", "left out"]
+    rows = []
+    for name, folds in groups.items():
+        scores = cross_validated_scores(folds)
+        repeats = scores.pop("repeats")
+        means = {count: round(np.mean([repeat[count] for repeat in repeats])) for count in ("pictures", "unseen")}
+        means |= {key: score["mean"] for key, score in scores.items()}
+        record = title_scores(means, sd={key: score["fold_sd"] for key, score in scores.items()})
+        rows.append([name, *(record.get(heading) for heading in columns[1:])])
     notes = ["means over seeds; sd: standard deviation over all folds", "left out: no training picture of the species"]
     return Table("Held-out scores", columns, rows, notes)
 
 
-def _format_scores(scores: Mapping[str, Mapping[str, Any]]) -> str:
-    """Format the same scores for a terminal, as "mean ± standard deviation over folds", or "-" without one."""
+def _format_scores(table: Table) -> str:
+    """Format scores for a terminal, as "mean ± standard deviation over folds", or "-" without one."""
     rows = []
-    for name, own in scores.items():
-        found = [own.get(key) for key in SCORE_TITLES]
-        cells = [f"{score['mean']:.3f} ± {score['fold_sd']:.3f}" if score else "-" for score in found]
-        rows.append([name, *cells, *_count_pictures(own)])
-    titles = ["type", *SCORE_TITLES.values(), "pictures", "left out"]
+    for name, *scores, n_pictures, n_left_out in table.rows:
+        pairs = zip(scores[::2], scores[1::2], strict=True)
+        cells = ["-" if mean is None else f"{mean:.3f} ± {deviation:.3f}" for mean, deviation in pairs]
+        rows.append([name, *cells, n_pictures, n_left_out])
+    titles = [title for title in table.columns if not title.endswith(" sd")]
     alignment = ("left", *["right"] * (len(titles) - 1))
     return tabulate(rows, titles, "plain", colalign=alignment, disable_numparse=True)
-
-
-def _count_pictures(scores: Mapping[str, Any]) -> list[int]:
-    """Count the pictures that are scored and those that are left out, by the mean over the seeds."""
-    counts = [(repeat["pictures"], repeat["unseen"]) for repeat in scores["repeats"]]
-    return np.mean(counts or [(0, 0)], axis=0).round().astype(int).tolist()
 
 
 def _make_reliability_table(answers: Sequence[FoldAnswers]) -> Table:
     """Tabulate how reliable probabilities are, by type."""
     named = {}
-    for type_, of_type in group_by(answers, lambda own: str(own.type)).items():
-        known = [own.held_out.select_known() for own in of_type]
-        confidence = np.concatenate([own.probabilities.max(axis=1) for own in known])
-        is_correct = np.concatenate([own.probabilities.argmax(axis=1) == own.labels for own in known])
-        units = [picture.group for own in known for picture in own.pictures]
-        named[type_] = FirstSpecies(confidence, is_correct, units)
+    for type_, folds in group_by(answers, lambda fold: str(fold.type)).items():
+        known = [fold.held_out.select_known() for fold in folds]
+        confidence = np.concatenate([held_out.probabilities.max(axis=1) for held_out in known])
+        is_correct = np.concatenate([held_out.probabilities.argmax(axis=1) == held_out.labels for held_out in known])
+        plants = [picture.group for held_out in known for picture in held_out.pictures]
+        named[type_] = FirstSpecies(confidence, is_correct, plants)
     return make_reliability_table(named)
 
 
 def _collect_runs(answers: Sequence[FoldAnswers]) -> dict[str, dict[str, list[tuple[str, float]]]]:
     """Collect the rankings of all pictures, of every type, by the name of their setting and seed."""
     runs: dict[str, dict[str, list[tuple[str, float]]]] = {}
-    for own in answers:
-        run = runs.setdefault(f"{own.setting.replace(' ', '-')}-seed-{own.seed}".lstrip("-"), {})
-        for picture, row in zip(own.held_out.pictures, own.held_out.probabilities, strict=True):
-            run[picture.name] = rank_species(row, own.held_out.species)
+    for fold in answers:
+        run = runs.setdefault(f"{fold.setting.replace(' ', '-')}-seed-{fold.seed}".lstrip("-"), {})
+        for picture, row in zip(fold.held_out.pictures, fold.held_out.probabilities, strict=True):
+            run[picture.name] = rank_species(row, fold.held_out.species)
     return runs

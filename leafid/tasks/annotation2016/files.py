@@ -55,7 +55,7 @@ class Place(NamedTuple):
     longitude: float
 
 
-#: Of subtask 1: concepts; 2: a sentence; 3: ids of boxes, maybe none; 4: ids of pictures, best first; 5: a place.
+#: What subtasks 1 to 5 ask for: concepts, a sentence, ids of boxes (maybe none), ids of pictures (best first), a place.
 Result = tuple[Concept, ...] | str | tuple[int, ...] | tuple[str, ...] | Place
 
 
@@ -90,10 +90,10 @@ def read_annotations(
         # Bytes that aren't ASCII become lone surrogates, which `_split_line` reports.
         for number, line in enumerate(read_lines(path, "ascii", _MAX_LINE_LENGTH), start=1):
             try:
-                found, identity, text = _split_line(line)
-                subtask = subtask or found
-                if found is not subtask:
-                    raise LeafidError(f"expected subtask {subtask.value}, found subtask {found.value}")
+                number_read, identity, text = _split_line(line)
+                subtask = subtask or number_read
+                if number_read is not subtask:
+                    raise LeafidError(f"expected subtask {subtask.value}, found subtask {number_read.value}")
                 result = _PARSERS[subtask](text)
                 if is_truth and result == () and subtask is Subtask.SELECTION:
                     raise LeafidError("expected a description that mentions at least one box, found none")
@@ -135,8 +135,8 @@ def _check_names(identity: str, result: Any, subtask: Subtask, known: Known) -> 
         checks.append(("a concept of the list", known.concepts, (name for name, _ in result)))
     if subtask is Subtask.ILLUSTRATION:
         checks.append(("a picture of the collection", known.illustrations, result))
-    for expected, names, found in checks:
-        if names is not None and (unknown := next((name for name in found if name not in names), None)):
+    for expected, allowed, names in checks:
+        if allowed is not None and (unknown := next((name for name in names if name not in allowed), None)):
             raise LeafidError(f"expected {expected}, found {unknown!r}")
 
 

@@ -21,7 +21,7 @@ EARTH_RADIUS = 6137.0
 class Detections(NamedTuple):
     """All detections of one concept."""
 
-    #: float array (N,).
+    #: float array (N,): how sure each detection is.
     confidence: np.ndarray
     #: int array (N,): index of the true box (or picture) that each detection overlaps most, -1 for none.
     claims: np.ndarray
@@ -32,7 +32,7 @@ class Detections(NamedTuple):
 
 
 def average_precision(detections: Detections, overlap: float) -> float:
-    """Area under the curve of precision against recall, summed over the steps of recall without interpolation.
+    """Sum precision over the steps of recall, without interpolation: the area under the curve of both.
 
     `overlap` is the minimum overlap of a correct detection. After the most confident detection of a true box, further
     ones of the same box are wrong, as in PASCAL VOC. Detections of equal confidence count together.
@@ -64,7 +64,7 @@ def average_precision(detections: Detections, overlap: float) -> float:
 def concept_precisions(
     truth: Mapping[str, Sequence[Concept]], run: Mapping[str, Sequence[Concept]]
 ) -> dict[str, list[float]]:
-    """Average precision of every concept of the ground truth, sorted by name, at each of `OVERLAPS`.
+    """Compute the average precision of every concept of the ground truth, sorted by name, at each of `OVERLAPS`.
 
     The means over the concepts are the task's MAP. At overlap 0 the most confident box of a concept in a picture
     counts, wherever it is. Pictures that only the run has don't count.
@@ -73,15 +73,15 @@ def concept_precisions(
     boxes = _group_by_concept({picture: run[picture] for picture in sorted(truth.keys() & run.keys())})
     precisions: dict[str, list[float]] = {}
     for name in sorted(true_boxes):
-        found = boxes.get(name, {})
-        matched = _match_boxes(true_boxes[name], found)
-        in_pictures = _match_boxes(_mark_pictures(true_boxes[name]), _mark_pictures(found))
+        boxes_of_run = boxes.get(name, {})
+        matched = _match_boxes(true_boxes[name], boxes_of_run)
+        in_pictures = _match_boxes(_mark_pictures(true_boxes[name]), _mark_pictures(boxes_of_run))
         precisions[name] = [average_precision(matched if overlap else in_pictures, overlap) for overlap in OVERLAPS]
     return precisions
 
 
 def selection_scores(truth: Collection[Collection[int]], selected: Collection[int]) -> tuple[float, float, float]:
-    """F1, precision and recall of the boxes selected for one picture.
+    """Compute F1, precision and recall of the boxes selected for one picture.
 
     `truth` has the boxes that each human description mentions, at least one; `selected` may be empty. Precision and
     recall are means over the descriptions, F1 is computed from these means.
@@ -103,7 +103,7 @@ def selection_scores(truth: Collection[Collection[int]], selected: Collection[in
 
 
 def recall_at(truth: Collection[str], ranking: Sequence[str], k: int) -> float:
-    """Share of a document's pictures among the first k of a ranking.
+    """Compute the share of a document's pictures that are among the first k of a ranking.
 
     Examples
     --------
@@ -114,9 +114,9 @@ def recall_at(truth: Collection[str], ranking: Sequence[str], k: int) -> float:
 
 
 def great_circle_distance(truth: Place, predicted: Place, radius: float = EARTH_RADIUS) -> float:
-    """Shortest distance between two points along the surface of the earth, in the unit of `radius`.
+    """Compute the shortest distance between two points along the surface of the earth, in the unit of `radius`.
 
-    By the spherical law of cosines, as the task prescribes; distances below about 0.1 m are lost to rounding.
+    The spherical law of cosines is used, as the task prescribes; distances below about 0.1 m are lost to rounding.
 
     Examples
     --------

@@ -24,11 +24,11 @@ class AnnotationScores:
     """Scores of a run."""
 
     run: str
-    #: By metric.
+    #: The scores by metric.
     scores: dict[str, float]
-    #: Subtasks 2 to 5: by picture or document, its scores by metric.
+    #: The scores of each picture or document by metric, in subtasks 2 to 5.
     by_picture: dict[str, dict[str, float]] = field(default_factory=dict)
-    #: Subtask 1: average precision of each concept at `OVERLAPS`.
+    #: The average precision of each concept at `OVERLAPS`, in subtask 1.
     by_concept: dict[str, list[float]] = field(default_factory=dict)
 
 
@@ -40,39 +40,36 @@ def score_annotation(
     `ranks` are the values of k of subtask 4, `radius` is that of the earth in km for subtask 5. A `LeafidError` is
     raised when METEOR is needed and missing.
     """
-    # Sorted, so that the order of lines doesn't change any sum.
+    # Ids are sorted, so that the order of lines doesn't change any sum.
     correct = dict(sorted(truth.results.items()))
-    found = {identity: run.results[identity][0] for identity in correct if identity in run.results}
+    answers = {identity: run.results[identity][0] for identity in correct if identity in run.results}
     if truth.subtask is Subtask.CONCEPTS:
-        return _score_concepts({identity: concepts for identity, (concepts,) in correct.items()}, found, run.name)
-    meteor = meteor_scores(found, correct) if truth.subtask is Subtask.CAPTION else {}
+        return _score_concepts({identity: concepts for identity, (concepts,) in correct.items()}, answers, run.name)
+    meteor = meteor_scores(answers, correct) if truth.subtask is Subtask.CAPTION else {}
     scores: dict[str, dict[str, float]] = {}
     for identity, true in correct.items():
         match truth.subtask:
             case Subtask.CAPTION:
                 scores[identity] = {"meteor": meteor.get(identity, 0.0)}
             case Subtask.SELECTION:
-                f1, precision, recall = metrics.selection_scores(true, found.get(identity, ()))
+                f1, precision, recall = metrics.selection_scores(true, answers.get(identity, ()))
                 scores[identity] = {"selection-f1": f1, "selection-precision": precision, "selection-recall": recall}
             case Subtask.ILLUSTRATION:
-                ranking = found.get(identity, ())
+                ranking = answers.get(identity, ())
                 recalls = {k: metrics.recall_at(true[0], ranking, k) for k in ranks}
                 scores[identity] = {f"recall-at-{k}": recall for k, recall in recalls.items()}
                 # The task's wording of recall: 1 if any of the document's pictures is among the first k.
                 scores[identity] |= {f"success-at-{k}": float(recall > 0) for k, recall in recalls.items()}
             case Subtask.LOCATION:
-                place = found.get(identity)
+                place = answers.get(identity)
                 distance = metrics.great_circle_distance(true[0], place, radius) if place else math.pi * radius
                 scores[identity] = {"great-circle-km": distance}
-    columns = {name: [values[name] for values in scores.values()] for name in next(iter(scores.values()))}
-    if truth.subtask in {Subtask.CAPTION, Subtask.LOCATION}:
-        means = {
-            f"{name} {kind}": compute(column)
-            for name, column in columns.items()
-            for kind, compute in _STATISTICS.items()
-        }
-    else:
-        means = {name: fmean(column) for name, column in columns.items()}
+    statistics = _STATISTICS if truth.subtask in {Subtask.CAPTION, Subtask.LOCATION} else {"": fmean}
+    means = {
+        f"{name} {kind}".rstrip(): compute([values[name] for values in scores.values()])
+        for name in next(iter(scores.values()))
+        for kind, compute in statistics.items()
+    }
     return AnnotationScores(run.name, means, scores)
 
 
@@ -98,7 +95,7 @@ def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence
         raise LeafidError("METEOR needs the package pycocoevalcap, found none; 'pip install pycocoevalcap'")
     if not captions:
         return {}
-    # An optional package.
+    # The package is optional.
     from pycocoevalcap.meteor.meteor import Meteor
 
     given = {picture: [_clean(caption)] for picture, caption in captions.items()}

@@ -75,10 +75,10 @@ class _Content(msgspec.Struct):
 class CocoFile:
     """The content of a COCO file."""
 
-    #: By file name of the picture; empty for a picture without objects.
+    #: The objects of each picture by its file name, none for a picture without objects.
     objects: dict[str, list[BoxedObject]]
     images: dict[Id, Image]
-    #: Names by category id.
+    #: The names of classes by category id.
     classes: dict[Id, str]
 
 
@@ -147,8 +147,8 @@ def read_segmentation(segmentation: list[list[float]] | Runs, image: Image) -> R
     """
     width, height = image.width, image.height
     if not width or not height or width * height > MAX_PIXELS:
-        found = f"{width}x{height}".replace("None", "?")
-        raise LeafidError(f"expected an image of at most {MAX_PIXELS} pixels, found a width and height of {found}")
+        size = f"{width}x{height}".replace("None", "?")
+        raise LeafidError(f"expected an image of at most {MAX_PIXELS} pixels, found a width and height of {size}")
     if isinstance(segmentation, Runs):
         mask, top, left = _decode_runs(segmentation, width, height), 0, 0
     else:

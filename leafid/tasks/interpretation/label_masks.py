@@ -22,7 +22,7 @@ OBJECTS_FILE = "objects.csv"
 
 logger = logging.getLogger(__name__)
 
-#: By file name of a mask and label, the class of an object and the confidence of the class (0 to 1).
+#: The class of each object, and the confidence of the class (0 to 1), by the file name of its mask and its label.
 ObjectNames = dict[tuple[str, int], tuple[str, float]]
 
 
@@ -62,16 +62,14 @@ def read_mask_pairs(truth: str | os.PathLike[str], result: str | os.PathLike[str
         raise LeafidError(f"{result}: expected {OBJECTS_FILE} beside both or neither of truth and result, found one")
     for picture, true_file in true_files.items():
         mask = read_label_mask(true_file)
-        found: list[BoxedObject] = []
-        if picture in files:
-            other = read_label_mask(files[picture])
-            if other.shape != mask.shape:
-                raise LeafidError(
-                    f"{files[picture]}: expected a mask of {mask.shape[1]}x{mask.shape[0]} pixels, "
-                    f"found {other.shape[1]}x{other.shape[0]}"
-                )
-            found = make_objects(other, files[picture], names)
-        yield ObjectPair(picture, make_objects(mask, true_file, true_names), found)
+        result_mask = read_label_mask(files[picture]) if picture in files else np.zeros_like(mask)
+        if result_mask.shape != mask.shape:
+            raise LeafidError(
+                f"{files[picture]}: expected a mask of {mask.shape[1]}x{mask.shape[0]} pixels, "
+                f"found {result_mask.shape[1]}x{result_mask.shape[0]}"
+            )
+        objects = make_objects(result_mask, files.get(picture, true_file), names)
+        yield ObjectPair(picture, make_objects(mask, true_file, true_names), objects)
 
 
 def list_masks(path: str | os.PathLike[str]) -> dict[str, Path]:

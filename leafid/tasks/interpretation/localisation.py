@@ -16,7 +16,7 @@ FOM_ALPHA = 1 / 9
 
 
 def rob_loc_error(truth: Box, result: Box) -> float:
-    """Distance of the centres of two boxes, ROB_loc: from 0 to below 1 (equation 1 of Hemery et al.).
+    """Compute the distance of the centres of two boxes, ROB_loc: from 0 to below 1 (equation 1 of Hemery et al.).
 
     It is 2/π · arctan of the larger of the distances by columns and by rows, in widths and heights of the true box.
 
@@ -31,7 +31,7 @@ def rob_loc_error(truth: Box, result: Box) -> float:
 
 
 def rob_com_error(truth: Box, result: Box) -> float:
-    """Difference of the areas of two boxes relative to the larger one, ROB_com: from 0 to below 1 (equation 2).
+    """Compute the difference of the areas of two boxes relative to the larger, ROB_com: from 0 to below 1 (equation 2).
 
     Examples
     --------
@@ -42,7 +42,7 @@ def rob_com_error(truth: Box, result: Box) -> float:
 
 
 def rob_cor_error(truth: Box, result: Box) -> float:
-    """2/π · arctan of the difference of height/width of two boxes, ROB_cor: from 0 to below 1 (equation 3).
+    """Compute 2/π · arctan of the difference of height/width of two boxes, ROB_cor: from 0 to below 1 (equation 3).
 
     Examples
     --------

@@ -20,13 +20,11 @@ class Scene:
 
     #: float array (U, V): areas that a true and a found object share.
     common: np.ndarray
-    #: float array (U,).
+    #: float arrays (U,) and (V,): the areas of the true and of the found objects, above 0.
     true_areas: np.ndarray
-    #: float array (V,): above 0.
     areas: np.ndarray
-    #: Length U.
+    #: The classes of the U true and of the V found objects.
     true_names: Sequence[str]
-    #: Length V: classes of the objects.
     names: Sequence[str]
     #: float array (V,): confidences of the classes of the found objects, 0 to 1.
     confidences: np.ndarray
@@ -36,23 +34,23 @@ class Scene:
         """Compare objects by their pixels if all of them have a region, otherwise their boxes as rectangles."""
         true_regions, regions = ([item.region for item in items if item.region] for items in (truth, result))
         if len(true_regions) == len(truth) and len(regions) == len(result):
-            common = np.array([[float(true.count_common(found)) for found in regions] for true in true_regions])
-            true_areas, areas = [float(true.area) for true in true_regions], [float(found.area) for found in regions]
+            common = [[float(true.count_common(region)) for region in regions] for true in true_regions]
+            true_areas, areas = [float(true.area) for true in true_regions], [float(region.area) for region in regions]
         else:
-            common = np.array([[box_intersection(true.box, found.box) for found in result] for true in truth])
-            true_areas, areas = [true.box.area for true in truth], [found.box.area for found in result]
+            common = [[box_intersection(true.box, item.box) for item in result] for true in truth]
+            true_areas, areas = [true.box.area for true in truth], [item.box.area for item in result]
         return cls(
-            common.reshape(len(truth), len(result)),
+            np.array(common).reshape(len(truth), len(result)),
             np.array(true_areas),
             np.array(areas),
             [true.name for true in truth],
-            [found.name for found in result],
-            np.array([found.confidence for found in result]),
+            [item.name for item in result],
+            np.array([item.confidence for item in result]),
         )
 
     @property
     def overlap(self) -> np.ndarray:
-        """Intersection over union of all pairs, float array (U, V)."""
+        """The intersection over union of all pairs, float array (U, V)."""
         return self.common / (self.true_areas[:, None] + self.areas[None, :] - self.common)
 
 
@@ -64,7 +62,7 @@ class Parameters:
     matching: str = "multiple"
     #: Overlap above which two objects match, 0 to below 1; used by ``multiple`` only.
     threshold: float = 0.2
-    #: Weight of the localisation, 0 to 1; the recognition has the rest.
+    #: Weight of the localisation, 0 to 1; the recognition has the remaining weight.
     alpha: float = 0.8
     #: Distance of two classes, 0 to 1; by default 0 for equal and 1 for different classes.
     distance: Distance | None = None
@@ -76,11 +74,10 @@ class Interpretation:
 
     #: 0 (perfect) to 1; NaN for a picture without any true or found object.
     error: float
-    #: bool array (U, V).
+    #: bool array (U, V): which true and found objects match.
     matches: np.ndarray
-    #: Indices of true objects without a match.
+    #: The indices of true objects without a match, and of found ones.
     missed: tuple[int, ...]
-    #: Indices of found objects without a match.
     invented: tuple[int, ...]
 
 
@@ -119,9 +116,9 @@ def score_scene(scene: Scene, parameters: Parameters = DEFAULTS) -> Interpretati
 
 
 def localisation_errors(scene: Scene) -> np.ndarray:
-    """Smaller of the share of the true object missed and the share of the found one in excess, float array (U, V).
+    """Compute the smaller of a true object's share missed and a found one's share in excess, float array (U, V).
 
-    0 where one object contains the other: the refinement error of Martin et al. for a single object (equation 6).
+    It is 0 where one object contains the other: the refinement error of Martin et al. for a single object (equation 6).
 
     References
     ----------
@@ -133,15 +130,15 @@ def localisation_errors(scene: Scene) -> np.ndarray:
 def recognition_errors(
     true_names: Sequence[str], names: Sequence[str], confidences: np.ndarray, distance: Distance | None = None
 ) -> np.ndarray:
-    """Errors of the classes of all pairs, float array (U, V) (equations 7 and 8).
+    """Compute the errors of the classes of all pairs, float array (U, V) (equations 7 and 8).
 
     The distance of the two classes is multiplied by (1 − μ)/2 for equal and (1 + μ)/2 for different classes, where μ is
     the confidence, float array (V,), 0 to 1.
     """
-    distance = distance or (lambda true, found: float(true != found))
+    distance = distance or (lambda true_name, name: float(true_name != name))
     shape = len(true_names), len(names)
-    distances = np.array([[distance(true, found) for found in names] for true in true_names]).reshape(shape)
-    is_same = np.array([[true == found for found in names] for true in true_names], bool).reshape(shape)
+    distances = np.array([[distance(true, name) for name in names] for true in true_names]).reshape(shape)
+    is_same = np.array([[true == name for name in names] for true in true_names], bool).reshape(shape)
     signed_confidences = np.where(is_same, -1.0, 1.0) * np.asarray(confidences, float)[None, :]
     return distances * (1 + signed_confidences) / 2
 
@@ -166,18 +163,19 @@ class PictureError:
 def score_objects(pair: ObjectPair, parameters: Parameters = DEFAULTS) -> PictureError:
     """Compare the objects found in a picture with the true ones; the figure of merit needs the pixels of both."""
     scene = Scene.from_objects(pair.truth, pair.result)
-    found = score_scene(scene, parameters)
-    pairs = [(pair.truth[u], pair.result[v]) for u, v in np.argwhere(found.matches)]
+    interpretation = score_scene(scene, parameters)
+    matches = interpretation.matches
+    pairs = [(pair.truth[u], pair.result[v]) for u, v in np.argwhere(matches)]
     masks = [align_masks(true.region, item.region) for true, item in pairs if true.region and item.region]
     measures = {
         "rob-loc": [localisation.rob_loc_error(true.box, item.box) for true, item in pairs],
         "rob-com": [localisation.rob_com_error(true.box, item.box) for true, item in pairs],
         "rob-cor": [localisation.rob_cor_error(true.box, item.box) for true, item in pairs],
-        "pas": scene.overlap[found.matches].tolist(),
-        "martin": localisation_errors(scene)[found.matches].tolist(),
+        "pas": scene.overlap[matches].tolist(),
+        "martin": localisation_errors(scene)[matches].tolist(),
         "fom": [localisation.figure_of_merit_score(true, mask) for true, mask in masks],
     }
-    return PictureError(pair.picture, found, {name: _average(values) for name, values in measures.items()})
+    return PictureError(pair.picture, interpretation, {name: _average(values) for name, values in measures.items()})
 
 
 def average_errors(errors: Sequence[PictureError]) -> dict[str, float]:

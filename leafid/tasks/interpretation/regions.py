@@ -24,12 +24,12 @@ class Box(NamedTuple):
 
     @property
     def area(self) -> float:
-        """Width times height."""
+        """The product of width and height."""
         return self.width * self.height
 
     @property
     def centre(self) -> tuple[float, float]:
-        """Column and row of the centre."""
+        """The column and the row of the centre."""
         return self.left + self.width / 2, self.top + self.height / 2
 
     def check(self, width: float | None = None, height: float | None = None) -> Box:
@@ -41,19 +41,18 @@ class Box(NamedTuple):
             expected = f"inside the picture of {width:g}x{height:g}" if width and height else "inside the picture"
         else:
             return self
-        found = f"{self.width:g}x{self.height:g}+{self.left:g}+{self.top:g}"
-        raise LeafidError(f"expected a box {expected}, found {found}")
+        raise LeafidError(f"expected a box {expected}, found {self.width:g}x{self.height:g}+{self.left:g}+{self.top:g}")
 
 
 def box_intersection(first: Box, second: Box) -> float:
-    """Area that two boxes share, in square pixels."""
+    """Compute the area that two boxes share, in square pixels."""
     width = min(first.left + first.width, second.left + second.width) - max(first.left, second.left)
     height = min(first.top + first.height, second.top + second.height) - max(first.top, second.top)
     return max(width, 0.0) * max(height, 0.0)
 
 
 def box_overlap(first: Box, second: Box) -> float:
-    """Intersection over union of two boxes, 0 to 1.
+    """Compute the intersection over union of two boxes, 0 to 1.
 
     Examples
     --------
@@ -74,7 +73,7 @@ class Region:
 
     @cached_property
     def area(self) -> int:
-        """Number of pixels."""
+        """The number of pixels."""
         return int(np.count_nonzero(self.mask))
 
     @cached_property
@@ -83,12 +82,12 @@ class Region:
         row0, row1, col0, col1 = find_bounding_box(self.mask)
         return Box(float(self.left + col0), float(self.top + row0), float(col1 - col0), float(row1 - row0))
 
-    def count_common(self, other: Region) -> int:
+    def count_common(self, region: Region) -> int:
         """Count the pixels that two regions share."""
         # Masks far apart would be pasted into a large one.
-        if not box_intersection(self.box, other.box):
+        if not box_intersection(self.box, region.box):
             return 0
-        return int(np.count_nonzero(np.logical_and(*align_masks(self, other))))
+        return int(np.count_nonzero(np.logical_and(*align_masks(self, region))))
 
 
 class BoxedObject(NamedTuple):

@@ -35,7 +35,7 @@ class CodeTable:
 
     @cached_property
     def _children(self) -> dict[tuple[str, str], set[str]]:
-        """By axis and prefix, the characters that can follow the prefix."""
+        """The characters that can follow a prefix, by axis and prefix."""
         children: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for axis, codes in self.codes.items():
             for code in codes:

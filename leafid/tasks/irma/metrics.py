@@ -7,15 +7,15 @@ from leafid.metrics.hierarchy import DONT_KNOW_ERROR, WRONG_ERROR, path_error
 from leafid.pictures.taxonomy import WILDCARD
 from leafid.tasks.irma.files import AXES, CLUTTER, FLAT_YEARS, UNSPECIFIED, YEARS, Answers, CodeTable
 
-#: By year and picture, the errors of its label or of the axes of its code.
+#: The errors of each picture's label, or of the axes of its code, by year and picture.
 Errors = dict[int, dict[str, tuple[float, ...]]]
 
-#: Error of a code's axis that is wrong from its first position on.
+#: The error of a code's axis that is wrong from its first position on.
 WORST_AXIS_ERROR = 0.25
 
 
 def label_error(correct: str, answer: str | None) -> float:
-    """Error of a flat label: 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong or missing.
+    """Compute the error of a flat label: 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong or missing.
 
     The correct label ``"C"`` is the clutter class, which never counts.
 
@@ -30,7 +30,7 @@ def label_error(correct: str, answer: str | None) -> float:
 
 
 def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
-    """Error of one axis of an IRMA code, 0 (correct) to 0.25 (wrong from the first position on).
+    """Compute the error of one axis of an IRMA code, 0 (correct) to 0.25 (wrong from the first position on).
 
     In `correct`, "0" ends a code's path, and all "C" is the clutter class, which never counts; ``"*"`` in `answer`, of
     the same length, means "don't know". `branching` is the number of possible characters at each position of the
@@ -53,7 +53,7 @@ def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
 
 
 def code_errors(correct: str, answer: str | None, table: CodeTable) -> tuple[float, ...]:
-    """Errors of the four axes of a code ``TTTT-DDD-AAA-BBB`` of the table, in the order of `AXES`.
+    """Compute the errors of the four axes of a code ``TTTT-DDD-AAA-BBB`` of the table, in the order of `AXES`.
 
     Their sum is the error of the code. A missing answer is entirely wrong.
     """
