@@ -8,13 +8,13 @@ import logging
 import platform
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from leafid.errors import LeafidError
-from leafid.parallel.mapping import use_cluster
+from leafid.parallel.executor import Shared
+from leafid.parallel.mapping import use_executor
 
 #: Maximum time to reach the scheduler, and then until a first worker joins, in seconds.
 CONNECT_SECONDS, FIRST_WORKER_SECONDS = 10, 30
@@ -43,20 +43,26 @@ def on_cluster(address: str | None) -> Iterator[None]:
         raise LeafidError(f"--cluster needs Dask ({error}); install it: pip install distributed") from None
     # leafid reports lost connections itself, in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    versions = collect_versions()
     with _connect(distributed, address) as client:
-        # As the result of a task it is computed again where the worker that holds it is lost; scattered data are not.
-        send = lru_cache(maxsize=8)(lambda call: client.submit(bytes, call))
-
-        def submit(function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
-            folder, call, item = arguments
-            return client.submit(_call_on_worker, versions, function, folder, send(call), item, pure=False)
-
         try:
-            with use_cluster(submit, sum(client.nthreads().values())):
+            with use_executor(_Cluster(client)):
                 yield
         except (distributed.CancelledError, distributed.comm.CommClosedError) as error:
             raise LeafidError(f"{address}: the scheduler is gone; start it, and the command, again") from error
+
+
+class _Cluster:
+    """The workers of a Dask cluster; calls have no limit of time there."""
+
+    def __init__(self, client: Any) -> None:
+        self.n_workers = sum(client.nthreads().values())
+        self._client = client
+        # As the result of a task it is computed again where the worker that holds it is lost; scattered data are not.
+        self._share = lru_cache(maxsize=8)(partial(client.submit, bytes))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Any:
+        shared = (self._share(value) if isinstance(value, Shared) else value for value in arguments)
+        return self._client.submit(_call_on_worker, collect_versions(), function, *shared, pure=False)
 
 
 def _connect(distributed: Any, address: str) -> Any:

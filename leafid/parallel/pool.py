@@ -34,10 +34,7 @@ class WorkerPool:
         return os.getpid() in self._pools
 
     def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
-        """Queue a call in a worker, with a limit of time.
-
-        `leafid.parallel.mapping.reporting_lost_workers` converts the errors of its future.
-        """
+        """Queue a call in a worker, as `leafid.parallel.executor.Executor` does."""
         if pool := self._pools.get(os.getpid()):
             try:
                 return pool.schedule(function, arguments, timeout=seconds)
