@@ -14,15 +14,13 @@ from typing import Any
 
 from leafid.errors import LeafidError
 from leafid.parallel.executor import Shared
-from leafid.parallel.mapping import use_executor
+from leafid.parallel.mapping import current_executor
 
 #: Maximum time to reach the scheduler, and then until a first worker joins, in seconds.
 CONNECT_SECONDS, FIRST_WORKER_SECONDS = 10, 30
 _MODULES = ("leafid", "numpy", "scipy", "cv2", "skimage", "sklearn")
 # Threads of one worker would change each other's working folder and number of threads.
 _call_lock = threading.Lock()
-
-Versions = tuple[tuple[str, str], ...]
 
 
 @contextmanager
@@ -44,11 +42,13 @@ def on_cluster(address: str | None) -> Iterator[None]:
     # leafid reports lost connections itself, in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with _connect(distributed, address) as client:
+        token = current_executor.set(_Cluster(client))
         try:
-            with use_executor(_Cluster(client)):
-                yield
+            yield
         except (distributed.CancelledError, distributed.comm.CommClosedError) as error:
             raise LeafidError(f"{address}: the scheduler is gone; start it, and the command, again") from error
+        finally:
+            current_executor.reset(token)
 
 
 class _Cluster:
@@ -80,21 +80,21 @@ def _connect(distributed: Any, address: str) -> Any:
 
 
 @cache
-def collect_versions() -> Versions:
-    """Collect the versions of leafid, of Python and of the packages that decide results."""
-    versions = ((name, importlib.import_module(name).__version__) for name in _MODULES)
-    return ("Python", platform.python_version()), *versions
+def collect_versions() -> dict[str, str]:
+    """Collect the versions of Python, of leafid and of the packages that decide results."""
+    versions = {name: importlib.import_module(name).__version__ for name in _MODULES}
+    return {"Python": platform.python_version(), **versions}
 
 
-def check_versions(wanted: Versions) -> None:
+def check_versions(expected: dict[str, str]) -> None:
     """Refuse to work on a machine that would give different results."""
-    for (name, version), (_, expected) in zip(collect_versions(), wanted, strict=True):
-        if version != expected:
-            difference = f"{name} {version} instead of {expected}"
+    for name, version in collect_versions().items():
+        if version != expected[name]:
+            difference = f"{name} {version} instead of {expected[name]}"
             raise LeafidError(f"the worker on {platform.node()} has {difference}; install the same on all machines")
 
 
-def _call_on_worker(versions: Versions, function: Callable[..., Any], *arguments: Any) -> Any:
+def _call_on_worker(versions: dict[str, str], function: Callable[..., Any], *arguments: Any) -> Any:
     with _call_lock:
         check_versions(versions)
         return function(*arguments)

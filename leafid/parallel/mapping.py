@@ -38,7 +38,8 @@ _NOT_STARTED = (
     'if __name__ == "__main__": (where that is so, there is too little memory for them: use fewer jobs)'
 )
 
-_executor: ContextVar[Executor | None] = ContextVar("executor", default=None)
+#: What computes the calls of `ordered_map`; None: worker processes, as many as there are jobs.
+current_executor: ContextVar[Executor | None] = ContextVar("current_executor", default=None)
 
 
 def ordered_map(
@@ -50,16 +51,16 @@ def ordered_map(
 ) -> Iterator[Result]:
     """Return an iterator over ``function(item)`` for every item, in the items' order.
 
-    Where the work is done is decided when this function is called: by the executor of `use_executor` inside such a
-    block, otherwise in `jobs` worker processes (-1: one for every core), which are kept for later calls. They need a
-    picklable function, and a script that is started with ``if __name__ == "__main__":``. No process is started for
-    `n_few` items, and none with one job; then each item is computed when its result is requested.
+    Where the work is done is decided when this function is called: by the `current_executor` if there is one,
+    otherwise in `jobs` worker processes (-1: one for every core), which are kept for later calls. They need a picklable
+    function, and a script that is started with ``if __name__ == "__main__":``. No process is started for `n_few`
+    items, and none with one job; then each item is computed when its result is requested.
 
     The result of an item whose worker is killed, or takes longer than `ITEM_SECONDS`, is ``make_failure(item,
     reason)``; without `make_failure` there is no such limit, and a killed worker raises a `WorkerError`.
     """
     check_jobs(jobs)
-    if executor := _executor.get():
+    if executor := current_executor.get():
         return _map_ahead(executor, function, items, make_failure)
     remaining = iter(items)
     first = list(islice(remaining, 0 if jobs == 1 else n_few + 1))
@@ -119,16 +120,6 @@ def _map_ahead(
     finally:
         for _, future in pending:
             future.cancel()
-
-
-@contextmanager
-def use_executor(executor: Executor) -> Iterator[None]:
-    """Let its workers do the work of every call of `ordered_map` inside the ``with`` block, whatever its ``jobs``."""
-    token = _executor.set(executor)
-    try:
-        yield
-    finally:
-        _executor.reset(token)
 
 
 @contextmanager

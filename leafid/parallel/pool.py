@@ -61,22 +61,23 @@ class WorkerPool:
 
 @contextmanager
 def _deferring_interrupts() -> Iterator[None]:
-    """Let Ctrl-C wait while workers start: one that gets it, or whose start is cut short, would print a traceback."""
+    """Let signals wait while workers start: one that gets Ctrl-C, or starts in part, would print a traceback."""
     # Workers inherit the mask of this thread. The tracker of resources would lift it when it starts.
     resource_tracker.ensure_running()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     # Another thread, of a library, may get the signal, too.
     is_main = threading.current_thread() is threading.main_thread()
     received: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _: received.append(number)) if is_main else None
+    deferred = (signal.SIGINT, signal.SIGTERM) if is_main else ()
+    handlers = {number: signal.signal(number, lambda number, _: received.append(number)) for number in deferred}
     try:
         yield
     finally:
-        if is_main:
-            signal.signal(signal.SIGINT, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if received:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(received[0])
 
 
 def count_workers(jobs: int) -> int:
@@ -84,10 +85,8 @@ def count_workers(jobs: int) -> int:
     return int(joblib.effective_n_jobs(jobs))
 
 
-@cache
-def get_pool(n_workers: int) -> WorkerPool:
-    """Get the pool of earlier calls."""
-    return WorkerPool(n_workers)
+#: Gets the pool of earlier calls with this number of workers.
+get_pool = cache(WorkerPool)
 
 
 # What multiprocessing does in its own forks: any other one would end the workers of its parent as it ends itself.

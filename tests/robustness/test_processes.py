@@ -134,27 +134,36 @@ def test_two_trainings_with_one_store_at_once(words, tmp_path, drawn_model):
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-@pytest.mark.parametrize("group", [True, False], ids=["Ctrl-C", "the main process alone"])
-def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
-    mark = f"interrupted-{os.getpid()}-{group}"
+@pytest.mark.parametrize(
+    ("number", "group", "status", "messages"),
+    [
+        (signal.SIGINT, True, 130, ["leafid: interrupted"]),
+        (signal.SIGINT, False, 130, ["leafid: interrupted"]),
+        (signal.SIGTERM, False, 143, []),
+    ],
+    ids=["Ctrl-C", "the main process alone", "SIGTERM"],
+)
+def test_an_interrupted_description_leaves_no_process(number, group, status, messages, drawn, tmp_path):
+    mark = f"interrupted-{os.getpid()}-{number}-{group}"
     output, many = tmp_path / "table.csv", tmp_path / "many"
     many.mkdir()
     picture = next(drawn.rglob("*.jpg"))
     # Far more than are described before the signal comes, however busy the machine is.
-    for number in range(3000):
-        os.link(picture, many / f"{number}.jpg")
+    for index in range(3000):
+        os.link(picture, many / f"{index}.jpg")
     process = start(["describe", many, "--assume-type", "scan", "--output", output, "--jobs", 2], mark, tmp_path)
     # The main process, two workers, and what multiprocessing keeps beside them.
     wait_for(lambda: len(find_processes(mark)) >= 4)
     if group:
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(process.pid, number)
     else:
-        process.send_signal(signal.SIGINT)
-    assert process.wait(120) == 130, (tmp_path / "err").read_text()
+        process.send_signal(number)
+    assert process.wait(120) == status, (tmp_path / "err").read_text()
     assert wait_until_ended(mark, 60)
-    assert list_messages((tmp_path / "err").read_text()) == ["leafid: interrupted"]
+    assert list_messages((tmp_path / "err").read_text()) == messages
     assert not output.exists()
     assert list_leftovers(tmp_path) == []
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 @pytest.mark.parametrize(
