@@ -46,10 +46,10 @@ def identify_pictures(model: Model, upload: Upload) -> list[dict[str, Any]]:
 def explain_pictures(model: Model, upload: Upload, prefix: str) -> list[str]:
     """Explain the answers to pictures, or to all of a tree together, as HTML with ids that begin with the prefix."""
     explained = [(answer, _explain(model, answer)) for answer in _identify(model, upload)]
-    groups = [explained] if upload.is_one_tree else [[own] for own in explained]
+    groups = [explained] if upload.is_one_tree else [[pair] for pair in explained]
     return [
         render_site_page(
-            "answer.html", prefix=f"{prefix}-{number}", group=group, summary=_summarise([own for own, _ in group])
+            "answer.html", prefix=f"{prefix}-{number}", group=group, summary=_summarise([answer for answer, _ in group])
         )
         for number, group in enumerate(groups, 1)
     ]

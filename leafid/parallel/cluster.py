@@ -57,7 +57,7 @@ class _Cluster:
     def __init__(self, client: Any) -> None:
         self.n_workers = sum(client.nthreads().values())
         self._client = client
-        # As the result of a task it is computed again where the worker that holds it is lost; scattered data are not.
+        # The result of a task is computed again if the worker that holds it is lost, which scattered data are not.
         self._share = lru_cache(maxsize=8)(partial(client.submit, bytes))
 
     def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Any:
@@ -69,7 +69,7 @@ def _connect(distributed: Any, address: str) -> Any:
     """Return a client that has a worker."""
     try:
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except Exception:  # of a server that is none of Dask's, or without certificates: any class
+    except Exception:  # servers of other kinds, and wrong certificates, raise any class
         raise LeafidError(f"{address}: no Dask scheduler answers; start one: dask scheduler") from None
     try:
         client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)

@@ -35,7 +35,7 @@ def reporting_lost_workers(hint: str = "") -> Iterator[None]:
     except TimeoutError as error:
         raise WorkerError("a worker process took too long and was ended") from error
     except Exception as error:
-        # By name: the classes are those of packages that take time to import, or may not be installed.
+        # Classes are known by name, as their packages take time to import, or may not be installed.
         if type(error).__name__ in {"ProcessExpired", "BrokenProcessPool"}:
             raise WorkerError(f"a worker process ended, maybe out of memory{hint}") from error
         if type(error).__name__ == "KilledWorker":

@@ -26,8 +26,8 @@ Log = list[tuple[str, int, str]]
 
 #: Maximum time for an item that `ordered_map` can leave out, in seconds. A picture takes a few, on slow machines too.
 ITEM_SECONDS = 300
-#: Numbers of items that are computed here sooner than by worker processes, which have to start: of pictures that are
-#: described, and of those that are just read.
+#: So many items are computed here sooner than by worker processes, which have to start: pictures that are described,
+#: and pictures that are just read.
 N_FEW, N_FEW_READ = 16, 80
 #: Maximum number of worker processes, far above the number of cores that a machine has.
 MAX_JOBS = 1024
@@ -92,7 +92,7 @@ def _map_ahead(
 ) -> Iterator[Result]:
     """Keep some items a worker in progress."""
     seconds = None if make_failure is None else ITEM_SECONDS
-    # Pickled once; workers keep what they unpickle.
+    # The function is pickled once, and workers keep what they unpickle.
     call, folder = Shared(pickle.dumps(function)), Path.cwd()
     remaining = iter(items)
     pending: deque[tuple[Item, Future[tuple[Result, Log]]]] = deque()

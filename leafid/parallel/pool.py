@@ -25,7 +25,7 @@ class WorkerPool:
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
-        # By the process that started it: a fork has no part in the workers of its parent.
+        # The keys are the processes that started them: a fork has no part in the workers of its parent.
         self._pools: dict[int, ProcessPool] = {}
 
     @property
@@ -41,7 +41,7 @@ class WorkerPool:
             except RuntimeError:  # a worker was killed while none had work, which ends a pool of pebble
                 self.close()
         if getattr(multiprocessing.current_process(), "_inheriting", False):
-            # A worker that runs the script of its parent, which then says what the script lacks.
+            # A worker that runs the script of its parent, which says what the script lacks.
             os._exit(1)
         # A forked process would inherit locks that threads of this one hold.
         context = multiprocessing.get_context("spawn")
@@ -89,7 +89,7 @@ def count_workers(jobs: int) -> int:
 get_pool = cache(WorkerPool)
 
 
-# What multiprocessing does in its own forks: any other one would end the workers of its parent as it ends itself.
+# A fork forgets the workers of its parent, as those of multiprocessing do: it would end them when it ends itself.
 os.register_at_fork(after_in_child=lambda: multiprocessing.process._children.clear())  # type: ignore[attr-defined]
 
 
