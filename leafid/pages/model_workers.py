@@ -48,9 +48,7 @@ def explain_pictures(model: Model, upload: Upload, prefix: str) -> list[str]:
     explained = [(answer, _explain(model, answer)) for answer in _identify(model, upload)]
     groups = [explained] if upload.is_one_tree else [[pair] for pair in explained]
     return [
-        render_site_page(
-            "answer.html", prefix=f"{prefix}-{number}", group=group, summary=_summarise([answer for answer, _ in group])
-        )
+        render_site_page("answer.html", prefix=f"{prefix}-{number}", group=group, summary=_summarise(group))
         for number, group in enumerate(groups, 1)
     ]
 
@@ -76,8 +74,9 @@ def _explain(model: Model, answer: Answer) -> Explanation | None:
     return explain(model, image, answer)
 
 
-def _summarise(answers: Sequence[Answer]) -> str:
+def _summarise(group: Sequence[tuple[Answer, Explanation | None]]) -> str:
     """Say in a line what pictures show, all of one tree if they are several."""
+    answers = [answer for answer, _ in group]
     names = ", ".join(answer.picture.title for answer in answers)
     answer = next((answer for answer in answers if answer.problem is None), answers[0])
     return f"{names}: {answer.verdict_text}"

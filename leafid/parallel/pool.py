@@ -66,9 +66,8 @@ def _deferring_interrupts() -> Iterator[None]:
     resource_tracker.ensure_running()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     # Another thread, of a library, may get the signal, too.
-    is_main = threading.current_thread() is threading.main_thread()
+    deferred = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
     received: list[int] = []
-    deferred = (signal.SIGINT, signal.SIGTERM) if is_main else ()
     handlers = {number: signal.signal(number, lambda number, _: received.append(number)) for number in deferred}
     try:
         yield
@@ -80,15 +79,10 @@ def _deferring_interrupts() -> Iterator[None]:
             signal.raise_signal(received[0])
 
 
-def count_workers(jobs: int) -> int:
-    """Count the worker processes that a number of jobs means: -1 is one for every core that this process may use."""
-    return int(joblib.effective_n_jobs(jobs))
-
-
+#: Counts the worker processes that a number of jobs means: -1 is one for every core that this process may use.
+count_workers = joblib.effective_n_jobs
 #: Gets the pool of earlier calls with this number of workers.
 get_pool = cache(WorkerPool)
-
-
 # A fork forgets the workers of its parent, as those of multiprocessing do: it would end them when it ends itself.
 os.register_at_fork(after_in_child=lambda: multiprocessing.process._children.clear())  # type: ignore[attr-defined]
 
