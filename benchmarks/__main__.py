@@ -64,20 +64,20 @@ def parse_arguments(words: Sequence[str] | None) -> argparse.Namespace:
 
 def measure_group(pictures: Pictures, group: str, names: Sequence[str], rounds: int) -> dict[str, Cost]:
     """Measure the cases with these names on the pictures of a group."""
-    found: dict[str, Cost] = {}
-    for type_, own in pictures.items():
+    costs: dict[str, Cost] = {}
+    for type_, group_pictures in pictures.items():
         start = f"{group}/{type_}/"
         cases = [case for case in stages.list_cases(type_, pictures) if start + case.name in names]
         times: dict[str, list[np.ndarray]] = {case.name: [] for case in cases}
         peaks = dict.fromkeys(times, 0.0)
-        for picture in tqdm(own if cases else [], start + "…", file=sys.stderr, disable=None):
+        for picture in tqdm(group_pictures if cases else [], start + "…", file=sys.stderr, disable=None):
             prepared = Prepared(picture)
             calls = {case.name: case.prepare(prepared) for case in cases}
             for name, measured in time_alternately(calls, stages.decode(prepared), rounds).items():
                 times[name].append(measured)
                 peaks[name] = max(peaks[name], measure_peak_memory(calls[name]))
-        found |= {start + name: summarise_times(np.stack(measured), peaks[name]) for name, measured in times.items()}
-    return found
+        costs |= {start + name: summarise_times(np.stack(measured), peaks[name]) for name, measured in times.items()}
+    return costs
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -97,10 +97,10 @@ def main(words: Sequence[str] | None = None) -> int:
         return 0 if names else 2
 
     def measure(some: Sequence[str]) -> dict[str, Cost]:
-        found: dict[str, Cost] = {}
+        costs: dict[str, Cost] = {}
         for group, pictures in groups.items():
-            found |= measure_group(pictures, group, some, arguments.rounds)
-        return found
+            costs |= measure_group(pictures, group, some, arguments.rounds)
+        return costs
 
     cv2.setNumThreads(1)
     with threadpool_limits(1):
@@ -109,9 +109,9 @@ def main(words: Sequence[str] | None = None) -> int:
         for _ in range(_REPETITIONS):
             doubtful = list_regressions({name: cost.ratio for name, cost in costs.items()}, before, TOLERANCE)
             again = measure(doubtful) if doubtful else {}
-            costs |= {name: min(costs[name], own, key=lambda cost: cost.ratio) for name, own in again.items()}
+            costs |= {name: min(costs[name], cost, key=lambda cost: cost.ratio) for name, cost in again.items()}
     for group, pictures in groups.items():
-        print(f"{group}: {'; '.join(f'{type_}: {describe_sizes(own)}' for type_, own in pictures.items())}")
+        print(f"{group}: {'; '.join(f'{type_}: {describe_sizes(selected)}' for type_, selected in pictures.items())}")
     rows = [
         (
             name,

@@ -78,10 +78,10 @@ def draw_steps(model: Model, file: Path) -> None:
     views = PictureViews(image, leaf)
     crop = views.get_pyramid(patches.view, patches.size, "grey")[0].picture
     _show(axes[3], crop, "4 upright crop")
-    found = extract_local_features(views, patches)
-    shown = found.take(np.sort(np.random.default_rng(0).permutation(len(found))[:N_PATCHES_SHOWN]))
-    _show(axes[4], crop, f"5 some of {len(found)} patches")
-    for (row, col), scale in zip(shown.positions * crop.shape[0], shown.scales, strict=True):
+    features = extract_local_features(views, patches)
+    selected = features.take(np.sort(np.random.default_rng(0).permutation(len(features))[:N_PATCHES_SHOWN]))
+    _show(axes[4], crop, f"5 some of {len(features)} patches")
+    for (row, col), scale in zip(selected.positions * crop.shape[0], selected.scales, strict=True):
         side = 2**scale * crop.shape[0]
         axes[4].add_patch(Rectangle((col - side / 2, row - side / 2), side, side, fill=False, ec="#d55e00", lw=0.8))
 

@@ -46,7 +46,7 @@ class Point(NamedTuple):
 def find_front(points: Sequence[Point]) -> list[Point]:
     """Find the points that no other one excels in both, by rising cost."""
     front: list[Point] = []
-    for point in sorted(points, key=lambda own: (own.cost, -own.top1)):
+    for point in sorted(points, key=lambda point: (point.cost, -point.top1)):
         if not front or point.top1 > front[-1].top1:
             front.append(point)
     return front
@@ -58,23 +58,23 @@ def main() -> None:
     parser.add_argument("collection", type=Path)
     parser.add_argument("--output", type=Path, default=Path("pareto.svg"))
     options = parser.parse_args()
-    pictures = [own for own in leafid.read_collection(options.collection).pictures if own.species and own.type]
+    pictures = [p for p in leafid.read_collection(options.collection).pictures if p.species and p.type]
     timed = select_pictures(options.collection, _N_TIMED)
     loader = FeatureLoader(FeatureCache(choose_cache_folder()), jobs=-1)
     splits = list(Protocol("", "folds").make_splits(pictures, [0]))
-    found: dict[AcquisitionType, list[Point]] = {}
+    by_type: dict[AcquisitionType, list[Point]] = {}
     for type_ in AcquisitionType:
         for name, recipe in _list_recipes(type_):
             answers = list(cross_validate(pictures, {type_: recipe}, loader, splits, shared_codebooks=True))
             top1 = cross_validated_scores(answers)["top1"]["mean"]
             identifier = stages.make_untrained_identifier(recipe, timed)
-            found.setdefault(type_, []).append(Point(name, _measure_cost(identifier, timed[type_]), top1))
+            by_type.setdefault(type_, []).append(Point(name, _measure_cost(identifier, timed[type_]), top1))
     rows = [
-        [type_, name, f"{cost:.1f}", f"{top1:.3f}"] for type_, points in found.items() for name, cost, top1 in points
+        [type_, name, f"{cost:.1f}", f"{top1:.3f}"] for type_, points in by_type.items() for name, cost, top1 in points
     ]
     print(tabulate(rows, ["type", "recipe", "× decode", "top-1"], "github", disable_numparse=True))
-    # Far below the others, which would be drawn over one another.
-    drawn = {type_: [own for own in points if own.name != "baseline-bow"] for type_, points in found.items()}
+    # It is far below the others, which would be drawn over one another.
+    drawn = {type_: [point for point in points if point.name != "baseline-bow"] for type_, points in by_type.items()}
     draw_fronts(drawn).savefig(options.output)
 
 
@@ -85,7 +85,7 @@ def _list_recipes(type_: AcquisitionType) -> Iterator[tuple[str, Recipe]]:
     for name in recipe.experts:
         yield (
             f"without {name}",
-            replace(recipe, experts={key: own for key, own in recipe.experts.items() if key != name}),
+            replace(recipe, experts={key: expert for key, expert in recipe.experts.items() if key != name}),
         )
 
 
@@ -99,12 +99,12 @@ def _measure_cost(identifier: stages.Identifier, pictures: Sequence[leafid.Pictu
     return summarise_times(np.stack(times), 0.0).ratio
 
 
-def draw_fronts(found: dict[AcquisitionType, list[Point]]) -> Figure:
+def draw_fronts(by_type: dict[AcquisitionType, list[Point]]) -> Figure:
     """Draw each type's points, their names beside them, and a line through those of the front."""
     figure = Figure((11, 3.6), layout="constrained")
-    for axes, (type_, points) in zip(figure.subplots(1, len(found)), found.items(), strict=True):
+    for axes, (type_, points) in zip(figure.subplots(1, len(by_type)), by_type.items(), strict=True):
         front = find_front(points)
-        axes.step([own.cost for own in front], [own.top1 for own in front], where="post", color="#00785a", lw=1)
+        axes.step([point.cost for point in front], [point.top1 for point in front], where="post", color="#00785a", lw=1)
         for point in points:
             is_best = point in front
             axes.plot(point.cost, point.top1, "o", color="#00785a" if is_best else "#999999", ms=5)

@@ -30,10 +30,10 @@ def select_pictures(folder: Path, per_type: int) -> dict[AcquisitionType, list[P
     pictures = read_collection(inner if inner.is_dir() else folder).select_labelled().pictures
     selected = {}
     for type_ in AcquisitionType:
-        own = [picture for picture in pictures if picture.type == type_]
-        indices = np.linspace(0, len(own) - 1, min(per_type, len(own))).round().astype(int)
-        if own:
-            selected[type_] = [own[index] for index in indices]
+        candidates = [picture for picture in pictures if picture.type == type_]
+        indices = np.linspace(0, len(candidates) - 1, min(per_type, len(candidates))).round().astype(int)
+        if candidates:
+            selected[type_] = [candidates[index] for index in indices]
     return selected
 
 

@@ -83,21 +83,21 @@ def make(folder: Path) -> None:
         (folder / "real").mkdir()
         files = sorted(Path(real, "imageclef2011", "Train").glob("*.jpg"), key=lambda file: int(file.stem))
         for file in files[:: len(files) // N_REAL][:N_REAL]:
-            for own in (file, file.with_suffix(".xml")):
-                shutil.copy(own, folder / "real")
+            shutil.copy(file, folder / "real")
+            shutil.copy(file.with_suffix(".xml"), folder / "real")
     for name, words in list_commands(real, folder).items():
-        own = folder / name
-        own.mkdir()
+        output = folder / name
+        output.mkdir()
         done = subprocess.run(
-            [sys.executable, "-m", "leafid", *(word.format(own) for word in words)],
+            [sys.executable, "-m", "leafid", *(word.format(output) for word in words)],
             capture_output=True,
             text=True,
-            cwd=own,
+            cwd=output,
             check=False,
             env={**os.environ, "COLUMNS": "100"},
         )
         shown = f"{done.stdout}\n== {done.returncode}\n{done.stderr}"
-        (own / "shown").write_text(shown.replace(str(folder), "RECORD").replace(str(ROOT), "ROOT"), encoding="utf-8")
+        (output / "shown").write_text(shown.replace(str(folder), "RECORD").replace(str(ROOT), "ROOT"), encoding="utf-8")
         print(f"{name}: exit status {done.returncode}", flush=True)
     shutil.rmtree(folder / "real", ignore_errors=True)
 

@@ -3,8 +3,8 @@
     python -m benchmarks.rejection_shares imageclef2011 [--by author] [--seed 0]
 
 Each of five folds of plants, or of authors, is held out of a whole training. Printed are the shares of its leaves of
-known species that are rejected where 5 % may be: of those whose species the rest shows another plant of in the same
-type, and of all; in the mean of the plants, with a 95 % interval of the bootstrap, and of the pictures.
+known species that are rejected where 5 % may be: of leaves whose species has another plant among the training pictures
+of the same type, and of all; as the mean of the plants, with a 95 % interval of the bootstrap, and of the pictures.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from tabulate import tabulate
@@ -32,6 +33,14 @@ from leafid.training.training_set import build_training_set
 _N_FOLDS, _N_RESAMPLES = 5, 2000
 
 
+class _Judgement(NamedTuple):
+    """Whether the training pictures show another plant of a leaf's species in its type, and whether it was rejected."""
+
+    plant: str
+    is_seen: bool
+    is_rejected: bool
+
+
 def main() -> None:
     """Print a row for each acquisition type."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -39,31 +48,32 @@ def main() -> None:
     parser.add_argument("--by", choices=["plant", "author"], default="plant")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    pictures = [own for own in leafid.read_collection(options.collection).pictures if own.species and own.type]
+    pictures = [p for p in leafid.read_collection(options.collection).pictures if p.species and p.type]
     if options.by == "plant":
         folds = split_by_plant(pictures, _N_FOLDS, options.seed)
     else:
         folds = split_by_unit(pictures, "author", _N_FOLDS, options.seed)
-    judged: dict[AcquisitionType, list[tuple[str, bool, bool]]] = {}
-    for type_, found in _judge_folds(pictures, folds, options.seed):
-        judged.setdefault(type_, []).extend(found)
+    judged: dict[AcquisitionType, list[_Judgement]] = {}
+    for type_, judgements in _judge_folds(pictures, folds, options.seed):
+        judged.setdefault(type_, []).extend(judgements)
     rows = []
-    for type_, found in sorted(judged.items()):
-        for name, own in (("another plant", [item for item in found if item[1]]), ("all", found)):
-            plants = np.array([plant for plant, _, _ in own])
-            is_rejected = np.array([rejected for _, _, rejected in own])
+    for type_, judgements in sorted(judged.items()):
+        seen = [judgement for judgement in judgements if judgement.is_seen]
+        for name, selected in (("another plant", seen), ("all", judgements)):
+            plants = np.array([judgement.plant for judgement in selected])
+            is_rejected = np.array([judgement.is_rejected for judgement in selected])
             shares = np.array([is_rejected[plants == plant].mean() for plant in np.unique(plants)])
             samples = np.random.default_rng(0).choice(shares, (_N_RESAMPLES, len(shares))).mean(axis=1)
             low, high = np.quantile(samples, [0.025, 0.975])
             interval = f"{shares.mean():.3f} [{low:.3f}, {high:.3f}]"
-            rows.append([type_, name, len(shares), len(own), interval, f"{is_rejected.mean():.3f}"])
+            rows.append([type_, name, len(shares), len(selected), interval, f"{is_rejected.mean():.3f}"])
     print(tabulate(rows, ["type", "species", "plants", "pictures", "mean of plants", "of pictures"]))
 
 
 def _judge_folds(
     pictures: Sequence[Picture], folds: Sequence[np.ndarray], seed: int
-) -> Iterator[tuple[AcquisitionType, list[tuple[str, bool, bool]]]]:
-    """Yield for each fold and type the plants of leaves of known species, whether another is known, and rejections."""
+) -> Iterator[tuple[AcquisitionType, list[_Judgement]]]:
+    """Judge the leaves of known species of each fold and type."""
     loader = FeatureLoader(FeatureCache(choose_cache_folder(), 2**33))
     recipes = {type_: load_recipe("default", type_) for type_ in AcquisitionType}
     for types in group_by_training(recipes):
@@ -71,24 +81,25 @@ def _judge_folds(
         shared = replace(build_training_set(pictures, recipes[types[0]], loader, 0), rows={})
         for fold in folds:
             training = [pictures[index] for index in np.setdiff1d(np.arange(len(pictures)), fold)]
-            seen = {(own.species, own.type) for own in training}
+            seen = {(picture.species, picture.type) for picture in training}
             for type_, (identifier, _) in train_identifiers(shared, types, training, loader, seed).items():
                 model = TypeModel(identifier, {}, DEFAULT_EXPONENT)
                 species = set(identifier.species)
                 held_out = [pictures[index] for index in fold]
-                queries = [own for own in held_out if own.type == type_ and own.species in species]
-                features = loader.load(queries, identifier.extractor)
+                queries = [p for p in held_out if p.type == type_ and p.species in species]
+                table = loader.load(queries, identifier.extractor)
                 answers = [
-                    model.answer(picture, own, REJECTED_SHARE, {})
-                    for picture, own in zip(queries, features, strict=True)
-                    if own is not None
+                    model.answer(picture, features, REJECTED_SHARE, {})
+                    for picture, features in zip(queries, table, strict=True)
+                    if features is not None
                 ]
-                found = [
-                    (answer.picture.group, (answer.picture.species, type_) in seen, answer.name is None)
+                judgements = [
+                    _Judgement(answer.picture.group, (answer.picture.species, type_) in seen, answer.name is None)
                     for answer in answers
                 ]
-                print(type_, len(found), f"{np.mean([own[2] for own in found]):.3f}", flush=True)
-                yield type_, found
+                rejected_share = np.mean([judgement.is_rejected for judgement in judgements])
+                print(type_, len(judgements), f"{rejected_share:.3f}", flush=True)
+                yield type_, judgements
 
 
 if __name__ == "__main__":

@@ -23,15 +23,15 @@ from leafid.segmentation import segment
 
 def measure(folder: Path) -> dict[str, tuple[float, float]]:
     """Measure the IoU, and the CPU time in milliseconds, of every picture."""
-    found = {}
+    measured = {}
     for file in sorted((folder / "RGB").glob("*.JPG")):
         image = read_image(file)
         true = read_image(folder / "masks" / f"{file.stem}.png").any(axis=2)
         start = time.thread_time()
         blade = segment(image, AcquisitionType.SCAN_LIKE).blade
         spent = time.thread_time() - start
-        found[file.stem] = ((true & blade).sum() / (true | blade).sum(), 1000 * spent)
-    return found
+        measured[file.stem] = ((true & blade).sum() / (true | blade).sum(), 1000 * spent)
+    return measured
 
 
 def main() -> int:
@@ -43,15 +43,15 @@ def main() -> int:
         print("set LEAFID_REAL_DATA to the folder that holds uci-leaf/", file=sys.stderr)
         return 2
     cv2.setNumThreads(1)
-    found = measure(Path(data) / "uci-leaf")
-    overlap, spent = np.array(list(found.values())).T
-    print(f"pictures         {len(found)}")
+    measured = measure(Path(data) / "uci-leaf")
+    overlap, spent = np.array(list(measured.values())).T
+    print(f"pictures         {len(measured)}")
     print(f"mean IoU         {overlap.mean():.4f}")
     print(f"median IoU       {np.median(overlap):.4f}")
     print(f"least IoU        {overlap.min():.4f}")
     print(f"time, median     {np.median(spent):.1f} ms")
-    for name in sorted(found, key=lambda name: found[name])[: arguments.worst]:
-        print(f"  {name}  {found[name][0]:.4f}")
+    for name in sorted(measured, key=lambda name: measured[name])[: arguments.worst]:
+        print(f"  {name}  {measured[name][0]:.4f}")
     return 0
 
 

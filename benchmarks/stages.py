@@ -110,8 +110,8 @@ def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionTy
 
     def encode(prepared: Prepared, expert_name: str, patches: Expert) -> Call:
         encoder = identifier().extractor.encoders[expert_name]
-        found = extract_local_features(views(prepared), patches)
-        return lambda: encoder.transform(found)
+        features = extract_local_features(views(prepared), patches)
+        return lambda: encoder.transform(features)
 
     def whole(prepared: Prepared) -> Call:
         return partial(answer, identifier(), prepared.picture)
@@ -158,7 +158,7 @@ def make_untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType,
         n_mapped = apply_feature_map(np.zeros((1, length), np.float32), expert.feature_map).shape[1]
         coefficients = random.standard_normal((n_mapped, N_SPECIES), np.float32)
         scorers[name] = LinearScorer(expert.feature_map, coefficients, np.zeros(N_SPECIES, np.float32))
-    codebooks = {name: own.get_state() for name, own in encoders.items()}
+    codebooks = {name: encoder.get_state() for name, encoder in encoders.items()}
     species = tuple(f"Species {index:02}" for index in range(N_SPECIES))
     return Identifier(recipe, recipe.types[0], species, codebooks, scorers, np.ones(len(recipe.experts)))
 

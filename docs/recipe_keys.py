@@ -16,8 +16,9 @@ from leafid.learning.settings import ClassifierSettings
 def insert_tables(page: str) -> str:
     """Replace the tables between ``<!-- keys: NAME -->`` and ``<!-- end -->``, where NAME is recipe or expert."""
     for name, kind in (("recipe", Recipe), ("expert", Expert)):
-        before, rest = page.split(f"<!-- keys: {name} -->\n")
-        page = f"{before}<!-- keys: {name} -->\n{format_table(kind)}<!-- end -->{rest.split('<!-- end -->', 1)[1]}"
+        before, following = page.split(f"<!-- keys: {name} -->\n")
+        _, after = following.split("<!-- end -->", 1)
+        page = f"{before}<!-- keys: {name} -->\n{format_table(kind)}<!-- end -->{after}"
     return page
 
 
@@ -31,8 +32,8 @@ def format_table(kind: type[Struct]) -> str:
 
 def _read_comments(kind: type[Struct]) -> dict[str, str]:
     """Read the comments above the fields of a struct."""
-    found = re.findall(r"((?:    #: .*\n)+)    (\w+):", inspect.getsource(kind))
-    return {name: " ".join(line.removeprefix("    #: ") for line in lines.splitlines()) for lines, name in found}
+    commented = re.findall(r"((?:    #: .*\n)+)    (\w+):", inspect.getsource(kind))
+    return {name: " ".join(line.removeprefix("    #: ") for line in lines.splitlines()) for lines, name in commented}
 
 
 def _format_default(field: structs.FieldInfo) -> str:

@@ -18,7 +18,7 @@ MAX_LINE_LENGTH = 1000
 MAX_MEMORY_KIB = 128 * 1024
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-# First arguments are paths.
+# Their first arguments are paths.
 _CHANGES = {
     *("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod"),
     *("os.chown", "os.utime", "os.mkfifo", "os.mknod", "sqlite3.connect", "shutil.rmtree", "shutil.move"),
@@ -144,9 +144,8 @@ def find_message_problem(message: str, folder: Path) -> str | None:
 
 def _locate_error(error: BaseException) -> str:
     """Return the line of leafid in which an error was raised."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if f"{os.sep}leafid{os.sep}" in frame.filename]
-    if not own:
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f"{os.sep}leafid{os.sep}" in f.filename]
+    if not frames:
         return f"{type(error).__name__} outside leafid"
-    file = own[-1].filename
-    return f"{file[file.rindex(f'{os.sep}leafid{os.sep}') + 1 :]}:{own[-1].lineno} {type(error).__name__}"
+    file = frames[-1].filename
+    return f"{file[file.rindex(f'{os.sep}leafid{os.sep}') + 1 :]}:{frames[-1].lineno} {type(error).__name__}"

@@ -46,9 +46,9 @@ def _mutate(data: bytearray, seeds: Sequence[bytes], pieces: Sequence[bytes], ge
     elif kind in (4, 5):
         data[start:end] = generator.choice(pieces)
     elif kind == 6:
-        other = generator.choice(seeds)
-        cut = generator.randint(0, len(other))
-        data[start:] = other[cut:]
+        donor = generator.choice(seeds)
+        cut = generator.randint(0, len(donor))
+        data[start:] = donor[cut:]
     else:
         _replace_word(data, pieces, generator)
 

@@ -117,7 +117,7 @@ def _run_atheris(
     seeds = target.seeds()
     for number, data in enumerate(seeds):
         (corpus / f"{number:03}").write_bytes(data)
-    # A piece that the format is made of, as libFuzzer's dictionaries are written.
+    # Each line is a piece of the format, as libFuzzer's dictionaries are written.
     dictionary = folder / "words"
     dictionary.write_text("".join('"' + "".join(f"\\x{byte:02x}" for byte in w) + '"\n' for w in target.words if w))
 

@@ -18,6 +18,8 @@ def run() -> None:
         from leafid.cli.main import main
 
         signal.signal(signal.SIGINT, handler)
+        # As after Ctrl-C, temporary files are removed and workers ended.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         status = main()
     except KeyboardInterrupt:
         sys.stderr.write("leafid: interrupted\n")

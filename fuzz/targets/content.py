@@ -24,9 +24,9 @@ def target() -> Target:
     """Identify a drawing, which the bytes choose, as a picture of one type, and measure it."""
 
     def call(data: bytes, folder: Path) -> None:
-        kind, type_, *rest = [*data, 0, 0]
+        kind, type_, *seed = [*data, 0, 0]
         drawing = _KINDS[kind % len(_KINDS)]
-        image = DRAWINGS[drawing](np.random.default_rng(rest))
+        image = DRAWINGS[drawing](np.random.default_rng(seed))
         check_drawing(_load_model(), image, _TYPES[type_ % len(_TYPES)], drawing)
 
     def make_seeds() -> list[bytes]:

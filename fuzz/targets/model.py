@@ -68,7 +68,7 @@ def pack_parts(parts: dict[str, bytes]) -> bytes:
 
 
 def target() -> Target:
-    """Take the first byte as a part's number and the rest as its content; others for a whole file."""
+    """Take the first byte as the number of a part, whose content follows; other numbers stand for a whole file."""
 
     def call(data: bytes, folder: Path) -> None:
         parts = make_parts()

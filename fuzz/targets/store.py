@@ -35,8 +35,8 @@ def target() -> Target:
             file.unlink()
         (place / "features.sqlite").write_bytes(data)
         store = FeatureCache(place)
-        found = store.get([_KEY]).get(_KEY)
-        if found is not None and zlib.crc32(found).to_bytes(4, "big") + found not in data:
+        value = store.get([_KEY]).get(_KEY)
+        if value is not None and zlib.crc32(value).to_bytes(4, "big") + value not in data:
             raise AssertionError("a damaged value was served")
         store.put([(b"new", b"value")])
         store.close()

@@ -26,7 +26,7 @@ from leafid.model.recogniser import TypeRecogniser, recognise_missing_types, war
 from leafid.model.sessions import share_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
-from leafid.parallel.mapping import get_blas_controller
+from leafid.parallel.threads import get_blas_controller
 from leafid.pictures.conversion import list_pictures
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Picture

@@ -1,9 +1,7 @@
 """Worker processes that hold the model, and what they do for requests: one that is killed or hangs costs one."""
 
-import asyncio
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,64 +12,30 @@ from leafid.errors import LeafidError
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
-from leafid.model.bundled import find_bundled_model
+from leafid.model.bundled import find_bundled_model, read_once
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fuse_answers
 from leafid.pages.explaining import Explanation, explain
 from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
 from leafid.pages.uploads import Upload
-from leafid.parallel.mapping import call_single_threaded, reporting_lost_workers
-from leafid.parallel.pool import WorkerPool
+from leafid.parallel.executor import Executor, ObjectWorkers
 from leafid.pictures.decoding import read_hashed_image
 
 
-class ModelWorkers:
-    """Calls functions of the form ``function(model, *arguments)`` in worker processes, which answer one call at a time.
+class ModelWorkers(ObjectWorkers):
+    """Calls functions of the model, by default the bundled one, in workers that keep it."""
 
-    Each worker reads the model from its file, by default the bundled one. `seconds` is the limit for one call.
-    """
-
-    def __init__(self, pool: WorkerPool, model_file: str | None = None, seconds: float = 60.0) -> None:
+    def __init__(self, executor: Executor, model_file: str | None = None) -> None:
         self.model_file = model_file or str(find_bundled_model())
-        self._seconds = seconds
-        self._pool = pool
-
-    def start(self, first: Future[None]) -> None:
-        """Wait until a worker has read the model, then have the others do so; together they would take longer.
-
-        `first` is a call of `warm_up` in a worker. A `LeafidError` is raised if it can't read the model.
-        """
-        with reporting_lost_workers():
-            first.result()
-        for _ in range(1, self._pool.n_workers):
-            self._pool.submit(warm_up, self.model_file, seconds=self._seconds)
-
-    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function in a worker; `function` and its arguments are pickled.
-
-        Raises `WorkerError` if the worker was killed or took too long, and the function's own errors. A call that is
-        cancelled ends its worker.
-        """
-        future = self._pool.submit(_call_with_model, self.model_file, function, arguments, seconds=self._seconds)
-        with reporting_lost_workers():
-            return await asyncio.wrap_future(future)
-
-
-@lru_cache(maxsize=1)
-def _read_model(file: str) -> Model:
-    return Model.read(file, only_for_answers=True)
-
-
-def _call_with_model(file: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    return call_single_threaded(lambda rest: function(_read_model(file), *rest), arguments)
+        super().__init__(executor, partial(read_once, Path(self.model_file)))
 
 
 def warm_up(file: str | None) -> None:
     """Identify a drawn leaf, so that the model and libraries are loaded before the first request."""
     image = np.full((400, 300, 3), 250, np.uint8)
     cv2.ellipse(image, (150, 200), (60, 150), 0, 0, 360, (40, 160, 50), -1)
-    next(_read_model(file or str(find_bundled_model())).identify(image))
+    next(read_once(Path(file or find_bundled_model())).identify(image))
 
 
 def identify_pictures(model: Model, upload: Upload) -> list[dict[str, Any]]:
@@ -82,11 +46,9 @@ def identify_pictures(model: Model, upload: Upload) -> list[dict[str, Any]]:
 def explain_pictures(model: Model, upload: Upload, prefix: str) -> list[str]:
     """Explain the answers to pictures, or to all of a tree together, as HTML with ids that begin with the prefix."""
     explained = [(answer, _explain(model, answer)) for answer in _identify(model, upload)]
-    groups = [explained] if upload.is_one_tree else [[own] for own in explained]
+    groups = [explained] if upload.is_one_tree else [[pair] for pair in explained]
     return [
-        render_site_page(
-            "answer.html", prefix=f"{prefix}-{number}", group=group, summary=_summarise([own for own, _ in group])
-        )
+        render_site_page("answer.html", prefix=f"{prefix}-{number}", group=group, summary=_summarise(group))
         for number, group in enumerate(groups, 1)
     ]
 
@@ -112,8 +74,9 @@ def _explain(model: Model, answer: Answer) -> Explanation | None:
     return explain(model, image, answer)
 
 
-def _summarise(answers: Sequence[Answer]) -> str:
+def _summarise(group: Sequence[tuple[Answer, Explanation | None]]) -> str:
     """Say in a line what pictures show, all of one tree if they are several."""
+    answers = [answer for answer, _ in group]
     names = ", ".join(answer.picture.title for answer in answers)
     answer = next((answer for answer in answers if answer.problem is None), answers[0])
     return f"{names}: {answer.verdict_text}"

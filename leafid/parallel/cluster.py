@@ -8,21 +8,19 @@ import logging
 import platform
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from leafid.errors import LeafidError
-from leafid.parallel.mapping import use_cluster
+from leafid.parallel.executor import Shared
+from leafid.parallel.mapping import current_executor
 
 #: Maximum time to reach the scheduler, and then until a first worker joins, in seconds.
 CONNECT_SECONDS, FIRST_WORKER_SECONDS = 10, 30
 _MODULES = ("leafid", "numpy", "scipy", "cv2", "skimage", "sklearn")
 # Threads of one worker would change each other's working folder and number of threads.
 _call_lock = threading.Lock()
-
-Versions = tuple[tuple[str, str], ...]
 
 
 @contextmanager
@@ -43,27 +41,35 @@ def on_cluster(address: str | None) -> Iterator[None]:
         raise LeafidError(f"--cluster needs Dask ({error}); install it: pip install distributed") from None
     # leafid reports lost connections itself, in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    versions = collect_versions()
     with _connect(distributed, address) as client:
-        # As the result of a task it is computed again where the worker that holds it is lost; scattered data are not.
-        send = lru_cache(maxsize=8)(lambda call: client.submit(bytes, call))
-
-        def submit(function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
-            folder, call, item = arguments
-            return client.submit(_call_on_worker, versions, function, folder, send(call), item, pure=False)
-
+        token = current_executor.set(_Cluster(client))
         try:
-            with use_cluster(submit, sum(client.nthreads().values())):
-                yield
+            yield
         except (distributed.CancelledError, distributed.comm.CommClosedError) as error:
             raise LeafidError(f"{address}: the scheduler is gone; start it, and the command, again") from error
+        finally:
+            current_executor.reset(token)
+
+
+class _Cluster:
+    """The workers of a Dask cluster; calls have no limit of time there."""
+
+    def __init__(self, client: Any) -> None:
+        self.n_workers = sum(client.nthreads().values())
+        self._client = client
+        # The result of a task is computed again if the worker that holds it is lost, which scattered data are not.
+        self._share = lru_cache(maxsize=8)(partial(client.submit, bytes))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Any:
+        shared = (self._share(value) if isinstance(value, Shared) else value for value in arguments)
+        return self._client.submit(_call_on_worker, collect_versions(), function, *shared, pure=False)
 
 
 def _connect(distributed: Any, address: str) -> Any:
     """Return a client that has a worker."""
     try:
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except Exception:  # of a server that is none of Dask's, or without certificates: any class
+    except Exception:  # servers of other kinds, and wrong certificates, raise any class
         raise LeafidError(f"{address}: no Dask scheduler answers; start one: dask scheduler") from None
     try:
         client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
@@ -74,21 +80,21 @@ def _connect(distributed: Any, address: str) -> Any:
 
 
 @cache
-def collect_versions() -> Versions:
-    """Collect the versions of leafid, of Python and of the packages that decide results."""
-    versions = ((name, importlib.import_module(name).__version__) for name in _MODULES)
-    return ("Python", platform.python_version()), *versions
+def collect_versions() -> dict[str, str]:
+    """Collect the versions of Python, of leafid and of the packages that decide results."""
+    versions = {name: importlib.import_module(name).__version__ for name in _MODULES}
+    return {"Python": platform.python_version(), **versions}
 
 
-def check_versions(wanted: Versions) -> None:
+def check_versions(expected: dict[str, str]) -> None:
     """Refuse to work on a machine that would give different results."""
-    for (name, version), (_, expected) in zip(collect_versions(), wanted, strict=True):
-        if version != expected:
-            difference = f"{name} {version} instead of {expected}"
+    for name, version in collect_versions().items():
+        if version != expected[name]:
+            difference = f"{name} {version} instead of {expected[name]}"
             raise LeafidError(f"the worker on {platform.node()} has {difference}; install the same on all machines")
 
 
-def _call_on_worker(versions: Versions, function: Callable[..., Any], *arguments: Any) -> Any:
+def _call_on_worker(versions: dict[str, str], function: Callable[..., Any], *arguments: Any) -> Any:
     with _call_lock:
         check_versions(versions)
         return function(*arguments)

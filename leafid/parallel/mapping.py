@@ -9,28 +9,25 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain, islice
 from numbers import Integral
 from pathlib import Path
 from typing import Any, TypeVar
 
-import cv2
-from threadpoolctl import ThreadpoolController
-
 from leafid.errors import InputError, LeafidError
+from leafid.parallel.executor import Executor, Shared, WorkerError, reporting_lost_workers
+from leafid.parallel.threads import using_one_thread
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 #: Logged messages: the logger's name, the level and the message of each.
 Log = list[tuple[str, int, str]]
-#: Starts a call for an item, as `leafid.parallel.pool.WorkerPool.submit` does.
-Submit = Callable[..., Future[Any]]
 
 #: Maximum time for an item that `ordered_map` can leave out, in seconds. A picture takes a few, on slow machines too.
 ITEM_SECONDS = 300
-#: Numbers of items that are computed here sooner than by worker processes, which have to start: of pictures that are
-#: described, and of those that are just read.
+#: So many items are computed here sooner than by worker processes, which have to start: pictures that are described,
+#: and pictures that are just read.
 N_FEW, N_FEW_READ = 16, 80
 #: Maximum number of worker processes, far above the number of cores that a machine has.
 MAX_JOBS = 1024
@@ -41,11 +38,8 @@ _NOT_STARTED = (
     'if __name__ == "__main__": (where that is so, there is too little memory for them: use fewer jobs)'
 )
 
-_cluster: ContextVar[tuple[Submit, int] | None] = ContextVar("cluster", default=None)
-
-
-class WorkerError(LeafidError):
-    """A worker process was killed, or took too long."""
+#: What computes the calls of `ordered_map`; None: worker processes, as many as there are jobs.
+current_executor: ContextVar[Executor | None] = ContextVar("current_executor", default=None)
 
 
 def ordered_map(
@@ -57,7 +51,7 @@ def ordered_map(
 ) -> Iterator[Result]:
     """Return an iterator over ``function(item)`` for every item, in the items' order.
 
-    Where the work is done is decided when this function is called: on the cluster of `use_cluster` inside such a block,
+    Where the work is done is decided when this function is called: by the `current_executor` if there is one,
     otherwise in `jobs` worker processes (-1: one for every core), which are kept for later calls. They need a picklable
     function, and a script that is started with ``if __name__ == "__main__":``. No process is started for `n_few`
     items, and none with one job; then each item is computed when its result is requested.
@@ -66,8 +60,8 @@ def ordered_map(
     reason)``; without `make_failure` there is no such limit, and a killed worker raises a `WorkerError`.
     """
     check_jobs(jobs)
-    if cluster := _cluster.get():
-        return _map_ahead(*cluster, function, items, make_failure)
+    if executor := current_executor.get():
+        return _map_ahead(executor, function, items, make_failure)
     remaining = iter(items)
     first = list(islice(remaining, 0 if jobs == 1 else n_few + 1))
     items = chain(first, remaining)
@@ -75,13 +69,12 @@ def ordered_map(
     if first and (len(first) > n_few or "leafid.parallel.pool" in sys.modules):
         from leafid.parallel.pool import count_workers, get_pool
 
-        n_workers = count_workers(jobs)
-        pool = get_pool(n_workers)
-        if n_workers > 1 and (len(first) > n_few or pool.is_running):
+        pool = get_pool(count_workers(jobs))
+        if pool.n_workers > 1 and (len(first) > n_few or pool.is_running):
             if getattr(sys.modules["__main__"], "__file__", None) == "<stdin>":  # which workers can't read again
                 raise LeafidError(_NOT_STARTED)
-            return _map_ahead(pool.submit, n_workers, function, items, make_failure)
-    return (call_single_threaded(function, item) for item in items)
+            return _map_ahead(pool, function, items, make_failure)
+    return map(using_one_thread()(function), items)
 
 
 def check_jobs(jobs: object) -> None:
@@ -92,22 +85,22 @@ def check_jobs(jobs: object) -> None:
 
 
 def _map_ahead(
-    submit: Submit,
-    n_workers: int,
+    executor: Executor,
     function: Callable[[Item], Result],
     items: Iterable[Item],
     make_failure: Callable[[Item, str], Result] | None,
 ) -> Iterator[Result]:
     """Keep some items a worker in progress."""
     seconds = None if make_failure is None else ITEM_SECONDS
-    # Pickled once; workers keep what they unpickle.
-    call, folder = pickle.dumps(function), Path.cwd()
+    # The function is pickled once, and workers keep what they unpickle.
+    call, folder = Shared(pickle.dumps(function)), Path.cwd()
     remaining = iter(items)
     pending: deque[tuple[Item, Future[tuple[Result, Log]]]] = deque()
     try:
         while True:
-            for item in islice(remaining, _AHEAD * n_workers - len(pending)):
-                pending.append((item, submit(_call_pickled, folder, call, pickle.dumps(item), seconds=seconds)))
+            for item in islice(remaining, _AHEAD * executor.n_workers - len(pending)):
+                future = executor.submit(_call_pickled, folder, call, pickle.dumps(item), seconds=seconds)
+                pending.append((item, future))
             if not pending:
                 return
             item, future = pending[0]
@@ -127,35 +120,6 @@ def _map_ahead(
     finally:
         for _, future in pending:
             future.cancel()
-
-
-@contextmanager
-def use_cluster(submit: Submit, n_workers: int) -> Iterator[None]:
-    """Let other workers do the work of every call of `ordered_map` inside the ``with`` block, whatever its ``jobs``.
-
-    `submit` starts ``submit(function, *arguments, seconds=None)`` on one of them and returns its future.
-    """
-    token = _cluster.set((submit, n_workers))
-    try:
-        yield
-    finally:
-        _cluster.reset(token)
-
-
-@contextmanager
-def reporting_lost_workers(hint: str = "") -> Iterator[None]:
-    """Convert the errors of processes and of Dask into a `WorkerError`; errors of the work pass unchanged."""
-    try:
-        yield
-    except TimeoutError as error:
-        raise WorkerError("a worker process took too long and was ended") from error
-    except Exception as error:
-        # By name: the classes are those of packages that take time to import, or may not be installed.
-        if type(error).__name__ in {"ProcessExpired", "BrokenProcessPool"}:
-            raise WorkerError(f"a worker process ended, maybe out of memory{hint}") from error
-        if type(error).__name__ == "KilledWorker":
-            raise WorkerError("a worker of the cluster ended while computing it, maybe out of memory") from error
-        raise
 
 
 @contextmanager
@@ -179,30 +143,8 @@ def _call_pickled(folder: Path, call: bytes, item: bytes) -> tuple[Any, Log]:
     # Workers outlive the call, so a relative path has to mean what it means to the caller now.
     if Path.cwd() != folder and folder.is_dir():
         os.chdir(folder)
-    with recording_log() as log:
-        return call_single_threaded(_unpickle(call), pickle.loads(item)), log
+    with recording_log() as log, using_one_thread():
+        return _unpickle(call)(pickle.loads(item)), log
 
 
 _unpickle = lru_cache(maxsize=4)(pickle.loads)
-
-
-def call_single_threaded(function: Callable[[Item], Result], item: Item) -> Result:
-    """Call the function with one thread for OpenCV and for linear algebra.
-
-    Items are computed in parallel, so that threads of libraries would only compete for the same cores.
-    """
-    if cv2.getNumThreads() != 1:
-        cv2.setNumThreads(1)
-    with get_blas_controller().limit(limits=1):
-        return function(item)
-
-
-def get_blas_controller() -> ThreadpoolController:
-    """Return the controller of the linear algebra libraries: ``with get_blas_controller().limit(limits=1)``."""
-    return _find_libraries("scipy.linalg" in sys.modules)
-
-
-@cache
-def _find_libraries(has_scipy: bool) -> ThreadpoolController:
-    """Find the libraries that are loaded: that of NumPy, and later that of SciPy."""
-    return ThreadpoolController()

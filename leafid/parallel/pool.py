@@ -25,7 +25,7 @@ class WorkerPool:
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
-        # By the process that started it: a fork has no part in the workers of its parent.
+        # The keys are the processes that started them: a fork has no part in the workers of its parent.
         self._pools: dict[int, ProcessPool] = {}
 
     @property
@@ -34,17 +34,14 @@ class WorkerPool:
         return os.getpid() in self._pools
 
     def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
-        """Queue a call in a worker, with a limit of time.
-
-        `leafid.parallel.mapping.reporting_lost_workers` converts the errors of its future.
-        """
+        """Queue a call in a worker, as `leafid.parallel.executor.Executor` does."""
         if pool := self._pools.get(os.getpid()):
             try:
                 return pool.schedule(function, arguments, timeout=seconds)
             except RuntimeError:  # a worker was killed while none had work, which ends a pool of pebble
                 self.close()
         if getattr(multiprocessing.current_process(), "_inheriting", False):
-            # A worker that runs the script of its parent, which then says what the script lacks.
+            # A worker that runs the script of its parent, which says what the script lacks.
             os._exit(1)
         # A forked process would inherit locks that threads of this one hold.
         context = multiprocessing.get_context("spawn")
@@ -64,36 +61,29 @@ class WorkerPool:
 
 @contextmanager
 def _deferring_interrupts() -> Iterator[None]:
-    """Let Ctrl-C wait while workers start: one that gets it, or whose start is cut short, would print a traceback."""
+    """Let signals wait while workers start: one that gets Ctrl-C, or starts in part, would print a traceback."""
     # Workers inherit the mask of this thread. The tracker of resources would lift it when it starts.
     resource_tracker.ensure_running()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     # Another thread, of a library, may get the signal, too.
-    is_main = threading.current_thread() is threading.main_thread()
+    deferred = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
     received: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _: received.append(number)) if is_main else None
+    handlers = {number: signal.signal(number, lambda number, _: received.append(number)) for number in deferred}
     try:
         yield
     finally:
-        if is_main:
-            signal.signal(signal.SIGINT, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if received:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(received[0])
 
 
-def count_workers(jobs: int) -> int:
-    """Count the worker processes that a number of jobs means: -1 is one for every core that this process may use."""
-    return int(joblib.effective_n_jobs(jobs))
-
-
-@cache
-def get_pool(n_workers: int) -> WorkerPool:
-    """Get the pool of earlier calls."""
-    return WorkerPool(n_workers)
-
-
-# What multiprocessing does in its own forks: any other one would end the workers of its parent as it ends itself.
+#: Counts the worker processes that a number of jobs means: -1 is one for every core that this process may use.
+count_workers = joblib.effective_n_jobs
+#: Gets the pool of earlier calls with this number of workers.
+get_pool = cache(WorkerPool)
+# A fork forgets the workers of its parent, as those of multiprocessing do: it would end them when it ends itself.
 os.register_at_fork(after_in_child=lambda: multiprocessing.process._children.clear())  # type: ignore[attr-defined]
 
 

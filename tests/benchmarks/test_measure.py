@@ -12,9 +12,9 @@ from benchmarks.measure import list_regressions, measure_peak_memory, summarise_
 
 def test_load_cancels_out_of_the_ratio():
     load = np.random.default_rng(0).uniform(1, 3, (10, 7, 1))
-    found = summarise_times(load * np.array([12e-3, 1e-3]), 2.0)
-    assert found.ratio == pytest.approx(12.0)
-    assert found.ms == pytest.approx(1000 * np.median(np.median(load[..., 0] * 12e-3, axis=1)))
+    cost = summarise_times(load * np.array([12e-3, 1e-3]), 2.0)
+    assert cost.ratio == pytest.approx(12.0)
+    assert cost.ms == pytest.approx(1000 * np.median(np.median(load[..., 0] * 12e-3, axis=1)))
 
 
 def test_calls_are_timed_beside_the_yardstick():

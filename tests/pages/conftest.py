@@ -21,9 +21,8 @@ def pool(drawn_model):
     from leafid.pages.model_workers import ModelWorkers, warm_up
 
     workers = WorkerPool(1)
-    pool = ModelWorkers(workers, str(drawn_model), seconds=60)
-    pool.start(workers.submit(warm_up, str(drawn_model)))
-    yield pool
+    workers.submit(warm_up, str(drawn_model)).result()
+    yield ModelWorkers(workers, str(drawn_model))
     workers.close()
 
 

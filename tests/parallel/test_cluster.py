@@ -26,8 +26,8 @@ def local():
     from distributed import LocalCluster
 
     workers = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
-    # Workers have to import what they call. Dask leaves settings of theirs in the environment, which would reach the
-    # processes of later tests.
+    # Workers have to import what they call. Dask leaves their settings in the environment, where the processes of later
+    # tests would read them.
     with (
         mock.patch.dict(os.environ, PYTHONPATH=str(Path(__file__).parents[2])),
         LocalCluster(**workers, silence_logs=logging.CRITICAL) as local,
@@ -45,20 +45,20 @@ def test_a_cluster_works_like_processes(local, caplog):
         list(ordered_map(fail, range(6)))
     assert list(ordered_map(warn, range(3))) == [0, 1, 2]
     assert caplog.messages == ["number 1 is odd"]
-    found = list(ordered_map(get_threads, range(4)))
-    assert os.getpid() not in {process for process, _, _ in found}
-    assert {opencv for _, opencv, _ in found} == {1}
+    results = list(ordered_map(get_threads, range(4)))
+    assert os.getpid() not in {process for process, _, _ in results}
+    assert {opencv for _, opencv, _ in results} == {1}
 
 
 @needs_dask
 @pytest.mark.slow
 def test_a_killed_worker_costs_only_its_picture(local):
-    found = list(ordered_map(kill, range(6), 1, describe))
+    results = list(ordered_map(kill, range(6), 1, describe))
     reason = "a worker of the cluster ended while computing it, maybe out of memory"
     # Dask may blame an item that waited beside the one that ended its worker.
-    assert found[3] == describe(3, reason)
-    assert all(result in (number, describe(number, reason)) for number, result in enumerate(found))
-    assert found.count(describe(3, reason)) == 1
+    assert results[3] == describe(3, reason)
+    assert all(result in (number, describe(number, reason)) for number, result in enumerate(results))
+    assert results.count(describe(3, reason)) == 1
     assert list(ordered_map(square, range(6))) == [number**2 for number in range(6)]
 
 
@@ -84,9 +84,9 @@ def test_a_command_on_a_scheduler(cli, drawn, drawn_model, tmp_path):
         with Client(scheduler_file=str(tmp_path / "scheduler.json"), set_as_default=False) as client:
             address = client.scheduler.address
         words = ("predict", drawn, "--model", drawn_model, "--no-cache", "--format", "csv")
-        found = cli(*words, "--cluster", address)
-        assert (found.status, found.err) == (0, "")
-        assert found.out == cli(*words, "--jobs", 1).out
+        result = cli(*words, "--cluster", address)
+        assert (result.status, result.err) == (0, "")
+        assert result.out == cli(*words, "--jobs", 1).out
     finally:
         for process in processes:
             process.kill()
@@ -97,7 +97,7 @@ def test_workers_that_differ_are_refused():
     versions = collect_versions()
     check_versions(versions)
     with pytest.raises(LeafidError, match=r"the worker on .* has numpy .* instead of 1\.0; install the same on all"):
-        check_versions(tuple((name, "1.0" if name == "numpy" else version) for name, version in versions))
+        check_versions({**versions, "numpy": "1.0"})
 
 
 @needs_dask
@@ -107,12 +107,12 @@ def test_no_scheduler_answers(cli, drawn, tmp_path, monkeypatch):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-        found = cli("train", drawn, "--output", tmp_path / "model", "--cluster", address)
-    assert found.status == 1
-    assert found.err == f"leafid: error: {address}: no Dask scheduler answers; start one: dask scheduler\n"
+        result = cli("train", drawn, "--output", tmp_path / "model", "--cluster", address)
+    assert result.status == 1
+    assert result.err == f"leafid: error: {address}: no Dask scheduler answers; start one: dask scheduler\n"
 
 
 def test_an_address_without_a_protocol_is_refused(cli, drawn):
-    found = cli("describe", drawn, "--families", "hu", "--cluster", "local")
-    assert found.status == 1
-    assert found.err == "leafid: error: --cluster: expected the tcp://HOST:PORT of a Dask scheduler, found 'local'\n"
+    result = cli("describe", drawn, "--families", "hu", "--cluster", "local")
+    assert result.status == 1
+    assert result.err == "leafid: error: --cluster: expected the tcp://HOST:PORT of a Dask scheduler, found 'local'\n"

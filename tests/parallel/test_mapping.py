@@ -12,7 +12,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from leafid.errors import LeafidError
-from leafid.parallel import mapping as workers
+from leafid.parallel import mapping
 from leafid.parallel.mapping import ordered_map
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="kills processes")
@@ -79,16 +79,17 @@ def test_errors_of_workers_pass_unchanged(jobs):
 
 def test_one_pool_serves_all_calls():
     list(ordered_map(square, range(40), 2))
-    found = [{process for process, _, _ in ordered_map(get_threads, range(n), 2)} for n in (1, 4, 40)]
-    assert len(set.union(*found)) <= 2
-    assert os.getpid() not in set.union(*found)
+    calls = [ordered_map(get_threads, range(n), 2) for n in (1, 4, 40)]
+    processes = {process for results in calls for process, _, _ in results}
+    assert len(processes) <= 2
+    assert os.getpid() not in processes
 
 
 @needs_signals
 def test_an_item_that_kills_its_worker_costs_only_itself():
-    found = list(ordered_map(kill, range(20), 2, describe))
+    results = list(ordered_map(kill, range(20), 2, describe))
     reason = "a worker process ended, maybe out of memory; use fewer jobs"
-    assert found == [describe(number, reason) if number in {3, 7} else number for number in range(20)]
+    assert results == [describe(number, reason) if number in {3, 7} else number for number in range(20)]
 
 
 @needs_signals
@@ -109,9 +110,9 @@ def test_workers_killed_between_two_calls_are_replaced():
 
 @needs_signals
 def test_an_item_that_takes_too_long_costs_only_itself(monkeypatch):
-    monkeypatch.setattr(workers, "ITEM_SECONDS", 2)
-    found = list(ordered_map(hang, range(20), 2, describe))
-    assert found == [0, 1, 2, "3: a worker process took too long and was ended", *range(4, 20)]
+    monkeypatch.setattr(mapping, "ITEM_SECONDS", 2)
+    results = list(ordered_map(hang, range(20), 2, describe))
+    assert results == [0, 1, 2, "3: a worker process took too long and was ended", *range(4, 20)]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -132,10 +133,10 @@ def test_only_a_few_items_are_taken_ahead():
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_libraries_use_one_thread(jobs):
-    found = list(ordered_map(get_threads, range(20), jobs))
-    assert {opencv for _, opencv, _ in found} == {1}
-    assert {numbers for _, _, own in found for numbers in own} == {1}
-    assert (os.getpid() in {process for process, _, _ in found}) == (jobs == 1)
+    results = list(ordered_map(get_threads, range(20), jobs))
+    assert {opencv for _, opencv, _ in results} == {1}
+    assert {blas for _, _, n_threads in results for blas in n_threads} == {1}
+    assert (os.getpid() in {process for process, _, _ in results}) == (jobs == 1)
 
 
 def test_results_do_not_depend_on_the_number_of_processes():
@@ -165,10 +166,10 @@ def test_workers_exit_when_the_parent_is_killed(tmp_path):
         "        print(process, flush=True)\n"
     )
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as main:
-        found = {int(main.stdout.readline()) for _ in range(4)}
+        processes = {int(main.stdout.readline()) for _ in range(4)}
         main.kill()
     deadline = time.monotonic() + 60
-    while any(_is_running(process) for process in found):
+    while any(_is_running(process) for process in processes):
         assert time.monotonic() < deadline
         time.sleep(0.2)
 

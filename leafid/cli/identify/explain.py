@@ -13,7 +13,6 @@ examples:
 """
 
 from collections.abc import Iterator
-from functools import partial
 from textwrap import fill
 
 from tabulate import tabulate
@@ -31,7 +30,7 @@ from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pages.explaining import Explanation, explain
 from leafid.pages.rendering import format_share, format_trait, render_page
-from leafid.parallel.mapping import call_single_threaded
+from leafid.parallel.threads import using_one_thread
 from leafid.pictures.decoding import read_image
 from leafid.scoring.tables import WIDTH
 
@@ -56,7 +55,8 @@ def run(options: Options, environment: Environment) -> int:
         if answer.problem is not None:
             continue
         image = read_image(answer.picture.file, LONGEST_SIDE)
-        explanation = call_single_threaded(partial(explain, model, image), answer)
+        with using_one_thread():
+            explanation = explain(model, image, answer)
         if options.output:
             explanations.append(explanation)
             continue

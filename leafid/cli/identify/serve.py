@@ -44,9 +44,13 @@ def run(options: Options, environment: Environment) -> int:
         first = workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
         from leafid.pages.model_workers import ModelWorkers
         from leafid.pages.site import list_host_names, run_server
+        from leafid.parallel.executor import reporting_lost_workers
 
-        models = ModelWorkers(workers, options.model)
-        models.start(first)
+        with reporting_lost_workers():
+            first.result()
+        # Together with the first they would take longer.
+        for _ in range(1, workers.n_workers):
+            workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
         addresses, port = _list_addresses(listener), listener.getsockname()[1]
         for host in addresses:
             environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
@@ -55,7 +59,7 @@ def run(options: Options, environment: Environment) -> int:
             names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
             environment.note(f"leafid: the network can open the page, also at {names} if it knows these names")
         environment.note("leafid: Ctrl-C ends the server")
-        run_server(listener, models, options.host)
+        run_server(listener, ModelWorkers(workers, options.model), options.host)
     return 0
 
 

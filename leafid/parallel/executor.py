@@ -1,0 +1,63 @@
+"""What all workers share: how calls are submitted, errors of lost workers, and objects that workers keep."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from leafid.errors import LeafidError
+from leafid.parallel.threads import using_one_thread
+
+
+class WorkerError(LeafidError):
+    """A worker process was killed, or took too long."""
+
+
+class Shared(bytes):
+    """Bytes that are an argument of many calls: a cluster sends them only once."""
+
+
+class Executor(Protocol):
+    """Workers that compute calls: processes on this machine, or those of a cluster."""
+
+    n_workers: int
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
+        """Queue a call in a worker, with a limit of time; `reporting_lost_workers` converts errors of its future."""
+
+
+@contextmanager
+def reporting_lost_workers(hint: str = "") -> Iterator[None]:
+    """Convert the errors of processes and of Dask into a `WorkerError`; errors of the work pass unchanged."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise WorkerError("a worker process took too long and was ended") from error
+    except Exception as error:
+        # Classes are known by name, as their packages take time to import, or may not be installed.
+        if type(error).__name__ in {"ProcessExpired", "BrokenProcessPool"}:
+            raise WorkerError(f"a worker process ended, maybe out of memory{hint}") from error
+        if type(error).__name__ == "KilledWorker":
+            raise WorkerError("a worker of the cluster ended while computing it, maybe out of memory") from error
+        raise
+
+
+class ObjectWorkers:
+    """Calls functions of an object that each worker keeps: ``function(load(), *arguments)``, where `load` is cached."""
+
+    def __init__(self, executor: Executor, load: Callable[[], Any]) -> None:
+        self._executor, self._load = executor, load
+
+    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function in a worker; a call that is cancelled ends its worker.
+
+        Raises `WorkerError` if the worker was killed, and the function's own errors.
+        """
+        with reporting_lost_workers():
+            return await asyncio.wrap_future(self._executor.submit(_call_with_object, self._load, function, arguments))
+
+
+@using_one_thread()
+def _call_with_object(load: Callable[[], Any], function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    return function(load(), *arguments)
