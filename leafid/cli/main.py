@@ -103,7 +103,7 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
     if not words:
         environment.note(_format_overview())
         return EXIT_WRONG_USAGE
-    command, *rest = words
+    command, *arguments = words
     if command in {"-h", "--help"}:
         environment.print(_format_overview())
         return 0
@@ -112,7 +112,7 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         return 0
     if command not in COMMANDS:
         raise UsageError(f"unknown command {command!r}; see 'leafid --help'")
-    has_help = bool({"-h", "--help"} & set(rest))
+    has_help = bool({"-h", "--help"} & set(arguments))
     if COMMANDS[command].startswith(_FOLDERS["identify"]) and not has_help:
         _prepare_colours()
     module = importlib.import_module(f"leafid.cli.{COMMANDS[command]}")
@@ -120,7 +120,7 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
     if has_help:
         environment.stdout.write(parser.format_help())
         return 0
-    options = parser.parse(rest)
+    options = parser.parse(arguments)
     with _logging_to(environment, logging.DEBUG if debug else logging.INFO):
         return module.run(options, environment)
 

@@ -42,10 +42,10 @@ def load_runs(
         for file in environment.progress(options.runs, len(options.runs), "runs")
     ]
     judged = [judge_run(run, truth) for run in runs]
-    for run, own in zip(runs, judged, strict=True):
+    for run, judgement in zip(runs, judged, strict=True):
         if run.repeated:
             environment.warn(f"{run.name}: {run.repeated} lines repeat a picture's rank; the last one counts")
-        n_missing = int((~own.covered).sum())
+        n_missing = int((~judgement.covered).sum())
         if n_missing == len(truth):
             raise LeafidError(f"{run.name}: expected predictions for the {len(truth)} labelled pictures, found none")
         if n_missing:

@@ -99,8 +99,8 @@ def run(options: Options, environment: Environment) -> int:
     if not options.runs:
         raise UsageError("expected a ground truth and at least one run; see 'leafid evaluate --help'")
     if options.validation and (not options.average or len(options.validation) != len(options.runs)):
-        found = f"{count_noun(len(options.validation), 'validation run')} for {count_noun(len(options.runs), 'run')}"
-        raise UsageError(f"expected --average, and --validation once for each run, found {found}")
+        counts = f"{count_noun(len(options.validation), 'validation run')} for {count_noun(len(options.runs), 'run')}"
+        raise UsageError(f"expected --average, and --validation once for each run, found {counts}")
     folder = _check_folder(options) if options.output else None
     full_truth, truth = load_ground_truth(options, options.taxonomy)
     runs, judged = load_runs(options, truth, environment, official=options.official)
@@ -151,14 +151,14 @@ def _check_folder(options: Options) -> Path:
 
 
 def _make_average_table(runs: Sequence[Run], options: Options, truth: GroundTruth, environment: Environment) -> Table:
-    found = {}
+    scores = {}
     for run, validation in zip_longest(runs, options.validation):
-        found[run.name] = score_average_k(truth, run, options.average, read_run(validation) if validation else None)
+        scores[run.name] = score_average_k(truth, run, options.average, read_run(validation) if validation else None)
         name = validation or run.name
-        for row in found[run.name]:
+        for row in scores[run.name]:
             if row.cut:
                 environment.warn(
                     f"{name}: for K = {row.k:g}, {count_noun(row.cut, 'picture')} with a list that ends at or above "
                     "the threshold, so that it may be wrong; write more species to the run"
                 )
-    return make_average_table(found, "the validation run" if options.validation else "the run itself")
+    return make_average_table(scores, "the validation run" if options.validation else "the run itself")

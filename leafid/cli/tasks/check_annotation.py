@@ -44,8 +44,8 @@ def run(options: Options, environment: Environment) -> int:
     status = 0
     for path in options.runs:
         try:
-            found = read_annotations(path, known)
-            environment.print(f"{path}: good: subtask {found.subtask.value}, {len(found.results)} lines")
+            annotations = read_annotations(path, known)
+            environment.print(f"{path}: good: subtask {annotations.subtask.value}, {len(annotations.results)} lines")
         except LeafidError as error:
             environment.print(str(error))
             status = 1

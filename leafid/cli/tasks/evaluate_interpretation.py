@@ -93,11 +93,13 @@ def _make_summary(errors: list[PictureError]) -> Table:
         [name, value, metrics[name]["better"], metrics[name]["what it is"]]
         for name, value in average_errors(errors).items()
     ]
-    found = [error.interpretation for error in errors]
-    missed, invented = (sum(map(len, sides)) for sides in zip(*((f.missed, f.invented) for f in found), strict=True))
-    objects = f"{sum(len(f.matches) for f in found)} objects: {missed} missed, {invented} invented"
+    results = [error.interpretation for error in errors]
+    n_objects, n_missed, n_invented = (
+        sum(len(getattr(result, name)) for result in results) for name in ("matches", "missed", "invented")
+    )
+    objects = f"{n_objects} objects: {n_missed} missed, {n_invented} invented"
     notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
-    if empty := sum(math.isnan(interpretation.error) for interpretation in found):
+    if empty := sum(math.isnan(result.error) for result in results):
         notes.append(f"{empty} of the pictures have neither true nor found objects and are left out")
     return Table("Interpretation and localisation", ["metric", "mean", "better", "what"], rows, notes)
 
@@ -107,7 +109,7 @@ def _list_pictures(errors: list[PictureError]) -> Table:
     columns = ["picture", "objects", "found", "matches", "missed", "invented", "error", *measures]
     rows: list[list[Cell]] = []
     for error in errors:
-        found = error.interpretation
-        counts = [*found.matches.shape, int(found.matches.sum()), len(found.missed), len(found.invented)]
-        rows.append([error.picture, *counts, found.error, *(error.measures[name] for name in measures)])
+        result = error.interpretation
+        counts = [*result.matches.shape, int(result.matches.sum()), len(result.missed), len(result.invented)]
+        rows.append([error.picture, *counts, result.error, *(error.measures[name] for name in measures)])
     return Table("Errors by picture", columns, rows)

@@ -125,9 +125,9 @@ def run(options: Options, environment: Environment) -> int:
 def _report(answers: list[FoldAnswers], options: Options, environment: Environment) -> None:
     """Print the tables of scores, and write run files."""
     # By the number of training pictures that a setting begins with.
-    ordered = sorted(answers, key=lambda own: int(own.setting.split()[0]) if own.setting else 0)
-    groups = group_by(ordered, lambda own: f"{own.type}, {own.setting}" if own.setting else str(own.type))
-    by_type = {name: cross_validated_scores(own) for name, own in groups.items()}
+    ordered = sorted(answers, key=lambda fold: int(fold.setting.split()[0]) if fold.setting else 0)
+    groups = group_by(ordered, lambda fold: f"{fold.type}, {fold.setting}" if fold.setting else str(fold.type))
+    by_type = {name: cross_validated_scores(group) for name, group in groups.items()}
     if options.output:
         for name, predictions in _collect_runs(answers).items():
             file = Path(options.output) / f"{name}.txt"
@@ -146,9 +146,9 @@ def _make_score_table(scores: Mapping[str, Mapping[str, Any]]) -> Table:
     """Tabulate `cross_validated_scores` by the name of the group."""
     pairs = [(title, f"{title} sd") for title in SCORE_TITLES.values()]
     rows: list[list[Cell]] = []
-    for name, own in scores.items():
-        found = [own.get(key, {"mean": None, "fold_sd": None}) for key in SCORE_TITLES]
-        rows.append([name, *(score[key] for score in found for key in ("mean", "fold_sd")), *_count_pictures(own)])
+    for name, group in scores.items():
+        cells = [group.get(key, {"mean": None, "fold_sd": None}) for key in SCORE_TITLES]
+        rows.append([name, *(score[key] for score in cells for key in ("mean", "fold_sd")), *_count_pictures(group)])
     columns = ["type", *(title for pair in pairs for title in pair), "pictures", "left out"]
     notes = ["means over seeds; sd: standard deviation over all folds", "left out: no training picture of the species"]
     return Table("Held-out scores", columns, rows, notes)
@@ -157,10 +157,10 @@ def _make_score_table(scores: Mapping[str, Mapping[str, Any]]) -> Table:
 def _format_scores(scores: Mapping[str, Mapping[str, Any]]) -> str:
     """Format the same scores for a terminal, as "mean ± standard deviation over folds", or "-" without one."""
     rows = []
-    for name, own in scores.items():
-        found = [own.get(key) for key in SCORE_TITLES]
-        cells = [f"{score['mean']:.3f} ± {score['fold_sd']:.3f}" if score else "-" for score in found]
-        rows.append([name, *cells, *_count_pictures(own)])
+    for name, group in scores.items():
+        values = [group.get(key) for key in SCORE_TITLES]
+        cells = [f"{score['mean']:.3f} ± {score['fold_sd']:.3f}" if score else "-" for score in values]
+        rows.append([name, *cells, *_count_pictures(group)])
     titles = ["type", *SCORE_TITLES.values(), "pictures", "left out"]
     alignment = ("left", *["right"] * (len(titles) - 1))
     return tabulate(rows, titles, "plain", colalign=alignment, disable_numparse=True)
@@ -175,11 +175,11 @@ def _count_pictures(scores: Mapping[str, Any]) -> list[int]:
 def _make_reliability_table(answers: Sequence[FoldAnswers]) -> Table:
     """Tabulate how reliable probabilities are, by type."""
     named = {}
-    for type_, of_type in group_by(answers, lambda own: str(own.type)).items():
-        known = [own.held_out.select_known() for own in of_type]
-        confidence = np.concatenate([own.probabilities.max(axis=1) for own in known])
-        is_correct = np.concatenate([own.probabilities.argmax(axis=1) == own.labels for own in known])
-        units = [picture.group for own in known for picture in own.pictures]
+    for type_, of_type in group_by(answers, lambda fold: str(fold.type)).items():
+        known = [fold.held_out.select_known() for fold in of_type]
+        confidence = np.concatenate([fold.probabilities.max(axis=1) for fold in known])
+        is_correct = np.concatenate([fold.probabilities.argmax(axis=1) == fold.labels for fold in known])
+        units = [picture.group for fold in known for picture in fold.pictures]
         named[type_] = FirstSpecies(confidence, is_correct, units)
     return make_reliability_table(named)
 
@@ -187,8 +187,8 @@ def _make_reliability_table(answers: Sequence[FoldAnswers]) -> Table:
 def _collect_runs(answers: Sequence[FoldAnswers]) -> dict[str, dict[str, list[tuple[str, float]]]]:
     """Collect the rankings of all pictures, of every type, by the name of their setting and seed."""
     runs: dict[str, dict[str, list[tuple[str, float]]]] = {}
-    for own in answers:
-        run = runs.setdefault(f"{own.setting.replace(' ', '-')}-seed-{own.seed}".lstrip("-"), {})
-        for picture, row in zip(own.held_out.pictures, own.held_out.probabilities, strict=True):
-            run[picture.name] = rank_species(row, own.held_out.species)
+    for fold in answers:
+        run = runs.setdefault(f"{fold.setting.replace(' ', '-')}-seed-{fold.seed}".lstrip("-"), {})
+        for picture, row in zip(fold.held_out.pictures, fold.held_out.probabilities, strict=True):
+            run[picture.name] = rank_species(row, fold.held_out.species)
     return runs

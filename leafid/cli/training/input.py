@@ -67,8 +67,8 @@ def complete_pictures(
         )
     typed, counts = recognise_types(pictures, loader, recogniser)
     if any(picture.type is None for picture in pictures):
-        found = ", ".join(f"{type_} {count}" for type_, count in counts.items())
-        environment.note(f"acquisition types recognised: {found or 'none'}")
+        recognised = ", ".join(f"{type_} {count}" for type_, count in counts.items())
+        environment.note(f"acquisition types recognised: {recognised or 'none'}")
     return typed
 
 

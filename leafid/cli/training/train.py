@@ -85,7 +85,7 @@ def _train(
     # Fewer than were read if the recipes use pictures of some types only.
     n_used = sum(info.n_pictures for info in model.species.values())
     lines = [f"{options.output}: trained on {n_used} pictures", "on held-out plants:"]
-    lines += [f"  {type_:<10} {_format_scores(own.scores)}" for type_, own in model.types.items()]
+    lines += [f"  {type_:<10} {_format_scores(type_model.scores)}" for type_, type_model in model.types.items()]
     if model.recogniser.accuracy is not None:
         lines.append(f"  acquisition type recognised: {model.recogniser.accuracy:.3f} of the pictures")
     return model, lines
@@ -115,8 +115,8 @@ def _check_parts(collection: str, pictures: Sequence[Picture]) -> None:
     """Refuse to train on a test part: scores on it would mean nothing."""
     parts = {picture.part for picture in pictures}
     if parts.isdisjoint({None, "train"}):
-        found = " and ".join(sorted(map(str, parts)))
+        names = " and ".join(sorted(map(str, parts)))
         raise LeafidError(
-            f"{collection}: expected pictures to learn from, found {len(pictures)} of part {found} only; put those to "
+            f"{collection}: expected pictures to learn from, found {len(pictures)} of part {names} only; put those to "
             "learn from into a folder called train beside it"
         )
