@@ -15,8 +15,6 @@ from leafid.features.feature_cache import choose_cache_folder, locate_database, 
 
 
 class Options:
-    """The options of cache."""
-
     cache: str | None = CACHE
     clear: bool = switch("remove all features")
 

@@ -49,8 +49,6 @@ _MAX_LINES, _MAX_LENGTH = 20, 400
 
 
 class Options(ReadingOptions):
-    """The options of info."""
-
     collection: list[str] = positional(
         "COLLECTION", "a folder or pictures, or a model (default: the bundled model)", nargs="*"
     )

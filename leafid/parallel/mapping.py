@@ -19,6 +19,7 @@ import cv2
 from threadpoolctl import ThreadpoolController
 
 from leafid.errors import InputError, LeafidError
+from leafid.parallel import MAX_JOBS
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -32,8 +33,6 @@ ITEM_SECONDS = 300
 #: Numbers of items that are computed here sooner than by worker processes, which have to start: of pictures that are
 #: described, and of those that are just read.
 N_FEW, N_FEW_READ = 16, 80
-#: Maximum number of worker processes, far above the number of cores that a machine has.
-MAX_JOBS = 1024
 #: Number of items in progress for each worker: the first to finish waits for those before it.
 _AHEAD = 16
 _NOT_STARTED = (

@@ -22,9 +22,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from leafid.cli.arguments import check_output_folder, option, switch
-from leafid.cli.computing import MeasuringOptions, map_pictures, read_pictures
+from leafid.cli.arguments import option, switch
+from leafid.cli.computing import MeasuringOptions, map_pictures
 from leafid.cli.environment import Environment
+from leafid.cli.outputs import check_output_folder
 from leafid.errors import UsageError
 from leafid.files import open_output
 from leafid.pictures import Picture
@@ -35,8 +36,6 @@ CROP_SIZE = 512
 
 
 class Options(MeasuringOptions):
-    """The options of segment."""
-
     output: str = option("the folder to write to, outside the folders of the pictures", required=True, metavar="DIR")
     crop: bool = switch(f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels on each side")
 
@@ -44,7 +43,7 @@ class Options(MeasuringOptions):
 def run(options: Options, environment: Environment) -> int:
     """Cut out every picture; 1 when any could not be read or is left out."""
     output = check_output_folder(options.output)
-    collection = read_pictures(options)
+    collection = options.read(options.pictures)
     _refuse_read_folder(output, options.pictures)
     names = _make_output_names([picture.file for picture in collection.pictures], collection.root)
     n_cut = 0

@@ -21,8 +21,6 @@ _METRICS = tuple(metric.name for metric in list_plant_metrics((1,)))
 
 
 class Options(TruthOptions, TableOptions):
-    """The options of compare."""
-
     metric: str = option("what to compare (default: S)", choices=_METRICS, default="S")
     only_type: str | None = option("compare on pictures of this type (default: mean of the types)", choices=TYPES)
     resamples: int = option("random swaps a pair (default: 10000)", type=positive_int, default=10_000, metavar="N")

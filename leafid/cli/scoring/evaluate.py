@@ -57,8 +57,6 @@ from leafid.scoring.truth import GroundTruth
 
 
 class Options(TruthOptions, IntervalOptions, TableOptions):
-    """The options of evaluate."""
-
     truth: str = positional("GROUND-TRUTH", "folder of XML, collection, or …GroundTruth.txt", nargs="?")
     runs: list[str] = positional("RUN", "run file", nargs="*")
     output: str | None = option("write the official scorer's files there", metavar="DIR")

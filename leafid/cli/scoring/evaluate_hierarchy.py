@@ -25,8 +25,6 @@ from leafid.scoring.truth import make_ground_truth, select_scored
 
 
 class Options(TruthOptions, TableOptions):
-    """The options of evaluate-hierarchy."""
-
     truth: str = positional("COLLECTION", "labelled pictures")
     taxonomy: str | None = option(
         "a collection with more species for the tree (default: the truth's)", metavar="COLLECTION"

@@ -27,8 +27,6 @@ FILE_NAME = "report.html"
 
 
 class Options(TruthOptions, IntervalOptions):
-    """The options of report."""
-
     output: str = option(f"the folder to write {FILE_NAME} to", required=True, metavar="DIR")
     pictures: str | None = option("the pictures to show (default: those of the ground truth)", metavar="COLLECTION")
     jobs: int = JOBS

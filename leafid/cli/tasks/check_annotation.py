@@ -34,8 +34,6 @@ class KnownOptions:
 
 
 class Options(KnownOptions):
-    """The options of check-annotation."""
-
     runs: list[str] = positional("RUN", "run files", nargs="+")
 
 

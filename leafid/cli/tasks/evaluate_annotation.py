@@ -27,8 +27,6 @@ from leafid.tasks.annotation2016.scoring import RANKS, AnnotationScores, score_a
 
 
 class Options(KnownOptions, TableOptions):
-    """The options of evaluate-annotation."""
-
     truth: str = positional("GROUND-TRUTH", "a file in the format of runs")
     runs: list[str] = positional("RUN", "run files", nargs="+")
     by_picture: bool = switch("subtasks 2 to 5: show the scores of every picture or document")

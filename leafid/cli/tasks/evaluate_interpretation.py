@@ -32,8 +32,6 @@ from leafid.tasks.interpretation.regions import ObjectPair
 
 
 class Options(TableOptions):
-    """The options of evaluate-interpretation."""
-
     truth: str = positional("TRUTH", "label masks or a COCO file of the ground truth")
     result: str = positional("RESULT", "label masks or a COCO file of the result")
     matching: str = option("default: multiple", choices=("multiple", "one-to-one"), default="multiple")

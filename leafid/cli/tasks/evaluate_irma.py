@@ -27,8 +27,6 @@ from leafid.tasks.irma.metrics import Errors, year_errors
 
 
 class Options(TableOptions):
-    """The options of evaluate-irma."""
-
     truth: str = positional("GROUND-TRUTH", "the correct labels and codes")
     runs: list[str] = positional("RUN", "files in the format of the ground truth", nargs="+")
     codes: str | None = option("the codes that exist; required for 2007 and 2008", metavar="TABLE")

@@ -23,7 +23,7 @@ from leafid.cli.arguments import SEED, CacheOptions, option, positional, switch
 from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output
-from leafid.cli.training.input import TrainingOptions, complete_pictures, load_recipes, read_training_pictures
+from leafid.cli.training.input import TrainingOptions, assign_types_and_warn, load_recipes, read_training_pictures
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.metrics.held_out import SCORE_TITLES
@@ -35,8 +35,6 @@ from leafid.training.model import train
 
 
 class Options(TrainingOptions, CacheOptions):
-    """The options of train."""
-
     collection: str = positional("COLLECTION", "a folder of labelled pictures")
     output: str = option("the model file to write", required=True, metavar="MODEL")
     extend: str | None = option(
@@ -79,7 +77,7 @@ def _train(
     options: Options, pictures: list[Picture], loader: FeatureLoader, environment: Environment
 ) -> tuple[Model, list[str]]:
     """Train a model; also give the lines that report it."""
-    pictures = complete_pictures(pictures, loader, environment)
+    pictures = assign_types_and_warn(pictures, loader, environment)
     recipes = load_recipes(options, pictures)
     model = train(pictures, recipes, loader, options.seed, thumbnails=not options.no_thumbnails)
     # Fewer than were read if the recipes use pictures of some types only.
@@ -98,7 +96,7 @@ def _extend(
     file = find_bundled_model() if options.extend == "bundled" else Path(str(options.extend))
     old = Model.read(file)
     check_extension(old, pictures, str(file))
-    pictures = complete_pictures(pictures, loader, environment, old.recogniser)
+    pictures = assign_types_and_warn(pictures, loader, environment, old.recogniser)
     model = extend(old, pictures, loader, thumbnails=not options.no_thumbnails)
     n_added = len(model.species) - len(old.species)
     return model, [f"{options.output}: {n_added} species of {len(pictures)} pictures added to {len(old.species)}"]
