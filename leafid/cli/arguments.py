@@ -130,7 +130,6 @@ def nonempty_word(word: str) -> str:
     return word
 
 
-PART = option("part to score (default: the test part if it has labels, else all)", choices=("train", "val", "test"))
 JOBS = option(
     "worker processes; -1 is one a core, -2 one less, and so on (default: -1)", type=_job_count, default=-1, metavar="N"
 )

@@ -19,7 +19,7 @@ class Options:
     clear: bool = switch("remove all features")
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> None:
     folder = Path(options.cache or choose_cache_folder())
     file = locate_database(folder)
     if not file.exists():
@@ -29,4 +29,3 @@ def run(options: Options, environment: Environment) -> int:
         environment.note(f"leafid: {file} removed")
     else:
         environment.print(f"{file}: {file.stat().st_size / 2**20:.1f} MiB")
-    return 0

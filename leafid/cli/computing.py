@@ -34,7 +34,7 @@ def open_loader(options: CacheOptions, environment: Environment) -> Iterator[Fea
     with on_cluster(options.cluster), ExitStack() as stack:
         folder = options.cache or choose_cache_folder()
         if options.no_cache:
-            # A temporary cache, so that features that several types share are computed only once.
+            # A temporary cache keeps features that several types share from being computed again.
             folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))
         cache = None
         try:

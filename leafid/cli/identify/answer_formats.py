@@ -11,7 +11,7 @@ from leafid.scoring.runs import format_run_line
 from leafid.scoring.tables import format_csv
 
 Ranking = Sequence[tuple[str, float]]
-#: From an answer, which ranks all species, to the names that are reported, with their probabilities.
+#: Selects the names to report of an answer, which ranks all species, and their probabilities.
 Selector = Callable[[Answer], Ranking]
 FORMATS = ("text", "json", "csv", "run")
 _CSV_COLUMNS = (

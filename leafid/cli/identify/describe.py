@@ -45,7 +45,7 @@ class Options(MeasuringOptions):
 
 
 def run(options: Options, environment: Environment) -> int:
-    """Write the table; 1 when any picture is left out."""
+    """Write the table; return 1 when any picture is left out."""
     if options.list:
         _list_families(environment)
         return 0

@@ -42,7 +42,7 @@ class Options(UnlabelledOptions):
 
 
 def run(options: Options, environment: Environment) -> int:
-    """Explain the pictures; 1 when any could not be read."""
+    """Explain the pictures; return 1 when any could not be read."""
     if options.output:
         check_output_file(options.output, FILE_NAME, options.pictures)
     model = Model.read(options.model or find_bundled_model(), only_for_answers=True)

@@ -73,7 +73,7 @@ class Options(UnlabelledOptions, CacheOptions):
 
 
 def run(options: Options, environment: Environment) -> int:
-    """Name the pictures; 1 when any could not be read or is left out."""
+    """Name the pictures; return 1 when any could not be read or is left out."""
     form = options.format or ("run" if options.output else "text")
     _check_options(options, form)
     model_file = options.model or find_bundled_model()

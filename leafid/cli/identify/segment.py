@@ -41,7 +41,7 @@ class Options(MeasuringOptions):
 
 
 def run(options: Options, environment: Environment) -> int:
-    """Cut out every picture; 1 when any could not be read or is left out."""
+    """Cut the leaf out of every picture; return 1 when any could not be read or is left out."""
     output = check_output_folder(options.output)
     collection = options.read(options.pictures)
     _refuse_read_folder(output, options.pictures)
@@ -91,7 +91,7 @@ def _cut(picture: Picture, crop: bool) -> tuple[float, float, dict[str, bytes]]:
     images = {"mask.png": leaf.mask.view(np.uint8) * 255, "overlay.jpg": draw_overlay(image, leaf)}
     if crop:
         images["crop.png"] = crop_leaf(image, leaf, CROP_SIZE)[0]
-    # No chroma subsampling: the outlines are one pixel wide.
+    # Chroma subsampling would blur the outlines, which are one pixel wide.
     jpeg = [cv2.IMWRITE_JPEG_QUALITY, 92, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
     files = {
         name: cv2.imencode(Path(name).suffix, content, jpeg if name.endswith("jpg") else [])[1].tobytes()

@@ -22,7 +22,7 @@ from leafid.errors import LeafidError
 from leafid.parallel.pool import WorkerPool, count_workers
 
 _port = number_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535, int)
-# Time for a worker to start and to read the model, in seconds.
+# Seconds that a worker may take to start and to read the model.
 _START_SECONDS = 120.0
 
 
@@ -33,28 +33,26 @@ class Options:
     jobs: int = JOBS
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> None:
     if missing := [name for name in ("python_multipart", "starlette", "uvicorn") if find_spec(name) is None]:
         raise LeafidError(f"'leafid serve' needs more packages: pip install {' '.join(missing)}")
 
     with _listen(options.host, options.port) as listener, closing(WorkerPool(count_workers(options.jobs))) as workers:
-        # This process imports the same meanwhile, which takes longer than an answer.
         first = workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
-        from leafid.pages.model_workers import ModelWorkers
-        from leafid.pages.site import list_host_names, run_server
+        # The worker imports the same meanwhile, which takes longer than an answer.
+        from leafid.pages import model_workers, site
 
-        models = ModelWorkers(workers, options.model)
+        models = model_workers.ModelWorkers(workers, options.model)
         models.start(first)
         addresses, port = _list_addresses(listener), listener.getsockname()[1]
         for host in addresses:
             environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
         environment.stdout.flush()
         if not ipaddress.ip_address(addresses[0]).is_loopback:
-            names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
+            names = " or ".join(f"http://{name}:{port}/" for name in site.list_host_names())
             environment.note(f"leafid: the network can open the page, also at {names} if it knows these names")
         environment.note("leafid: Ctrl-C ends the server")
-        run_server(listener, models, options.host)
-    return 0
+        site.run_server(listener, models, options.host)
 
 
 def _warm_up(model: str | None) -> None:

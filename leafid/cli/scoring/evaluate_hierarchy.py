@@ -31,7 +31,7 @@ class Options(TruthOptions, TableOptions):
     )
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> None:
     check_run_names(options.runs)
     pictures = read_and_warn(options.truth, **options.as_keywords()).pictures
     truth = make_ground_truth(select_scored(pictures, options.part, source=options.truth), source=options.truth)
@@ -47,4 +47,3 @@ def run(options: Options, environment: Environment) -> int:
         if n_missing := len(set(truth.pictures) - answers[run.name].keys()):
             environment.warn(f"{run.name}: lacks {n_missing} of {len(truth)} pictures; each counts 1")
     print_tables([make_hierarchy_table(answers, truth, taxonomy)], options, environment)
-    return 0

@@ -42,7 +42,7 @@ class Options(KnownOptions, TableOptions):
     )
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> None:
     known = options.read()
     truth = read_annotations(options.truth, known, is_truth=True)
     if options.by_picture if truth.subtask is Subtask.CONCEPTS else options.by_concept:
@@ -68,4 +68,3 @@ def run(options: Options, environment: Environment) -> int:
             title = f"{scores.run}: average precision by concept and overlap"
             tables.append(Table(title, ["concept", *map(str, OVERLAPS)], rows))
     print_tables(tables, options, environment)
-    return 0

@@ -58,11 +58,9 @@ class Options(TableOptions):
     by_picture: bool = switch("show the errors of every picture")
 
 
-def run(options: Options, environment: Environment) -> int:
-    distance = None
-    if options.distances:
-        distance = read_distances(options.distances)
-    elif options.taxonomy:
+def run(options: Options, environment: Environment) -> None:
+    distance = read_distances(options.distances) if options.distances else None
+    if options.taxonomy:
         distance = read_taxonomy(options.taxonomy)
     parameters = Parameters(options.matching, options.threshold, options.alpha, distance)
     pairs = _read_pairs(options.truth, options.result)
@@ -71,7 +69,6 @@ def run(options: Options, environment: Environment) -> int:
     if options.by_picture:
         tables.append(_list_pictures(errors))
     print_tables(tables, options, environment)
-    return 0
 
 
 def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
@@ -92,9 +89,8 @@ def _make_summary(errors: list[PictureError]) -> Table:
         for name, value in average_errors(errors).items()
     ]
     results = [error.interpretation for error in errors]
-    n_objects, n_missed, n_invented = (
-        sum(len(getattr(result, name)) for result in results) for name in ("matches", "missed", "invented")
-    )
+    counts = [(len(result.matches), len(result.missed), len(result.invented)) for result in results]
+    n_objects, n_missed, n_invented = map(sum, zip(*counts, strict=True))
     objects = f"{n_objects} objects: {n_missed} missed, {n_invented} invented"
     notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
     if empty := sum(math.isnan(result.error) for result in results):

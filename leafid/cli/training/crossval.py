@@ -87,7 +87,7 @@ class Options(TrainingOptions, TableOptions, CacheOptions):
 
 
 def run(options: Options, environment: Environment) -> int:
-    """Cross-validate; 1 when any picture could not be read."""
+    """Cross-validate; return 1 when any picture could not be read."""
     if options.folds < 2:
         raise UsageError(f"--folds: expected at least 2, found {options.folds}; see 'leafid crossval --help'")
     if options.table and options.format == "text":
@@ -122,7 +122,7 @@ def run(options: Options, environment: Environment) -> int:
 
 def _report(answers: list[FoldAnswers], options: Options, environment: Environment) -> None:
     """Print the tables of scores, and write run files."""
-    # By the number of training pictures that a setting begins with.
+    # Settings are sorted by the number of training pictures that they begin with.
     ordered = sorted(answers, key=lambda fold: int(fold.setting.split()[0]) if fold.setting else 0)
     groups = group_by(ordered, lambda fold: f"{fold.type}, {fold.setting}" if fold.setting else str(fold.type))
     by_type = {name: cross_validated_scores(group) for name, group in groups.items()}

@@ -41,7 +41,7 @@ class Options(PictureOptions, IntervalOptions, TableOptions, CacheOptions):
 
 
 def run(options: Options, environment: Environment) -> int:
-    """Run the experiment; 1 when any picture could not be read."""
+    """Run the experiment; return 1 when any picture could not be read."""
     experiment = read_experiment(options.experiment)
     folder = check_output_folder(options.output) if options.output else None
     names = [Path(path).name or path for path in options.collections]

@@ -51,8 +51,7 @@ class Options(TrainingOptions, CacheOptions):
 
 
 def run(options: Options, environment: Environment) -> int:
-    """Train; 1 when any picture could not be read or is left out."""
-    # Checked before the work starts.
+    """Train; return 1 when any picture could not be read or is left out."""
     inputs = [options.collection, options.recipe, options.extend]
     check_output(options.output, [path for path in inputs if path])
     if options.extend and (options.recipe or options.only_type):
@@ -80,7 +79,7 @@ def _train(
     pictures = assign_types_and_warn(pictures, loader, environment)
     recipes = load_recipes(options, pictures)
     model = train(pictures, recipes, loader, options.seed, thumbnails=not options.no_thumbnails)
-    # Fewer than were read if the recipes use pictures of some types only.
+    # These are fewer than were read if the recipes use some types only.
     n_used = sum(info.n_pictures for info in model.species.values())
     lines = [f"{options.output}: trained on {n_used} pictures", "on held-out plants:"]
     lines += [f"  {type_:<10} {_format_scores(type_model.scores)}" for type_, type_model in model.types.items()]
