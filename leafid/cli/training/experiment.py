@@ -15,14 +15,7 @@ examples:
 
 from pathlib import Path
 
-from leafid.cli.arguments import (
-    CacheOptions,
-    IntervalOptions,
-    PictureOptions,
-    TableOptions,
-    option,
-    positional,
-)
+from leafid.cli.arguments import CacheOptions, IntervalOptions, PictureOptions, TableOptions, option, positional
 from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output_folder, print_tables
