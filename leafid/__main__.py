@@ -1,15 +1,14 @@
 """Starts the command line."""
 
 import os
+import signal
 import sys
 
 
 def run() -> None:
     """Run the command of this process and end it; what goes wrong while modules are imported prints one line, too."""
-    # Only what Python has loaded already is imported before: Ctrl-C would print a traceback.
+    # All else is imported here, where Ctrl-C prints no traceback.
     try:
-        import signal
-
         handler = signal.getsignal(signal.SIGINT)
         signal.signal(signal.SIGINT, _exit_at_once if callable(handler) else handler)
         from leafid.memory import check_address_space
@@ -31,9 +30,7 @@ def run() -> None:
             raise
         sys.stderr.write("leafid: error: out of memory while the program starts; raise the limit (ulimit -v)\n")
         status = 1
-    import signal
-
-    # The interpreter's end would print a traceback.
+    # Ctrl-C while the interpreter ends would print a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(status)
 

@@ -69,7 +69,7 @@ def train(
         The folder that keeps computed features: True for that of the commands (``$LEAFID_CACHE``, or
         ``~/.cache/leafid``), False for none.
     seed : int
-        Of every random choice.
+        Seed of every random choice.
     thumbnails : bool
         Keep up to three small pictures of each species and type in the model.
 
@@ -151,15 +151,15 @@ def measure(image: Any, leaf: Segmentation, families: str | Iterable[str] | None
     ----------
     image : uint8 (H, W, 3), path, or whatever `segment` takes
     leaf : Segmentation
-        Of the same image.
+        The leaf of this image, as `segment` finds it.
     families : str or iterable of str, optional
         Descriptor families (``leafid describe --list`` names them); all by default.
 
     Returns
     -------
     dict of str to float
-        By name, as in the table that ``leafid describe`` writes: ``geometry.log_aspect_box``. Lengths are relative to
-        the leaf.
+        The values by their names, as in the table that ``leafid describe`` writes: ``geometry.log_aspect_box``. Lengths
+        are relative to the leaf.
 
     Raises
     ------

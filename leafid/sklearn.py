@@ -37,7 +37,7 @@ class _PictureEstimator(BaseEstimator):
 
 
 class LeafDescriptor(TransformerMixin, _PictureEstimator):
-    """Measures leaves: pictures to a matrix with a column for each measure, and NaN in the row of one without a leaf.
+    """Measures leaves: makes a matrix with a row for each picture, NaN where it shows no leaf, and a column a measure.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         for answer in self.model_.identify(_list_pictures(X), assume_type=self.acquisition_type, jobs=self.jobs):
             if answer.problem:
                 raise LeafidError(answer.problem)
-            # By their names, which are in the order of the classes.
+            # Sorted by their names, species are in the order of the classes.
             rows.append([probability for _, probability in sorted(answer.ranking)])
         return np.array(rows)
 

@@ -35,6 +35,8 @@ SERVICES = (
     "schema",
     "textfiles",
 )
+#: Words that say nothing of the thing that they name.
+VAGUE_WORDS = {"own", "found", "ours", "rest", "every", "other"}
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +57,13 @@ def room_of(path: Path) -> str:
 
 def find_imports(tree: ast.Module) -> set[str]:
     """Find the modules that a file imports, wherever in the file, with the names from them."""
-    found = set()
+    names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            found |= {f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names}
-    return found
+            names |= {f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names}
+    return names
 
 
 def test_a_room_imports_only_earlier_rooms(trees):
@@ -72,7 +74,7 @@ def test_a_room_imports_only_earlier_rooms(trees):
         if room not in ("__init__", "__main__"):
             others = {name.split(".")[1] for name in imports if name.startswith("leafid.")} - {"__version__"}
             allowed = {*SERVICES} if room in SERVICES else {*SERVICES, *ROOMS[: ROOMS.index(room) + 1]}
-            wrong += [f"{path}: {room} must not import {other}" for other in sorted(others - allowed)]
+            wrong += [f"{path}: {room} must not import {name}" for name in sorted(others - allowed)]
     assert not wrong
 
 
@@ -80,11 +82,11 @@ def test_no_files_import_each_other_in_a_circle(trees):
     names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in trees}
     modules = {name.removesuffix(".__init__"): trees[path] for name, path in names.items()}
     # What a file imports is a module, or a name in one.
-    imports = {
-        name: {own if own in modules else own.rpartition(".")[0] for own in find_imports(tree)} & modules.keys()
+    graph = {
+        name: {module if module in modules else module.rpartition(".")[0] for module in find_imports(tree)}
         for name, tree in modules.items()
     }
-    order = TopologicalSorter({name: own - {"leafid", name} for name, own in imports.items()})
+    order = TopologicalSorter({name: imports & modules.keys() - {"leafid", name} for name, imports in graph.items()})
     assert set(order.static_order()) == modules.keys()
 
 
@@ -105,6 +107,16 @@ def test_the_page_lists_every_room_in_order_and_only_files_that_exist():
             f"docs/architecture.md names {name}, which doesn't exist"
         )
         folder = file.parent
+
+
+def test_names_say_what_they_name():
+    vague = set()
+    for folder in ("leafid", "benchmarks", "tests"):
+        for file in (PACKAGE.parent / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                names = [str(getattr(node, field, "")) for field in ("id", "arg", "attr", "name", "asname")]
+                vague |= {f"{file}: {name}" for name in names if name.strip("_") in VAGUE_WORDS}
+    assert not vague, "\n".join(sorted(vague))
 
 
 def test_only_the_command_line_prints(library):

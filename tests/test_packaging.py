@@ -30,8 +30,8 @@ def setup_cfg():
 
 def test_every_package_is_named(setup_cfg):
     named = set(setup_cfg["options"]["packages"].split())
-    found = {".".join(file.relative_to(REPOSITORY).parts[:-1]) for file in REPOSITORY.glob("leafid/**/__init__.py")}
-    assert named == {*found, "leafid.models"}
+    packages = {".".join(file.relative_to(REPOSITORY).parts[:-1]) for file in REPOSITORY.glob("leafid/**/__init__.py")}
+    assert named == {*packages, "leafid.models"}
 
 
 def test_every_data_file_is_shipped(setup_cfg):
@@ -69,14 +69,14 @@ def test_a_wheel_holds_the_model(tmp_path):
         archive.extractall(site)
     find = "from leafid.model.bundled import find_bundled_model; print(find_bundled_model().read_text())"
     # The wheel comes before the checkout that is installed; an answer of that would not be these words.
-    found = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(site)!r}); {find}"],
         check=True,
         capture_output=True,
         text=True,
         cwd=tmp_path,
     )
-    assert found.stdout == "stands for a model\n"
+    assert done.stdout == "stands for a model\n"
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])

@@ -71,12 +71,12 @@ class Block:
 
 def find_blocks() -> list[Block]:
     """List the blocks of all pages."""
-    found = []
+    blocks = []
     for page in PAGES:
         text = (REPOSITORY / page).read_text(encoding="utf-8")
         for match in _BLOCK.finditer(text):
-            found.append(Block(page, match["how"] or "", match["text"], text[: match.start()].count("\n") + 1))
-    return found
+            blocks.append(Block(page, match["how"] or "", match["text"], text[: match.start()].count("\n") + 1))
+    return blocks
 
 
 BLOCKS = find_blocks()
@@ -120,11 +120,11 @@ def check(block: Block, shared: dict[str, str]) -> None:
         if not command.startswith("leafid "):
             # Other programs (head, ls) show what the commands before them wrote.
             pytest.fail(f"{block.page}:{block.line}: only leafid's own commands are run, found {command!r}")
-        found = run(command)
-        shared[command] = found
+        output = run(command)
+        shared[command] = output
         if not os.environ.get("LEAFID_UPDATE_README"):
-            assert comparable(found, block.how) == comparable(expected, block.how), (
-                f"{block.page}:{block.line}: '{command}' prints:\n{found}"
+            assert comparable(output, block.how) == comparable(expected, block.how), (
+                f"{block.page}:{block.line}: '{command}' prints:\n{output}"
             )
 
 
@@ -142,12 +142,12 @@ def place(tmp_path_factory):
 @pytest.fixture(scope="module")
 def shared():
     """The output of each command, for LEAFID_UPDATE_README."""
-    found: dict[str, str] = {}
-    yield found
+    outputs: dict[str, str] = {}
+    yield outputs
     if os.environ.get("LEAFID_UPDATE_README"):
         for block in BLOCKS:
             file = REPOSITORY / block.page
-            fresh = "".join(f"$ {command}\n{found.get(command, shown)}" for command, shown in block.calls())
+            fresh = "".join(f"$ {command}\n{outputs.get(command, shown)}" for command, shown in block.calls())
             text = file.read_text(encoding="utf-8")
             file.write_text(text.replace(f"```console\n{block.text}```", f"```console\n{fresh}```"), encoding="utf-8")
 
@@ -199,13 +199,13 @@ def test_code_that_the_pages_name_exists(page):
 
 def _exists(module, attribute):
     try:
-        found = importlib.import_module(module)
+        owner = importlib.import_module(module)
     except ModuleNotFoundError:
         # A class in between: leafid.features.loader.FeatureLoader.load
         return _exists(*module.rsplit(".", 1)) if "." in module else False
-    if hasattr(found, attribute):
+    if hasattr(owner, attribute):
         return True
-    return hasattr(found, "__path__") and importlib.util.find_spec(f"{module}.{attribute}") is not None
+    return hasattr(owner, "__path__") and importlib.util.find_spec(f"{module}.{attribute}") is not None
 
 
 _TRAITS = "  trait  this leaf  Acer  {}  speaks for\n  teeth  24         22    34   Acer\n"

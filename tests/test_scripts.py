@@ -134,13 +134,13 @@ def test_the_lowest_versions_are_installed_beside(clone):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "other"), [("Haswell", "Nehalem"), ("SkylakeX", "Nehalem"), ("Nehalem", "Prescott")]
+    ("kernel", "replacement"), [("Haswell", "Nehalem"), ("SkylakeX", "Nehalem"), ("Nehalem", "Prescott")]
 )
-def test_another_processor_has_another_kernel(clone, stand_ins, kernel, other):
+def test_another_processor_has_another_kernel(clone, stand_ins, kernel, replacement):
     done, steps = run(clone, "test", "--other-processor", "tests/report", KERNEL=kernel, PATH=stand_ins("x86_64"))
     assert (done.returncode, steps[2:]) == (0, ["pytest -n auto --dist loadfile tests/report"])
-    assert f"the kernel {other}, on one thread" in done.stderr
-    assert done.stdout == f"closing line of {other}\n"
+    assert f"the kernel {replacement}, on one thread" in done.stderr
+    assert done.stdout == f"closing line of {replacement}\n"
 
 
 def test_another_processor_is_one_of_x86_64(clone, stand_ins):

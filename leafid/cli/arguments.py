@@ -7,11 +7,12 @@ A command has a class `Options`. Its attributes, and those of the classes that i
 import argparse
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
-from leafid.errors import LeafidError, UsageError
-from leafid.pictures import READERS, AcquisitionType
+from leafid.errors import UsageError
+from leafid.parallel import MAX_JOBS
+from leafid.pictures import READERS, AcquisitionType, Collection, read_and_warn
 from leafid.scoring.tables import FORMATS
 from leafid.textfiles import parse_finite_number
 
@@ -23,9 +24,9 @@ class _Argument(NamedTuple):
     """An argument of a command, as an attribute of its options declares it."""
 
     is_option: bool
-    #: Arguments that exclude one another have one.
+    #: The group of options that exclude one another.
     group: str | None
-    #: Of `argparse.ArgumentParser.add_argument`.
+    #: The keyword arguments of `argparse.ArgumentParser.add_argument`.
     keywords: dict[str, Any]
 
 
@@ -47,7 +48,7 @@ def switch(help: str, *, group: str | None = None) -> Any:
 class Parser(argparse.ArgumentParser):
     """Reports wrong usage as one line that names the help, and accepts no empty words.
 
-    Its usage has no optional arguments, and its help shows a command's own ones first.
+    Its usage has no optional arguments, and its help begins with the options that only this command has.
     """
 
     def __init__(self, options: type, **keywords: Any) -> None:
@@ -57,7 +58,7 @@ class Parser(argparse.ArgumentParser):
         self.register("type", None, nonempty_word)
         self._options = options
         groups: defaultdict[str | None, Any] = defaultdict(self.add_mutually_exclusive_group, {None: self})
-        # First those of the command, then those that it shares.
+        # The options of the command come first, then those that it shares.
         for name in dict.fromkeys(name for class_ in options.__mro__ for name in vars(class_)):
             argument = getattr(options, name)
             if isinstance(argument, _Argument):
@@ -107,9 +108,8 @@ _fraction = number_type("a number between 0 and 1", lambda value: 0 < value < 1)
 _gibibytes = number_type("a number of GiB above 0", lambda value: 0 < value < 2**30)
 positive_int = number_type("a whole number from 1 up", lambda value: value >= 1, int)
 _resample_count = number_type("a whole number from 1 to 1000000", lambda value: 1 <= value <= 1_000_000, int)
-# As `leafid.parallel.mapping.MAX_JOBS`, which takes time to import.
 _job_count = number_type(
-    "a number of processes up to 1024, or -1 for one a core", lambda value: 0 < abs(value) <= 1024, int
+    f"a number of processes up to {MAX_JOBS}, or -1 for one a core", lambda value: 0 < abs(value) <= MAX_JOBS, int
 )
 # Every random generator accepts this range.
 _seed = number_type("a whole number from 0 to 2000000000", lambda value: 0 <= value <= 2_000_000_000, int)
@@ -130,18 +130,6 @@ def nonempty_word(word: str) -> str:
     return word
 
 
-def check_output_folder(name: str) -> Path:
-    """Return the folder that ``--output`` names; it need not exist, but must not be a file."""
-    folder = Path(name)
-    if folder.exists() and not folder.is_dir():
-        raise LeafidError(f"{folder}: expected a folder to write to, found a file; name another --output")
-    return folder
-
-
-ASSUME_TYPE = option(
-    "take every picture for one of this type (default: the type in its metadata, else recognised)", choices=TYPES
-)
-PART = option("part to score (default: the test part if it has labels, else all)", choices=("train", "val", "test"))
 JOBS = option(
     "worker processes; -1 is one a core, -2 one less, and so on (default: -1)", type=_job_count, default=-1, metavar="N"
 )
@@ -150,7 +138,7 @@ CACHE = option("folder of the feature cache (default: $LEAFID_CACHE, or ~/.cache
 
 
 class ReadingOptions:
-    """How to read a collection."""
+    """Options that say how a collection is read."""
 
     layout: str | None = option("layout of the collection (default: detected)", choices=tuple(READERS))
     metadata: str | None = option(
@@ -168,20 +156,35 @@ class ReadingOptions:
     )
 
     def as_keywords(self) -> dict[str, Any]:
-        """Give them as keyword arguments of `leafid.pictures.read_collection`."""
+        """Return these options as keyword arguments of `leafid.pictures.read_collection`."""
         return {name: getattr(self, name) for name in ("layout", "metadata", "label_from", "plants_from")}
 
 
-class UnlabelledOptions(ReadingOptions):
-    """Pictures that need no labels, and the model that looks at them."""
+class PictureOptions(ReadingOptions):
+    """Options that say how pictures are read, and which acquisition type they are taken for."""
+
+    assume_type: str | None = option(
+        "take every picture for one of this type (default: the type in its metadata, else recognised)", choices=TYPES
+    )
+
+    def read(self, paths: str | Sequence[str], *refused: type[str]) -> Collection:
+        """Read a collection, and warn of its problems; those of the classes `refused` are raised."""
+        collection = read_and_warn(paths, refused, **self.as_keywords())
+        if not self.assume_type:
+            return collection
+        type_ = AcquisitionType(self.assume_type)
+        return replace(collection, pictures=tuple(replace(picture, type=type_) for picture in collection.pictures))
+
+
+class UnlabelledOptions(PictureOptions):
+    """Arguments that name pictures, which need no labels, and the model that identifies them."""
 
     pictures: list[str] = positional("PICTURE", "a picture, or a folder or collection of them", nargs="+")
     model: str | None = option("a trained model (default: the bundled model)", metavar="MODEL")
-    assume_type: str | None = ASSUME_TYPE
 
 
 class TableOptions:
-    """Which tables to print, and how."""
+    """Options that choose the tables to print, and their format."""
 
     format: str = option("format of the tables (default: text)", choices=FORMATS, default="text")
     table: int | None = option(
@@ -190,7 +193,7 @@ class TableOptions:
 
 
 class IntervalOptions:
-    """Intervals by the bootstrap."""
+    """Options of the intervals, which are bootstrapped."""
 
     confidence: float = option(
         "confidence level of the intervals (default: 0.95)", type=_fraction, default=0.95, metavar="SHARE"
@@ -202,7 +205,7 @@ class IntervalOptions:
 
 
 class ComputingOptions:
-    """Where to compute."""
+    """Options that say where to compute."""
 
     jobs: int = JOBS
     cluster: str | None = option(
@@ -212,7 +215,7 @@ class ComputingOptions:
 
 
 class CacheOptions(ComputingOptions):
-    """Where to compute features, and to cache them; `cache_limit` in GiB."""
+    """Options that say where to compute features, and where to cache them; `cache_limit` is in GiB."""
 
     cache: str | None = CACHE
     no_cache: bool = switch("neither use nor keep cached features", group="cache")

@@ -15,13 +15,11 @@ from leafid.features.feature_cache import choose_cache_folder, locate_database, 
 
 
 class Options:
-    """The options of cache."""
-
     cache: str | None = CACHE
     clear: bool = switch("remove all features")
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> None:
     folder = Path(options.cache or choose_cache_folder())
     file = locate_database(folder)
     if not file.exists():
@@ -31,4 +29,3 @@ def run(options: Options, environment: Environment) -> int:
         environment.note(f"leafid: {file} removed")
     else:
         environment.print(f"{file}: {file.stat().st_size / 2**20:.1f} MiB")
-    return 0

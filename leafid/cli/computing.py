@@ -1,4 +1,4 @@
-"""What commands that compute share: reading pictures, the feature cache, and the workers of a cluster."""
+"""What commands that compute share: the feature cache, and work on pictures, in processes or on a cluster."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -18,23 +18,14 @@ from leafid.model.bundled import load_recogniser
 from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
 from leafid.parallel.cluster import on_cluster
 from leafid.parallel.mapping import ordered_map
-from leafid.pictures import AcquisitionType, Collection, Picture, read_and_warn
+from leafid.pictures import AcquisitionType, Picture
 from leafid.pictures.decoding import read_image
 
 T = TypeVar("T")
 
 
 class MeasuringOptions(UnlabelledOptions, ComputingOptions):
-    """Pictures that are measured one by one."""
-
-
-def read_pictures(options: UnlabelledOptions) -> Collection:
-    """Read the pictures of the command line, and give them the type of ``--assume-type``."""
-    collection = read_and_warn(options.pictures, **options.as_keywords())
-    if not options.assume_type:
-        return collection
-    type_ = AcquisitionType(options.assume_type)
-    return replace(collection, pictures=tuple(replace(picture, type=type_) for picture in collection.pictures))
+    """Options of commands that measure pictures one by one."""
 
 
 @contextmanager
@@ -43,7 +34,7 @@ def open_loader(options: CacheOptions, environment: Environment) -> Iterator[Fea
     with on_cluster(options.cluster), ExitStack() as stack:
         folder = options.cache or choose_cache_folder()
         if options.no_cache:
-            # A temporary cache, so that features that several types share are computed only once.
+            # A temporary cache keeps features that several types share from being computed again.
             folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))
         cache = None
         try:

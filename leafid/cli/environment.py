@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def _open_stream(name: str) -> IO[str]:
-    # A process that is started with `>&-` has none.
+    # A process that is started with `>&-` has no such stream.
     return getattr(sys, name) or Path(os.devnull).open("w")
 
 
@@ -25,7 +25,7 @@ class Environment:
 
     stdout: IO[str] = field(default_factory=lambda: _open_stream("stdout"))
     stderr: IO[str] = field(default_factory=lambda: _open_stream("stderr"))
-    #: Seconds until a stderr that is no terminal shows progress, and between two of its lines.
+    #: Seconds until the first line of progress, and between two lines, where stderr is no terminal.
     log_interval: float = 60.0
 
     def __post_init__(self) -> None:
@@ -64,7 +64,7 @@ class Environment:
             return
         from tqdm import tqdm
 
-        tqdm.monitor_interval = 0  # without a thread of its own, for which there may be no memory
+        tqdm.monitor_interval = 0  # tqdm starts no thread: there may be no memory for it
         interval, delay = (0.1, 0.0) if self.stderr.isatty() else (self.log_interval, self.log_interval)
         with tqdm(items, what, total, False, self.stderr, 80, interval, 2 * interval, unit="", delay=delay) as bar:
             yield from bar

@@ -44,13 +44,11 @@ from leafid.scoring.tables import format_csv, render
 FILE_NAME = "field-guide.html"
 #: Species with fewer pictures are listed.
 FEW = 10
-# Maximum number of lines of a list, and of their letters; JSON has all of it.
+# Text shows so many lines of a list, and so many letters of a line; JSON has complete lists.
 _MAX_LINES, _MAX_LENGTH = 20, 400
 
 
 class Options(ReadingOptions):
-    """The options of info."""
-
     collection: list[str] = positional(
         "COLLECTION", "a folder or pictures, or a model (default: the bundled model)", nargs="*"
     )
@@ -64,11 +62,12 @@ class Options(ReadingOptions):
     jobs: int = JOBS
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> None:
     """Describe the model, or summarise the collection."""
     given = options.collection or [str(find_bundled_model())]
     if len(given) == 1 and is_model(given[0]):
-        return _describe_model(Path(given[0]), options, environment)
+        _describe_model(Path(given[0]), options, environment)
+        return
     if options.output:
         raise UsageError(f"expected a model with --output, found {', '.join(given)}")
     if options.similar:
@@ -86,10 +85,9 @@ def run(options: Options, environment: Environment) -> int:
             environment.print(line)
     if options.similar:
         _write_similar(options.similar, options.jobs, collection, environment)
-    return 0
 
 
-def _describe_model(file: Path, options: Options, environment: Environment) -> int:
+def _describe_model(file: Path, options: Options, environment: Environment) -> None:
     if options.output:
         check_output_file(options.output, FILE_NAME, [file])
     model = Model.read(file)
@@ -104,7 +102,6 @@ def _describe_model(file: Path, options: Options, environment: Environment) -> i
         environment.stdout.write(render([guide["types"], guide["species"]], digits=3))
         if guide["note"]:
             environment.print(f"\n{guide['note']}")
-    return 0
 
 
 def _print_json(value: dict[str, Any], environment: Environment) -> None:

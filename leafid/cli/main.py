@@ -9,12 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 
+import numpy as np
+
 import leafid
 from leafid.cli.arguments import Parser
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError, is_out_of_memory, naming_what_to_install, to_one_line
 
-# What each command does, by the heading of the overview.
+#: What each command does, by the headings of the overview.
 GROUPS = {
     "identify": {
         "predict": "name the species of pictures",
@@ -47,8 +49,8 @@ GROUPS = {
     },
 }
 _FOLDERS = {"identify": "identify.", "train": "training.", "score": "scoring.", "other tasks": "tasks.", "tools": ""}
-# A command's module has the class Options and run(options, environment) -> exit status; its docstring is the help.
-# It is imported only when the command is called.
+# A command's module has the class Options and the function run(options, environment), which returns the exit status if
+# that may be 1. The docstring of the module is the help. It is imported only when the command is called.
 COMMANDS = {
     name: f"{_FOLDERS[group]}{name.replace('-', '_')}" for group, commands in GROUPS.items() for name in commands
 }
@@ -103,7 +105,7 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
     if not words:
         environment.note(_format_overview())
         return EXIT_WRONG_USAGE
-    command, *rest = words
+    command, *arguments = words
     if command in {"-h", "--help"}:
         environment.print(_format_overview())
         return 0
@@ -112,7 +114,7 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         return 0
     if command not in COMMANDS:
         raise UsageError(f"unknown command {command!r}; see 'leafid --help'")
-    has_help = bool({"-h", "--help"} & set(rest))
+    has_help = bool({"-h", "--help"} & set(arguments))
     if COMMANDS[command].startswith(_FOLDERS["identify"]) and not has_help:
         _prepare_colours()
     module = importlib.import_module(f"leafid.cli.{COMMANDS[command]}")
@@ -120,15 +122,14 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
     if has_help:
         environment.stdout.write(parser.format_help())
         return 0
-    options = parser.parse(rest)
+    options = parser.parse(arguments)
     with _logging_to(environment, logging.DEBUG if debug else logging.INFO):
-        return module.run(options, environment)
+        return module.run(options, environment) or 0
 
 
 def _prepare_colours() -> None:
     """Let OpenCV compute its tables of Lab colours while the command is imported: they take longer than a picture."""
-    import cv2  # not in the other thread: a failure is an error of the command
-    import numpy as np
+    import cv2  # here, because a failure in the other thread would be no error of the command
 
     threading.Thread(target=cv2.cvtColor, args=(np.zeros((1, 1, 3), np.uint8), cv2.COLOR_BGR2LAB)).start()
 
@@ -162,7 +163,7 @@ def _logging_to(environment: Environment, level: int) -> Iterator[None]:
         write(record.getMessage())
 
     handler = logging.Handler()
-    handler.emit = emit  # type: ignore[method-assign]  # in place of a class of one use
+    handler.emit = emit  # type: ignore[method-assign]  # instead of a class for one use
     logger = logging.getLogger("leafid")
     before = logger.level
     logger.addHandler(handler)

@@ -6,9 +6,9 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO
 
-from leafid.cli.arguments import TableOptions, check_output_folder
+from leafid.cli.arguments import TableOptions
 from leafid.cli.environment import Environment
-from leafid.errors import UsageError
+from leafid.errors import LeafidError, UsageError
 from leafid.files import check_writable, open_output, resolve_symlink
 from leafid.pictures.formats import PICTURE_ENDINGS
 from leafid.scoring.tables import Table, choose_tables, render
@@ -26,7 +26,7 @@ def open_text(path: str | None, environment: Environment) -> AbstractContextMana
 
 
 def check_output(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Check before the work that an output can be written, has no name of a picture, and overwrites no input."""
+    """Check before the work that an output can be written, isn't named like a picture, and overwrites no input."""
     target = resolve_symlink(output)
     # `leafid predict --output garden/*.jpg` would overwrite its first picture.
     if target.suffix.lower() in PICTURE_ENDINGS:
@@ -36,6 +36,16 @@ def check_output(output: str | os.PathLike[str], inputs: Iterable[str | os.PathL
     check_writable(output)
 
 
-def check_output_file(folder: str, file: str, inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """Check before the work that a file can be written to a folder, and overwrites no input."""
-    check_output(check_output_folder(folder) / file, inputs)
+def check_output_folder(name: str) -> Path:
+    """Return the folder that ``--output`` names; it need not exist, but must not be a file."""
+    folder = Path(name)
+    if folder.exists() and not folder.is_dir():
+        raise LeafidError(f"{folder}: expected a folder to write to, found a file; name another --output")
+    return folder
+
+
+def check_output_file(name: str, file: str, inputs: Iterable[str | os.PathLike[str]]) -> Path:
+    """Return the folder that ``--output`` names if a file can be written to it that overwrites no input."""
+    folder = check_output_folder(name)
+    check_output(folder / file, inputs)
+    return folder

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from leafid.errors import InputError, LeafidError
+from leafid.parallel import MAX_JOBS
 from leafid.parallel.executor import Executor, Shared, WorkerError, reporting_lost_workers
 from leafid.parallel.threads import using_one_thread
 
@@ -29,8 +30,6 @@ ITEM_SECONDS = 300
 #: So many items are computed here sooner than by worker processes, which have to start: pictures that are described,
 #: and pictures that are just read.
 N_FEW, N_FEW_READ = 16, 80
-#: Maximum number of worker processes, far above the number of cores that a machine has.
-MAX_JOBS = 1024
 #: Number of items in progress for each worker: the first to finish waits for those before it.
 _AHEAD = 16
 _NOT_STARTED = (

@@ -216,5 +216,5 @@ def test_a_picture_that_is_nearly_black_is_hinted_at(bits, cli, test_pictures, t
     assert cv2.imwrite(str(file), image if bits == 8 else deep)
     # The second time, the features come from the cache.
     for _ in range(2):
-        found = cli("predict", file, "--assume-type", "scan-like", "--cache", tmp_path / "cache")
-        assert found.err.count("leaf.png: nearly black; brighten it") == (bits == 12)
+        outcome = cli("predict", file, "--assume-type", "scan-like", "--cache", tmp_path / "cache")
+        assert outcome.err.count("leaf.png: nearly black; brighten it") == (bits == 12)

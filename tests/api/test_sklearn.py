@@ -85,6 +85,6 @@ def test_invalid_input_is_refused(estimator):
 
 
 @pytest.mark.parametrize("check", CHECKS_WITHOUT_INPUT, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("estimator", [LeafDescriptor(), LeafClassifier()], ids=lambda found: type(found).__name__)
+@pytest.mark.parametrize("estimator", [LeafDescriptor(), LeafClassifier()], ids=["LeafDescriptor", "LeafClassifier"])
 def test_checks_of_scikit_learn(estimator, check):
     check(type(estimator).__name__, clone(estimator))

@@ -13,14 +13,14 @@ def crossval(cli, small_recipe, drawn, drawn_cache):
 
 def test_a_table_of_scores(crossval):
     words = ("--folds", 3, "--repeats", 1, "--only-type", "scan-like")
-    found = crossval(*words)
-    assert found.status == 0, found.err
-    head, line = found.out.splitlines()
+    outcome = crossval(*words)
+    assert outcome.status == 0, outcome.err
+    head, line = outcome.out.splitlines()
     assert head.split() == ["type", "S", "top-1", "top-5", "per-plant", "pictures", "left", "out"]
     assert line.split()[0] == "scan-like"
     # 3 species of 3 training plants, one in each fold: every training part has every species.
     assert line.split()[-2:] == ["9", "0"]
-    assert found.err.splitlines() == [f"seed 0, fold {fold}: scan-like done" for fold in (1, 2, 3)]
+    assert outcome.err.splitlines() == [f"seed 0, fold {fold}: scan-like done" for fold in (1, 2, 3)]
     (table,) = json.loads(crossval(*words, "--format", "json").out)
     (row,) = table["rows"]
     assert (row["type"], row["pictures"]) == ("scan-like", 9)
@@ -33,8 +33,8 @@ def test_a_table_of_scores(crossval):
 def test_sessions(crossval, drawn, tmp_path):
     words = ("--folds", 3, "--repeats", 1, "--seed", 3, "--output")
     for name, more in {"alone": [], "sessions": ["--sessions"]}.items():
-        found = crossval(*words, tmp_path / name, *more)
-        assert found.status == 0, found.err
+        outcome = crossval(*words, tmp_path / name, *more)
+        assert outcome.status == 0, outcome.err
     runs = [(tmp_path / name / "seed-3.txt").read_text() for name in ("alone", "sessions")]
     assert runs[0] != runs[1]
     assert len(runs[0].splitlines()) == len(runs[1].splitlines())
@@ -64,18 +64,18 @@ def test_reliability(crossval):
     ],
 )
 def test_wrong_numbers(crossval, words, status, expected):
-    found = crossval(*words)
-    assert found.status == status
-    assert expected in found.err
-    assert found.err.count("\n") == 1
-    assert found.out == ""
+    outcome = crossval(*words)
+    assert outcome.status == status
+    assert expected in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert outcome.out == ""
 
 
 def test_few_shots_with_run_files(crossval, cli, drawn, tmp_path):
     words = ("--folds", 3, "--repeats", 2, "--only-type", "scan-like", "--shots", "2,1")
-    found = crossval(*words, "--output", tmp_path / "runs")
-    assert found.status == 0, found.err
-    lines = found.out.splitlines()
+    outcome = crossval(*words, "--output", tmp_path / "runs")
+    assert outcome.status == 0, outcome.err
+    lines = outcome.out.splitlines()
     assert [line.split("  ")[0] for line in lines[1:3]] == ["scan-like, 1 picture", "scan-like, 2 pictures"]
     runs = sorted(file.name for file in (tmp_path / "runs").iterdir())
     assert runs == [f"{n}-seed-{seed}.txt" for n in ("1-picture", "2-pictures") for seed in (0, 1)]
@@ -88,5 +88,5 @@ def test_few_shots_with_run_files(crossval, cli, drawn, tmp_path):
 
 
 def test_given_parts(crossval):
-    found = crossval("--repeats", 1, "--only-type", "scan", "--parts")
-    assert found.out.splitlines()[1].split()[-2:] == ["3", "0"]
+    outcome = crossval("--repeats", 1, "--only-type", "scan", "--parts")
+    assert outcome.out.splitlines()[1].split()[-2:] == ["3", "0"]

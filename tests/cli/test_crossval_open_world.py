@@ -20,9 +20,9 @@ def crossval(cli, small_recipe, drawn_cache):
 
 
 def test_tables_of_rejection(crossval, five_species):
-    found = crossval(five_species, "--format", "json")
-    assert found.status == 0, found.err
-    species, kinds = json.loads(found.out)
+    outcome = crossval(five_species, "--format", "json")
+    assert outcome.status == 0, outcome.err
+    species, kinds = json.loads(outcome.out)
     (row,) = species["rows"]
     # One of five species is held out of each fold, with all of its plants.
     assert (row["type"], row["unknown"]) == ("scan-like", 3)

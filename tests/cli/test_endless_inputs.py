@@ -34,9 +34,9 @@ def endless(request, tmp_path):
     ids=lambda words: f"{words[0]}-{words.index('ENDLESS')}",
 )
 def test_a_pipe_or_device_is_no_input(cli, endless, words):
-    found = cli(*[endless if word == "ENDLESS" else word for word in words])
-    assert found.status == 1
-    assert f"{endless}: expected " in found.out + found.err
+    outcome = cli(*[endless if word == "ENDLESS" else word for word in words])
+    assert outcome.status == 1
+    assert f"{endless}: expected " in outcome.out + outcome.err
 
 
 @pytest.mark.parametrize("start", [b"", b"1.jpg Acer campestre 1 1.0\n"])
@@ -44,10 +44,10 @@ def test_a_run_of_gigabytes_without_a_line_end(cli, tmp_path, start):
     with (tmp_path / "run.txt").open("wb") as stream:
         stream.write(start)
         stream.truncate(1 << 40)
-    found = cli("check", tmp_path / "run.txt")
-    assert re.search(rf"run\.txt:{1 + bool(start)}: expected lines of at most \d+ characters, found more", found.err)
+    outcome = cli("check", tmp_path / "run.txt")
+    assert re.search(rf"run\.txt:{1 + bool(start)}: expected lines of at most \d+ characters, found more", outcome.err)
 
 
 def test_the_number_of_resamples_has_a_limit(cli):
-    found = cli("evaluate", TRUTH, RUN, "--resamples", 10**12)
-    assert "--resamples: expected a whole number from 1 to 1000000, found" in found.err
+    outcome = cli("evaluate", TRUTH, RUN, "--resamples", 10**12)
+    assert "--resamples: expected a whole number from 1 to 1000000, found" in outcome.err

@@ -41,10 +41,10 @@ def list_run_names(file):
 
 
 def test_blanks_in_names_are_underscores_in_run_files(cli, work, garden, tmp_path):
-    found = work("crossval", garden, "--folds", 3, "--repeats", 1, "--output", tmp_path / "runs")
-    assert found.status == 0, found.err
+    outcome = work("crossval", garden, "--folds", 3, "--repeats", 1, "--output", tmp_path / "runs")
+    assert outcome.status == 0, outcome.err
     assert (
-        "blanks in names of pictures are underscores in a run file: ' 3.jpg' is _3.jpg there (23 in all)" in found.err
+        "blanks in names of pictures are underscores in a run file: ' 3.jpg' is _3.jpg there (23 in all)" in outcome.err
     )
     run = tmp_path / "runs" / "seed-0.txt"
     of_type = [p for p in read_collection(garden, metadata=tmp_path / "garden.csv").pictures if p.type == "scan-like"]
@@ -59,9 +59,9 @@ def test_blanks_in_names_are_underscores_in_run_files(cli, work, garden, tmp_pat
 
 @pytest.mark.parametrize("form", ["run", "csv", "json", "text"])
 def test_blanks_in_names_in_all_formats(work, garden, drawn_model, tmp_path, form):
-    found = work("predict", garden, "--model", drawn_model, "--format", form, "--output", tmp_path / "answers")
-    assert found.status == 0, found.err
-    assert ("blanks in names" in found.err) == (form == "run")
+    outcome = work("predict", garden, "--model", drawn_model, "--format", form, "--output", tmp_path / "answers")
+    assert outcome.status == 0, outcome.err
+    assert ("blanks in names" in outcome.err) == (form == "run")
     text = (tmp_path / "answers").read_text(encoding="utf-8")
     assert ("WhatsApp_Image_0.jpg" in text, "WhatsApp Image 0.jpg" in text) == (form == "run", form != "run")
 
@@ -71,9 +71,9 @@ def test_names_that_run_files_do_not_tell_apart(work, garden, tmp_path, monkeypa
     first = next(garden.rglob("WhatsApp Image 0.jpg"))
     shutil.copy(first, first.with_name("WhatsApp_Image 0.jpg"))
     monkeypatch.setattr("leafid.features.loader.FeatureLoader.stream", lambda *_: pytest.fail("work began"))
-    found = work(command, garden, "--output", tmp_path / "out")
-    assert found.status == 1
-    (line,) = [line for line in found.err.splitlines() if "leafid: warning" not in line]
+    outcome = work(command, garden, "--output", tmp_path / "out")
+    assert outcome.status == 1
+    (line,) = [line for line in outcome.err.splitlines() if "leafid: warning" not in line]
     assert line.startswith(
         f"leafid: error: {first.parent.name.replace(' ', '_')}/WhatsApp_Image_0.jpg: several pictures have this name"
     )
@@ -84,9 +84,9 @@ def test_names_that_run_files_do_not_tell_apart(work, garden, tmp_path, monkeypa
 def test_an_output_that_can_not_be_written_is_refused_before_the_work(work, garden, tmp_path, monkeypatch):
     (tmp_path / "out").write_text("a file")
     monkeypatch.setattr("leafid.cli.training.crossval.cross_validate", lambda *_: pytest.fail("work began"))
-    found = work("crossval", garden, "--output", tmp_path / "out")
-    assert (found.status, found.err.count("\n")) == (1, 1)
-    assert "expected a folder to write to, found a file" in found.err
+    outcome = work("crossval", garden, "--output", tmp_path / "out")
+    assert (outcome.status, outcome.err.count("\n")) == (1, 1)
+    assert "expected a folder to write to, found a file" in outcome.err
 
 
 @pytest.fixture
@@ -114,10 +114,10 @@ def test_a_picture_in_two_parts_is_warned_of(cli, work, drawn, leaking, tmp_path
         "report": lambda place: cli("report", place, run, "--output", tmp_path / "report"),
     }
     for name, call in calls.items():
-        warned, other = call(folder), call(drawn)
-        assert (name, warned.status, other.status) == (name, 0, 0), warned.err
+        warned, clean = call(folder), call(drawn)
+        assert (name, warned.status, clean.status) == (name, 0, 0), warned.err
         assert f"leafid: warning: {warning}\n" in warned.err
-        assert "duplicate" not in other.err
+        assert "duplicate" not in clean.err
 
 
 def test_a_plant_in_two_parts_is_warned_of(work, drawn, tmp_path):
@@ -140,8 +140,8 @@ def test_a_plant_in_two_parts_is_warned_of(work, drawn, tmp_path):
 def test_a_class_whose_pictures_are_all_unreadable_is_named(work, garden, tmp_path):
     (garden / "Ulmus minor").mkdir()
     (garden / "Ulmus minor" / "1.jpg").write_text("no picture")
-    found = work("train", garden, "--output", tmp_path / "m.leafid")
-    assert "no picture could be read of Ulmus minor; the model doesn't know it" in found.err
+    outcome = work("train", garden, "--output", tmp_path / "m.leafid")
+    assert "no picture could be read of Ulmus minor; the model doesn't know it" in outcome.err
 
 
 @pytest.mark.parametrize("command", ["train", "crossval"])
@@ -149,13 +149,13 @@ def test_a_class_without_a_picture_is_refused(work, garden, tmp_path, command):
     (garden / "Tilia cordata").mkdir()
     (garden / "Ulmus minor" / "raw").mkdir(parents=True)
     (garden / "Ulmus minor" / "raw" / "1.cr2").touch()
-    found = work(command, garden, "--output", tmp_path / "out")
-    assert found.status == 1
-    assert [line.split(": ")[2] for line in found.err.splitlines()] == [
+    outcome = work(command, garden, "--output", tmp_path / "out")
+    assert outcome.status == 1
+    assert [line.split(": ")[2] for line in outcome.err.splitlines()] == [
         f"{garden}/Tilia cordata",
         f"{garden}/Ulmus minor",
     ]
-    assert "expected pictures of a label, found no file with the ending of a picture" in found.err
+    assert "expected pictures of a label, found no file with the ending of a picture" in outcome.err
     assert not (tmp_path / "out").exists()
 
 
@@ -164,8 +164,8 @@ def test_folders_without_a_picture_beside_labels_of_a_table(work, garden, tmp_pa
     lines = (tmp_path / "garden.csv").read_text(encoding="utf-8").splitlines()
     rows = [f"{line},{line[1:].split('/')[0]}" for line in lines[1:]]
     (tmp_path / "garden.csv").write_text("\n".join([f"{lines[0]},label", *rows]), encoding="utf-8")
-    found = work("train", garden, "--output", tmp_path / "m.leafid")
-    assert found.status == 0, found.err
+    outcome = work("train", garden, "--output", tmp_path / "m.leafid")
+    assert outcome.status == 0, outcome.err
 
 
 @pytest.mark.parametrize("ending", [".jfif", ".JPE", ".pjpeg", ".mpo", ".dib"])

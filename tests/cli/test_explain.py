@@ -9,23 +9,23 @@ def pictures(drawn):
 
 
 def test_text(cli, pictures, drawn_model):
-    found = cli("explain", *pictures[:3], "--model", drawn_model, "--assume-type", "scan")
-    assert found.status == 0
+    outcome = cli("explain", *pictures[:3], "--model", drawn_model, "--assume-type", "scan")
+    assert outcome.status == 0
     # Type and probabilities are those that predict gives.
     predicted = cli("predict", *pictures[:3], "--model", drawn_model, "--assume-type", "scan").out
     heads = [line for line in predicted.splitlines() if line.startswith(str(pictures[0].parent))]
     assert len(heads) == 3
     assert all("of a known species" in head for head in heads)
-    assert [line for line in found.out.splitlines() if line.startswith(str(pictures[0].parent))] == heads
-    assert "simple leaf" in found.out or "compound leaf" in found.out
+    assert [line for line in outcome.out.splitlines() if line.startswith(str(pictures[0].parent))] == heads
+    assert "simple leaf" in outcome.out or "compound leaf" in outcome.out
     for expert in ("local", "shape"):
-        assert f"\n  {expert} " in found.out
+        assert f"\n  {expert} " in outcome.out
 
 
 def test_page(cli, pictures, drawn_model, tmp_path):
-    found = cli("explain", *pictures, "--model", drawn_model, "--output", tmp_path / "out")
+    outcome = cli("explain", *pictures, "--model", drawn_model, "--output", tmp_path / "out")
     file = tmp_path / "out" / "explanation.html"
-    assert (found.status, found.out) == (0, f"{file}\n")
+    assert (outcome.status, outcome.out) == (0, f"{file}\n")
     page = check_page(file)
     assert any(target.endswith("-pictures-1") for target in page.targets)
     assert [name for name in page.headings[2] if name.endswith(".jpg")] == [picture.name for picture in pictures]
@@ -37,10 +37,10 @@ def test_page(cli, pictures, drawn_model, tmp_path):
 def test_a_picture_that_can_not_be_read_costs_only_itself(cli, pictures, drawn_model, tmp_path):
     bad = tmp_path / "bad.jpg"
     bad.write_text("no picture")
-    found = cli("explain", bad, pictures[0], "--model", drawn_model)
-    assert found.status == 1
-    assert str(pictures[0]) in found.out
-    assert str(bad) in found.err
+    outcome = cli("explain", bad, pictures[0], "--model", drawn_model)
+    assert outcome.status == 1
+    assert str(pictures[0]) in outcome.out
+    assert str(bad) in outcome.err
     alone = cli("explain", bad, "--model", drawn_model, "--output", tmp_path / "out")
     assert (alone.status, alone.out) == (1, "")
     assert not (tmp_path / "out").exists()

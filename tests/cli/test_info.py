@@ -61,14 +61,14 @@ def test_text(cli, collection):
 def test_json(cli, collection):
     outcome = cli("info", collection, "--format", "json", "--jobs", 1)
     assert outcome.status == 0
-    found = json.loads(outcome.out)
-    assert found["total"] == {"pictures": 6, "species": 2, "plants": 3, "authors": 1}
-    assert found["types"]["scan"]["pictures"] == 5
-    assert found["species"][0] == {"species": "Acer campestre", "pictures": 2, "plants": 2, "by_type": {"scan": 2}}
-    assert len(found["unreadable"]) == 2
-    assert found["missing"] == [str(collection / "6.jpg")]
-    assert found["duplicates"] == [[str(collection / "2.jpg"), str(collection / "3.jpg")]]
-    assert len(found["problems"]) == 1
+    summary = json.loads(outcome.out)
+    assert summary["total"] == {"pictures": 6, "species": 2, "plants": 3, "authors": 1}
+    assert summary["types"]["scan"]["pictures"] == 5
+    assert summary["species"][0] == {"species": "Acer campestre", "pictures": 2, "plants": 2, "by_type": {"scan": 2}}
+    assert len(summary["unreadable"]) == 2
+    assert summary["missing"] == [str(collection / "6.jpg")]
+    assert summary["duplicates"] == [[str(collection / "2.jpg"), str(collection / "3.jpg")]]
+    assert len(summary["problems"]) == 1
 
 
 def test_similar_pictures_become_one_plant(cli, drawn, tmp_path):
@@ -79,8 +79,8 @@ def test_similar_pictures_become_one_plant(cli, drawn, tmp_path):
         shutil.copy(files[int(name)], collection / part / f"{name}.jpg")
     shutil.copy(collection / "Species2" / "2.jpg", collection / "Species2" / "again.jpg")
     table = tmp_path / "plants.csv"
-    found = cli("info", collection, "--similar", table, "--jobs", 1)
-    assert (found.status, "one leaf: 2.jpg, again.jpg" in found.err) == (0, True)
+    outcome = cli("info", collection, "--similar", table, "--jobs", 1)
+    assert (outcome.status, "one leaf: 2.jpg, again.jpg" in outcome.err) == (0, True)
     heading, *rows = table.read_text().splitlines()
     assert [heading, *sorted(rows)] == [
         "file,label,plant",

@@ -6,10 +6,10 @@ from tests.pages.written_pages import check_page
 
 
 def test_text(cli, drawn_model):
-    found = cli("info", drawn_model)
-    assert (found.status, found.err) == (0, "")
+    outcome = cli("info", drawn_model)
+    assert (outcome.status, outcome.err) == (0, "")
     model = Model.read(drawn_model)
-    lines = found.out.splitlines()
+    lines = outcome.out.splitlines()
     assert lines[0] == f"{drawn_model}: 3 species"
     for name, info in model.species.items():
         line = next(line for line in lines if line.startswith(name))
@@ -21,17 +21,17 @@ def test_json(cli, drawn_model):
     described = json.loads(cli("info", drawn_model, "--format", "json").out)
     model = Model.read(drawn_model)
     for entry in described["species"]:
-        own = model.species[entry["species"]]
+        species = model.species[entry["species"]]
         for type_, counts in entry["types"].items():
-            record = own.types[type_]
+            record = species.types[type_]
             assert (counts["pictures"], counts["plants"]) == (record.n_pictures, record.n_plants)
             assert counts["held_out"]["first"] == record.held_out.n_first
 
 
 def test_field_guide(cli, drawn_model, tmp_path):
-    found = cli("info", drawn_model, "--output", tmp_path / "guide")
+    outcome = cli("info", drawn_model, "--output", tmp_path / "guide")
     file = tmp_path / "guide" / "field-guide.html"
-    assert (found.status, found.out) == (0, f"{file}\n")
+    assert (outcome.status, outcome.out) == (0, f"{file}\n")
     page = check_page(file)
     model = Model.read(drawn_model)
     assert page.headings[3] == sorted(model.species)
@@ -46,6 +46,6 @@ def test_the_card_beside_the_model_is_shown(cli, drawn_model, tmp_path):
     assert cli("info", model, "--output", tmp_path).status == 0
     assert "by <me>" in check_page(tmp_path / "field-guide.html").text
     (tmp_path / "own.md").write_bytes(b"\xff\xfe")
-    found = cli("info", model)
-    assert found.status == 1
-    assert "UTF-8" in found.err
+    outcome = cli("info", model)
+    assert outcome.status == 1
+    assert "UTF-8" in outcome.err

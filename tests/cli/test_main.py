@@ -12,22 +12,22 @@ TRUTH = Path(__file__).parents[1] / "golden" / "plant_task" / "truth"
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_examples(cli, command):
-    found = cli(command, "--help")
-    assert found.status == 0
-    assert found.out.startswith(f"usage: leafid {command} ")
-    assert "examples:" in found.out
-    assert f"  leafid {command} " in found.out
+    outcome = cli(command, "--help")
+    assert outcome.status == 0
+    assert outcome.out.startswith(f"usage: leafid {command} ")
+    assert "examples:" in outcome.out
+    assert f"  leafid {command} " in outcome.out
 
 
 def test_the_overview_lists_every_command(cli):
-    found = cli("--help")
-    assert found.status == 0
+    outcome = cli("--help")
+    assert outcome.status == 0
     for command, what in (entry for commands in GROUPS.values() for entry in commands.items()):
-        assert any(line.split(maxsplit=1) == [command, what] for line in found.out.splitlines())
-    assert cli("-h").out == found.out
+        assert any(line.split(maxsplit=1) == [command, what] for line in outcome.out.splitlines())
+    assert cli("-h").out == outcome.out
     without = cli()
     assert without.status == 2
-    assert without.err == found.out
+    assert without.err == outcome.out
     assert without.out == ""
 
 
@@ -41,9 +41,9 @@ def test_the_overview_lists_every_command(cli):
     ],
 )
 def test_no_argument_may_be_empty(cli, words):
-    found = cli(*words)
-    assert found.status == 2
-    assert "expected a path or a word, found an empty word; is a variable unset?" in found.err
+    outcome = cli(*words)
+    assert outcome.status == 2
+    assert "expected a path or a word, found an empty word; is a variable unset?" in outcome.err
 
 
 def test_version(cli):
@@ -60,12 +60,12 @@ def test_version(cli):
     ],
 )
 def test_wrong_usage_is_one_line_and_status_2(cli, words, expected):
-    found = cli(*words)
-    assert found.status == 2
-    assert found.out == ""
-    assert found.err.startswith("leafid: error: ")
-    assert expected in found.err
-    assert found.err.count("\n") == 1
+    outcome = cli(*words)
+    assert outcome.status == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("leafid: error: ")
+    assert expected in outcome.err
+    assert outcome.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_every_error_becomes_a_status(cli, monkeypatch, error, status, lines):
         raise error
 
     monkeypatch.setattr(info, "run", run)
-    found = cli("info", "x")
-    assert found.status == status
-    assert found.err.splitlines() == lines
+    outcome = cli("info", "x")
+    assert outcome.status == status
+    assert outcome.err.splitlines() == lines
     if status != 130:
         debugged = cli("info", "x", "--debug")
         assert debugged.status == status
@@ -110,9 +110,9 @@ def test_only_the_first_of_many_problems_are_printed(cli, tmp_path):
     run = tmp_path / "poem.txt"
     for lines, more in ((20, []), (21, ["and 1 problem more"]), (5000, ["and 4980 problems more"])):
         run.write_text("no line of a run\n" * lines)
-        found = cli("evaluate", TRUTH, run)
-        assert found.status == 1
-        told = found.err.splitlines()
+        outcome = cli("evaluate", TRUTH, run)
+        assert outcome.status == 1
+        told = outcome.err.splitlines()
         assert all(line.startswith(f"leafid: error: {run}:{n}: expected ") for n, line in enumerate(told[:20], 1))
         assert told[20:] == [f"leafid: error: {run}: {line}" for line in more]
     assert cli("check", run).out.count("\n") == 21
@@ -121,6 +121,6 @@ def test_only_the_first_of_many_problems_are_printed(cli, tmp_path):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_takes_options_anywhere(cli, command):
     """argparse refuses this for some kinds of arguments."""
-    found = cli(command, "x", "--nonsense", "y")
-    assert found.status == 2
-    assert found.err.startswith("leafid: error: ")
+    outcome = cli(command, "x", "--nonsense", "y")
+    assert outcome.status == 2
+    assert outcome.err.startswith("leafid: error: ")

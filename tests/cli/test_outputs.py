@@ -40,9 +40,9 @@ def test_the_first_of_several_pictures_is_no_output(refused, garden):
 
 def test_the_model_that_is_read_is_no_output(refused, garden, drawn_model, tmp_path):
     model = shutil.copy(drawn_model, tmp_path / "my.leafid")
-    other = tmp_path / "link"
-    other.symlink_to(model)
-    for output in (model, other):
+    link = tmp_path / "link"
+    link.symlink_to(model)
+    for output in (model, link):
         assert "found one that is read" in refused("predict", garden, "--model", model, "--output", output)
 
 

@@ -51,8 +51,8 @@ def test_pictures_recognised_as_several_types_are_warned_of(cli, drawn_model, tm
     }
     for command, words in commands.items():
         given = [command, tmp_path / "pictures", "--model", drawn_model, "--jobs", 1, *words]
-        found = cli(*given)
-        (warning,) = [line for line in found.err.splitlines() if "different ones" in line]
+        outcome = cli(*given)
+        (warning,) = [line for line in outcome.err.splitlines() if "different ones" in line]
         assert "of 12 pictures" in warning
         assert re.search(r": (9|3) [a-z-]+, (9|3) [a-z-]+; .*--assume-type", warning)
         assert "different ones" not in cli(*given, "--assume-type", "scan").err

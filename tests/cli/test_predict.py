@@ -19,10 +19,10 @@ def predict(cli, drawn_model, drawn_cache):
 
 def test_from_pictures_to_a_score(cli, predict, drawn, tmp_path):
     run = tmp_path / "run.txt"
-    found = predict(drawn, "--output", run)
-    assert found.status == 0, found.err
-    assert found.out == ""
-    assert found.err == f"{run}: answers to 9 pictures\n"
+    outcome = predict(drawn, "--output", run)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out == ""
+    assert outcome.err == f"{run}: answers to 9 pictures\n"
     pictures = defaultdict(list)
     for line in run.read_text().splitlines():
         name, genus, species, rank, score = line.split(" ")
@@ -49,10 +49,10 @@ def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(predic
 
 
 def test_printed_rankings(predict, loose):
-    found = predict(loose, "--top", 2, "--reject-at", 0)
-    assert found.status == 0
-    assert found.err == ""
-    blocks = found.out.rstrip("\n").split("\n\n")
+    outcome = predict(loose, "--top", 2, "--reject-at", 0)
+    assert outcome.status == 0
+    assert outcome.err == ""
+    blocks = outcome.out.rstrip("\n").split("\n\n")
     assert len(blocks) == 3
     for block in blocks:
         head, _, first, second = block.splitlines()
@@ -62,7 +62,7 @@ def test_printed_rankings(predict, loose):
         assert re.fullmatch(rf"{loose}/\d+\.jpg  \({types}; leaf {share}, of a known species {share}\)", head)
         assert re.fullmatch(r"  1 +[<>]?\d+\.\d%  \w+ \w+ +\S.*", first)
         assert re.fullmatch(r"  2 +[<>]?\d+\.\d%  \w+ \w+ +\S.*", second)
-    assert "Norway Maple" in found.out
+    assert "Norway Maple" in outcome.out
 
 
 def test_rejected_pictures_are_ranked_on_request_only(predict, loose, tmp_path):
@@ -85,44 +85,44 @@ def test_rejected_pictures_are_ranked_on_request_only(predict, loose, tmp_path):
 
 def test_a_picture_without_a_leaf_is_rejected(predict, tmp_path):
     cv2.imwrite(str(tmp_path / "white.png"), np.full((200, 300, 3), 255, np.uint8))
-    found = predict(tmp_path / "white.png", "--assume-type", "scan")
-    assert "(scan; leaf under 1%, " in found.out
-    assert found.out.splitlines()[1:] == ["  No leaf: the picture probably shows none"]
+    outcome = predict(tmp_path / "white.png", "--assume-type", "scan")
+    assert "(scan; leaf under 1%, " in outcome.out
+    assert outcome.out.splitlines()[1:] == ["  No leaf: the picture probably shows none"]
 
 
 def test_every_file_of_a_folder_is_read_or_named(predict, loose, tmp_path):
     first = sorted(loose.iterdir())[0]
     (loose / f"{first.stem}.MOV").write_bytes(b"the video of a live photo")
-    found = predict(loose)
-    assert found.status == 0
-    assert f"1 file left out ({loose / f'{first.stem}.MOV'} first)" in found.err
+    outcome = predict(loose)
+    assert outcome.status == 0
+    assert f"1 file left out ({loose / f'{first.stem}.MOV'} first)" in outcome.err
 
 
 def test_folders_need_not_be_named_after_species(predict, loose, tmp_path):
     for file, folder in zip(sorted(loose.iterdir()), ("olivier", "érable champêtre"), strict=False):
         (tmp_path / "own" / folder).mkdir(parents=True)
         shutil.copy(file, tmp_path / "own" / folder)
-    found = predict(tmp_path / "own", "--output", tmp_path / "run")
-    assert (found.status, found.err.endswith("answers to 2 pictures\n")) == (0, True)
+    outcome = predict(tmp_path / "own", "--output", tmp_path / "run")
+    assert (outcome.status, outcome.err.endswith("answers to 2 pictures\n")) == (0, True)
     (tmp_path / "own" / "test" / "Olea europaea").mkdir(parents=True)
     shutil.copy(sorted(loose.iterdir())[2], tmp_path / "own" / "test" / "Olea europaea")
-    found = predict(tmp_path / "own")
-    assert found.status == 1
-    assert "2 files left out" in found.err
+    outcome = predict(tmp_path / "own")
+    assert outcome.status == 1
+    assert "2 files left out" in outcome.err
 
 
 def test_names_that_a_run_can_not_hold_or_tell_apart(predict, loose, tmp_path):
-    blank, other, *_ = sorted(loose.iterdir())
+    blank, original, *_ = sorted(loose.iterdir())
     blank = blank.rename(loose / "<my leaf.jpg")
     (tmp_path / "other").mkdir()
-    twin = shutil.copy(other, tmp_path / "other" / other.name)
-    found = predict(blank, other, twin, "--output", tmp_path / "run")
-    assert found.status == 1
-    first, second = found.err.splitlines()
+    twin = shutil.copy(original, tmp_path / "other" / original.name)
+    outcome = predict(blank, original, twin, "--output", tmp_path / "run")
+    assert outcome.status == 1
+    first, second = outcome.err.splitlines()
     assert f"{blank}: a run file holds names in UTF-8 without blanks" in first
-    assert f"several pictures have this name ({other}, {twin})" in second
+    assert f"several pictures have this name ({original}, {twin})" in second
     assert not (tmp_path / "run").exists()
-    assert predict(blank, other, twin, "--top", 1).out.count("  1  ") == 3
+    assert predict(blank, original, twin, "--top", 1).out.count("  1  ") == 3
 
 
 def test_a_type_that_the_model_lacks(cli, predict, drawn, drawn_cache, small_recipe, tmp_path):
@@ -131,14 +131,14 @@ def test_a_type_that_the_model_lacks(cli, predict, drawn, drawn_cache, small_rec
         "train", drawn, "--recipe", small_recipe, "--only-type", "scan", "--output", scans, "--cache", drawn_cache
     )
     assert trained.status == 0, trained.err
-    found = predict(drawn, "--output", tmp_path / "run", model=scans)
-    assert found.status == 1
-    assert found.err.startswith("leafid: error: the model was not trained for pictures of type ")
+    outcome = predict(drawn, "--output", tmp_path / "run", model=scans)
+    assert outcome.status == 1
+    assert outcome.err.startswith("leafid: error: the model was not trained for pictures of type ")
     assert predict(drawn, "--output", tmp_path / "run", "--assume-type", "scan", model=scans).status == 0
 
 
 def test_a_file_that_is_no_model(predict, loose, tmp_path):
     (tmp_path / "text").write_text("no model")
-    found = predict(loose, model=tmp_path / "text")
-    assert found.status == 1
-    assert found.err.startswith(f"leafid: error: {tmp_path / 'text'}: expected a leafid model")
+    outcome = predict(loose, model=tmp_path / "text")
+    assert outcome.status == 1
+    assert outcome.err.startswith(f"leafid: error: {tmp_path / 'text'}: expected a leafid model")

@@ -22,9 +22,9 @@ def with_a_bad_picture(loose):
 
 
 def test_json_has_an_object_for_every_picture(predict, with_a_bad_picture, drawn_model):
-    found = predict(with_a_bad_picture, "--format", "json")
-    assert found.status == 1
-    bad, *good = json.loads(found.out)
+    outcome = predict(with_a_bad_picture, "--format", "json")
+    assert outcome.status == 1
+    bad, *good = json.loads(outcome.out)
     assert all(list(record) == KEYS for record in (bad, *good))
     assert bad["picture"] == str(with_a_bad_picture / "0 bad.jpg")
     assert (bad["verdict"], bad["ranking"]) == ("unreadable", [])
@@ -90,7 +90,7 @@ def test_an_open_world_run_has_the_joint_probabilities(cli, predict, drawn, tmp_
     ],
 )
 def test_wrong_usage(predict, loose, words, expected):
-    found = predict(loose, *words)
-    assert found.status == 2
-    assert expected in found.err
-    assert found.err.count("\n") == 1
+    outcome = predict(loose, *words)
+    assert outcome.status == 2
+    assert expected in outcome.err
+    assert outcome.err.count("\n") == 1

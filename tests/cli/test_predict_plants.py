@@ -24,13 +24,13 @@ def files(drawn):
     by_plant = defaultdict(list)
     for picture in read_collection(drawn).pictures:
         by_plant[picture.plant].append(picture.file)
-    return next(own for plant, own in sorted(by_plant.items(), key=str) if plant is not None and len(own) == 3)
+    return next(group for plant, group in sorted(by_plant.items(), key=str) if plant is not None and len(group) == 3)
 
 
 def test_together(predict, files, drawn_model):
-    found = predict("--together", *files, "--format", "json")
-    assert found.status == 0, found.err
-    records = json.loads(found.out)
+    outcome = predict("--together", *files, "--format", "json")
+    assert outcome.status == 0, outcome.err
+    records = json.loads(outcome.out)
     assert [record["picture"] for record in records] == list(map(str, files))
     assert len({record["type"] for record in records}) == 3
     assert (
@@ -62,7 +62,7 @@ def test_a_run_by_plant_and_by_folder(predict, drawn, tmp_path):
         by_group = defaultdict(set)
         for name, ranking in rankings.items():
             by_group[find_group(name)].add(ranking)
-        assert {len(found) for found in by_group.values()} == {1}
+        assert {len(group) for group in by_group.values()} == {1}
         assert 1 < len(by_group) < len(rankings)
 
 
@@ -87,9 +87,9 @@ def test_a_run_by_session(predict, drawn, drawn_model, tmp_path):
 
 def test_a_bad_picture_does_not_matter(predict, files, tmp_path):
     (tmp_path / "bad.jpg").write_bytes(b"no picture")
-    found = predict("--together", tmp_path / "bad.jpg", *files, "--format", "json")
-    assert found.status == 1
-    bad, *records = json.loads(found.out)
+    outcome = predict("--together", tmp_path / "bad.jpg", *files, "--format", "json")
+    assert outcome.status == 1
+    bad, *records = json.loads(outcome.out)
     assert bad["verdict"] == "unreadable"
     assert records == json.loads(predict("--together", *files, "--format", "json").out)
 

@@ -30,40 +30,40 @@ def doubtful(drawn_model, tmp_path):
     """The model with a threshold of backing off that hardly any answer reaches."""
     model = Model.read(drawn_model)
     types = {
-        type_: replace(own, thresholds=replace(own.thresholds, back_off=0.999999)) for type_, own in model.types.items()
+        type_: replace(part, thresholds=replace(part.thresholds, back_off=0.999999))
+        for type_, part in model.types.items()
     }
     replace(model, types=types).save(tmp_path / "doubtful.leafid")
     return tmp_path / "doubtful.leafid"
 
 
 def lines(file):
-    found = defaultdict(list)
+    answers = defaultdict(list)
     for line in file.read_text().splitlines():
         name, *species, rank, score = line.split(" ")
-        found[name].append((int(rank), " ".join(species), float(score)))
-    return found
+        answers[name].append((int(rank), " ".join(species), float(score)))
+    return answers
 
 
 @pytest.mark.parametrize("rule", ["top-2", "average-2.5", "average-0.5", "coverage-0.8"])
 def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth, tmp_path, rule):
     assert predict("--output", tmp_path / "all.txt").status == 0
-    found = predict("--set", rule, "--output", tmp_path / "sets.txt")
-    assert found.status == 0, found.err
+    outcome = predict("--set", rule, "--output", tmp_path / "sets.txt")
+    assert outcome.status == 0, outcome.err
     everything, sets = lines(tmp_path / "all.txt"), lines(tmp_path / "sets.txt")
     model = Model.read(drawn_model)
     kind, value = rule.split("-")
     for picture in read_collection(drawn).part("test").pictures:
-        own = model[picture.type].thresholds
+        thresholds = model[picture.type].thresholds
         if kind == "top":
             expected = everything[picture.name][: int(value)]
         else:
-            least = (
-                own.threshold_for_size(float(value)) if kind == "average" else own.threshold_for_coverage(float(value))
-            )
+            find = thresholds.threshold_for_size if kind == "average" else thresholds.threshold_for_coverage
+            least = find(float(value))
             expected = [line for line in everything[picture.name] if line[2] >= least]
         assert sets[picture.name] == expected
     empty = sum(not lines for lines in sets.values())
-    assert (f"; {empty} sets are empty and have no line" in found.err) == (empty > 0)
+    assert (f"; {empty} sets are empty and have no line" in outcome.err) == (empty > 0)
     scored = cli("evaluate", truth, tmp_path / "sets.txt", "--sets", "--format", "json")
     assert scored.status == 0, scored.err
     [table] = [table for table in json.loads(scored.out) if table["title"] == "Sets"]
@@ -72,13 +72,13 @@ def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth,
 
 
 def test_back_off_of_a_model_of_low_confidence(cli, predict, drawn, doubtful, truth, tmp_path):
-    found = predict("--back-off", "--output", tmp_path / "run.txt", model=doubtful)
-    assert found.status == 0, found.err
+    outcome = predict("--back-off", "--output", tmp_path / "run.txt", model=doubtful)
+    assert outcome.status == 0, outcome.err
     answers = lines(tmp_path / "run.txt")
-    assert {len(own) for own in answers.values()} == {1}
-    names = [own[0][1] for own in answers.values()]
+    assert {len(answer) for answer in answers.values()} == {1}
+    names = [answer[0][1] for answer in answers.values()]
     assert any(name.endswith("*") for name in names)
-    assert all(own[0][2] >= 0.999999 for own in answers.values())
+    assert all(answer[0][2] >= 0.999999 for answer in answers.values())
     scored = cli("evaluate-hierarchy", "--taxonomy", drawn / "Train", truth, tmp_path / "run.txt", "--format", "json")
     assert scored.status == 0, scored.err
     [row] = json.loads(scored.out)[0]["rows"]
@@ -89,9 +89,9 @@ def test_back_off_of_a_model_of_low_confidence(cli, predict, drawn, doubtful, tr
 def test_verdicts_with_back_off(predict, drawn, drawn_model, doubtful, tmp_path):
     assert predict("--back-off", "--output", tmp_path / "run", model=doubtful).status == 0
     run = lines(tmp_path / "run")
-    found = predict("--back-off", "--format", "json", "--reject-at", 0, model=doubtful)
-    assert found.status == 0, found.err
-    records = json.loads(found.out)
+    outcome = predict("--back-off", "--format", "json", "--reject-at", 0, model=doubtful)
+    assert outcome.status == 0, outcome.err
+    records = json.loads(outcome.out)
     model = Model.read(drawn_model)
     for record in records:
         ((_, written, _),) = run[Path(record["picture"]).name]
@@ -111,10 +111,10 @@ def test_verdicts_with_back_off(predict, drawn, drawn_model, doubtful, tmp_path)
 
 def test_a_model_without_thresholds(predict, drawn_model, tmp_path):
     model = Model.read(drawn_model)
-    types = {type_: replace(own, thresholds=None) for type_, own in model.types.items()}
+    types = {type_: replace(part, thresholds=None) for type_, part in model.types.items()}
     replace(model, types=types).save(tmp_path / "bare.leafid")
     for words in (["--set", "average-5"], ["--back-off"]):
-        found = predict(*words, "--output", tmp_path / "run", model=tmp_path / "bare.leafid")
-        assert found.status == 1
-        assert "train it again" in found.err
+        outcome = predict(*words, "--output", tmp_path / "run", model=tmp_path / "bare.leafid")
+        assert outcome.status == 1
+        assert "train it again" in outcome.err
         assert not (tmp_path / "run").exists()

@@ -66,7 +66,7 @@ def test_a_report_on_names_that_are_no_formulas(cli, tmp_path):
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(picture, folder)
     pictures = read_collection(tmp_path / "collection").pictures
-    lines = [f"{own.name} {other.species} 1 0.9\n" for own, other in zip(pictures, reversed(pictures), strict=True)]
+    lines = [f"{a.name} {b.species} 1 0.9\n" for a, b in zip(pictures, reversed(pictures), strict=True)]
     (tmp_path / "$run$.txt").write_text("".join(lines))
     page = report(cli, tmp_path, tmp_path / "collection", tmp_path / "$run$.txt")
     assert f"{pictures[0].species} taken for {pictures[-1].species}" in page.words
@@ -74,9 +74,9 @@ def test_a_report_on_names_that_are_no_formulas(cli, tmp_path):
 
 
 def test_every_table_is_beside_the_page(cli, tmp_path, run):
-    other = tmp_path / "other.txt"
-    other.write_text(run.read_text().replace("Ginkgo biloba", "Ilex aquifolium"))
-    page = report(cli, tmp_path, SAMPLE, run, other, "--part", "test")
+    wrong = tmp_path / "other.txt"
+    wrong.write_text(run.read_text().replace("Ginkgo biloba", "Ilex aquifolium"))
+    page = report(cli, tmp_path, SAMPLE, run, wrong, "--part", "test")
     tables = {file.name for file in (tmp_path / "out" / "tables").iterdir()}
     names = {"scores", "comparison", "reliability", "pictures"}
     names |= {f"{kind}-{run}" for kind in ("species", "confusions") for run in ("run", "other")}

@@ -47,8 +47,8 @@ def test_a_result_that_can_not_be_written_is_reported_once(tmp_path, lines):
     with Path("/dev/full").open("w") as full:
         done = leafid("check", tmp_path / "bad.txt", stdout=full)
     assert done.returncode == 1
-    found = [line for line in done.stderr.splitlines() if not line.endswith(" problem")]
-    assert found == ["leafid: error: No space left on device"]
+    errors = [line for line in done.stderr.splitlines() if not line.endswith(" problem")]
+    assert errors == ["leafid: error: No space left on device"]
 
 
 def test_control_characters_are_escaped():

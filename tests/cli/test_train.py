@@ -32,12 +32,12 @@ def copied(drawn, target, keep=lambda stem: True):
 
 def stems(folder, type_="Scan", species=None):
     """List the training pictures of a type (and species) by their XML."""
-    found = []
+    names = []
     for xml in sorted(folder.rglob("*.xml")):
         text = xml.read_text()
         if f"<Type>{type_}</Type>" in text and (species is None or f"<Species>{species}</Species>" in text):
-            found.append(xml.stem)
-    return found
+            names.append(xml.stem)
+    return names
 
 
 def digest(file):
@@ -57,9 +57,9 @@ def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(train,
 
 
 def test_only_used_pictures_are_counted(train, drawn, tmp_path):
-    found = train(drawn)
+    outcome = train(drawn)
     # Scans are trained on scans and scan-likes; photos are in the collection, but not used.
-    assert "trained on 18 pictures" in found.out
+    assert "trained on 18 pictures" in outcome.out
     assert list(Model.read(tmp_path / "model.leafid").types) == ["scan"]
 
 
@@ -70,12 +70,12 @@ def test_pictures_that_can_not_be_read(train, drawn, tmp_path):
     truncated.write_bytes(truncated.read_bytes()[:800])
     empty.write_bytes(b"")
     text.write_text("no picture at all")
-    found = train(folder)
-    assert found.status == 1
+    outcome = train(folder)
+    assert outcome.status == 1
     for file in (truncated, empty, text):
-        assert found.err.count(f"{file}: ") == 1
-    assert "leafid: 3 pictures could not be read and were left out" in found.err
-    assert "trained on 15 pictures" in found.out
+        assert outcome.err.count(f"{file}: ") == 1
+    assert "leafid: 3 pictures could not be read and were left out" in outcome.err
+    assert "trained on 15 pictures" in outcome.out
     assert Model.read(tmp_path / "model.leafid")["scan"].identifier.n_pictures == 15
 
 
@@ -87,9 +87,9 @@ def test_a_single_plant(train, drawn, tmp_path, count):
         text = xml.read_text()
         start, end = text.index("<IndividualPlantId>"), text.index("</IndividualPlantId>")
         xml.write_text(text[:start] + "<IndividualPlantId>1" + text[end:])
-    found = train(folder)
-    assert found.status == 0, found.err
-    assert "another plant to learn from; probabilities are not calibrated" in found.out
+    outcome = train(folder)
+    assert outcome.status == 0, outcome.err
+    assert "another plant to learn from; probabilities are not calibrated" in outcome.out
 
 
 def test_folders_named_after_species_are_of_the_assumed_type(train, drawn, tmp_path):
@@ -102,15 +102,15 @@ def test_folders_named_after_species_are_of_the_assumed_type(train, drawn, tmp_p
     # The bundled model recognises types; plants remain unknown.
     assert "acquisition types recognised: scan " in without.err
     assert without.err.count("the plants of 6 of 6 pictures are unknown") == 1
-    found = train(tmp_path / "garden", "--assume-type", "scan", type_=None)
-    assert found.status == 0, found.err
+    outcome = train(tmp_path / "garden", "--assume-type", "scan", type_=None)
+    assert outcome.status == 0, outcome.err
     assert Model.read(tmp_path / "model.leafid").recogniser.scorer is None
 
 
 def test_pictures_without_labels(train, drawn):
-    found = train(drawn / "Train" / f"{stems(drawn / 'Train')[0]}.jpg")
-    assert found.status == 1
-    assert "expected labelled pictures, found 1 without a label; put" in found.err
+    outcome = train(drawn / "Train" / f"{stems(drawn / 'Train')[0]}.jpg")
+    assert outcome.status == 1
+    assert "expected labelled pictures, found 1 without a label; put" in outcome.err
 
 
 @pytest.mark.parametrize("place", ["file/model.leafid", "file/deep/model.leafid", "folder"])
@@ -118,10 +118,10 @@ def test_an_unwritable_output_is_reported_before_training(train, drawn, tmp_path
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
     monkeypatch.setattr(loader_module.FeatureLoader, "stream", lambda *_: pytest.fail("worked before"))
-    found = train(drawn, output=tmp_path / place)
-    assert found.status == 1
-    assert str(tmp_path / place) in found.err
-    assert found.err.count("\n") == 1
+    outcome = train(drawn, output=tmp_path / place)
+    assert outcome.status == 1
+    assert str(tmp_path / place) in outcome.err
+    assert outcome.err.count("\n") == 1
     assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "folder"]
 
 
@@ -133,10 +133,10 @@ def test_an_unwritable_output_is_reported_before_training(train, drawn, tmp_path
     ],
 )
 def test_wrong_usage(cli, drawn, tmp_path, words, status, expected):
-    found = cli("train", drawn, "--output", tmp_path / "m", "--no-cache", *words)
-    assert found.status == status
-    assert expected in found.err
-    assert found.err.count("\n") == 1
+    outcome = cli("train", drawn, "--output", tmp_path / "m", "--no-cache", *words)
+    assert outcome.status == status
+    assert expected in outcome.err
+    assert outcome.err.count("\n") == 1
     assert not (tmp_path / "m").exists()
 
 
@@ -145,9 +145,9 @@ def test_a_test_part_alone_is_refused(train, drawn, tmp_path):
     for folder in ("Acer campestre", "test/Olea europaea"):
         (tmp_path / "own" / folder).mkdir(parents=True)
         shutil.copy(leaf, tmp_path / "own" / folder)
-    found = train(tmp_path / "own", "--assume-type", "scan", type_=None)
-    assert (found.status, found.out) == (1, "")
-    assert "expected pictures to learn from, found 1 of part test only; put those to learn from into a " in found.err
+    outcome = train(tmp_path / "own", "--assume-type", "scan", type_=None)
+    assert (outcome.status, outcome.out) == (1, "")
+    assert "expected pictures to learn from, found 1 of part test only; put those to learn from into a " in outcome.err
 
 
 def test_plain_classes_have_no_taxonomy(train, cli, drawn, tmp_path):
@@ -158,10 +158,10 @@ def test_plain_classes_have_no_taxonomy(train, cli, drawn, tmp_path):
     assert train(tmp_path / "own", "--assume-type", "scan", type_=None).status == 0
     model, run = tmp_path / "model.leafid", tmp_path / "run.txt"
     words = ("--model", model, "--jobs", 1, "--no-cache")
-    found = cli("predict", tmp_path / "own", *words, "--back-off")
-    assert (found.status, "or its labels form no taxonomy" in found.err) == (1, True), found.err
+    outcome = cli("predict", tmp_path / "own", *words, "--back-off")
+    assert (outcome.status, "or its labels form no taxonomy" in outcome.err) == (1, True), outcome.err
     assert cli("predict", tmp_path / "own", *words, "--output", run).status == 0
     assert {" ".join(line.split()[1:-2]) for line in run.read_text().splitlines()} == {"Species1", "two words"}
     assert cli("evaluate", tmp_path / "own", run).status == 0
-    found = cli("evaluate-hierarchy", tmp_path / "own", run)
-    assert (found.status, "expected a genus of every species" in found.err) == (1, True), found.err
+    outcome = cli("evaluate-hierarchy", tmp_path / "own", run)
+    assert (outcome.status, "expected a genus of every species" in outcome.err) == (1, True), outcome.err

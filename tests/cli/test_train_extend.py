@@ -37,17 +37,17 @@ def train(cli, drawn_cache, tmp_path):
 
 @pytest.fixture
 def old(train, parts, ridge_recipe, tmp_path):
-    found = train(parts / "old", "--recipe", ridge_recipe, "--assume-type", "scan", output=tmp_path / "old.leafid")
-    assert found.status == 0, found.err
+    outcome = train(parts / "old", "--recipe", ridge_recipe, "--assume-type", "scan", output=tmp_path / "old.leafid")
+    assert outcome.status == 0, outcome.err
     return tmp_path / "old.leafid"
 
 
 def test_species_are_added_and_predicted(cli, train, old, parts, tmp_path):
-    found = train(parts / "new", "--extend", old, "--assume-type", "scan")
-    assert found.status == 0, found.err
-    assert found.err == ""
+    outcome = train(parts / "new", "--extend", old, "--assume-type", "scan")
+    assert outcome.status == 0, outcome.err
+    assert outcome.err == ""
     new = tmp_path / "model.leafid"
-    assert found.out == f"{new}: 1 species of 3 pictures added to 2\n"
+    assert outcome.out == f"{new}: 1 species of 3 pictures added to 2\n"
     (name,) = (folder.name for folder in (parts / "new").iterdir())
     answers = cli("predict", parts / "new", "--model", new, "--assume-type", "scan", "--format", "csv")
     assert answers.out.count(name) >= 3, answers.out + answers.err
@@ -75,9 +75,9 @@ def test_bytes_do_not_depend_on_the_number_of_processes(train, old, parts, tmp_p
     ],
 )
 def test_wrong_usage_is_one_line(train, old, parts, tmp_path, words, message):
-    found = train(parts / "new", "--extend", old, *words)
-    assert found.status == 2
-    assert message in found.err
+    outcome = train(parts / "new", "--extend", old, *words)
+    assert outcome.status == 2
+    assert message in outcome.err
     assert not (tmp_path / "model.leafid").exists()
 
 
@@ -91,10 +91,10 @@ def test_bad_data_is_one_line(cli, train, old, parts, drawn_model, tmp_path):
         (parts / "new", ("--extend", tmp_path / "none.leafid"), "none.leafid"),
         (tmp_path / "empty", ("--extend", old), "empty"),
     ]:
-        found = train(folder, *words)
-        assert found.status == 1, found.out
-        lines = [line for line in found.err.splitlines() if "warning" not in line]
-        assert len(lines) == 1, found.err
+        outcome = train(folder, *words)
+        assert outcome.status == 1, outcome.out
+        lines = [line for line in outcome.err.splitlines() if "warning" not in line]
+        assert len(lines) == 1, outcome.err
         assert message in lines[0]
     assert not (tmp_path / "model.leafid").exists()
     assert train(parts / "new", "--extend", old, output=old).status == 2

@@ -11,7 +11,7 @@ from leafid.scoring.runs import format_run_line
 from leafid.scoring.tables import format_csv
 
 Ranking = Sequence[tuple[str, float]]
-#: From an answer, which ranks all species, to the names that are reported, with their probabilities.
+#: Selects the names to report of an answer, which ranks all species, and their probabilities.
 Selector = Callable[[Answer], Ranking]
 FORMATS = ("text", "json", "csv", "run")
 _CSV_COLUMNS = (
@@ -39,13 +39,13 @@ def make_format(name: str, select: Selector, *, open_world: bool, rank_rejected:
 
     def make_records(answer: Answer) -> list[dict]:
         # With back-off, the name is a key of its own.
-        return [own.to_dict(None if own.backed_off or own.problem else select(own)) for own in answer.expand()]
+        return [part.to_dict(None if part.backed_off or part.problem else select(part)) for part in answer.expand()]
 
     def format_run(answer: Answer) -> list[str]:
         return [
-            format_run_line(own.picture.name, species, rank, score * (own.known_leaf if open_world else 1.0))
-            for own in answer.expand()
-            for rank, (species, score) in enumerate([] if own.problem else select(own), 1)
+            format_run_line(part.picture.name, species, rank, score * (part.known_leaf if open_world else 1.0))
+            for part in answer.expand()
+            for rank, (species, score) in enumerate([] if part.problem else select(part), 1)
         ]
 
     if name == "run":

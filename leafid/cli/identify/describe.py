@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 
 from leafid.cli.arguments import list_type, option, positional, switch
-from leafid.cli.computing import MeasuringOptions, map_pictures, read_pictures
+from leafid.cli.computing import MeasuringOptions, map_pictures
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output, open_text
 from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
@@ -34,8 +34,6 @@ _MAX_SIDE = 1200
 
 
 class Options(MeasuringOptions):
-    """The options of describe."""
-
     pictures: list[str] = positional("PICTURE", "a picture, or a folder or collection of them", nargs="*")
     families: list[str] | None = option(
         "descriptor families to compute, in this order (default: all)",
@@ -47,7 +45,7 @@ class Options(MeasuringOptions):
 
 
 def run(options: Options, environment: Environment) -> int:
-    """Write the table; 1 when any picture is left out."""
+    """Write the table; return 1 when any picture is left out."""
     if options.list:
         _list_families(environment)
         return 0
@@ -56,7 +54,7 @@ def run(options: Options, environment: Environment) -> int:
         raise UsageError("expected at least one picture, folder or collection; see 'leafid describe --help'")
     if options.output:
         check_output(options.output, options.pictures)
-    collection = read_pictures(options)
+    collection = options.read(options.pictures)
     measure = partial(_measure, families=families)
     n_measured = 0
     with open_text(options.output, environment) as stream:

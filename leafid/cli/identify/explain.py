@@ -18,7 +18,6 @@ from textwrap import fill
 from tabulate import tabulate
 
 from leafid.cli.arguments import UnlabelledOptions, option
-from leafid.cli.computing import read_pictures
 from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import describe_picture
 from leafid.cli.outputs import check_output_file
@@ -38,17 +37,15 @@ FILE_NAME = "explanation.html"
 
 
 class Options(UnlabelledOptions):
-    """The options of explain."""
-
     output: str | None = option(f"the folder to write {FILE_NAME} to", metavar="DIR")
 
 
 def run(options: Options, environment: Environment) -> int:
-    """Explain the pictures; 1 when any could not be read."""
+    """Explain the pictures; return 1 when any could not be read."""
     if options.output:
         check_output_file(options.output, FILE_NAME, options.pictures)
     model = Model.read(options.model or find_bundled_model(), only_for_answers=True)
-    collection = read_pictures(options)
+    collection = options.read(options.pictures)
     loader = FeatureLoader(progress=environment.progress)
     explanations: list[Explanation] = []
     for number, answer in enumerate(model.predict(collection.pictures, loader)):

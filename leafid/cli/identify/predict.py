@@ -25,7 +25,7 @@ examples:
 """
 
 from leafid.cli.arguments import CacheOptions, UnlabelledOptions, number_type, option, positive_int, switch
-from leafid.cli.computing import open_loader, read_pictures
+from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import FORMATS, Selector, make_format
 from leafid.cli.outputs import check_output, open_text
@@ -41,8 +41,6 @@ from leafid.scoring.runs import check_picture_names
 
 
 class Options(UnlabelledOptions, CacheOptions):
-    """The options of predict."""
-
     output: str | None = option("write a file instead of printing", metavar="FILE")
     format: str = option("format of the answers (default: text, or with --output run)", choices=FORMATS)
     together: bool = switch("all pictures show one plant: one answer", group="plants")
@@ -75,14 +73,14 @@ class Options(UnlabelledOptions, CacheOptions):
 
 
 def run(options: Options, environment: Environment) -> int:
-    """Name the pictures; 1 when any could not be read or is left out."""
+    """Name the pictures; return 1 when any could not be read or is left out."""
     form = options.format or ("run" if options.output else "text")
     _check_options(options, form)
     model_file = options.model or find_bundled_model()
     if options.output:
         check_output(options.output, [model_file, *options.pictures])
     model = Model.read(model_file, only_for_answers=True)
-    collection = read_pictures(options)
+    collection = options.read(options.pictures)
     pictures = collection.part("test").pictures or collection.pictures
     if form == "run":
         check_picture_names(pictures)

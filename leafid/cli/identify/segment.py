@@ -22,9 +22,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from leafid.cli.arguments import check_output_folder, option, switch
-from leafid.cli.computing import MeasuringOptions, map_pictures, read_pictures
+from leafid.cli.arguments import option, switch
+from leafid.cli.computing import MeasuringOptions, map_pictures
 from leafid.cli.environment import Environment
+from leafid.cli.outputs import check_output_folder
 from leafid.errors import UsageError
 from leafid.files import open_output
 from leafid.pictures import Picture
@@ -35,16 +36,14 @@ CROP_SIZE = 512
 
 
 class Options(MeasuringOptions):
-    """The options of segment."""
-
     output: str = option("the folder to write to, outside the folders of the pictures", required=True, metavar="DIR")
     crop: bool = switch(f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels on each side")
 
 
 def run(options: Options, environment: Environment) -> int:
-    """Cut out every picture; 1 when any could not be read or is left out."""
+    """Cut the leaf out of every picture; return 1 when any could not be read or is left out."""
     output = check_output_folder(options.output)
-    collection = read_pictures(options)
+    collection = options.read(options.pictures)
     _refuse_read_folder(output, options.pictures)
     names = _make_output_names([picture.file for picture in collection.pictures], collection.root)
     n_cut = 0
@@ -92,7 +91,7 @@ def _cut(picture: Picture, crop: bool) -> tuple[float, float, dict[str, bytes]]:
     images = {"mask.png": leaf.mask.view(np.uint8) * 255, "overlay.jpg": draw_overlay(image, leaf)}
     if crop:
         images["crop.png"] = crop_leaf(image, leaf, CROP_SIZE)[0]
-    # No chroma subsampling: the outlines are one pixel wide.
+    # Chroma subsampling would blur the outlines, which are one pixel wide.
     jpeg = [cv2.IMWRITE_JPEG_QUALITY, 92, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
     files = {
         name: cv2.imencode(Path(name).suffix, content, jpeg if name.endswith("jpg") else [])[1].tobytes()

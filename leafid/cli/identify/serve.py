@@ -35,7 +35,7 @@ class Options:
     jobs: int = JOBS
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> None:
     if missing := [name for name in ("python_multipart", "starlette", "uvicorn") if find_spec(name) is None]:
         raise LeafidError(f"'leafid serve' needs more packages: pip install {' '.join(missing)}")
 
@@ -60,7 +60,6 @@ def run(options: Options, environment: Environment) -> int:
             environment.note(f"leafid: the network can open the page, also at {names} if it knows these names")
         environment.note("leafid: Ctrl-C ends the server")
         run_server(listener, ModelWorkers(workers, options.model), options.host)
-    return 0
 
 
 def _warm_up(model: str | None) -> None:

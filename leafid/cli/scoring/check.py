@@ -19,8 +19,6 @@ from leafid.scoring.truth import read_known_names
 
 
 class Options(ReadingOptions):
-    """The options of check."""
-
     run: str = positional("RUN", "run file")
     against: str | None = option(
         "the collection or ground truth whose pictures and species the run may name", metavar="COLLECTION"

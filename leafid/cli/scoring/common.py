@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from leafid.cli.arguments import PART, ReadingOptions, positional
+from leafid.cli.arguments import ReadingOptions, option, positional
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, UsageError
 from leafid.scoring.plant_task import JudgedRun, judge_run
@@ -17,7 +17,9 @@ class TruthOptions(ReadingOptions):
 
     truth: str = positional("GROUND-TRUTH", "folder of XML, collection, or …GroundTruth.txt")
     runs: list[str] = positional("RUN", "run file", nargs="+")
-    part: str | None = PART
+    part: str | None = option(
+        "part to score (default: the test part if it has labels, else all)", choices=("train", "val", "test")
+    )
 
 
 def check_run_names(files: Sequence[str]) -> None:
@@ -26,14 +28,14 @@ def check_run_names(files: Sequence[str]) -> None:
         raise UsageError(f"expected run files with names that differ, found {', '.join(files)}; rename one")
 
 
-def load_ground_truth(options: TruthOptions, taxonomy: str | None = None) -> tuple[GroundTruth, GroundTruth]:
+def read_truth(options: TruthOptions, taxonomy: str | None = None) -> tuple[GroundTruth, GroundTruth]:
     """Read the ground truth that the options name: all of it, and its pictures of known species."""
     check_run_names(options.runs)
     truth = read_ground_truth(options.truth, part=options.part, taxonomy=taxonomy, **options.as_keywords())
     return truth, truth.select_known(options.truth)
 
 
-def load_runs(
+def read_runs(
     options: TruthOptions, truth: GroundTruth, environment: Environment, *, official: bool = False
 ) -> tuple[list[Run], list[JudgedRun]]:
     """Read and judge the runs that the options name, and warn of what they lack."""
@@ -42,10 +44,10 @@ def load_runs(
         for file in environment.progress(options.runs, len(options.runs), "runs")
     ]
     judged = [judge_run(run, truth) for run in runs]
-    for run, own in zip(runs, judged, strict=True):
+    for run, judgement in zip(runs, judged, strict=True):
         if run.repeated:
             environment.warn(f"{run.name}: {run.repeated} lines repeat a picture's rank; the last one counts")
-        n_missing = int((~own.covered).sum())
+        n_missing = int((~judgement.covered).sum())
         if n_missing == len(truth):
             raise LeafidError(f"{run.name}: expected predictions for the {len(truth)} labelled pictures, found none")
         if n_missing:

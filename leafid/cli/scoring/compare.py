@@ -12,7 +12,7 @@ examples:
 from leafid.cli.arguments import SEED, TYPES, TableOptions, option, positive_int
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
-from leafid.cli.scoring.common import TruthOptions, load_ground_truth, load_runs
+from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.errors import LeafidError, UsageError
 from leafid.scoring.comparison import make_comparison_table
 from leafid.scoring.plant_task import find_plant_metric, list_plant_metrics
@@ -21,22 +21,20 @@ _METRICS = tuple(metric.name for metric in list_plant_metrics((1,)))
 
 
 class Options(TruthOptions, TableOptions):
-    """The options of compare."""
-
     metric: str = option("what to compare (default: S)", choices=_METRICS, default="S")
     only_type: str | None = option("compare on pictures of this type (default: mean of the types)", choices=TYPES)
     resamples: int = option("random swaps a pair (default: 10000)", type=positive_int, default=10_000, metavar="N")
     seed: int = SEED
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> None:
     if len(options.runs) < 2:
         raise UsageError("expected at least two runs to compare; see 'leafid compare --help'")
-    _, truth = load_ground_truth(options)
+    _, truth = read_truth(options)
     type_ = options.only_type
     if type_ and type_ not in truth.type:
         raise LeafidError(f"{options.truth}: expected pictures of type {type_}, found none")
-    _, runs = load_runs(options, truth, environment)
+    _, runs = read_runs(options, truth, environment)
     table = make_comparison_table(
         truth,
         runs,
@@ -46,4 +44,3 @@ def run(options: Options, environment: Environment) -> int:
         seed=options.seed,
     )
     print_tables([table], options, environment)
-    return 0

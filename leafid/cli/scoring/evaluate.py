@@ -39,7 +39,7 @@ from leafid.cli.arguments import (
 )
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output, check_output_file, print_tables
-from leafid.cli.scoring.common import TruthOptions, load_ground_truth, load_runs
+from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.errors import UsageError
 from leafid.files import write_text
 from leafid.grouping import count_noun
@@ -57,8 +57,6 @@ from leafid.scoring.truth import GroundTruth
 
 
 class Options(TruthOptions, IntervalOptions, TableOptions):
-    """The options of evaluate."""
-
     truth: str = positional("GROUND-TRUTH", "folder of XML, collection, or …GroundTruth.txt", nargs="?")
     runs: list[str] = positional("RUN", "run file", nargs="*")
     output: str | None = option("write the official scorer's files there", metavar="DIR")
@@ -92,18 +90,18 @@ class Options(TruthOptions, IntervalOptions, TableOptions):
     list: bool = switch("list every metric by the command that prints it")
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> None:
     if options.list:
         print_tables([_list_metrics(options.format)], options, environment)
-        return 0
+        return
     if not options.runs:
         raise UsageError("expected a ground truth and at least one run; see 'leafid evaluate --help'")
     if options.validation and (not options.average or len(options.validation) != len(options.runs)):
-        found = f"{count_noun(len(options.validation), 'validation run')} for {count_noun(len(options.runs), 'run')}"
-        raise UsageError(f"expected --average, and --validation once for each run, found {found}")
-    folder = _check_folder(options) if options.output else None
-    full_truth, truth = load_ground_truth(options, options.taxonomy)
-    runs, judged = load_runs(options, truth, environment, official=options.official)
+        counts = f"{count_noun(len(options.validation), 'validation run')} for {count_noun(len(options.runs), 'run')}"
+        raise UsageError(f"expected --average, and --validation once for each run, found {counts}")
+    folder = _check_folder(options.output, options.runs) if options.output else None
+    full_truth, truth = read_truth(options, options.taxonomy)
+    runs, judged = read_runs(options, truth, environment, official=options.official)
     if "family" in options.by or folder:
         truth.warn_of_families(runs)
     bootstrap = Bootstrap(options.resamples, options.confidence, options.seed)
@@ -131,7 +129,6 @@ def run(options: Options, environment: Environment) -> int:
         for name, text in files.items():
             write_text(folder / name, text)
         environment.note(f"{len(files)} files written to {folder}")
-    return 0
 
 
 def _list_metrics(form: str) -> Table:
@@ -141,24 +138,23 @@ def _list_metrics(form: str) -> Table:
     return Table("Metrics", columns, [[metric[name] for name in columns] for metric in metrics])
 
 
-def _check_folder(options: Options) -> Path:
+def _check_folder(name: str, runs: Sequence[str]) -> Path:
     """Check before the work that the official scorer's files can be written under different names."""
-    for file in options.runs if len(options.runs) > 1 else ():
-        if (name := Path(file).stem) in {ALL_RUNS, MEAN_OF_RUNS}:
-            raise UsageError(f"--output: expected no run called {name}, as the files about all runs are; rename {file}")
-    check_output_file(str(options.output), SCORES, options.runs)
-    return Path(str(options.output))
+    for file in runs if len(runs) > 1 else ():
+        if (stem := Path(file).stem) in {ALL_RUNS, MEAN_OF_RUNS}:
+            raise UsageError(f"--output: expected no run called {stem}, as the files about all runs are; rename {file}")
+    return check_output_file(name, SCORES, runs)
 
 
 def _make_average_table(runs: Sequence[Run], options: Options, truth: GroundTruth, environment: Environment) -> Table:
-    found = {}
+    scores = {}
     for run, validation in zip_longest(runs, options.validation):
-        found[run.name] = score_average_k(truth, run, options.average, read_run(validation) if validation else None)
+        scores[run.name] = score_average_k(truth, run, options.average, read_run(validation) if validation else None)
         name = validation or run.name
-        for row in found[run.name]:
+        for row in scores[run.name]:
             if row.cut:
                 environment.warn(
                     f"{name}: for K = {row.k:g}, {count_noun(row.cut, 'picture')} with a list that ends at or above "
                     "the threshold, so that it may be wrong; write more species to the run"
                 )
-    return make_average_table(found, "the validation run" if options.validation else "the run itself")
+    return make_average_table(scores, "the validation run" if options.validation else "the run itself")

@@ -25,15 +25,13 @@ from leafid.scoring.truth import make_ground_truth, select_scored
 
 
 class Options(TruthOptions, TableOptions):
-    """The options of evaluate-hierarchy."""
-
     truth: str = positional("COLLECTION", "labelled pictures")
     taxonomy: str | None = option(
         "a collection with more species for the tree (default: the truth's)", metavar="COLLECTION"
     )
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> None:
     check_run_names(options.runs)
     pictures = read_and_warn(options.truth, **options.as_keywords()).pictures
     truth = make_ground_truth(select_scored(pictures, options.part, source=options.truth), source=options.truth)
@@ -49,4 +47,3 @@ def run(options: Options, environment: Environment) -> int:
         if n_missing := len(set(truth.pictures) - answers[run.name].keys()):
             environment.warn(f"{run.name}: lacks {n_missing} of {len(truth)} pictures; each counts 1")
     print_tables([make_hierarchy_table(answers, truth, taxonomy)], options, environment)
-    return 0

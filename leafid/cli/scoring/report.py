@@ -16,7 +16,7 @@ from pathlib import Path
 from leafid.cli.arguments import JOBS, IntervalOptions, option
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output, check_output_file
-from leafid.cli.scoring.common import TruthOptions, load_ground_truth, load_runs
+from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.files import write_text
 from leafid.pages.report_page import make_report
 from leafid.pictures import Picture, read_and_warn, read_collection
@@ -27,18 +27,16 @@ FILE_NAME = "report.html"
 
 
 class Options(TruthOptions, IntervalOptions):
-    """The options of report."""
-
     output: str = option(f"the folder to write {FILE_NAME} to", required=True, metavar="DIR")
     pictures: str | None = option("the pictures to show (default: those of the ground truth)", metavar="COLLECTION")
     jobs: int = JOBS
 
 
-def run(options: Options, environment: Environment) -> int:
-    output, inputs = Path(options.output), [options.truth, *options.runs]
-    check_output_file(options.output, FILE_NAME, inputs)
-    truth, known = load_ground_truth(options)
-    runs, _ = load_runs(options, known, environment)
+def run(options: Options, environment: Environment) -> None:
+    inputs = [options.truth, *options.runs]
+    output = check_output_file(options.output, FILE_NAME, inputs)
+    truth, known = read_truth(options)
+    runs, _ = read_runs(options, known, environment)
     page, tables = make_report(
         truth,
         runs,
@@ -56,12 +54,11 @@ def run(options: Options, environment: Environment) -> int:
     for file, text in files.items():
         write_text(file, text)
     environment.print(str(output / FILE_NAME))
-    return 0
 
 
 def _read_pictures(options: Options) -> Sequence[Picture]:
     if options.pictures:
         return read_and_warn(options.pictures).pictures
     truth = Path(options.truth)
-    # Without warnings: reading the ground truth has given them.
+    # Reading the ground truth has given the warnings.
     return read_collection(truth if truth.is_dir() else truth.parent, **options.as_keywords()).pictures

@@ -21,21 +21,19 @@ from leafid.tasks.annotation2016.files import Known, read_annotations, read_list
 
 
 class KnownOptions:
-    """What a run may name."""
+    """Options that list what a run may name."""
 
     pictures: str | None = option("ids of all pictures or documents, one per line", metavar="FILE")
     concepts: str | None = option("subtask 1: all concepts, one per line", metavar="FILE")
     illustrations: str | None = option("subtask 4: ids of the pictures to choose from, one per line", metavar="FILE")
 
     def read(self) -> Known:
-        """Read the files."""
+        """Read the lists."""
         files = (self.pictures, self.concepts, self.illustrations)
         return Known(*(read_list(file) if file else None for file in files))
 
 
 class Options(KnownOptions):
-    """The options of check-annotation."""
-
     runs: list[str] = positional("RUN", "run files", nargs="+")
 
 
@@ -44,8 +42,8 @@ def run(options: Options, environment: Environment) -> int:
     status = 0
     for path in options.runs:
         try:
-            found = read_annotations(path, known)
-            environment.print(f"{path}: good: subtask {found.subtask.value}, {len(found.results)} lines")
+            annotations = read_annotations(path, known)
+            environment.print(f"{path}: good: subtask {annotations.subtask.value}, {len(annotations.results)} lines")
         except LeafidError as error:
             environment.print(str(error))
             status = 1

@@ -27,8 +27,6 @@ from leafid.tasks.annotation2016.scoring import RANKS, AnnotationScores, score_a
 
 
 class Options(KnownOptions, TableOptions):
-    """The options of evaluate-annotation."""
-
     truth: str = positional("GROUND-TRUTH", "a file in the format of runs")
     runs: list[str] = positional("RUN", "run files", nargs="+")
     by_picture: bool = switch("subtasks 2 to 5: show the scores of every picture or document")
@@ -44,7 +42,7 @@ class Options(KnownOptions, TableOptions):
     )
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> None:
     known = options.read()
     truth = read_annotations(options.truth, known, is_truth=True)
     if options.by_picture if truth.subtask is Subtask.CONCEPTS else options.by_concept:
@@ -70,4 +68,3 @@ def run(options: Options, environment: Environment) -> int:
             title = f"{scores.run}: average precision by concept and overlap"
             tables.append(Table(title, ["concept", *map(str, OVERLAPS)], rows))
     print_tables(tables, options, environment)
-    return 0

@@ -32,8 +32,6 @@ from leafid.tasks.interpretation.regions import ObjectPair
 
 
 class Options(TableOptions):
-    """The options of evaluate-interpretation."""
-
     truth: str = positional("TRUTH", "label masks or a COCO file of the ground truth")
     result: str = positional("RESULT", "label masks or a COCO file of the result")
     matching: str = option("default: multiple", choices=("multiple", "one-to-one"), default="multiple")
@@ -60,11 +58,9 @@ class Options(TableOptions):
     by_picture: bool = switch("show the errors of every picture")
 
 
-def run(options: Options, environment: Environment) -> int:
-    distance = None
-    if options.distances:
-        distance = read_distances(options.distances)
-    elif options.taxonomy:
+def run(options: Options, environment: Environment) -> None:
+    distance = read_distances(options.distances) if options.distances else None
+    if options.taxonomy:
         distance = read_taxonomy(options.taxonomy)
     parameters = Parameters(options.matching, options.threshold, options.alpha, distance)
     pairs = _read_pairs(options.truth, options.result)
@@ -73,7 +69,6 @@ def run(options: Options, environment: Environment) -> int:
     if options.by_picture:
         tables.append(_list_pictures(errors))
     print_tables(tables, options, environment)
-    return 0
 
 
 def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
@@ -93,11 +88,12 @@ def _make_summary(errors: list[PictureError]) -> Table:
         [name, value, metrics[name]["better"], metrics[name]["what it is"]]
         for name, value in average_errors(errors).items()
     ]
-    found = [error.interpretation for error in errors]
-    missed, invented = (sum(map(len, sides)) for sides in zip(*((f.missed, f.invented) for f in found), strict=True))
-    objects = f"{sum(len(f.matches) for f in found)} objects: {missed} missed, {invented} invented"
+    results = [error.interpretation for error in errors]
+    counts = [(len(result.matches), len(result.missed), len(result.invented)) for result in results]
+    n_objects, n_missed, n_invented = map(sum, zip(*counts, strict=True))
+    objects = f"{n_objects} objects: {n_missed} missed, {n_invented} invented"
     notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
-    if empty := sum(math.isnan(interpretation.error) for interpretation in found):
+    if empty := sum(math.isnan(result.error) for result in results):
         notes.append(f"{empty} of the pictures have neither true nor found objects and are left out")
     return Table("Interpretation and localisation", ["metric", "mean", "better", "what"], rows, notes)
 
@@ -107,7 +103,7 @@ def _list_pictures(errors: list[PictureError]) -> Table:
     columns = ["picture", "objects", "found", "matches", "missed", "invented", "error", *measures]
     rows: list[list[Cell]] = []
     for error in errors:
-        found = error.interpretation
-        counts = [*found.matches.shape, int(found.matches.sum()), len(found.missed), len(found.invented)]
-        rows.append([error.picture, *counts, found.error, *(error.measures[name] for name in measures)])
+        result = error.interpretation
+        counts = [*result.matches.shape, int(result.matches.sum()), len(result.missed), len(result.invented)]
+        rows.append([error.picture, *counts, result.error, *(error.measures[name] for name in measures)])
     return Table("Errors by picture", columns, rows)

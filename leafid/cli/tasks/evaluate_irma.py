@@ -27,8 +27,6 @@ from leafid.tasks.irma.metrics import Errors, year_errors
 
 
 class Options(TableOptions):
-    """The options of evaluate-irma."""
-
     truth: str = positional("GROUND-TRUTH", "the correct labels and codes")
     runs: list[str] = positional("RUN", "files in the format of the ground truth", nargs="+")
     codes: str | None = option("the codes that exist; required for 2007 and 2008", metavar="TABLE")
@@ -39,7 +37,7 @@ class Options(TableOptions):
     by_axis: bool = switch("show the mean errors of the four axes of codes")
 
 
-def run(options: Options, environment: Environment) -> int:
+def run(options: Options, environment: Environment) -> None:
     years: list[int] = options.years
     if len(set(years)) != len(years) or not set(years) <= set(YEARS):
         raise UsageError(f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}")
@@ -59,7 +57,6 @@ def run(options: Options, environment: Environment) -> int:
     if options.by_picture:
         tables += [_list_pictures(name, [*truth], errors) for name, errors in scored]
     print_tables(tables, options, environment, digits=6)
-    return 0
 
 
 def _make_summary(scored: list[tuple[str, Errors]]) -> Table:

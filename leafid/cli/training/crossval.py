@@ -46,7 +46,7 @@ from leafid.cli.arguments import (
 from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output_file, print_tables
-from leafid.cli.training.input import TrainingOptions, complete_pictures, load_recipes, read_training_pictures
+from leafid.cli.training.input import TrainingOptions, assign_types_and_warn, load_recipes, read_training_pictures
 from leafid.errors import LeafidError, UsageError
 from leafid.grouping import group_by
 from leafid.metrics.held_out import SCORE_TITLES, title_scores
@@ -106,7 +106,7 @@ def run(options: Options, environment: Environment) -> int:
         pictures, _ = read_training_pictures(options.collection, options, all_parts=options.parts)
         if options.output:
             check_picture_names([picture for picture in pictures if picture.part == "test" or not options.parts])
-        pictures = complete_pictures(pictures, loader, environment)
+        pictures = assign_types_and_warn(pictures, loader, environment)
         splits = protocol.make_splits(pictures, range(options.seed, options.seed + options.repeats))
         recipes = load_recipes(options, pictures)
         for fold in validate(pictures, recipes, loader, splits, options.shared_codebooks):

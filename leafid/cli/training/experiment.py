@@ -15,18 +15,11 @@ examples:
 
 from pathlib import Path
 
-from leafid.cli.arguments import (
-    CacheOptions,
-    IntervalOptions,
-    TableOptions,
-    check_output_folder,
-    option,
-    positional,
-)
+from leafid.cli.arguments import CacheOptions, IntervalOptions, PictureOptions, TableOptions, option, positional
 from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import print_tables
-from leafid.cli.training.input import PictureOptions, complete_pictures, read_training_pictures
+from leafid.cli.outputs import check_output_folder, print_tables
+from leafid.cli.training.input import assign_types_and_warn, read_training_pictures
 from leafid.errors import LeafidError
 from leafid.files import write_text
 from leafid.scoring.experiment import make_experiment_table, read_experiment, run_experiment
@@ -35,15 +28,13 @@ from leafid.scoring.tables import render
 
 
 class Options(PictureOptions, IntervalOptions, TableOptions, CacheOptions):
-    """The options of experiment."""
-
     experiment: str = positional("EXPERIMENT", "a TOML file, or the name of a shipped experiment")
     collections: list[str] = positional("COLLECTION", "labelled pictures", nargs="+")
     output: str | None = option("write the table there as well, as CSV and LaTeX", metavar="DIR")
 
 
 def run(options: Options, environment: Environment) -> int:
-    """Run the experiment; 1 when any picture could not be read."""
+    """Run the experiment; return 1 when any picture could not be read."""
     experiment = read_experiment(options.experiment)
     folder = check_output_folder(options.output) if options.output else None
     names = [Path(path).name or path for path in options.collections]
@@ -54,7 +45,7 @@ def run(options: Options, environment: Environment) -> int:
         collections = {}
         for name, path in zip(names, options.collections, strict=True):
             pictures, _ = read_training_pictures(path, options, all_parts=all_parts)
-            collections[name] = complete_pictures(pictures, loader, environment)
+            collections[name] = assign_types_and_warn(pictures, loader, environment)
         cells = run_experiment(experiment, collections, loader, environment.note)
     table = make_experiment_table(cells, Bootstrap(options.resamples, options.confidence, options.seed))
     if folder:

@@ -1,29 +1,22 @@
-"""The input of train and crossval: labelled pictures and recipes."""
+"""What commands that train read: labelled pictures and recipes."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from leafid.cli.arguments import ASSUME_TYPE, TYPES, ReadingOptions, option
+from leafid.cli.arguments import TYPES, PictureOptions, option
 from leafid.cli.environment import Environment
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, choose_types_to_train, load_recipe
 from leafid.model.bundled import recognise_types
 from leafid.model.recogniser import TypeRecogniser
-from leafid.pictures import Picture, read_and_warn
+from leafid.pictures import Picture
 from leafid.pictures.collection import EmptyClass
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import select_training_pictures
 from leafid.pictures.summary import warn_of_shared_pictures
 
 
-class PictureOptions(ReadingOptions):
-    """How to read the pictures to learn from."""
-
-    assume_type: str | None = ASSUME_TYPE
-
-
 class TrainingOptions(PictureOptions):
-    """What to learn, and how."""
+    """Options that say what to train, and how."""
 
     only_type: str | None = option("train for this acquisition type only (default: all types)", choices=TYPES)
     recipe: str | None = option(
@@ -40,23 +33,21 @@ def read_training_pictures(
 
     Also tell whether the collection has pictures that can't be used.
     """
-    collection = read_and_warn(path, (EmptyClass,), **options.as_keywords())
+    collection = options.read(path, EmptyClass)
     warn_of_shared_pictures(collection.pictures)
-    type_ = AcquisitionType(options.assume_type) if options.assume_type else None
-    if all_parts and (labelled := collection.select_labelled().pictures):
-        return [replace(picture, type=type_ or picture.type) for picture in labelled], collection.is_incomplete
-    return select_training_pictures(collection.pictures, type_, path), collection.is_incomplete
+    labelled = collection.select_labelled().pictures if all_parts else ()
+    return [*labelled] or select_training_pictures(collection.pictures, source=path), collection.is_incomplete
 
 
-def complete_pictures(
+def assign_types_and_warn(
     pictures: Sequence[Picture],
     loader: FeatureLoader,
     environment: Environment,
     recogniser: TypeRecogniser | None = None,
 ) -> list[Picture]:
-    """Recognise unknown acquisition types, and say so; warn that unknown plants make held-out scores too high.
+    """Recognise unknown acquisition types, and report them; warn that unknown plants make held-out scores too high.
 
-    A model that is extended has a recogniser, and no held-out scores.
+    A model that is extended has a recogniser, and its scores stay as they are.
     """
     n_unknown = sum(picture.plant is None for picture in pictures)
     if n_unknown and recogniser is None:
@@ -67,8 +58,8 @@ def complete_pictures(
         )
     typed, counts = recognise_types(pictures, loader, recogniser)
     if any(picture.type is None for picture in pictures):
-        found = ", ".join(f"{type_} {count}" for type_, count in counts.items())
-        environment.note(f"acquisition types recognised: {found or 'none'}")
+        recognised = ", ".join(f"{type_} {count}" for type_, count in counts.items())
+        environment.note(f"acquisition types recognised: {recognised or 'none'}")
     return typed
 
 

@@ -23,7 +23,7 @@ from leafid.cli.arguments import SEED, CacheOptions, option, positional, switch
 from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output
-from leafid.cli.training.input import TrainingOptions, complete_pictures, load_recipes, read_training_pictures
+from leafid.cli.training.input import TrainingOptions, assign_types_and_warn, load_recipes, read_training_pictures
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.metrics.held_out import SCORE_TITLES
@@ -35,8 +35,6 @@ from leafid.training.model import train
 
 
 class Options(TrainingOptions, CacheOptions):
-    """The options of train."""
-
     collection: str = positional("COLLECTION", "a folder of labelled pictures")
     output: str = option("the model file to write", required=True, metavar="MODEL")
     extend: str | None = option(
@@ -53,8 +51,7 @@ class Options(TrainingOptions, CacheOptions):
 
 
 def run(options: Options, environment: Environment) -> int:
-    """Train; 1 when any picture could not be read or is left out."""
-    # Checked before the work starts.
+    """Train; return 1 when any picture could not be read or is left out."""
     inputs = [options.collection, options.recipe, options.extend]
     check_output(options.output, [path for path in inputs if path])
     if options.extend and (options.recipe or options.only_type):
@@ -79,13 +76,13 @@ def _train(
     options: Options, pictures: list[Picture], loader: FeatureLoader, environment: Environment
 ) -> tuple[Model, list[str]]:
     """Train a model; also give the lines that report it."""
-    pictures = complete_pictures(pictures, loader, environment)
+    pictures = assign_types_and_warn(pictures, loader, environment)
     recipes = load_recipes(options, pictures)
     model = train(pictures, recipes, loader, options.seed, thumbnails=not options.no_thumbnails)
-    # Fewer than were read if the recipes use pictures of some types only.
+    # These are fewer than were read if the recipes use some types only.
     n_used = sum(info.n_pictures for info in model.species.values())
     lines = [f"{options.output}: trained on {n_used} pictures", "on held-out plants:"]
-    lines += [f"  {type_:<10} {_format_scores(own.scores)}" for type_, own in model.types.items()]
+    lines += [f"  {type_:<10} {_format_scores(type_model.scores)}" for type_, type_model in model.types.items()]
     if model.recogniser.accuracy is not None:
         lines.append(f"  acquisition type recognised: {model.recogniser.accuracy:.3f} of the pictures")
     return model, lines
@@ -98,7 +95,7 @@ def _extend(
     file = find_bundled_model() if options.extend == "bundled" else Path(str(options.extend))
     old = Model.read(file)
     check_extension(old, pictures, str(file))
-    pictures = complete_pictures(pictures, loader, environment, old.recogniser)
+    pictures = assign_types_and_warn(pictures, loader, environment, old.recogniser)
     model = extend(old, pictures, loader, thumbnails=not options.no_thumbnails)
     n_added = len(model.species) - len(old.species)
     return model, [f"{options.output}: {n_added} species of {len(pictures)} pictures added to {len(old.species)}"]
@@ -115,8 +112,8 @@ def _check_parts(collection: str, pictures: Sequence[Picture]) -> None:
     """Refuse to train on a test part: scores on it would mean nothing."""
     parts = {picture.part for picture in pictures}
     if parts.isdisjoint({None, "train"}):
-        found = " and ".join(sorted(map(str, parts)))
+        names = " and ".join(sorted(map(str, parts)))
         raise LeafidError(
-            f"{collection}: expected pictures to learn from, found {len(pictures)} of part {found} only; put those to "
+            f"{collection}: expected pictures to learn from, found {len(pictures)} of part {names} only; put those to "
             "learn from into a folder called train beside it"
         )
