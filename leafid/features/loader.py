@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from leafid.errors import InstallationError, LeafidError, UsageError, naming_large_picture, naming_what_to_install
-from leafid.features.augmentation import Augmentation, Original
+from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
@@ -275,7 +275,7 @@ def _extract_features(
     names: Sequence[tuple[int, str]],
 ) -> Values:
     """Extract vectors, each behind the confidence of the segmentation."""
-    original = Original(image, get_type(picture), extractor.longest_side, extractor.sought)
+    original = SourcePicture(image, get_type(picture), extractor.longest_side, extractor.sought)
     values: Values = {}
     for number, own in group_by(names, lambda name: name[0]).items():
         features = extractor.extract_from_views(original.make_views(augmentations[number]), [name for _, name in own])

@@ -10,7 +10,7 @@ import numpy as np
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
-from leafid.features.non_leaves import ALL_KINDS, KINDS
+from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
 from leafid.grouping import group_by
 from leafid.learning.rejection import Examples, compute_evidence, fit_rejection
 from leafid.learning.rows import make_array
@@ -99,7 +99,7 @@ def learn_to_reject(
     kinds: list[str] = []
     vectors = examples.leaves.rows
     rows = make_array(N_NON_LEAVES[identifier.type], vectors.shape[1], np.float16, loader.folder)
-    for kind, features in load_non_leaves(identifier, pictures, loader, len(rows), KINDS):
+    for kind, features in load_non_leaves(identifier, pictures, loader, len(rows), TRAINING_KINDS):
         rows[len(kinds)] = identifier.join_vectors([features])
         kinds.append(kind)
     if not kinds or not len(vectors):

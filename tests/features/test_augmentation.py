@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from leafid.features import augmentation as module
-from leafid.features.augmentation import Augmentation, Original, jitter_picture
+from leafid.features.augmentation import Augmentation, SourcePicture, jitter_picture
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
 
@@ -112,5 +112,5 @@ def test_some_jittered_pictures_are_less_sharp(monkeypatch):
 
 @pytest.mark.parametrize(("longest_side", "side"), [(400, 400), (640, 640), (800, 640), (2000, 640)])
 def test_composited_photos_have_at_most_640_pixels(leaf_on_white, longest_side, side):
-    views = Original(leaf_on_white, SCAN, longest_side).make_views(Augmentation("composite", 1))
+    views = SourcePicture(leaf_on_white, SCAN, longest_side).make_views(Augmentation("composite", 1))
     assert max(views.image.shape[:2]) == side

@@ -105,7 +105,7 @@ def test_photos_of_dark_and_of_light_leaves_are_equally_bright(leaf_on_white, br
 
 def test_most_backgrounds_have_the_colour_of_the_leaf(leaf_on_white, monkeypatch):
     """Without other leaves, the corners show the background."""
-    monkeypatch.setattr(module, "_N_OTHERS", {"branch": (0, 1), "leaf": (0, 1)})
+    monkeypatch.setattr(module, "_N_FURTHER", {"branch": (0, 1), "leaf": (0, 1)})
     monkeypatch.setattr(module, "_N_BACKGROUND", (0, 1))
     image = np.where(leaf_on_white.min(axis=2, keepdims=True) > 200, 255, np.array([20, 160, 60])).astype(np.uint8)
     leaf = segment(image, SCAN)

@@ -7,7 +7,7 @@ from leafid.descriptors.encoding import BagOfWordsEncoder, FisherEncoder
 from leafid.descriptors.local import LocalFeatures
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features import extractor as extractor_module
-from leafid.features.augmentation import Augmentation, Original
+from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.compositing import composite_photo
 from leafid.features.extractor import FeatureExtractor, make_views
 from leafid.features.recipe import Expert
@@ -127,7 +127,7 @@ def test_the_leaf_is_looked_for_where_an_expert_needs_it(leaf, monkeypatch):
 
 def test_features_of_a_composited_photo_are_those_of_a_photo(leaf):
     extractor = FeatureExtractor({"a": Expert(descriptor="measures", families=("hu", "geometry"))}, longest_side=200)
-    found = extractor.extract_from_views(Original(leaf, SCAN, 200).make_views(Augmentation("composite", 2)))
+    found = extractor.extract_from_views(SourcePicture(leaf, SCAN, 200).make_views(Augmentation("composite", 2)))
     photo = composite_photo(leaf, segment(leaf, SCAN), 2, 200)
     expected = extractor.extract(photo, AcquisitionType.PHOTO)
     np.testing.assert_array_equal(found.vectors["a"], expected.vectors["a"])

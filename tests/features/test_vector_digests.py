@@ -17,7 +17,7 @@ from leafid.descriptors import measure_families
 from leafid.descriptors.encoding import ENCODERS
 from leafid.descriptors.local import Grid, LocalFeatures
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
-from leafid.features.augmentation import Augmentation, Original
+from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.extractor import FeatureExtractor, PictureViews
 from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.bundled import find_bundled_model
@@ -121,7 +121,7 @@ def test_bundled_model(fixed_pictures, check_digests):
 
 def test_augmentations(fixed_pictures, check_digests):
     """Of the drawn picture alone: what is drawn at random depends on every bit of a picture that is decoded."""
-    original = Original(*fixed_pictures["drawn"], longest_side=400)
+    original = SourcePicture(*fixed_pictures["drawn"], longest_side=400)
     vectors = {}
     for kind, number in itertools.product(("jitter", "composite"), range(1, 5)):
         augmented = original.make_views(Augmentation(kind, number)).image
