@@ -13,7 +13,7 @@ from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local import LocalFeatures, concatenate_features
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
-from leafid.features.extractor import FEATURE_VERSION, Sought, extract_local_features, find_sought, make_views
+from leafid.features.extractor import Sought, extract_local_features, find_sought, make_views, name_versions
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Expert, Recipe
 from leafid.grouping import group_by
@@ -101,7 +101,7 @@ def _learn_from(
 
 
 def _make_key(pictures: Sequence[Picture], expert: Expert, view: str, loader: FeatureLoader, seed: int) -> bytes:
-    settings = f"codebook 3|{FEATURE_VERSION}|{view}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
+    settings = f"codebook 3|{name_versions()}|{view}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
     contents = [f"{picture.type} {loader.hash_picture(picture)}" for picture in pictures]
     return hashlib.sha256("|".join([settings, *contents]).encode()).digest()
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from leafid.errors import InstallationError, LeafidError, UsageError, naming_large_picture, naming_what_to_install
 from leafid.features.augmentation import Augmentation, SourcePicture
-from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features
+from leafid.features.extractor import FeatureExtractor, Features, name_versions
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.parallel.mapping import check_jobs, ordered_map
@@ -155,7 +155,7 @@ class FeatureLoader:
         ``measure(image, picture)``, of the picture reduced to `longest_side` pixels, gives an array of numbers, and is
         picklable. The `key` stands for it in the cache, and changes with it.
         """
-        source = _Source({key: f"{key}|{FEATURE_VERSION}"}, longest_side, partial(_compute_measures, measure))
+        source = _Source({key: f"{key}|{name_versions()}"}, longest_side, partial(_compute_measures, measure))
         with closing(self._stream_values(pictures, source)) as stream:
             values_of_pictures = self.show_progress(stream, len(pictures), what)
             return [None if values is None else values[key].astype(np.float32) for values in values_of_pictures]

@@ -158,6 +158,19 @@ def test_type_features_are_cached(pictures, store, monkeypatch):
     np.testing.assert_array_equal(first, FeatureLoader(store).load_type_features(pictures))
 
 
+def test_another_version_of_opencv_computes_anew(pictures, store, computed, monkeypatch):
+    """But for the last of its three numbers, which are bug fixes."""
+    types = []
+    monkeypatch.setattr(module, "measure_type_features", lambda image, picture: types.append(picture) or np.zeros(27))
+    counts = []
+    for version in ("4.11.0", "4.11.1", "4.12.0", "5.0.0", "5.0.0-dev", "4.11.0"):
+        monkeypatch.setattr(cv2, "__version__", version)
+        FeatureLoader(store).load(pictures[:1], SHAPE)
+        FeatureLoader(store).load_type_features(pictures[:1])
+        counts.append((len(computed), len(types)))
+    assert counts == [(1, 1), (1, 1), (2, 2), (3, 3), (3, 3), (3, 3)]
+
+
 def test_values_are_rounded_to_half_precision(pictures, store):
     values = np.array([0.1, -1e9, 1e-7, 70000.0, 2049.0])
     wanted = np.array([0.1, -65504, 1e-7, 65504, 2048]).astype(np.float16).astype(np.float32)
