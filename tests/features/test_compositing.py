@@ -30,10 +30,10 @@ def make_segmentation(mask):
 def test_a_composited_photo_is_four_to_three_and_always_the_same(picture, number, side):
     image, mask = picture
     before = image.copy()
-    found = composite_photo(image, make_segmentation(mask), number, side)
-    assert found.dtype == np.uint8
-    assert found.shape == image.shape if not mask.any() else sorted(found.shape) == [3, round(side * 0.75), side]
-    np.testing.assert_array_equal(composite_photo(image.copy(), make_segmentation(mask), number, side), found)
+    photo = composite_photo(image, make_segmentation(mask), number, side)
+    assert photo.dtype == np.uint8
+    assert photo.shape == image.shape if not mask.any() else sorted(photo.shape) == [3, round(side * 0.75), side]
+    np.testing.assert_array_equal(composite_photo(image.copy(), make_segmentation(mask), number, side), photo)
     np.testing.assert_array_equal(image, before)
 
 
@@ -46,9 +46,9 @@ def test_without_a_leaf_the_picture_stays_as_it_is(leaf_on_white):
 
 def test_numbers_and_pictures_have_photos_of_their_own(leaf_on_white):
     leaf = segment(leaf_on_white, SCAN)
-    found = [composite_photo(leaf_on_white, leaf, number, 200) for number in (1, 2, 3, 4)]
-    found.append(composite_photo(255 - leaf_on_white, leaf, 1, 200))
-    assert len({image.tobytes() for image in found}) == 5
+    photos = [composite_photo(leaf_on_white, leaf, number, 200) for number in (1, 2, 3, 4)]
+    photos.append(composite_photo(255 - leaf_on_white, leaf, 1, 200))
+    assert len({image.tobytes() for image in photos}) == 5
 
 
 @pytest.mark.parametrize("number", BRANCHES + LEAVES)

@@ -85,8 +85,8 @@ def test_a_damaged_value_counts_as_missing(tmp_path):
     file.write_bytes(content.replace(bytes([7]) * 1000, bytes([7]) * 999 + b"?"))
     del items[(7).to_bytes(32, "big")]
     damaged = {key for key, value in items.items() if value[:1] == bytes([7])}
-    found = FeatureCache(tmp_path).get([*items, (7).to_bytes(32, "big")])
-    assert found == {key: value for key, value in items.items() if key not in damaged}
+    stored = FeatureCache(tmp_path).get([*items, (7).to_bytes(32, "big")])
+    assert stored == {key: value for key, value in items.items() if key not in damaged}
 
 
 WRITER = """
@@ -150,10 +150,10 @@ def test_a_full_disk_costs_the_cache_and_not_the_work(store, caplog):
 @pytest.fixture(params=["IMMEDIATE", "EXCLUSIVE"])
 def held(request, tmp_path):
     """A connection that has a database which is no store yet locked, as another process that is making it one."""
-    other = sqlite3.connect(tmp_path / FILE, isolation_level=None, check_same_thread=False)
-    other.execute(f"BEGIN {request.param}")
-    yield other
-    other.close()
+    connection = sqlite3.connect(tmp_path / FILE, isolation_level=None, check_same_thread=False)
+    connection.execute(f"BEGIN {request.param}")
+    yield connection
+    connection.close()
 
 
 def test_another_that_makes_the_store_is_waited_for(held, tmp_path):

@@ -184,7 +184,7 @@ def test_shipped_recipes_are_valid_and_survive_json(name, type_):
 
 def test_the_bundled_model_was_trained_with_the_default_recipe():
     types = Model.read(find_bundled_model()).types
-    assert {type_: own.identifier.recipe for type_, own in types.items()} == {
+    assert {type_: type_model.identifier.recipe for type_, type_model in types.items()} == {
         type_: load_recipe("default", type_) for type_ in AcquisitionType
     }
 
@@ -263,6 +263,6 @@ def test_types_to_train(tmp_path):
 def test_types_of_one_recipe_are_grouped():
     recipes = {type_: load_recipe("default", type_) for type_ in (SCAN, PHOTO, SHEET)}
     assert group_by_training(recipes) == [[SCAN, SHEET], [PHOTO]]
-    other = {SCAN: recipes[SCAN], SHEET: structs.replace(recipes[SHEET], jittered=0)}
-    assert group_by_training(other) == [[SCAN], [SHEET]]
+    changed = {SCAN: recipes[SCAN], SHEET: structs.replace(recipes[SHEET], jittered=0)}
+    assert group_by_training(changed) == [[SCAN], [SHEET]]
     assert group_by_training({}) == []

@@ -49,16 +49,16 @@ def start(words: Sequence[object], mark: str, folder: Path, **more: str):
 def find_processes(mark: str) -> list[int]:
     """List the processes that were started under a mark, and their descendants; zombies left out."""
     wanted = f"{_MARK}={mark}".encode()
-    found = []
+    ids = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
             if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
+                ids.append(int(entry.name))
         except OSError:  # it has ended, or belongs to another user
             continue
-    return found
+    return ids
 
 
 def wait_until_ended(mark: str, patience: float = 30.0) -> bool:
@@ -180,7 +180,7 @@ def test_an_interruption_by_an_import_is_one_line(condition, drawn, tmp_path):
 @pytest.mark.parametrize("mebibytes", [150, 400, 470])
 def test_no_room_in_memory_is_one_line(mebibytes, drawn, tmp_path):
     """At the lower limits no library can be loaded, at the higher ones it ends the process or interrupts it."""
-    found = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-m", "leafid", "predict", drawn / "Test", "--no-cache", "--jobs", "1"],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -188,10 +188,10 @@ def test_no_room_in_memory_is_one_line(mebibytes, drawn, tmp_path):
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20)),
     )
-    assert found.returncode in {0, 1}
-    if found.returncode:
-        assert all("out of memory" in line or "not be read" in line for line in list_messages(found.stderr))
-    assert mebibytes > 450 or found.stderr.startswith("leafid: error: out of memory while the program starts")
+    assert ended.returncode in {0, 1}
+    if ended.returncode:
+        assert all("out of memory" in line or "not be read" in line for line in list_messages(ended.stderr))
+    assert mebibytes > 450 or ended.stderr.startswith("leafid: error: out of memory while the program starts")
 
 
 @pytest.mark.parametrize("n_processes", [2, 3, 4])
@@ -222,10 +222,10 @@ def test_no_room_for_the_store(drawn, drawn_model, drawn_cache, tmp_path, cli):
     words = ["predict", drawn, "--model", drawn_model, "--jobs", 1]
     assert cli(*words, "--output", tmp_path / "wanted", "--cache", drawn_cache).status == 0
     # Not even room for an empty database.
-    found = limited([*words, "--output", tmp_path / "run", "--cache", tmp_path / "cache"], 10_000)
-    assert found.returncode == 0, found.stderr
+    ended = limited([*words, "--output", tmp_path / "run", "--cache", tmp_path / "cache"], 10_000)
+    assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "run").read_bytes() == (tmp_path / "wanted").read_bytes()
-    assert found.stderr.count("nothing is cached") == 1
+    assert ended.stderr.count("nothing is cached") == 1
     # The store that is left is sound.
     assert cli(*words, "--output", tmp_path / "again", "--cache", tmp_path / "cache").err.count("warning") == 0
     assert (tmp_path / "again").read_bytes() == (tmp_path / "wanted").read_bytes()
@@ -237,9 +237,9 @@ def test_no_room_for_the_output(words, drawn_model, drawn_cache, tmp_path):
     # Room for the store, which needs no more than it has, but not for the model.
     most_bytes = drawn_model.stat().st_size - 1
     assert most_bytes > 2**15
-    found = limited([*words, "--jobs", 1], most_bytes, stdout=subprocess.PIPE)
-    assert found.returncode == 1
-    (error,) = (line for line in list_messages(found.stderr) if not line.startswith("leafid: warning: "))
+    ended = limited([*words, "--jobs", 1], most_bytes, stdout=subprocess.PIPE)
+    assert ended.returncode == 1
+    (error,) = (line for line in list_messages(ended.stderr) if not line.startswith("leafid: warning: "))
     assert error == f"leafid: error: {tmp_path}/model: can't be written: File too large"
     assert (tmp_path / "model").read_text() == "an older model"
     assert list_leftovers(tmp_path) == []

@@ -63,20 +63,20 @@ def test_a_script_without_a_guard_is_one_error_that_shows_it(work, place, drawn,
     given = {"model": str(drawn_model), "pictures": str(drawn), "recipe": str(small_recipe)}
     text = "\n".join([*lines, WORKS[work]]).format(**given)
     (tmp_path / "script.py").write_text(text)
-    found = run_script([tmp_path / "script.py"]) if place == "file" else run_script(["-"], input=text)
-    assert found.returncode == 1
-    assert found.stderr.count("Traceback") == 1
-    *_, last = found.stderr.splitlines()
+    ended = run_script([tmp_path / "script.py"]) if place == "file" else run_script(["-"], input=text)
+    assert ended.returncode == 1
+    assert ended.stderr.count("Traceback") == 1
+    *_, last = ended.stderr.splitlines()
     assert last.startswith("leafid.errors.LeafidError: the worker processes could not start: ")
     assert 'if __name__ == "__main__":' in last
-    assert found.stdout == ""
+    assert ended.stdout == ""
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_workers_belong_to_the_process_that_started_them(tmp_path):
     (tmp_path / "script.py").write_text(FORKING)
-    found = run_script([tmp_path / "script.py"])
+    ended = run_script([tmp_path / "script.py"])
     lines = ["before True", "fork True", "ended with 0", "fork True", "ended with 0", "process True", "after True"]
-    assert found.stdout.splitlines() == lines
+    assert ended.stdout.splitlines() == lines
     # Of a child that is to end the workers of its parent.
-    assert "AssertionError" not in found.stderr
+    assert "AssertionError" not in ended.stderr
