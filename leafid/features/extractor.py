@@ -49,13 +49,13 @@ class FeatureExtractor:
 
     @property
     def sought(self) -> Sought:
-        """What is searched for in pictures; of those in which nothing is, all counts as leaf, with confidence 1."""
+        """What is searched for in pictures; where it is nothing, the whole picture is leaf, with confidence 1."""
         return find_sought(self.experts.values())
 
     def make_feature_key(self, name: str, augmentation: str = "") -> str:
         """Hash everything that decides an expert's vector of a picture, and the confidence that comes with it.
 
-        Of an augmented picture, it has the key of the augmentation.
+        The key of an augmented picture contains that of the augmentation.
         """
         words = [name_versions(), self.longest_side, self.experts[name].make_feature_key()]
         if self.sought != "petiole":

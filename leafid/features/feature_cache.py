@@ -112,7 +112,7 @@ def remove_cache(folder: Path) -> None:
     file = locate_database(folder)
     try:
         file.unlink()
-        # What a killed process leaves beside it.
+        # A killed process leaves this file beside it.
         file.with_name(f"{file.name}-journal").unlink(missing_ok=True)
     except OSError as error:
         raise LeafidError(f"{file}: the feature cache can't be removed: {error}") from error

@@ -27,12 +27,12 @@ T = TypeVar("T")
 Progress = Callable[[Iterable[T], int, str], Iterator[T]]
 #: Values of a picture, each with one axis, by the key of a measure, or an augmentation's number and an expert's name.
 Values = dict[Any, np.ndarray]
-#: What is extracted features of: None for the picture itself.
+#: Augmentations whose features are extracted; None stands for the picture itself.
 Augmentations = Sequence[Augmentation | None]
 _log = logging.getLogger(__name__)
 
-# Number of pictures that are looked up together, whose cached values are in memory at once, and that workers may be
-# ahead of the consumer; and of values that are computed between two commits.
+# Number of pictures that are looked up together: their cached values are in memory at once, and workers may be as far
+# ahead of the consumer. And the number of values that are computed between two commits.
 _LOOKED_UP_AT_ONCE = 128
 _COMMIT_EVERY = 64
 # Maximum number of file hashes that a loader keeps for later passes over the same pictures.
@@ -78,12 +78,12 @@ class _Problem(NamedTuple):
 class FeatureLoader:
     """Loads features; a command has one, and copies of it for its steps."""
 
-    #: None: everything is computed.
+    #: Without one, everything is computed.
     cache: FeatureCache | None = None
     #: Worker processes; the results don't depend on it.
     jobs: int = 1
     progress: Progress = pass_through
-    #: What the work is for at present, the start of the caption: ``2/3 photo``.
+    #: The step of the work that is being done, with which captions start: ``2/3 photo``.
     step: str = ""
     #: Pictures that could not be read so far, with the message.
     unreadable: dict[Path, str] = field(default_factory=dict)
@@ -121,9 +121,9 @@ class FeatureLoader:
     def stream_augmented(
         self, pictures: Sequence[Picture], extractor: FeatureExtractor, augmentations: Augmentations
     ) -> Generator[list[Features] | None, None, None]:
-        """Yield the features of augmented pictures, for each picture one after the other; else like `stream`.
+        """Yield for each picture the features of its augmentations, in their order, as `stream` yields its own.
 
-        A picture is read, and its leaf found, once for all of them.
+        A picture is read, and its leaf searched for, once for all of them.
         """
         keys = {
             (number, name): extractor.make_feature_key(name, augmentation.make_feature_key() if augmentation else "")
@@ -133,10 +133,8 @@ class FeatureLoader:
         source = _Source(keys, extractor.longest_side, partial(_extract_features, extractor, augmentations))
         with closing(self._stream_values(pictures, source)) as stream:
             for values in self.show_progress(stream, len(pictures), "describe"):
-                if values is None:
-                    yield None
-                else:
-                    yield [_read_features(values, number, extractor.experts) for number in range(len(augmentations))]
+                numbers = range(len(augmentations))
+                yield None if values is None else [_read_features(values, n, extractor.experts) for n in numbers]
 
     def load_type_features(self, pictures: Sequence[Picture]) -> list[np.ndarray | None]:
         """Load the features of `measure_type_features`; None for a picture that can't be read."""

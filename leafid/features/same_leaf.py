@@ -1,4 +1,4 @@
-"""Finds pictures of the same leaf: of one scanned twice, or saved at another size."""
+"""Finds pictures of the same leaf, which was scanned twice, or whose picture was saved at another size."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations

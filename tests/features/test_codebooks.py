@@ -61,12 +61,12 @@ def test_a_codebook_of_some_types(pictures, store):
     only = structs.replace(
         RECIPE, experts={"local": structs.replace(LOCAL, codebook_types=(AcquisitionType.SCAN_LIKE,))}
     )
-    # Where there is no such picture, all serve.
+    # Where there is no such picture, the encoder is learned from all.
     assert codebook(FeatureLoader(store), pictures[:3], recipe=only) == codebook(FeatureLoader(store), pictures[:3])
 
 
 def grey(pictures):
-    """Take the colour out of pictures, as photos."""
+    """Take the colour out of pictures, and call them photos."""
     for picture in pictures:
         cv2.imwrite(str(picture.file), cv2.imread(str(picture.file), cv2.IMREAD_GRAYSCALE))
     return [replace(picture, type=AcquisitionType.PHOTO) for picture in pictures]
@@ -74,7 +74,7 @@ def grey(pictures):
 
 @pytest.mark.parametrize("encoder", ["fisher", "words"])
 def test_an_expert_that_sees_nothing_costs_no_other(pictures, caplog, encoder):
-    """Of grey pictures there are no hues that meet."""
+    """In grey pictures no hues meet."""
     chroma = Expert(descriptor="dense-chroma-sift", view="picture", modes=8, components=4, encoder=encoder)
     photo = (AcquisitionType.PHOTO,)
     recipe = structs.replace(RECIPE, types=photo, training_types=photo, experts={"local": LOCAL, "chroma": chroma})

@@ -98,7 +98,7 @@ def test_photos_of_dark_and_of_light_leaves_are_equally_bright(leaf_on_white, br
         np.percentile(cv2.cvtColor(composite_photo(dimmed, leaf, number, 400), cv2.COLOR_BGR2GRAY), 97)
         for number in BRANCHES + LEAVES
     ]
-    # 150 to 255; the percentile is of a sixteenth of the pixels.
+    # Light parts get a level of 150 to 255; the percentile is of a sixteenth of the pixels.
     assert min(lightest) > 140
     assert 170 < np.mean(lightest) < 240
 

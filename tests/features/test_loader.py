@@ -21,7 +21,7 @@ SHAPE = FeatureExtractor({"shape": Expert(descriptor="measures", families=("geom
 
 @pytest.fixture
 def computed(monkeypatch):
-    """What is really computed in this process: for each picture, the names of the experts."""
+    """The names of the experts whose vectors are really computed in this process, for each picture."""
     calls = []
     extract = FeatureExtractor.extract_from_views
 
@@ -100,7 +100,7 @@ def test_unreadable_pictures_do_not_stop_the_others(pictures, store, caplog):
     assert [features is None for features in loaded] == [True, False, True, False, True]
     assert set(loader.unreadable) == {pictures[0].file, pictures[2].file, gone.file}
     for file in loader.unreadable:
-        # Logged once, although it is loaded again.
+        # The message is logged once, although the picture is loaded again.
         loader.load([replace(pictures[0], file=file)], SHAPE)
         assert caplog.text.count(f"{file}: ") == 1
 
@@ -159,7 +159,7 @@ def test_type_features_are_cached(pictures, store, monkeypatch):
 
 
 def test_another_version_of_opencv_computes_anew(pictures, store, computed, monkeypatch):
-    """But for the last of its three numbers, which are bug fixes."""
+    """The last of its three numbers makes no difference, as it counts bug fixes."""
     types = []
     monkeypatch.setattr(module, "measure_type_features", lambda image, picture: types.append(picture) or np.zeros(27))
     counts = []
@@ -192,7 +192,7 @@ def test_streaming_continues_where_a_caller_stopped(pictures, store, computed):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_cached_and_new_pictures_in_any_order(pictures, store, monkeypatch, jobs):
-    """Also where they are looked up, and computed, in several parts."""
+    """The order also holds where they are looked up, and computed, in several parts."""
     wanted = vectors(FeatureLoader().load(pictures, SHAPE))
     FeatureLoader(store).load([pictures[1], pictures[3]], SHAPE)
     monkeypatch.setattr(module, "_LOOKED_UP_AT_ONCE", 2)

@@ -140,11 +140,11 @@ def test_an_interrupted_description_leaves_no_process(group, drawn, tmp_path):
     output, many = tmp_path / "table.csv", tmp_path / "many"
     many.mkdir()
     picture = next(drawn.rglob("*.jpg"))
-    # Far more than are described before the signal comes, however busy the machine is.
+    # These are far more than are described before the signal comes, however busy the machine is.
     for number in range(3000):
         os.link(picture, many / f"{number}.jpg")
     process = start(["describe", many, "--assume-type", "scan", "--output", output, "--jobs", 2], mark, tmp_path)
-    # The main process, two workers, and what multiprocessing keeps beside them.
+    # There are the main process, two workers, and what multiprocessing keeps beside them.
     wait_for(lambda: len(find_processes(mark)) >= 4)
     if group:
         os.killpg(process.pid, signal.SIGINT)
@@ -221,7 +221,7 @@ def limited(words, most_bytes, **options):
 def test_no_room_for_the_store(drawn, drawn_model, drawn_cache, tmp_path, cli):
     words = ["predict", drawn, "--model", drawn_model, "--jobs", 1]
     assert cli(*words, "--output", tmp_path / "wanted", "--cache", drawn_cache).status == 0
-    # Not even room for an empty database.
+    # There is not even room for an empty database.
     ended = limited([*words, "--output", tmp_path / "run", "--cache", tmp_path / "cache"], 10_000)
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "run").read_bytes() == (tmp_path / "wanted").read_bytes()
@@ -234,7 +234,7 @@ def test_no_room_for_the_store(drawn, drawn_model, drawn_cache, tmp_path, cli):
 def test_no_room_for_the_output(words, drawn_model, drawn_cache, tmp_path):
     (tmp_path / "model").write_text("an older model")
     words[words.index("--cache") + 1] = drawn_cache
-    # Room for the store, which needs no more than it has, but not for the model.
+    # There is room for the store, which needs no more than it has, but not for the model.
     most_bytes = drawn_model.stat().st_size - 1
     assert most_bytes > 2**15
     ended = limited([*words, "--jobs", 1], most_bytes, stdout=subprocess.PIPE)

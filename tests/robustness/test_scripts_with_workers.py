@@ -78,5 +78,5 @@ def test_workers_belong_to_the_process_that_started_them(tmp_path):
     ended = run_script([tmp_path / "script.py"])
     lines = ["before True", "fork True", "ended with 0", "fork True", "ended with 0", "process True", "after True"]
     assert ended.stdout.splitlines() == lines
-    # Of a child that is to end the workers of its parent.
+    # It would come from a child that is to end the workers of its parent.
     assert "AssertionError" not in ended.stderr
