@@ -82,7 +82,7 @@ def check_types(data: Any, type_: type[T], source: object, decode: Callable[[typ
         raise LeafidError(f"{source}: {_describe_error(str(error), data, attempt)}") from None
 
 
-def _describe_error(error: str, data: Any, attempt: Callable[[Any], Any]) -> str:
+def _describe_error(error: str, data: Any, attempt: partial[Any]) -> str:
     """Describe an error of msgspec: the place in the data, what was expected there, and what was found."""
     parts = _ERROR.fullmatch(error)
     message, place = parts.groups() if parts else (error, None)
@@ -99,8 +99,10 @@ def _describe_error(error: str, data: Any, attempt: Callable[[Any], Any]) -> str
             value = value[key]
     if missing := re.fullmatch(r"Object missing required field `(.*)`", message):
         return f"{path}.{missing[1]}: expected a value, found nothing".removeprefix(".")
-    message = re.sub(r"Object contains unknown field `(.*)`", r"unknown key '\1'", message, flags=re.DOTALL)
-    message = re.sub("Invalid enum value.*", "Expected one of the documented values", message, flags=re.DOTALL)
+    if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", message, re.DOTALL):
+        message = f"unknown key '{unknown[1]}'; expected {_list_allowed(attempt.keywords['type'], path)}"
+    if message.startswith("Invalid enum value"):
+        message = f"Expected {_list_allowed(attempt.keywords['type'], path)}"
     message = message.replace("Number out of range", "Expected `float`")
     if message.startswith("Expected"):
         expected = re.sub(r"`(\w+)", lambda word: _WORDS.get(word[1], word[1]), message.partition(", got")[0])
@@ -119,3 +121,19 @@ def _find_entry(table: dict[str, Any], whole: Any, error: str, attempt: Callable
             if str(entry_error) == error:
                 return name
     raise LookupError
+
+
+def _list_allowed(kind: Any, path: str) -> str:
+    """List the keys, or else the values, that a type allows at a path in the data."""
+    node: Any = msgspec.inspect.type_info(kind)
+    for key in re.findall(r"[^.\[\]]+", path):
+        for part in getattr(node, "types", (node,)):  # of a union; None has no keys
+            fields = {field.encode_name: field.type for field in getattr(part, "fields", ())}
+            node = fields.get(key) or getattr(part, "value_type", getattr(part, "item_type", node))
+    allowed: list[object] = []
+    for part in getattr(node, "types", (node,)):
+        part = getattr(part, "key_type", part)
+        names = [field.encode_name for field in getattr(part, "fields", ())]
+        allowed += names or getattr(part, "values", None) or [member.value for member in getattr(part, "cls", ())]
+    *first, last = map(str, allowed or ["one of the documented values"])
+    return f"{', '.join(first)} or {last}" if first else last

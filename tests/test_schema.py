@@ -64,14 +64,17 @@ def test_data_become_objects_with_defaults() -> None:
         ({"others": [LEAF | {"width": float("nan")}]}, "twig: expected finite numbers and text of Unicode characters"),
         (
             {"others": [LEAF | {"margin": "lobed"}]},
-            "twig: others[0].margin: expected one of the documented values, found 'lobed'",
+            "twig: others[0].margin: expected entire or toothed, found 'lobed'",
         ),
         (
             {"others": [LEAF | {"colours": ["red", "blue"]}]},
-            "twig: others[0].colours[1]: expected one of the documented values, found 'blue'",
+            "twig: others[0].colours[1]: expected red or green, found 'blue'",
         ),
-        ({"others": [LEAF | {"lobe": 3}]}, "twig: others[0]: unknown key 'lobe'"),
-        ({"bud": LEAF | {"feature_map": "chi2"}}, "twig: bud: unknown key 'feature_map'"),
+        (
+            {"others": [LEAF | {"lobe": 3}]},
+            "twig: others[0]: unknown key 'lobe'; expected kind, lobes, width, margin, colours or map",
+        ),
+        ({"bud": LEAF | {"feature_map": "chi2"}}, "twig: bud: unknown key 'feature_map'; expected kind, lobes, "),
         ({"bud": LEAF | {"map": []}}, "twig: bud.map: expected text, found []"),
         ({"bud": {"kind": "needle"}}, "twig: bud: expected a leaf, found a needle"),
         ({"box": [1]}, "twig: box: expected a list of length 2, found [1]"),

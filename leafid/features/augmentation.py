@@ -7,8 +7,10 @@ from typing import Literal
 
 import cv2
 import numpy as np
+from numpy.random import Generator
 
 from leafid.features.compositing import composite_photo
+from leafid.features.drawing import point_to, project, relight
 from leafid.features.extractor import PictureViews, SegmentationTarget, cover_whole, make_views, segment_as_type
 from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
@@ -37,24 +39,22 @@ class Augmentation:
         return f"{self.kind} {self.number}{version}"
 
 
+@dataclass(eq=False)
 class SourcePicture:
-    """A picture that others are made from: it is read, and its leaf found, once for all of them.
+    """A picture that others are made from: it is read, and its leaf searched for, once for all of them.
 
     Composited photos have `longest_side` pixels on their longer side, at most 640. `sought` is what the views show.
     """
 
-    def __init__(
-        self, image: Image, acquisition_type: AcquisitionType, longest_side: int, sought: SegmentationTarget = "petiole"
-    ) -> None:
-        self._image = image
-        self._type = acquisition_type
-        self._longest_side = min(longest_side, _MAX_COMPOSITED_SIDE)
-        self._sought: SegmentationTarget = sought
+    image: Image
+    acquisition_type: AcquisitionType
+    longest_side: int
+    sought: SegmentationTarget = "petiole"
 
     @cached_property
     def _leaf(self) -> Segmentation:
         # What is made from a picture is made from its leaf, even where the views don't show it.
-        return segment_as_type(self._image, self._type, "petiole" if self._sought == "petiole" else "leaf")
+        return segment_as_type(self.image, self.acquisition_type, "petiole" if self.sought == "petiole" else "leaf")
 
     def make_views(self, augmentation: Augmentation | None) -> PictureViews:
         """Make the views of an augmented picture, or of the picture itself.
@@ -63,17 +63,18 @@ class SourcePicture:
         leaf that is not found but known, classifiers would not learn how segmentation varies.
         """
         if augmentation is None:
-            leaf = cover_whole(self._image, 1.0) if self._sought == "nothing" else self._leaf
-            return PictureViews(self._image, leaf)
-        image, acquisition_type = self._image, self._type
+            leaf = cover_whole(self.image, 1.0) if self.sought == "nothing" else self._leaf
+            return PictureViews(self.image, leaf)
+        image, acquisition_type = self.image, self.acquisition_type
         if augmentation.kind == "jitter":
             image = jitter_picture(image, augmentation.number, acquisition_type)
         elif augmentation.kind == "composite":
-            image = composite_photo(image, self._leaf, augmentation.number, self._longest_side)
+            side = min(self.longest_side, _MAX_COMPOSITED_SIDE)
+            image = composite_photo(image, self._leaf, augmentation.number, side)
             acquisition_type = AcquisitionType.PHOTO
         else:
             image = draw_non_leaf(image, self._leaf.mask, augmentation.number)
-        return make_views(image, acquisition_type, self._sought)
+        return make_views(image, acquisition_type, self.sought)
 
 
 def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType) -> Image:
@@ -90,39 +91,27 @@ def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType)
        document analysis", ICDAR 2003, section 2, doi:10.1109/ICDAR.2003.1227801
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
-    small = _relight(image, random)
     rows, cols = image.shape[:2]
-    fill = acquisition_type is AcquisitionType.PHOTO
+    reduction = random.uniform(*_REDUCTION)
+    size = max(1, round(cols * reduction)), max(1, round(rows * reduction))
+    values = (np.arange(256) / 255) ** random.uniform(*_GAMMA) * random.uniform(*_BRIGHTNESS) * 255
+    reduced = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+    small = relight(reduced, np.round(values).astype(np.uint8), _LIGHT_SLOPE, random, np.float64)
     # From the centres of the reduced picture's pixels to positions in the picture.
-    scale = cols / small.shape[1], rows / small.shape[0]
+    scale = cols / size[0], rows / size[1]
     enlarge = np.array([[scale[0], 0, (scale[0] - 1) / 2], [0, scale[1], (scale[1] - 1) / 2], [0, 0, 1]])
+    fill = acquisition_type is AcquisitionType.PHOTO
     border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
     matrix = _choose_tilt(rows, cols, random, fill=fill) @ enlarge
     return cv2.warpPerspective(small, matrix, (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border)
 
 
-def _choose_tilt(rows: int, cols: int, random: np.random.Generator, *, fill: bool) -> np.ndarray:
+def _choose_tilt(rows: int, cols: int, random: Generator, *, fill: bool) -> np.ndarray:
     """Choose a matrix, float64 (3, 3), from the positions of a picture to those of the tilted one."""
-    width, direction = random.uniform(_MIN_WIDTH, 1), random.uniform(0, np.pi)
-    axis = np.array([np.cos(direction), np.sin(direction)])
+    width, axis = random.uniform(_MIN_WIDTH, 1), point_to(random.uniform(0, np.pi))
     narrowing = np.eye(2) - (1 - width) * np.outer(axis, axis)
     if fill:
         narrowing /= width
     tilt = random.uniform(-_PERSPECTIVE, _PERSPECTIVE, 2) / (max(rows, cols) / 2)
-    # Around the middle: the leaf is narrowed, then each point is divided by its distance from the camera.
-    matrix = np.vstack([np.column_stack([narrowing, np.zeros(2)]), [*(tilt @ narrowing), 1]])
-    middle = np.array([[1, 0, (cols - 1) / 2], [0, 1, (rows - 1) / 2], [0, 0, 1]])
-    return middle @ matrix @ np.linalg.inv(middle)
-
-
-def _relight(image: Image, random: np.random.Generator) -> Image:
-    """Reduce a picture and change its light."""
-    rows, cols = image.shape[:2]
-    reduction = random.uniform(*_REDUCTION)
-    values = (np.arange(256) / 255) ** random.uniform(*_GAMMA) * random.uniform(*_BRIGHTNESS) * 255
-    across, down = random.uniform(-_LIGHT_SLOPE, _LIGHT_SLOPE, 2)
-    size = max(1, round(cols * reduction)), max(1, round(rows * reduction))
-    small = cv2.LUT(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.round(values).astype(np.uint8))
-    light = 1 + across * np.linspace(-1, 1, size[0])[None] + down * np.linspace(-1, 1, size[1])[:, None]
-    # Values above 255 become white.
-    return cv2.multiply(small, cv2.merge([light.astype(np.float32)] * 3), dtype=cv2.CV_8U)
+    middle = np.array([cols - 1, rows - 1]) / 2
+    return project(narrowing, tilt @ narrowing, middle, middle)

@@ -14,11 +14,11 @@ from leafid.descriptors.local import LocalFeatures, concatenate_features
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
 from leafid.features.extractor import (
-    FEATURE_VERSION,
     SegmentationTarget,
     choose_target,
     extract_local_features,
     make_views,
+    name_versions,
 )
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Expert, Recipe
@@ -47,16 +47,13 @@ def learn_encoders(pictures: Sequence[Picture], recipe: Recipe, loader: FeatureL
     for types, names in group_by(local, lambda name: local[name].codebook_types).items():
         # An expert that names the types of its codebook shares it, and all its vectors, with other recipes. Where these
         # types show too few features, it learns from all.
-        own = [picture for picture in pictures if picture.type in types]
-        for candidates in (own, pictures) if 0 < len(own) < len(pictures) else (pictures,):
+        of_types = [picture for picture in pictures if picture.type in types]
+        for candidates in (of_types, pictures) if 0 < len(of_types) < len(pictures) else (pictures,):
             missing = {name: local[name] for name in names if name not in encoders}
             chosen = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
-            # Patches are sampled from the views that the recipe shows to all of its experts.
-            needs_leaf = any(expert.view != "picture" for expert in missing.values())
-            sought = choose_target(recipe.experts.values()) if needs_leaf else "nothing"
-            learned, found = _learn_from(chosen, missing, recipe.longest_side, sought, loader, seed)
+            learned, problems_now = _learn_from(chosen, missing, recipe, loader, seed)
             encoders |= learned
-            problems |= found
+            problems |= problems_now
     problems = {name: problem for name, problem in problems.items() if name not in encoders}
     if _UNREADABLE in problems.values() or (problems and len(problems) == len(recipe.experts)):
         raise LeafidError("; ".join(dict.fromkeys(problems.values())))
@@ -72,36 +69,34 @@ def sample_evenly(pictures: Sequence[Picture], n_pictures: int, seed: int) -> li
     shuffled = [pictures[index] for index in np.random.default_rng(seed).permutation(len(pictures))]
     by_species = group_by(shuffled, lambda picture: picture.species)
     rounds = zip_longest(*by_species.values())
-    return [picture for own in rounds for picture in own if picture is not None][:n_pictures]
+    return [picture for chosen in rounds for picture in chosen if picture is not None][:n_pictures]
 
 
 def _learn_from(
-    pictures: Sequence[Picture],
-    experts: Mapping[str, Expert],
-    longest_side: int,
-    sought: SegmentationTarget,
-    loader: FeatureLoader,
-    seed: int,
+    pictures: Sequence[Picture], experts: Mapping[str, Expert], recipe: Recipe, loader: FeatureLoader, seed: int
 ) -> tuple[dict[str, Encoder], dict[str, str]]:
     """Learn the encoders of some experts from all of the pictures, or tell what the problem was, by name."""
     encoders = {name: expert.make_encoder(seed) for name, expert in experts.items()}
-    # Patches of the whole picture don't change with what is sought.
-    view = f"{longest_side} with petiole" if sought == "leaf" else f"{longest_side}"
-    keys = {name: _make_key(pictures, own, view, loader, seed) for name, own in experts.items() if loader.cache}
+    # Patches are sampled from the views that the recipe shows to all of its experts; those of the whole picture don't
+    # change with what is sought.
+    needs_leaf = any(expert.view != "picture" for expert in experts.values())
+    sought = choose_target(recipe.experts.values()) if needs_leaf else "nothing"
+    view = f"{recipe.longest_side} with petiole" if sought == "leaf" else f"{recipe.longest_side}"
+    keys = {name: _make_key(pictures, expert, view, loader, seed) for name, expert in experts.items() if loader.cache}
     cached = loader.cache.get(list(keys.values())) if loader.cache else {}
     learned = {name: encoders[name].set_state(load(cached[key])) for name, key in keys.items() if key in cached}
     missing = {name: expert for name, expert in experts.items() if name not in learned}
     if not missing:
         return learned, {}
-    sample = partial(_sample_picture, missing, longest_side, sought, seed)
+    sample = partial(_sample_picture, missing, recipe.longest_side, sought, seed)
     sampled = loader.show_progress(loader.map_pictures(sample, pictures), len(pictures), "codebooks")
-    readable = [own for own in sampled if own is not None]
+    readable = [features for features in sampled if features is not None]
     if not readable:
         return learned, dict.fromkeys(missing, _UNREADABLE)
     problems = {}
     for name in missing:
         try:
-            learned[name] = encoders[name].fit(concatenate_features([own.pop(name) for own in readable]))
+            learned[name] = encoders[name].fit(concatenate_features([features.pop(name) for features in readable]))
         except LeafidError as error:
             problems[name] = str(error)
         else:
@@ -112,7 +107,7 @@ def _learn_from(
 
 
 def _make_key(pictures: Sequence[Picture], expert: Expert, view: str, loader: FeatureLoader, seed: int) -> bytes:
-    settings = f"codebook 3|{FEATURE_VERSION}|{view}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
+    settings = f"codebook 3|{name_versions()}|{view}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
     contents = [f"{picture.type} {loader.hash_picture(picture)}" for picture in pictures]
     return hashlib.sha256("|".join([settings, *contents]).encode()).digest()
 

@@ -49,15 +49,15 @@ class FeatureExtractor:
 
     @property
     def sought(self) -> SegmentationTarget:
-        """What is searched for in pictures; of those in which nothing is, all counts as leaf, with confidence 1."""
+        """What is searched for in pictures; where it is nothing, the whole picture is leaf, with confidence 1."""
         return choose_target(self.experts.values())
 
     def make_feature_key(self, name: str, augmentation: str = "") -> str:
         """Hash everything that decides an expert's vector of a picture, and the confidence that comes with it.
 
-        Of an augmented picture, it has the key of the augmentation.
+        The key of an augmented picture contains that of the augmentation.
         """
-        words = [FEATURE_VERSION, self.longest_side, self.experts[name].make_feature_key()]
+        words = [name_versions(), self.longest_side, self.experts[name].make_feature_key()]
         if self.sought != "petiole":
             words.append("not segmented" if self.sought == "nothing" else "with petiole")
         if augmentation:
@@ -119,6 +119,11 @@ class PictureViews:
                 image = np.ascontiguousarray(cv2.cvtColor(image, cv2.COLOR_BGR2LAB)[:, :, 1:])
             self._pyramids[key] = Pyramid(image), region
         return self._pyramids[key]
+
+
+def name_versions() -> str:
+    """Name the versions that decide every vector: the code's and OpenCV's, as those of 4 and 5 differ by up to 1 %."""
+    return f"{FEATURE_VERSION}, OpenCV {'.'.join(cv2.__version__.split('.')[:2])}"
 
 
 def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures:

@@ -61,14 +61,14 @@ class FeatureCache:
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Read the values of at most 32,000 keys; missing and damaged ones are left out."""
-        found: dict[bytes, bytes] = {}
+        values: dict[bytes, bytes] = {}
         with self._tolerating_errors("read"):
             query = f"SELECT key, CAST(value AS BLOB) FROM vectors WHERE key IN ({','.join('?' * len(keys))})"
             for key, stored in self._connection.execute(query, keys):
                 value = stored[_CHECKSUM_SIZE:]
                 if stored == _add_checksum(value):
-                    found[key] = value
-        return found
+                    values[key] = value
+        return values
 
     def put(self, items: Iterable[tuple[bytes, bytes]]) -> None:
         """Store several values; all of them or none."""
@@ -112,7 +112,7 @@ def remove_cache(folder: Path) -> None:
     file = locate_database(folder)
     try:
         file.unlink()
-        # What a killed process leaves beside it.
+        # A killed process leaves this file beside it.
         file.with_name(f"{file.name}-journal").unlink(missing_ok=True)
     except OSError as error:
         raise LeafidError(f"{file}: the feature cache can't be removed: {error}") from error

@@ -20,10 +20,9 @@ from leafid.errors import (
     naming_what_to_install,
 )
 from leafid.features.augmentation import Augmentation, SourcePicture
-from leafid.features.extractor import FEATURE_VERSION, FeatureExtractor, Features
+from leafid.features.extractor import FeatureExtractor, Features, name_versions
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.type_features import TYPE_SIDE, measure_type_features
-from leafid.grouping import group_by
 from leafid.parallel.mapping import check_jobs, ordered_map
 from leafid.pictures import hash_picture_file
 from leafid.pictures.decoding import read_hashed_image
@@ -34,12 +33,12 @@ T = TypeVar("T")
 Progress = Callable[[Iterable[T], int, str], Iterator[T]]
 #: Values of a picture, each with one axis, by the key of a measure, or an augmentation's number and an expert's name.
 Values = dict[Any, np.ndarray]
-#: What is extracted features of: None for the picture itself.
+#: Augmentations whose features are extracted; None stands for the picture itself.
 Augmentations = Sequence[Augmentation | None]
 _log = logging.getLogger(__name__)
 
-# Number of pictures that are looked up together, whose cached values are in memory at once, and that workers may be
-# ahead of the consumer; and of values that are computed between two commits.
+# Number of pictures that are looked up together: their cached values are in memory at once, and workers may be as far
+# ahead of the consumer. And the number of values that are computed between two commits.
 _LOOKED_UP_AT_ONCE = 128
 _COMMIT_EVERY = 64
 # Maximum number of file hashes that a loader keeps for later passes over the same pictures.
@@ -68,9 +67,8 @@ class _Source:
         words = {name: f"{key}|{picture.type}|{content_hash}" for name, key in self.keys.items() if content_hash}
         return {name: hashlib.sha256(text.encode()).digest() for name, text in words.items()}
 
-    def compute(self, missing: tuple[Picture, Sequence[Any]]) -> tuple[str, Values]:
+    def compute(self, picture: Picture, names: Sequence[Any]) -> tuple[str, Values]:
         """Compute values of a picture with some names; also returns the hash of what was read."""
-        picture, names = missing
         image, content_hash = read_hashed_image(picture.file, self.longest_side, picture.data)
         return content_hash, self.measure(image, picture, names)
 
@@ -86,12 +84,12 @@ class _Problem(NamedTuple):
 class FeatureLoader:
     """Loads features; a command has one, and copies of it for its steps."""
 
-    #: None: everything is computed.
+    #: Without one, everything is computed.
     cache: FeatureCache | None = None
     #: Worker processes; the results don't depend on it.
     jobs: int = 1
     progress: Progress = pass_through
-    #: What the work is for at present, the start of the caption: ``2/3 photo``.
+    #: The step of the work that is being done, with which captions start: ``2/3 photo``.
     step: str = ""
     #: Pictures that could not be read so far, with the message.
     unreadable: dict[Path, str] = field(default_factory=dict)
@@ -129,9 +127,9 @@ class FeatureLoader:
     def stream_augmented(
         self, pictures: Sequence[Picture], extractor: FeatureExtractor, augmentations: Augmentations
     ) -> Generator[list[Features] | None, None, None]:
-        """Yield the features of augmented pictures, for each picture one after the other; else like `stream`.
+        """Yield for each picture the features of its augmentations, in their order, as `stream` yields its own.
 
-        A picture is read, and its leaf found, once for all of them.
+        A picture is read, and its leaf searched for, once for all of them.
         """
         keys = {
             (number, name): extractor.make_feature_key(name, augmentation.make_feature_key() if augmentation else "")
@@ -141,15 +139,8 @@ class FeatureLoader:
         source = _Source(keys, extractor.longest_side, partial(_extract_features, extractor, augmentations))
         with closing(self._stream_values(pictures, source)) as stream:
             for values in self.show_progress(stream, len(pictures), "describe"):
-                if values is None:
-                    yield None
-                    continue
-                found = []
-                for number in range(len(augmentations)):
-                    own = {name: values[number, name] for name in extractor.experts}
-                    confidence = float(next(iter(own.values()))[0])
-                    found.append(Features({name: array[1:] for name, array in own.items()}, confidence))
-                yield found
+                numbers = range(len(augmentations))
+                yield None if values is None else [_read_features(values, n, extractor.experts) for n in numbers]
 
     def load_type_features(self, pictures: Sequence[Picture]) -> list[np.ndarray | None]:
         """Load the features of `measure_type_features`; None for a picture that can't be read."""
@@ -168,10 +159,10 @@ class FeatureLoader:
         ``measure(image, picture)``, of the picture reduced to `longest_side` pixels, gives an array of numbers, and is
         picklable. The `key` stands for it in the cache, and changes with it.
         """
-        source = _Source({key: f"{key}|{FEATURE_VERSION}"}, longest_side, partial(_compute_measures, measure))
+        source = _Source({key: f"{key}|{name_versions()}"}, longest_side, partial(_compute_measures, measure))
         with closing(self._stream_values(pictures, source)) as stream:
-            found = self.show_progress(stream, len(pictures), what)
-            return [None if values is None else values[key].astype(np.float32) for values in found]
+            values_of_pictures = self.show_progress(stream, len(pictures), what)
+            return [None if values is None else values[key].astype(np.float32) for values in values_of_pictures]
 
     def show_progress(self, items: Iterable[T], total: int, what: str) -> Iterable[T]:
         """Pass items on and show the progress of the current step."""
@@ -187,15 +178,15 @@ class FeatureLoader:
             return None
 
     def map_pictures(
-        self, function: Callable[[Any], T], pictures: Sequence[Picture], items: Sequence[Any] | None = None
+        self, function: Callable[..., T], pictures: Sequence[Picture], *arguments: Sequence[Any]
     ) -> Generator[T | None, None, None]:
-        """Apply a function to pictures, or to an item for each, on the workers.
+        """Apply a function to pictures, with further arguments for each, on the workers.
 
         Where it raises an error, the result is None, and the error is noted in `unreadable`.
         """
-        guarded = list(zip(pictures, items or pictures, strict=True))
+        calls = list(zip(pictures, *arguments, strict=True))
         call = partial(_call_guarded, function)
-        results = ordered_map(call, guarded, self.jobs, lambda item, reason: _Problem(f"{item[0].file}: {reason}"))
+        results = ordered_map(call, calls, self.jobs, lambda call, reason: _Problem(f"{call[0].file}: {reason}"))
         for picture, result in zip(pictures, results, strict=True):
             if not isinstance(result, _Problem):
                 yield result
@@ -207,27 +198,26 @@ class FeatureLoader:
             yield None
 
     def _stream_values(self, pictures: Sequence[Picture], source: _Source) -> Generator[Values | None, None, None]:
-        """Take from the cache what it has, compute the rest, and commit that; float16 arrays."""
+        """Take from the cache what it has, compute what is missing, and commit that; float16 arrays."""
         waiting: list[tuple[bytes, bytes]] = []
         try:
             for start in range(0, len(pictures), _LOOKED_UP_AT_ONCE):
                 chunk = pictures[start : start + _LOOKED_UP_AT_ONCE]
-                found = self._look_up(chunk, source)
-                names = [tuple(name for name in source.keys if name not in values) for values in found]
-                missing = [(picture, own) for picture, own in zip(chunk, names, strict=True) if own]
-                read = [picture for picture, _ in missing]
-                with closing(self.map_pictures(source.compute, read, missing)) as results:
-                    found.reverse()
-                    for picture, own in zip(chunk, names, strict=True):
-                        values = found.pop()  # not kept: those of many pictures take much memory
-                        content_hash, computed = (next(results) if own else None) or ("", {})
+                cached = self._look_up(chunk, source)
+                names = [[name for name in source.keys if name not in values] for values in cached]
+                incomplete = [index for index, missing in enumerate(names) if missing]
+                to_compute = [chunk[index] for index in incomplete], [names[index] for index in incomplete]
+                with closing(self.map_pictures(source.compute, *to_compute)) as results:
+                    cached.reverse()
+                    for picture, missing in zip(chunk, names, strict=True):
+                        values = cached.pop()  # not kept: those of many pictures take much memory
+                        content_hash, computed = (next(results) if missing else None) or ("", {})
                         keys = source.make_keys(picture, content_hash)
                         for name, array in computed.items():
                             # Rounded, computed values equal cached ones to the last bit.
                             values[name] = np.clip(array, -_MAX_FLOAT16, _MAX_FLOAT16).astype(np.float16)
                             waiting.append((keys[name], values[name].tobytes()))
-                        is_complete = len(values) == len(source.keys)
-                        yield {name: values[name] for name in source.keys} if is_complete else None
+                        yield values if len(values) == len(source.keys) else None
                         if len(waiting) >= _COMMIT_EVERY:
                             self._commit(waiting)
         finally:
@@ -257,19 +247,19 @@ def get_type(picture: Picture) -> AcquisitionType:
     return picture.type
 
 
-def _call_guarded(function: Callable[[Any], Any], guarded: tuple[Picture, Any]) -> Any:
+def _call_guarded(function: Callable[..., Any], call: tuple[Picture, ...]) -> Any:
     """Call the function and return its error, if any, as text: one bad picture must not cost the work on the others."""
-    picture, item = guarded
+    file = call[0].file
     try:
-        with memory_errors_as_image_error(picture.file), naming_what_to_install():
-            return function(item)
+        with memory_errors_as_image_error(file), naming_what_to_install():
+            return function(*call)
     except (UsageError, InstallationError):
         raise
     except Exception as error:
         message = str(error)
         if not isinstance(error, LeafidError):
-            found = f"unexpected {type(error).__name__}: {' '.join(message.split())}"
-            message = f"{picture.file}: {found}; this is a bug, please report it"
+            text = " ".join(message.split())
+            message = f"{file}: unexpected {type(error).__name__}: {text}; this is a bug, please report it"
         return _Problem(message, "".join(traceback.format_exception(error)).rstrip("\n"))
 
 
@@ -281,12 +271,21 @@ def _extract_features(
     names: Sequence[tuple[int, str]],
 ) -> Values:
     """Extract vectors, each behind the confidence of the segmentation."""
-    original = SourcePicture(image, get_type(picture), extractor.longest_side, extractor.sought)
+    source = SourcePicture(image, get_type(picture), extractor.longest_side, extractor.sought)
     values: Values = {}
-    for number, own in group_by(names, lambda name: name[0]).items():
-        features = extractor.extract_from_views(original.make_views(augmentations[number]), [name for _, name in own])
-        values |= {(number, name): np.append(features.confidence, features.vectors[name]) for _, name in own}
+    for number, augmentation in enumerate(augmentations):
+        if experts := [expert for of_number, expert in names if of_number == number]:
+            features = extractor.extract_from_views(source.make_views(augmentation), experts)
+            vectors = {(number, expert): features.vectors[expert] for expert in experts}
+            values |= {name: np.append(features.confidence, vector) for name, vector in vectors.items()}
     return values
+
+
+def _read_features(values: Values, number: int, experts: Iterable[str]) -> Features:
+    """Make the features of an augmentation from what `_extract_features` returns."""
+    arrays = {expert: values[number, expert] for expert in experts}
+    confidence = float(next(iter(arrays.values()))[0])
+    return Features({expert: array[1:] for expert, array in arrays.items()}, confidence)
 
 
 def _compute_measures(

@@ -74,11 +74,13 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.is_local == bool(self.families):
-            found = ", ".join(self.families) or "none"
+        if self.is_local and self.families:
             raise ValueError(
-                f"expected families for 'measures' alone, and at least one, found {found} for {self.descriptor!r}"
+                f"families: expected none for {self.descriptor!r}, found {', '.join(self.families)}; remove them, or "
+                "use the descriptor 'measures'"
             )
+        if not self.is_local and not self.families:
+            raise ValueError("families: expected at least one for 'measures', found none; see 'leafid describe --list'")
         if self.families:
             try:
                 find_families(self.families)
@@ -94,7 +96,7 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
 
     @property
     def needs_leaf(self) -> bool:
-        """Whether the leaf must be found in the picture for it."""
+        """Whether the leaf must be searched for in the picture."""
         return not self.is_local or self.view != "picture" or self.trust == "segmentation"
 
     @property
@@ -145,8 +147,8 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if missing := set(self.types) - set(self.training_types):
-            found = list(map(str, self.training_types))
-            raise ValueError(f"training_types: expected {', '.join(sorted(missing))} among them, found {found}")
+            types = list(map(str, self.training_types))
+            raise ValueError(f"training_types: expected {', '.join(sorted(missing))} among them, found {types}")
 
 
 def group_by_training(recipes: Mapping[AcquisitionType, Recipe]) -> list[list[AcquisitionType]]:
@@ -158,8 +160,8 @@ def choose_types_to_train(pictures: Sequence[Picture], only: AcquisitionType | N
     """Choose the types to train for: those that the pictures have, or `only` one, which must be among them."""
     present = {picture.type for picture in pictures}
     if only is not None and only not in present:
-        found = ", ".join(sorted(str(type_) for type_ in present if type_ is not None)) or "none of a known type"
-        raise LeafidError(f"expected pictures of type {only} to train on, found {found}")
+        types = ", ".join(sorted(str(type_) for type_ in present if type_ is not None)) or "none of a known type"
+        raise LeafidError(f"expected pictures of type {only} to train on, found {types}")
     return [type_ for type_ in AcquisitionType if type_ in present and only in (None, type_)]
 
 
@@ -180,11 +182,11 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
         known = ", ".join(list_recipes())
         raise LeafidError(f"{path}: no such recipe; expected one of {known}, a folder with .toml files, or such a file")
     recipes = [parse_recipe(parse_toml(read_text(file), dict, file), str(file)) for file in files]
-    found = [recipe for recipe in recipes if acquisition_type in recipe.types]
-    if len(found) != 1:
+    serving = [recipe for recipe in recipes if acquisition_type in recipe.types]
+    if len(serving) != 1:
         served = ", ".join(type_ for recipe in recipes for type_ in recipe.types)
         raise LeafidError(f"recipe {name}: expected one file that serves {acquisition_type}, found types {served}")
-    return found[0]
+    return serving[0]
 
 
 def parse_recipe(data: Any, source: str) -> Recipe:

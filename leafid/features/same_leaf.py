@@ -1,4 +1,4 @@
-"""Finds pictures of the same leaf: of one scanned twice, or saved at another size."""
+"""Finds pictures of the same leaf, which was scanned twice, or whose picture was saved at another size."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -60,12 +60,12 @@ def find_similar(pictures: Sequence[Picture], loader: FeatureLoader) -> Iterator
     """
     by_label = group_by(pictures, lambda picture: picture.species)
     labels = [by_label[label] for label in sorted(by_label, key=str)]
-    for own in loader.progress(labels, len(labels), "compare"):
-        points = enumerate(loader.map_pictures(detect_points, own))
-        readable = [(index, found) for index, found in points if found is not None]
-        are_similar = np.zeros((len(own), len(own)), bool)
-        for (first, its_points), (second, other_points) in combinations(readable, 2):
-            are_similar[first, second] = count_matches(its_points, other_points) >= MIN_MATCHES
-        numbered = zip(own, connected_components(are_similar)[1], strict=True)
+    for of_label in loader.progress(labels, len(labels), "compare"):
+        points = enumerate(loader.map_pictures(detect_points, of_label))
+        readable = [(index, detected) for index, detected in points if detected is not None]
+        are_similar = np.zeros((len(of_label), len(of_label)), bool)
+        for (first, first_points), (second, second_points) in combinations(readable, 2):
+            are_similar[first, second] = count_matches(first_points, second_points) >= MIN_MATCHES
+        numbered = zip(of_label, connected_components(are_similar)[1], strict=True)
         groups = group_by(numbered, lambda item: int(item[1])).values()
         yield from ([picture for picture, _ in group] for group in groups if len(group) > 1)

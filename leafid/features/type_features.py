@@ -15,9 +15,10 @@ _ENDS = (slice(0, _SIDE // 6), slice(-(_SIDE // 6), None))
 def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarray:
     """Measure features that separate scans, scan-likes and photos, whatever the tint of the sheet: float32 (27,).
 
-    Of a thumbnail in Lab with channels in [0, 1]: percentiles of the rim's lightness, of the distance of its colours
-    from their median, standard deviations of the rim and of the whole, range of the corners' colours, and roughness
-    (mean absolute differences of neighbours) of the rim and of the whole. Nothing depends on the metadata in `picture`.
+    They are measured on a thumbnail in Lab with channels in [0, 1]: percentiles of the rim's lightness, of the distance
+    of its colours from their median, standard deviations of the rim and of the whole, range of the corners' colours,
+    and roughness (mean absolute differences of neighbours) of the rim and of the whole. Nothing depends on the metadata
+    in `picture`.
     """
     small = cv2.resize(image, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
     lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB).astype(np.float32) / 255

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leafid.features.non_leaves import HELD_BACK_KINDS
+from leafid.features.non_leaves import TEST_KINDS
 from leafid.grouping import group_by
 from leafid.metrics.averages import accuracy_score
 from leafid.model.answer import Answer
@@ -114,7 +114,7 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
             species_rows.append([type_, round(known), round(unknown), *means])
         for kind in dict.fromkeys(kind for fold in of_type for kind in fold.non_leaves):
             answers = [answer for fold in of_type for answer in fold.non_leaves.get(kind, ())]
-            kind_rows.append([type_, kind, "no" if kind in HELD_BACK_KINDS else "yes", *_count(answers)])
+            kind_rows.append([type_, kind, "no" if kind in TEST_KINDS else "yes", *_count(answers)])
     headings = ["known", "unknown", "AUROC", "OSCR", "FPR-95", "unknown rejected", "known rejected", "unknown ≥ 0.9"]
     notes = ["scores are means over the folds, each with other species held out of training"]
     counted = ["pictures", "no leaf", "unknown", "named", "named ≥ 0.9"]

@@ -9,7 +9,7 @@ import numpy as np
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
-from leafid.features.non_leaves import ALL_KINDS, KINDS
+from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
 from leafid.grouping import group_by
 from leafid.learning.rejection import Examples, Rejection, compute_evidence, fit_rejection
 from leafid.learning.rows import make_array
@@ -102,7 +102,7 @@ def gather_non_leaves(identifier: Identifier, pictures: Sequence[Picture], loade
     kinds: list[str] = []
     rows = np.empty((0, 0), np.float16)
     number = N_NON_LEAVES[identifier.type]
-    for kind, features in load_non_leaves(identifier, pictures, loader, number, KINDS):
+    for kind, features in load_non_leaves(identifier, pictures, loader, number, TRAINING_KINDS):
         vector = identifier.join_vectors([features])
         if not kinds:
             rows = make_array(number, vector.shape[1], np.float16, loader.folder)

@@ -64,7 +64,7 @@ def describe_species(
     measured = list({picture.file: picture for picture in sampled + shown}.values())
     tables = loader.load_measures(measured, f"traits|{_TRAITS_VERSION}", LONGEST_SIDE, _tabulate_traits, "measure")
     traits = {picture.file: _read_traits(table) for picture, table in zip(measured, tables, strict=True)}
-    made = loader.map_pictures(_make_thumbnail, shown, [(picture, traits[picture.file]) for picture in shown])
+    made = loader.map_pictures(_make_thumbnail, shown, [traits[picture.file] for picture in shown])
     images = loader.show_progress(made, len(shown), "thumbnails")
     by_file = {picture.file: image for picture, image in zip(shown, images, strict=True)}
     kept = group_by(typical, lambda picture: picture.species)
@@ -160,9 +160,8 @@ def _summarise_traits(pictures: Sequence[Picture], traits: Mapping[Path, Mapping
     return found
 
 
-def _make_thumbnail(shown: tuple[Picture, dict[str, float]]) -> Thumbnail | None:
+def _make_thumbnail(picture: Picture, traits: dict[str, float]) -> Thumbnail | None:
     """Make the thumbnail of a picture with its traits, unless it is too narrow."""
-    picture, traits = shown
     image, _ = read_hashed_image(picture.file, LONGEST_SIDE, picture.data)
     small = shrink(image, THUMBNAIL_SIDE)
     if min(small.shape[:2]) < MIN_SIDE:

@@ -17,21 +17,21 @@ IMAGES = st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3)).flatmap(l
 @settings(deadline=None, max_examples=50)
 def test_a_jittered_picture_has_the_same_size_and_is_always_the_same(image, number, type_):
     before = image.copy()
-    found = jitter_picture(image, number, type_)
-    assert found.shape == image.shape
-    assert found.dtype == np.uint8
-    np.testing.assert_array_equal(jitter_picture(image.copy(), number, type_), found)
+    jittered = jitter_picture(image, number, type_)
+    assert jittered.shape == image.shape
+    assert jittered.dtype == np.uint8
+    np.testing.assert_array_equal(jitter_picture(image.copy(), number, type_), jittered)
     np.testing.assert_array_equal(image, before)
 
 
 def test_numbers_and_pictures_are_jittered_differently(leaf_on_white):
-    found = [jitter_picture(leaf_on_white, number, SCAN) for number in (1, 2, 3, 4)]
-    found.append(jitter_picture(255 - leaf_on_white, 1, SCAN))
-    assert len({image.tobytes() for image in found}) == 5
+    jittered = [jitter_picture(leaf_on_white, number, SCAN) for number in (1, 2, 3, 4)]
+    jittered.append(jitter_picture(255 - leaf_on_white, 1, SCAN))
+    assert len({image.tobytes() for image in jittered}) == 5
 
 
 def jitter_without(monkeypatch, image, number, type_, **ranges):
-    """Jitter a picture with some ranges replaced: to look at its tilt or its light alone."""
+    """Jitter a picture with some ranges replaced, so that its tilt or its light can be seen alone."""
     for name, value in ranges.items():
         monkeypatch.setattr(module, name, value)
     return jitter_picture(image, number, type_)
@@ -42,13 +42,13 @@ NO_TILT = {"_MIN_WIDTH": 1, "_PERSPECTIVE": 0}
 
 
 def test_neither_tilted_nor_relit_a_picture_stays_the_same(monkeypatch, leaf_on_white):
-    found = jitter_without(monkeypatch, leaf_on_white, 1, SCAN, **SAME_LIGHT, **NO_TILT)
-    np.testing.assert_array_equal(found, leaf_on_white)
+    jittered = jitter_without(monkeypatch, leaf_on_white, 1, SCAN, **SAME_LIGHT, **NO_TILT)
+    np.testing.assert_array_equal(jittered, leaf_on_white)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_a_tilted_leaf_is_narrower_but_at_least_half_as_wide(leaf_on_white, number):
-    """Narrowed to 0.6 at the least, and made larger or smaller by perspective by 0.16 · 2 at the most."""
+    """It is narrowed to 0.6 at the least, and perspective changes its size by 0.16 · 2 at the most."""
     area = segment(leaf_on_white, SCAN).mask.sum()
     tilted = segment(jitter_picture(leaf_on_white, number, SCAN), SCAN).mask.sum()
     assert 0.6 * 0.6 * area < tilted < 1.4 * area
@@ -56,16 +56,16 @@ def test_a_tilted_leaf_is_narrower_but_at_least_half_as_wide(leaf_on_white, numb
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_the_sheet_continues_beside_a_tilted_sheet(monkeypatch, leaf_on_white, number):
-    found = jitter_without(monkeypatch, leaf_on_white, number, SCAN, **SAME_LIGHT)
-    edge = np.concatenate([found[0], found[-1], found[:, 0], found[:, -1]])
+    jittered = jitter_without(monkeypatch, leaf_on_white, number, SCAN, **SAME_LIGHT)
+    edge = np.concatenate([jittered[0], jittered[-1], jittered[:, 0], jittered[:, -1]])
     assert (edge == 250).all()
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_in_other_light_a_leaf_keeps_its_place(monkeypatch, leaf_on_white, number):
-    found = jitter_without(monkeypatch, leaf_on_white, number, SCAN, **NO_TILT)
-    assert (found != leaf_on_white).any()
-    mask, lit = segment(leaf_on_white, SCAN).mask, segment(found, SCAN).mask
+    jittered = jitter_without(monkeypatch, leaf_on_white, number, SCAN, **NO_TILT)
+    assert (jittered != leaf_on_white).any()
+    mask, lit = segment(leaf_on_white, SCAN).mask, segment(jittered, SCAN).mask
     # Read at less than half its size and enlarged again, an edge may move by a pixel.
     assert (mask & lit).sum() / (mask | lit).sum() > 0.95
 
@@ -74,7 +74,7 @@ NUMBERS = range(1, 21)
 
 
 def test_perspective_makes_the_near_end_larger():
-    """By up to 0.16 each: of a square in the middle, one half is larger than the other."""
+    """Each end changes by up to 0.16, so that one half of a square in the middle is larger than the other."""
     image = np.full((300, 300, 3), 255, np.uint8)
     image[75:225, 75:225] = 0
     ratios = []
@@ -103,7 +103,7 @@ def test_pictures_in_other_light_are_less_sharp(monkeypatch):
 
 
 def test_some_jittered_pictures_are_less_sharp(monkeypatch):
-    """Reduced to half their size and less, of noise a fourth of the differences between neighbouring pixels is left."""
+    """Reduced to half its size, noise keeps a fourth of the differences between neighbouring pixels."""
     noise = np.random.default_rng(0).integers(100, 156, (64, 64, 3)).astype(np.uint8)
     jittered = [jitter_without(monkeypatch, noise, number, PHOTO, **NO_TILT).astype(float) for number in NUMBERS]
     roughness = [np.abs(np.diff(image, axis=1)).mean() for image in (noise.astype(float), *jittered)]

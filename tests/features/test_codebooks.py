@@ -36,6 +36,15 @@ def test_codebooks_are_kept_and_come_back_to_the_bit(pictures, store, monkeypatc
     assert codebook(FeatureLoader(store), pictures) == learned
 
 
+def test_another_version_of_opencv_learns_anew(pictures, store, monkeypatch):
+    sampled = []
+    monkeypatch.setattr(module, "_sample_picture", lambda *given: sampled.append(given[-1]) or fake_sample())
+    for version, n_passes in (("4.12.0", 1), ("4.12.1", 1), ("5.0.0", 2), ("4.12.0", 2)):
+        monkeypatch.setattr(cv2, "__version__", version)
+        codebook(FeatureLoader(store), pictures)
+        assert len(sampled) == n_passes * len(pictures)
+
+
 def test_another_seed_or_picture_makes_another_codebook(pictures, store):
     first = codebook(FeatureLoader(store), pictures[:3])
     assert codebook(FeatureLoader(store), pictures[:3], seed=1) != first
@@ -52,12 +61,12 @@ def test_a_codebook_of_some_types(pictures, store):
     only = structs.replace(
         RECIPE, experts={"local": structs.replace(LOCAL, codebook_types=(AcquisitionType.SCAN_LIKE,))}
     )
-    # Where there is no such picture, all serve.
+    # Where there is no such picture, the encoder is learned from all.
     assert codebook(FeatureLoader(store), pictures[:3], recipe=only) == codebook(FeatureLoader(store), pictures[:3])
 
 
 def grey(pictures):
-    """Take the colour out of pictures, as photos."""
+    """Take the colour out of pictures, and call them photos."""
     for picture in pictures:
         cv2.imwrite(str(picture.file), cv2.imread(str(picture.file), cv2.IMREAD_GRAYSCALE))
     return [replace(picture, type=AcquisitionType.PHOTO) for picture in pictures]
@@ -65,16 +74,16 @@ def grey(pictures):
 
 @pytest.mark.parametrize("encoder", ["fisher", "words"])
 def test_an_expert_that_sees_nothing_costs_no_other(pictures, caplog, encoder):
-    """Of grey pictures there are no hues that meet."""
+    """In grey pictures no hues meet."""
     chroma = Expert(descriptor="dense-chroma-sift", view="picture", modes=8, components=4, encoder=encoder)
     photo = (AcquisitionType.PHOTO,)
     recipe = structs.replace(RECIPE, types=photo, training_types=photo, experts={"local": LOCAL, "chroma": chroma})
     photos = grey(pictures)
     encoders = learn_encoders(photos, recipe, FeatureLoader(), 0)
     assert "expert chroma sees nothing in these pictures: expected at least 8 local features" in caplog.text
-    (found,) = FeatureLoader().load(photos[:1], FeatureExtractor(recipe.experts, encoders))
-    assert not found.vectors["chroma"].any()
-    assert found.vectors["local"].any()
+    (features,) = FeatureLoader().load(photos[:1], FeatureExtractor(recipe.experts, encoders))
+    assert not features.vectors["chroma"].any()
+    assert features.vectors["local"].any()
     with pytest.raises(LeafidError, match="expected at least 8 local features"):
         learn_encoders(photos, structs.replace(recipe, experts={"chroma": chroma}), FeatureLoader(), 0)
 

@@ -30,10 +30,10 @@ def make_segmentation(mask):
 def test_a_composited_photo_is_four_to_three_and_always_the_same(picture, number, side):
     image, mask = picture
     before = image.copy()
-    found = composite_photo(image, make_segmentation(mask), number, side)
-    assert found.dtype == np.uint8
-    assert found.shape == image.shape if not mask.any() else sorted(found.shape) == [3, round(side * 0.75), side]
-    np.testing.assert_array_equal(composite_photo(image.copy(), make_segmentation(mask), number, side), found)
+    photo = composite_photo(image, make_segmentation(mask), number, side)
+    assert photo.dtype == np.uint8
+    assert photo.shape == image.shape if not mask.any() else sorted(photo.shape) == [3, round(side * 0.75), side]
+    np.testing.assert_array_equal(composite_photo(image.copy(), make_segmentation(mask), number, side), photo)
     np.testing.assert_array_equal(image, before)
 
 
@@ -46,9 +46,9 @@ def test_without_a_leaf_the_picture_stays_as_it_is(leaf_on_white):
 
 def test_numbers_and_pictures_have_photos_of_their_own(leaf_on_white):
     leaf = segment(leaf_on_white, SCAN)
-    found = [composite_photo(leaf_on_white, leaf, number, 200) for number in (1, 2, 3, 4)]
-    found.append(composite_photo(255 - leaf_on_white, leaf, 1, 200))
-    assert len({image.tobytes() for image in found}) == 5
+    photos = [composite_photo(leaf_on_white, leaf, number, 200) for number in (1, 2, 3, 4)]
+    photos.append(composite_photo(255 - leaf_on_white, leaf, 1, 200))
+    assert len({image.tobytes() for image in photos}) == 5
 
 
 @pytest.mark.parametrize("number", BRANCHES + LEAVES)
@@ -98,14 +98,14 @@ def test_photos_of_dark_and_of_light_leaves_are_equally_bright(leaf_on_white, br
         np.percentile(cv2.cvtColor(composite_photo(dimmed, leaf, number, 400), cv2.COLOR_BGR2GRAY), 97)
         for number in BRANCHES + LEAVES
     ]
-    # 150 to 255; the percentile is of a sixteenth of the pixels.
+    # Light parts get a level of 150 to 255; the percentile is of a sixteenth of the pixels.
     assert min(lightest) > 140
     assert 170 < np.mean(lightest) < 240
 
 
 def test_most_backgrounds_have_the_colour_of_the_leaf(leaf_on_white, monkeypatch):
     """Without other leaves, the corners show the background."""
-    monkeypatch.setattr(module, "_N_OTHERS", {"branch": (0, 1), "leaf": (0, 1)})
+    monkeypatch.setattr(module, "_N_FURTHER", {"branch": (0, 1), "leaf": (0, 1)})
     monkeypatch.setattr(module, "_N_BACKGROUND", (0, 1))
     image = np.where(leaf_on_white.min(axis=2, keepdims=True) > 200, 255, np.array([20, 160, 60])).astype(np.uint8)
     leaf = segment(image, SCAN)

@@ -52,10 +52,10 @@ def test_a_vector_for_every_expert(leaf):
         "chroma": learn_encoder(FisherEncoder, 256),
         "points": learn_encoder(FisherEncoder),
     }
-    found = FeatureExtractor(experts, encoders).extract(leaf, SCAN)
-    assert list(found.vectors) == list(experts)
-    assert 0 <= found.confidence <= 1
-    lengths = {name: len(vector) for name, vector in found.vectors.items()}
+    features = FeatureExtractor(experts, encoders).extract(leaf, SCAN)
+    assert list(features.vectors) == list(experts)
+    assert 0 <= features.confidence <= 1
+    lengths = {name: len(vector) for name, vector in features.vectors.items()}
     assert lengths == {
         "fisher": 16,
         "words": 2,
@@ -65,10 +65,10 @@ def test_a_vector_for_every_expert(leaf):
         "shape": len(get_column_names(["geometry", "hu"])),
         "again": len(get_column_names(["hu"])),
     }
-    for vector in found.vectors.values():
+    for vector in features.vectors.values():
         assert np.isfinite(vector).all()
         assert vector.any()
-    np.testing.assert_array_equal(found.vectors["shape"][-lengths["again"] :], found.vectors["again"])
+    np.testing.assert_array_equal(features.vectors["shape"][-lengths["again"] :], features.vectors["again"])
 
 
 def test_an_expert_on_hues_gives_zeros_for_a_grey_picture(leaf):
@@ -88,8 +88,8 @@ def test_without_a_leaf_the_whole_picture_counts(type_, value, shape):
     experts = {view: structs.replace(small, view=view) for view in VIEWS}
     encoders = dict.fromkeys(VIEWS, learn_encoder(FisherEncoder))
     extractor = FeatureExtractor({**experts, "shape": Expert(descriptor="measures", families=("geometry",))}, encoders)
-    found = extractor.extract(np.full((*shape, 3), value, np.uint8), type_)
-    assert all(np.isfinite(vector).all() for vector in found.vectors.values())
+    features = extractor.extract(np.full((*shape, 3), value, np.uint8), type_)
+    assert all(np.isfinite(vector).all() for vector in features.vectors.values())
 
 
 def test_features_of_some_experts_only(leaf):
@@ -109,12 +109,12 @@ def test_features_of_some_experts_only(leaf):
 
 def test_the_leaf_is_looked_for_where_an_expert_needs_it(leaf, monkeypatch):
     whole, encoders = structs.replace(SIFT, view="picture"), {"a": learn_encoder(FisherEncoder)}
-    found = FeatureExtractor({"a": whole}, encoders).extract(leaf, SCAN)
+    features = FeatureExtractor({"a": whole}, encoders).extract(leaf, SCAN)
     beside = FeatureExtractor({"a": whole, "b": Expert(descriptor="measures", families=("hu",))}, encoders).extract(
         leaf, SCAN
     )
-    np.testing.assert_array_equal(found.vectors["a"], beside.vectors["a"])
-    assert found.confidence == 1
+    np.testing.assert_array_equal(features.vectors["a"], beside.vectors["a"])
+    assert features.confidence == 1
 
     def refuse(*_args, **_options):
         pytest.fail("looked for the leaf")
@@ -127,11 +127,11 @@ def test_the_leaf_is_looked_for_where_an_expert_needs_it(leaf, monkeypatch):
 
 def test_features_of_a_composited_photo_are_those_of_a_photo(leaf):
     extractor = FeatureExtractor({"a": Expert(descriptor="measures", families=("hu", "geometry"))}, longest_side=200)
-    found = extractor.extract_from_views(SourcePicture(leaf, SCAN, 200).make_views(Augmentation("composite", 2)))
+    features = extractor.extract_from_views(SourcePicture(leaf, SCAN, 200).make_views(Augmentation("composite", 2)))
     photo = composite_photo(leaf, segment(leaf, SCAN), 2, 200)
     expected = extractor.extract(photo, AcquisitionType.PHOTO)
-    np.testing.assert_array_equal(found.vectors["a"], expected.vectors["a"])
-    assert found.confidence == expected.confidence
+    np.testing.assert_array_equal(features.vectors["a"], expected.vectors["a"])
+    assert features.confidence == expected.confidence
 
 
 def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatch):
@@ -178,12 +178,12 @@ def test_petioles_are_segmented_on_sheets_only(fixed_pictures, type_):
         for petiole in (True, False)
     )
     assert (with_petiole != without).any()
-    found = (
+    vector = (
         FeatureExtractor({"a": Expert(descriptor="measures", families=("geometry",))})
         .extract(image, type_)
         .vectors["a"]
     )
-    np.testing.assert_array_equal(found, without if type_ is AcquisitionType.PHOTO else with_petiole)
+    np.testing.assert_array_equal(vector, without if type_ is AcquisitionType.PHOTO else with_petiole)
 
 
 def test_petioles_are_separated_for_measures_of_the_blade_only(fixed_pictures, monkeypatch):

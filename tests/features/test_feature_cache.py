@@ -85,8 +85,8 @@ def test_a_damaged_value_counts_as_missing(tmp_path):
     file.write_bytes(content.replace(bytes([7]) * 1000, bytes([7]) * 999 + b"?"))
     del items[(7).to_bytes(32, "big")]
     damaged = {key for key, value in items.items() if value[:1] == bytes([7])}
-    found = FeatureCache(tmp_path).get([*items, (7).to_bytes(32, "big")])
-    assert found == {key: value for key, value in items.items() if key not in damaged}
+    stored = FeatureCache(tmp_path).get([*items, (7).to_bytes(32, "big")])
+    assert stored == {key: value for key, value in items.items() if key not in damaged}
 
 
 WRITER = """
@@ -131,7 +131,7 @@ def test_two_processes_at_once_and_one_killed(tmp_path):
     for n in range(done + 1):
         wanted |= written("killed", n)
     assert store.get(list(wanted)) == wanted
-    # Of what was being written when the process was killed: all four or none.
+    # Of what was being written when the process was killed, there are all four or none.
     for n in range(done + 1, done + 5):
         assert len(store.get(list(written("killed", n)))) in (0, 4)
 
@@ -143,17 +143,17 @@ def test_a_full_disk_costs_the_cache_and_not_the_work(store, caplog):
     for n in range(3):
         store.put([(bytes([n]), b"x" * 100_000)])
     assert store.get([b"small", b"\0"]) == {b"small": b"x"}
-    # Said once, not with every batch of a long training.
+    # The message comes once, not with every batch of a long training.
     assert caplog.text.count("can't be written: database or disk is full") == 1
 
 
 @pytest.fixture(params=["IMMEDIATE", "EXCLUSIVE"])
 def held(request, tmp_path):
-    """A connection that has a database which is no store yet locked, as another process that is making it one."""
-    other = sqlite3.connect(tmp_path / FILE, isolation_level=None, check_same_thread=False)
-    other.execute(f"BEGIN {request.param}")
-    yield other
-    other.close()
+    """A connection that has locked a database which is no store yet, as a process does that is making it one."""
+    connection = sqlite3.connect(tmp_path / FILE, isolation_level=None, check_same_thread=False)
+    connection.execute(f"BEGIN {request.param}")
+    yield connection
+    connection.close()
 
 
 def test_another_that_makes_the_store_is_waited_for(held, tmp_path):

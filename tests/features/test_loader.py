@@ -21,7 +21,7 @@ SHAPE = FeatureExtractor({"shape": Expert(descriptor="measures", families=("geom
 
 @pytest.fixture
 def computed(monkeypatch):
-    """What is really computed in this process: for each picture, the names of the experts."""
+    """The names of the experts whose vectors are really computed in this process, for each picture."""
     calls = []
     extract = FeatureExtractor.extract_from_views
 
@@ -33,8 +33,8 @@ def computed(monkeypatch):
     return calls
 
 
-def vectors(found):
-    return [item and {name: vector.tobytes() for name, vector in item.vectors.items()} for item in found]
+def vectors(loaded):
+    return [item and {name: vector.tobytes() for name, vector in item.vectors.items()} for item in loaded]
 
 
 def test_features_are_equal_with_the_cache_without_it_and_on_two_processes(pictures, store):
@@ -73,10 +73,10 @@ def test_a_moved_picture_is_cached_and_a_changed_one_is_not(pictures, store, com
 
 
 def test_another_type_or_parameter_is_computed_anew(pictures, store, computed):
-    other = FeatureExtractor({"shape": Expert(descriptor="measures", families=("geometry", "hu"))})
+    longer = FeatureExtractor({"shape": Expert(descriptor="measures", families=("geometry", "hu"))})
     FeatureLoader(store).load(pictures[:1], SHAPE)
     FeatureLoader(store).load([replace(pictures[0], type=AcquisitionType.PHOTO)], SHAPE)
-    FeatureLoader(store).load(pictures[:1], other)
+    FeatureLoader(store).load(pictures[:1], longer)
     assert len(computed) == 3
 
 
@@ -86,9 +86,9 @@ def test_equal_experts_of_different_recipes_share_their_vectors(pictures, store,
     wanted = FeatureLoader().load(pictures, both)
     FeatureLoader(store).load(pictures, SHAPE)
     computed.clear()
-    found = FeatureLoader(store).load(pictures, both)
+    loaded = FeatureLoader(store).load(pictures, both)
     assert computed == [["hu"]] * len(pictures)
-    assert vectors(found) == vectors(wanted)
+    assert vectors(loaded) == vectors(wanted)
 
 
 def test_unreadable_pictures_do_not_stop_the_others(pictures, store, caplog):
@@ -96,11 +96,11 @@ def test_unreadable_pictures_do_not_stop_the_others(pictures, store, caplog):
     pictures[2].file.write_text("no picture")
     gone = replace(pictures[3], file=pictures[3].file.with_name("gone.jpg"))
     loader = FeatureLoader(store)
-    found = loader.load([*pictures, gone], SHAPE)
-    assert [features is None for features in found] == [True, False, True, False, True]
+    loaded = loader.load([*pictures, gone], SHAPE)
+    assert [features is None for features in loaded] == [True, False, True, False, True]
     assert set(loader.unreadable) == {pictures[0].file, pictures[2].file, gone.file}
     for file in loader.unreadable:
-        # Logged once, although it is loaded again.
+        # The message is logged once, although the picture is loaded again.
         loader.load([replace(pictures[0], file=file)], SHAPE)
         assert caplog.text.count(f"{file}: ") == 1
 
@@ -141,8 +141,8 @@ def test_features_computed_before_an_interruption_are_cached(pictures, store, co
 
 def test_a_failing_cache_costs_only_time(pictures, store, caplog):
     store.close()
-    found = FeatureLoader(store).load(pictures, SHAPE)
-    assert all(features is not None for features in found)
+    loaded = FeatureLoader(store).load(pictures, SHAPE)
+    assert all(features is not None for features in loaded)
     assert "feature cache can't be" in caplog.text
 
 
@@ -158,13 +158,26 @@ def test_type_features_are_cached(pictures, store, monkeypatch):
     np.testing.assert_array_equal(first, FeatureLoader(store).load_type_features(pictures))
 
 
+def test_another_version_of_opencv_computes_anew(pictures, store, computed, monkeypatch):
+    """The last of its three numbers makes no difference, as it counts bug fixes."""
+    types = []
+    monkeypatch.setattr(module, "measure_type_features", lambda image, picture: types.append(picture) or np.zeros(27))
+    counts = []
+    for version in ("4.11.0", "4.11.1", "4.12.0", "5.0.0", "5.0.0-dev", "4.11.0"):
+        monkeypatch.setattr(cv2, "__version__", version)
+        FeatureLoader(store).load(pictures[:1], SHAPE)
+        FeatureLoader(store).load_type_features(pictures[:1])
+        counts.append((len(computed), len(types)))
+    assert counts == [(1, 1), (1, 1), (2, 2), (3, 3), (3, 3), (3, 3)]
+
+
 def test_values_are_rounded_to_half_precision(pictures, store):
     values = np.array([0.1, -1e9, 1e-7, 70000.0, 2049.0])
     wanted = np.array([0.1, -65504, 1e-7, 65504, 2048]).astype(np.float16).astype(np.float32)
     for loader in (FeatureLoader(store), FeatureLoader(store), FeatureLoader()):
-        (found,) = loader.load_measures(pictures[:1], "own|1", 100, lambda image, picture: values)
-        np.testing.assert_array_equal(found, wanted)
-        assert found.dtype == np.float32
+        (measures,) = loader.load_measures(pictures[:1], "own|1", 100, lambda image, picture: values)
+        np.testing.assert_array_equal(measures, wanted)
+        assert measures.dtype == np.float32
 
 
 def test_streaming_continues_where_a_caller_stopped(pictures, store, computed):
@@ -179,7 +192,7 @@ def test_streaming_continues_where_a_caller_stopped(pictures, store, computed):
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_cached_and_new_pictures_in_any_order(pictures, store, monkeypatch, jobs):
-    """Also where they are looked up, and computed, in several parts."""
+    """The order also holds where they are looked up, and computed, in several parts."""
     wanted = vectors(FeatureLoader().load(pictures, SHAPE))
     FeatureLoader(store).load([pictures[1], pictures[3]], SHAPE)
     monkeypatch.setattr(module, "_LOOKED_UP_AT_ONCE", 2)
@@ -232,8 +245,8 @@ def test_a_picture_is_read_once_for_all_its_augmentations(pictures, store, compu
     monkeypatch.setattr(module, "read_hashed_image", lambda *args: read.append(args) or read_hashed_image(*args))
     augmentations = [None, Augmentation("jitter", 1), Augmentation("jitter", 2)]
     with closing(FeatureLoader(store).stream_augmented(pictures[:2], SHAPE, augmentations)) as stream:
-        found = list(stream)
+        augmented = list(stream)
     assert (len(read), len(computed)) == (2, 6)
-    assert vectors([own[0] for own in found]) == vectors(FeatureLoader(store).load(pictures[:2], SHAPE))
-    assert len({own["shape"] for own in vectors(found[0])}) == 3
+    assert vectors([item[0] for item in augmented]) == vectors(FeatureLoader(store).load(pictures[:2], SHAPE))
+    assert len({item["shape"] for item in vectors(augmented[0])}) == 3
     assert len(computed) == 6

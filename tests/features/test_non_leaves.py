@@ -21,9 +21,9 @@ def test_every_kind_is_a_picture_that_depends_on_the_picture_alone(number, leaf_
     assert drawn.ndim == 3
     assert min(drawn.shape[:2]) >= 100
     np.testing.assert_array_equal(drawn, draw_non_leaf(leaf_on_white, mask, number))
-    other = leaf_on_white.copy()
-    other[0, 0] = 0
-    assert not np.array_equal(drawn, draw_non_leaf(other, mask, number))
+    changed = leaf_on_white.copy()
+    changed[0, 0] = 0
+    assert not np.array_equal(drawn, draw_non_leaf(changed, mask, number))
 
 
 @pytest.mark.parametrize("number", range(len(ALL_KINDS)), ids=ALL_KINDS)

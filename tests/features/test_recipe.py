@@ -99,11 +99,11 @@ def test_numbers_are_finite(key, value):
         ({"types": ["scan"], "experts": {"one": LOCAL}, "defaults": 3}, "defaults: expected a table, found 3"),
         (
             {"types": ["scan"], "experts": {"one": LOCAL}, "defaults": {"mode": 3}},
-            "experts.one: unknown key 'mode'",
+            "experts.one: unknown key 'mode'; expected map, classifier, ",
         ),
         (
             {"types": ["scan"], "experts": {"one": LOCAL}, "zzz": 1},
-            "unknown key 'zzz'",
+            "unknown key 'zzz'; expected types, experts, training_types, summary, longest_side, codebooks, ",
         ),
         (
             {"types": ["scan", "photo"], "experts": {"one": LOCAL}, "training_types": ["scan"]},
@@ -111,7 +111,12 @@ def test_numbers_are_finite(key, value):
         ),
         (
             {"types": ["scan"], "experts": {"one": {"descriptor": "measures"}}},
-            "experts.one: expected families for 'measures' alone",
+            "experts.one: families: expected at least one for 'measures', found none; see 'leafid describe --list'",
+        ),
+        (
+            {"types": ["scan"], "experts": {"one": LOCAL | {"families": ["hu", "geometry"]}}},
+            "experts.one: families: expected none for 'dense-sift', found hu, geometry; remove them, or use the "
+            "descriptor 'measures'",
         ),
         (
             {"types": ["scan"], "experts": {"one": MEASURES | {"families": ["geometri"]}}},
@@ -127,6 +132,39 @@ def test_malformed_recipes_are_named(data, message):
     with pytest.raises(LeafidError) as caught:
         parse_recipe(data, "r.toml")
     assert str(caught.value).startswith(f"r.toml: {message}")
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        ("descriptor", "dense-chroma-sift, dense-sift, detected-sift, edge-sift, measures or outline-sift"),
+        ("view", "leaf, picture or upright"),
+        ("symmetry", "none or turns"),
+        ("encoder", "fisher or words"),
+        ("map", "chi2 or none"),
+        ("classifier", "lda, linear-svm, nearest-mean or ridge"),
+        ("trust", "always or segmentation"),
+    ],
+)
+def test_a_mistyped_value_of_an_expert_lists_those_that_are_allowed(key, values):
+    assert get_error({**LOCAL, key: "typo"}) == f"r.toml: experts.one.{key}: expected {values}, found 'typo'"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("types", ["xray"], "types[0]: expected scan, scan-like or photo, found 'xray'"),
+        ("training_types", ["scan", "xray"], "training_types[1]: expected scan, scan-like or photo, found 'xray'"),
+        ("codebooks", "mine", "codebooks: expected bundled or own, found 'mine'"),
+    ],
+)
+def test_a_mistyped_value_of_a_recipe_lists_those_that_are_allowed(key, value, message):
+    assert get_error(**{key: value}) == f"r.toml: {message}"
+
+
+def test_a_mistyped_key_lists_all_keys():
+    message = get_error({**LOCAL, "mode": 3})
+    assert all(f" {key}" in message for key in Expert.__struct_encode_fields__)
 
 
 def test_defaults_apply_to_experts_without_own_values():
@@ -147,7 +185,7 @@ def test_shipped_recipes_are_valid_and_survive_json(name, type_):
 
 def test_the_bundled_model_was_trained_with_the_default_recipe():
     types = Model.read(find_bundled_model()).types
-    assert {type_: own.identifier.recipe for type_, own in types.items()} == {
+    assert {type_: type_model.identifier.recipe for type_, type_model in types.items()} == {
         type_: load_recipe("default", type_) for type_ in AcquisitionType
     }
 
@@ -232,6 +270,6 @@ def test_types_to_train(tmp_path):
 def test_types_of_one_recipe_are_grouped():
     recipes = {type_: load_recipe("default", type_) for type_ in (SCAN, PHOTO, SHEET)}
     assert group_by_training(recipes) == [[SCAN, SHEET], [PHOTO]]
-    other = {SCAN: recipes[SCAN], SHEET: structs.replace(recipes[SHEET], jittered=0)}
-    assert group_by_training(other) == [[SCAN], [SHEET]]
+    changed = {SCAN: recipes[SCAN], SHEET: structs.replace(recipes[SHEET], jittered=0)}
+    assert group_by_training(changed) == [[SCAN], [SHEET]]
     assert group_by_training({}) == []

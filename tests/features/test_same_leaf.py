@@ -30,7 +30,7 @@ def test_a_second_scan_matches_its_first(scans, rescan):
     again = detect_points(rescan)
     assert count_matches(again, first) >= MIN_MATCHES
     assert count_matches(first, again) >= MIN_MATCHES
-    assert all(count_matches(again, other) < MIN_MATCHES for other in others)
+    assert all(count_matches(again, points) < MIN_MATCHES for points in others)
 
 
 def test_similar_pictures_are_grouped(scans, rescan):

@@ -36,8 +36,8 @@ def test_another_seed_draws_others():
 def test_of_plants_that_all_have_more_another_one_with_another_seed():
     pictures = pictures_of([9] * 6)
     drawn = [sample_by_plant(pictures, 5, seed).tolist() for seed in range(6)]
-    assert all(len({pictures[index].plant for index in own}) == 1 for own in drawn)
-    assert len({pictures[own[0]].plant for own in drawn}) > 1
+    assert all(len({pictures[index].plant for index in indices}) == 1 for indices in drawn)
+    assert len({pictures[indices[0]].plant for indices in drawn}) > 1
 
 
 def test_codebook_pictures_are_spread_over_species(tmp_path):

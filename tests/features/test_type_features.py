@@ -10,12 +10,12 @@ def test_a_plain_picture_varies_nowhere():
     features = measure_type_features(GREY)
     assert features.shape == (N_TYPE_FEATURES,)
     assert features.dtype == np.float32
-    # All but the percentiles of the lightness.
+    # These are all but the percentiles of the lightness.
     np.testing.assert_allclose(features[3:], 0, atol=1e-4)
 
 
 def test_roughness_is_that_of_a_thumbnail_of_48_pixels():
-    """A vertical edge from black to white: one step of the lightness among 47, and of no other channel."""
+    """A vertical edge from black to white is one step of the lightness among 47, and of no other channel."""
     image = np.zeros((96, 96, 3), np.uint8)
     image[:, 48:] = 255
     down, across = np.expm1(measure_type_features(image)[-2:]) / 100

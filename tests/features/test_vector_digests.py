@@ -29,7 +29,7 @@ from leafid.segmentation.result import shrink
 PLAIN = Grid()
 # A keypoint is detected or not, an outline runs beside a pixel or through it, and edges are sampled.
 LOCAL_DRIFTS = {"detected-sift/": 0.05, "outline-sift/": 0.02, "edge-sift/selective/": 0.02}
-# Of a Fisher vector, whose square roots enlarge small differences.
+# A Fisher vector may drift so far, as its square roots enlarge small differences.
 FISHER_DRIFT = 0.15
 SELECTIVE = Grid(scales=3, coverage=0.5, max_patches=300, focus=0.3, symmetry="turns")
 
@@ -67,10 +67,10 @@ def test_local_descriptors(leaves, check_digests):
     vectors = {}
     for (name, leaf), descriptor in itertools.product(leaves.items(), LOCAL_DESCRIPTORS):
         for grid_name, grid in (("plain", PLAIN), ("selective", SELECTIVE)):
-            found = compute_local_features(descriptor, *leaf, grid)
-            tables = found.descriptors, found.positions, found.scales[:, None]
+            features = compute_local_features(descriptor, *leaf, grid)
+            tables = features.descriptors, features.positions, features.scales[:, None]
             values = [moment for table in tables if len(table) for moment in (table.mean(axis=0), table.std(axis=0))]
-            vectors[f"{descriptor}/{grid_name}/{name}"] = np.concatenate([[np.log1p(len(found))], *values])
+            vectors[f"{descriptor}/{grid_name}/{name}"] = np.concatenate([[np.log1p(len(features))], *values])
     check_digests("local_descriptors", vectors, tolerance=1e-2, drifts=LOCAL_DRIFTS)
 
 
@@ -91,7 +91,7 @@ def test_shipped_recipes(fixed_pictures, check_digests):
         encoders = {}
         for name, expert in recipe.experts.items():
             if expert.is_local:
-                # A small codebook: what it is made of doesn't depend on its size.
+                # A small codebook serves: what it is made of doesn't depend on its size.
                 encoders[name] = structs.replace(expert, modes=4, components=8).make_encoder(seed=0)
                 make_codebook(encoders[name], LOCAL_DESCRIPTORS[expert.descriptor].length)
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
@@ -102,10 +102,10 @@ def test_shipped_recipes(fixed_pictures, check_digests):
 
 
 def test_bundled_model(fixed_pictures, check_digests):
-    """With all patches: one pixel that is no edge elsewhere would change which ones are sampled."""
+    """All patches are taken, as one pixel that is no edge elsewhere would change which ones are sampled."""
     vectors, drifts = {}, {}
-    for type_, own in Model.read(find_bundled_model()).types.items():
-        extractor = own.identifier.extractor
+    for type_, type_model in Model.read(find_bundled_model()).types.items():
+        extractor = type_model.identifier.extractor
         experts = {name: structs.replace(expert, max_patches=0) for name, expert in extractor.experts.items()}
         features = replace(extractor, experts=experts).extract(fixed_pictures[str(type_)][0], type_)
         for name, vector in features.vectors.items():
@@ -120,11 +120,11 @@ def test_bundled_model(fixed_pictures, check_digests):
 
 
 def test_augmentations(fixed_pictures, check_digests):
-    """Of the drawn picture alone: what is drawn at random depends on every bit of a picture that is decoded."""
-    original = SourcePicture(*fixed_pictures["drawn"], longest_side=400)
+    """Only the drawn picture serves: what is drawn at random depends on every bit of a picture that is decoded."""
+    source = SourcePicture(*fixed_pictures["drawn"], longest_side=400)
     vectors = {}
     for kind, number in itertools.product(("jitter", "composite"), range(1, 5)):
-        augmented = original.make_views(Augmentation(kind, number)).image
+        augmented = source.make_views(Augmentation(kind, number)).image
         vectors[f"{kind}/{number}"] = np.concatenate([summarise(plane) / 255 for plane in cv2.split(augmented)])
     check_digests("augmentations", vectors)
 

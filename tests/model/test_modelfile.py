@@ -55,7 +55,7 @@ def _identifier(model):
 
 CHANGES = {
     "types: expected a value, found nothing": lambda m: m.pop("types"),
-    "types: expected one of the documented values": lambda m: m["types"].update(xray=_scan(m)),
+    "types: expected scan, scan-like or photo, found": lambda m: m["types"].update(xray=_scan(m)),
     "types.scan.identifier.recipe: expected a value, found nothing": lambda m: _identifier(m).pop("recipe"),
     "types.scan.plant_exponent: expected a number": lambda m: _scan(m).update(plant_exponent=2),
     "scan.local.coefficients of shape": lambda m: _identifier(m)["species"].append(_identifier(m)["species"][0]),

@@ -126,7 +126,7 @@ def _make_exif(value: int) -> bytes:
 
 
 def _make_link(file: Path, image: np.ndarray) -> None:
-    other = file.parent.parent / "elsewhere" / f"{file.stem}.jpg"
-    other.parent.mkdir(exist_ok=True)
-    other.write_bytes(_encode(image))
-    file.symlink_to(other)
+    target = file.parent.parent / "elsewhere" / f"{file.stem}.jpg"
+    target.parent.mkdir(exist_ok=True)
+    target.write_bytes(_encode(image))
+    file.symlink_to(target)

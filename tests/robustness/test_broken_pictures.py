@@ -40,14 +40,14 @@ def test_every_good_picture_is_answered_and_every_bad_one_named(pictures, tmp_pa
     run = tmp_path / "run.txt"
     # A named pipe would be waited for without end.
     signal.alarm(300)
-    found = cli("predict", folder, "--model", drawn_model, "--output", run, "--no-cache", "--jobs", 1)
+    result = cli("predict", folder, "--model", drawn_model, "--output", run, "--no-cache", "--jobs", 1)
     signal.alarm(0)
-    assert found.status == 1
+    assert result.status == 1
     bad = {name: kind for name, kind in kinds.items() if kind in BROKEN or kind in BROKEN_XML}
     assert {prediction.picture for prediction in read_run(run)} == kinds.keys() - bad.keys()
     for name, kind in bad.items():
         stem = name.removesuffix(".jpg")
-        assert f"/{name}" in found.err or f"/{stem}.xml" in found.err, kind
-    assert not any(f"/{index}.jpg:" in found.err for index in range(N_GOOD))
-    assert "Traceback" not in found.err
-    assert "this is a bug" not in found.err
+        assert f"/{name}" in result.err or f"/{stem}.xml" in result.err, kind
+    assert not any(f"/{index}.jpg:" in result.err for index in range(N_GOOD))
+    assert "Traceback" not in result.err
+    assert "this is a bug" not in result.err

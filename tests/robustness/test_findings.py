@@ -81,12 +81,12 @@ def test_a_link_that_leads_to_itself(tmp_path, cli):
     folder = tmp_path / "pictures"
     folder.mkdir()
     (folder / "loop.jpg").symlink_to("loop.jpg")
-    found = cli("info", folder)
-    assert found.status == 0
-    assert f"missing       1\n  {folder}/loop.jpg\n" in found.out
-    found = cli("segment", folder, "--output", tmp_path / "out")
-    assert found.status == 1
-    assert f"{folder}/loop.jpg: can't be read: Too many levels of symbolic links" in found.err
+    result = cli("info", folder)
+    assert result.status == 0
+    assert f"missing       1\n  {folder}/loop.jpg\n" in result.out
+    result = cli("segment", folder, "--output", tmp_path / "out")
+    assert result.status == 1
+    assert f"{folder}/loop.jpg: can't be read: Too many levels of symbolic links" in result.err
 
 
 def test_long_messages_lose_their_middle():
@@ -103,10 +103,10 @@ def test_long_messages_lose_their_middle():
 def test_a_file_name_can_not_write_to_the_terminal(tmp_path, cli):
     name = tmp_path / "a\n\x1b[31mb.jpg"
     name.write_text("no picture")
-    found = cli("segment", name, "--output", tmp_path / "out")
-    assert found.status == 1
-    assert "\x1b" not in found.err
-    assert "a\\n\\x1b[31mb.jpg" in found.err
+    result = cli("segment", name, "--output", tmp_path / "out")
+    assert result.status == 1
+    assert "\x1b" not in result.err
+    assert "a\\n\\x1b[31mb.jpg" in result.err
 
 
 def test_a_named_pipe_is_not_waited_for(tmp_path):
@@ -125,9 +125,9 @@ def test_a_file_name_that_is_too_long(name, tmp_path, cli):
     (problem,) = read_collection(tmp_path).problems
     assert problem.startswith(f"{tmp_path}/2.xml: FileName: expected a file name of at most 255 bytes, found '")
     assert problem.endswith(".jpg'; the picture is left out")
-    found = cli("info", tmp_path)
-    assert found.status == 0
-    assert f"{tmp_path}/2.xml: FileName: expected a file name of at most 255 bytes" in found.out
+    result = cli("info", tmp_path)
+    assert result.status == 0
+    assert f"{tmp_path}/2.xml: FileName: expected a file name of at most 255 bytes" in result.out
 
 
 def test_tables_and_texts(tmp_path):
@@ -158,6 +158,6 @@ def test_a_file_too_large_for_a_picture_is_not_hashed(cli, drawn_model, small_re
     }[command]
     (tmp_path / "Acer campestre").mkdir()
     (tmp_path / "leaf.jpg").rename(tmp_path / "Acer campestre" / "leaf.jpg")
-    found = cli(command, tmp_path, "--jobs", 1, *more)
-    assert found.status == (command != "info")
-    assert "leaf.jpg: expected a picture of 1 byte to 1024 MiB, found" in found.out + found.err
+    result = cli(command, tmp_path, "--jobs", 1, *more)
+    assert result.status == (command != "info")
+    assert "leaf.jpg: expected a picture of 1 byte to 1024 MiB, found" in result.out + result.err

@@ -152,7 +152,7 @@ def test_an_interrupted_description_leaves_no_process(number, group, status, mes
     for index in range(3000):
         os.link(picture, many / f"{index}.jpg")
     process = start(["describe", many, "--assume-type", "scan", "--output", output, "--jobs", 2], mark, tmp_path)
-    # The main process, two workers, and what multiprocessing keeps beside them.
+    # There are the main process, two workers, and what multiprocessing keeps beside them.
     wait_for(lambda: len(find_processes(mark)) >= 4)
     if group:
         os.killpg(process.pid, number)
@@ -243,7 +243,7 @@ def test_no_room_for_the_store(drawn, drawn_model, drawn_cache, tmp_path, cli):
 def test_no_room_for_the_output(words, drawn_model, drawn_cache, tmp_path):
     (tmp_path / "model").write_text("an older model")
     words[words.index("--cache") + 1] = drawn_cache
-    # Room for the store, which needs no more than it has, but not for the model.
+    # There is room for the store, which needs no more than it has, but not for the model.
     most_bytes = drawn_model.stat().st_size - 1
     assert most_bytes > 2**15
     result = limited([*words, "--jobs", 1], most_bytes, stdout=subprocess.PIPE)
