@@ -92,7 +92,7 @@ def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType)
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
     small = _relight(image, random)
     rows, cols = image.shape[:2]
-    fill = acquisition_type is AcquisitionType.PHOTO
+    fill = not acquisition_type.lies_on_sheet
     # From the centres of the reduced picture's pixels to positions in the picture.
     scale = cols / small.shape[1], rows / small.shape[0]
     enlarge = np.array([[scale[0], 0, (scale[0] - 1) / 2], [0, scale[1], (scale[1] - 1) / 2], [0, 0, 1]])

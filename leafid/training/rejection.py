@@ -9,7 +9,7 @@ import numpy as np
 
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import Features
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.non_leaves import ALL_KINDS, KINDS
 from leafid.grouping import group_by
 from leafid.learning.rejection import Examples, compute_evidence, fit_rejection
@@ -19,8 +19,9 @@ from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import sample_by_plant, weigh_by_plant
 from leafid.training.training_set import TrainingSet
 
-#: Number of pictures without a leaf that an identifier learns from. Anything can be behind the leaf of a photo.
-N_NON_LEAVES = {AcquisitionType.SCAN: 240, AcquisitionType.SCAN_LIKE: 240, AcquisitionType.PHOTO: 720}
+# Number of pictures without a leaf that an identifier learns from, of sheets and of photos: anything can be behind the
+# leaf of a photo.
+_N_SHEETS, _N_PHOTOS = 240, 720
 #: Maximum number of held-out leaves that it learns from.
 MAX_HELD_OUT = 1_500
 
@@ -98,7 +99,8 @@ def learn_to_reject(
     """Add to an identifier what it learns from examples, and from pictures without a leaf that `pictures` lend."""
     kinds: list[str] = []
     vectors = examples.leaves.rows
-    rows = make_array(N_NON_LEAVES[identifier.type], vectors.shape[1], np.float16, loader.folder)
+    number = _N_SHEETS if identifier.type.lies_on_sheet else _N_PHOTOS
+    rows = make_array(number, vectors.shape[1], np.float16, loader.folder)
     for kind, features in load_non_leaves(identifier, pictures, loader, len(rows), KINDS):
         rows[len(kinds)] = identifier.join_vectors([features])
         kinds.append(kind)
@@ -119,10 +121,10 @@ def load_non_leaves(
     picture of the identifier's type.
     """
     # Where there are photos only, these have to do.
-    sheets = [picture for picture in pictures if picture.type is not AcquisitionType.PHOTO] or pictures
+    sheets = [picture for picture in pictures if get_type(picture).lies_on_sheet] or pictures
     indices = np.linspace(0, len(sheets) - 1, min(number, len(sheets))).astype(int)
-    # Scans and scan-likes are segmented alike: both take these from the cache.
-    type_ = AcquisitionType.PHOTO if identifier.type is AcquisitionType.PHOTO else AcquisitionType.SCAN
+    # All pictures of sheets are segmented alike: their types share these in the cache.
+    type_ = AcquisitionType.SCAN if identifier.type.lies_on_sheet else identifier.type
     sources = [replace(sheets[index], type=type_) for index in indices]
     names = list(kinds)
     for position, kind in enumerate(names):

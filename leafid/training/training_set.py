@@ -12,7 +12,7 @@ import numpy as np
 
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import FeatureExtractor
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Recipe
 from leafid.grouping import group_by
 from leafid.learning.rows import TrainingRows, make_array, make_rows, release_memory
@@ -102,7 +102,8 @@ def build_training_set(
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     if recipe.composited:
         # Of the types that it doesn't serve, the pictures that photos are composited from are enough.
-        sources, types = set(_choose_composite_sources(pictures)), {*recipe.types, AcquisitionType.PHOTO}
+        sources = set(_choose_composite_sources(pictures))
+        types = {*recipe.types, *(type_ for type_ in AcquisitionType if not type_.lies_on_sheet)}
         pictures = [picture for index, picture in enumerate(pictures) if index in sources or picture.type in types]
     blocks = _plan_blocks(pictures, recipe)
     lengths = [len(block.pictures) for block in blocks]
@@ -169,7 +170,7 @@ def _plan_blocks(pictures: Sequence[Picture], recipe: Recipe) -> list[_Block]:
 
 def _choose_composite_sources(pictures: Sequence[Picture]) -> list[int]:
     """Choose the pictures to composite photos from, evenly among those of a plant; ascending indices."""
-    sheets = [index for index, picture in enumerate(pictures) if picture.type is not AcquisitionType.PHOTO]
+    sheets = [index for index, picture in enumerate(pictures) if get_type(picture).lies_on_sheet]
     by_plant = group_by(sheets, lambda index: (pictures[index].group, pictures[index].type))
     numbers = {plant: min(len(own), MAX_COMPOSITED_PER_PLANT) for plant, own in by_plant.items()}
     return sorted(own[len(own) * k // numbers[plant]] for plant, own in by_plant.items() for k in range(numbers[plant]))
