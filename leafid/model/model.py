@@ -22,8 +22,8 @@ from leafid.model.backing_off import back_off
 from leafid.model.identifier import TypeModel
 from leafid.model.modelfile import read_object, write_object
 from leafid.model.plant_fusion import GROUPINGS, fuse_answers
-from leafid.model.recogniser import TypeRecogniser, recognise_missing_types, warn_of_mixed_types
-from leafid.model.sessions import share_answers
+from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
+from leafid.model.sessions import pool_evidence_of_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
 from leafid.parallel.mapping import get_blas_controller
@@ -190,7 +190,7 @@ class Model:
         recognised: Counter[AcquisitionType] = Counter()
         for groups in _split_into_batches(pictures, options.group_by):
             batch = list(chain(*groups))
-            typed = recognise_missing_types(self.recogniser, batch, replace(loader, progress=pass_through))
+            typed = self.recogniser.recognise_pictures(batch, replace(loader, progress=pass_through))
             recognised.update(own.type for own, probability in typed.values() if own.type and probability is not None)
             found: dict[int, Answer] = {}
             for type_ in dict.fromkeys(picture.type for picture, _ in typed.values() if picture.type is not None):
@@ -201,7 +201,7 @@ class Model:
                 for index, picture in enumerate(batch)
             ]
             if options.group_by == "session":
-                answers = share_answers(answers)
+                answers = pool_evidence_of_answers(answers)
             elif options.group_by:
                 rest = iter(answers)
                 answers = [fuse_answers(self.types, list(islice(rest, len(own))), options.reject_at) for own in groups]
