@@ -68,10 +68,10 @@ class Identifier:
     def list_large_arrays(self) -> Iterator[np.ndarray]:
         """List the arrays that a model file holds in half precision."""
         yield from (scorer.coefficients for scorer in self.scorers.values())
-        for own in self.statistics.values():
-            yield from (own.components, own.rest)
+        for statistics in self.statistics.values():
+            yield from (statistics.components, statistics.rest)
             # Means of measures, which have different units, are few.
-            yield from own.preparation.means.values() if own.preparation.scale is None else ()
+            yield from statistics.preparation.means.values() if statistics.preparation.scale is None else ()
 
     def predict_proba(self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None) -> np.ndarray:
         """Give the probability of every species for each picture, float64 (n, n_species); rows sum to 1.
@@ -140,7 +140,7 @@ class TypeModel:
         if assessed is None or rejection is None:
             decision: Decision = "species" if features.confidence else "no-leaf"
             return Answer(picture, ranking, features.confidence, decision=decision, common_names=common_names)
-        leaf, known = (round(float(own), 9) for (own,) in assessed)
+        p_leaf, p_known = (round(float(probability), 9) for (probability,) in assessed)
         is_no_leaf, is_unknown = rejection.reject(*assessed, reject_at)
         decision = "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
-        return Answer(picture, ranking, features.confidence, leaf, known, decision, common_names=common_names)
+        return Answer(picture, ranking, features.confidence, p_leaf, p_known, decision, common_names=common_names)

@@ -128,7 +128,7 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
 
 
 def _score_fold(fold: OpenWorldFold) -> list[float]:
-    known, unknown = (np.array([answer.known for answer in own], float) for own in (fold.known, fold.unknown))
+    known, unknown = (np.array([answer.p_known for answer in own], float) for own in (fold.known, fold.unknown))
     is_named, is_unknown_named = ([answer.name is not None for answer in own] for own in (fold.known, fold.unknown))
     is_correct = [answer.ranking[0][0] == answer.picture.species for answer in fold.known]
     return [

@@ -17,7 +17,7 @@ from leafid.metrics.held_out import SCORE_TITLES, HeldOutAnswers, held_out_score
 from leafid.model.answer import Answer
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.plant_fusion import DEFAULT_EXPONENT
-from leafid.model.sessions import share_held_out
+from leafid.model.sessions import pool_evidence_held_out
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.protocols import Split
 from leafid.training.fusing import FittedIdentifier
@@ -170,14 +170,14 @@ def _answer(queries: Sequence[Picture], model: TypeModel, loader: FeatureLoader)
     return [model.answer(picture, own, REJECTED_SHARE, {}) for picture, own in found if own is not None]
 
 
-def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
+def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
     """Let the answers to the pictures of one session support one another (`leafid.model.sessions`).
 
     Sessions are made of the pictures of all folds and types with the same seed and setting.
     """
     shared = []
     for folds in group_by(answers, lambda own: (own.seed, own.setting)).values():
-        held_out = share_held_out([own.held_out for own in folds])
+        held_out = pool_evidence_held_out([own.held_out for own in folds])
         shared += [replace(own, held_out=found) for own, found in zip(folds, held_out, strict=True)]
     return shared
 

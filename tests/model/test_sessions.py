@@ -8,9 +8,9 @@ from hypothesis.extra.numpy import arrays
 
 from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.answer import Answer
-from leafid.model.sessions import find_session, share_answers, share_evidence
+from leafid.model.sessions import find_session, pool_evidence, pool_evidence_of_answers
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.training.cross_validation import FoldAnswers, share_fold_answers
+from leafid.training.cross_validation import FoldAnswers, pool_evidence_of_folds
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
 GARDEN = (43.5, 3.9)
@@ -30,7 +30,7 @@ posteriors = arrays(float, st.tuples(st.integers(1, 6), st.just(4)), elements=st
 )
 
 
-def share_slowly(table, weights):
+def pool_slowly(table, weights):
     found = [list(row) for row in table]
     for _ in range(10):
         before = [list(row) for row in found]
@@ -46,7 +46,7 @@ def share_slowly(table, weights):
 @given(posteriors, st.data())
 def test_against_the_formula(table, data):
     weights = np.array(data.draw(st.lists(st.floats(0, 1), min_size=len(table), max_size=len(table))))
-    assert share_evidence(table, weights) == pytest.approx(share_slowly(table, weights), abs=1e-9)
+    assert pool_evidence(table, weights) == pytest.approx(pool_slowly(table, weights), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -70,16 +70,16 @@ def test_answers_of_a_session_support_one_another():
     answers = [
         answer("a", sure),
         answer("b", sure, author="Bob"),
-        answer("c", doubtful, leaf=0.9, known=0.8, decision="unknown"),
+        answer("c", doubtful, p_leaf=0.9, p_known=0.8, decision="unknown"),
         answer("d", {}, problem="damaged"),
     ]
-    found = share_answers(answers)
+    found = pool_evidence_of_answers(answers)
     assert found[1] is answers[1]
     assert found[3] is answers[3]
     assert found[2].ranking[0][0] == "Acer opalus"
-    assert (found[2].leaf, found[2].known, found[2].verdict) == (0.9, 0.8, "unknown")
+    assert (found[2].p_leaf, found[2].p_known, found[2].verdict) == (0.9, 0.8, "unknown")
     # The weight is 0.9 times 0.8.
-    expected = share_evidence(np.array([[0.9, 0.1], [0.48, 0.52]]), np.array([1.0, 0.72]))
+    expected = pool_evidence(np.array([[0.9, 0.1], [0.48, 0.52]]), np.array([1.0, 0.72]))
     assert [dict(found[index].ranking)["Acer opalus"] for index in (0, 2)] == pytest.approx(expected[:, 0], abs=1e-8)
 
 
@@ -96,8 +96,8 @@ def test_sessions_span_folds_and_types_but_not_seeds():
         make_fold(SCAN, 1, 0, [[1.0]], ("Acer rubrum",)),
         make_fold(SCAN, 0, 1, [[0.2, 0.8]]),
     ]
-    found = share_fold_answers(folds)
-    expected = share_evidence(np.array([[0.9, 0.1], [0.5, 0.5], [0.7, 0.3], [0.0, 1.0]]), np.ones(4))
+    found = pool_evidence_of_folds(folds)
+    expected = pool_evidence(np.array([[0.9, 0.1], [0.5, 0.5], [0.7, 0.3], [0.0, 1.0]]), np.ones(4))
     assert found[0].held_out.probabilities == pytest.approx(expected[:1])
     assert found[1].held_out.probabilities == pytest.approx(expected[1:3])
     assert found[2].held_out.probabilities == pytest.approx(np.ones((1, 1)))
