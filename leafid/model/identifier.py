@@ -31,9 +31,9 @@ class Identifier:
     type: AcquisitionType
     #: Sorted; the columns of all probabilities.
     species: tuple[str, ...]
-    #: By the expert's name: what its encoder has learned (`get_state`).
+    #: What the encoder of each expert has learned (`get_state`), by the expert's name.
     codebooks: Mapping[str, Mapping[str, np.ndarray]]
-    #: By the expert's name.
+    #: The classifier of each expert, by its name.
     scorers: Mapping[str, LinearScorer]
     #: float64 (n_experts,): fusion weights in the recipe's order of experts.
     weights: np.ndarray
@@ -44,9 +44,9 @@ class Identifier:
     #: Tells known species from unknown ones, and leaves from other pictures; None where there were too few species to
     #: learn that from.
     rejection: Rejection | None = None
-    #: By the expert's name, for `leafid.training.extending`: statistics of its training rows, which
-    #: identifiers that were trained together share, and the scores that it aims at for other species and for a
-    #: picture's own. Empty where a classifier isn't ridge regression.
+    #: `statistics`, `targets`: for `leafid.training.extending`, by the expert's name, the statistics of its training
+    #: rows, which identifiers that were trained together share, and the scores that it aims at for wrong species and
+    #: for the right one. Empty where a classifier isn't ridge regression.
     statistics: Mapping[str, RowStatistics] = field(default_factory=dict)
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     #: Species that were added later: the scores and thresholds of the model are from before.

@@ -73,8 +73,8 @@ def to_half_precision(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (values / scale).astype(np.float16), scale
 
 
-def read_object(path: str | os.PathLike[str], kind: type[T], change: Callable[[Any], None] | None = None) -> T:
-    """Read an object of a type from a model file; `change` may leave out parts of its manifest.
+def read_object(path: str | os.PathLike[str], type_: type[T], edit_manifest: Callable[[Any], None] | None = None) -> T:
+    """Read an object of a type from a model file; `edit_manifest` may leave out parts of its manifest.
 
     A `LeafidError` says if the file is missing, damaged, something else, larger than 2 GiB, or of another format
     version, or if there is not enough memory.
@@ -85,9 +85,9 @@ def read_object(path: str | os.PathLike[str], kind: type[T], change: Callable[[A
                 raise LeafidError(f"{path}: expected a model of at most {_MAX_SIZE >> 30} GiB, found a larger file")
             with safe_open(os.fspath(path), "np") as arrays:
                 manifest = _read_manifest(stream, arrays.metadata())
-                if change is not None:
-                    change(manifest["model"])
-                return _read_object(path, kind, manifest, arrays)
+                if edit_manifest is not None:
+                    edit_manifest(manifest["model"])
+                return _read_object(path, type_, manifest, arrays)
     except (SafetensorError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
         if is_out_of_memory(error):
             raise LeafidError(f"{path}: out of memory; end other programs, or raise the limit") from error
@@ -113,7 +113,7 @@ def _read_manifest(stream: io.BufferedReader, metadata: dict[str, str] | None) -
     return manifest
 
 
-def _read_object(path: str | os.PathLike[str], kind: type[T], manifest: dict[str, Any], arrays: Any) -> T:
+def _read_object(path: str | os.PathLike[str], type_: type[T], manifest: dict[str, Any], arrays: Any) -> T:
     if (version := manifest.get("format_version")) != FORMAT_VERSION:
         raise LeafidError(
             f"{path}: expected model format {FORMAT_VERSION}, found {version} "
@@ -138,7 +138,7 @@ def _read_object(path: str | os.PathLike[str], kind: type[T], manifest: dict[str
             raise ValueError(f"expected an array of finite numbers, found none called {name:.100}")
         return array
 
-    return check_types(manifest.get("model"), kind, f"{path}: the model is damaged: manifest", decode)
+    return check_types(manifest.get("model"), type_, f"{path}: the model is damaged: manifest", decode)
 
 
 def is_model(path: str | os.PathLike[str]) -> bool:

@@ -1,9 +1,8 @@
-"""Worker processes that hold the model, and what they do for requests: one that is killed or hangs costs one."""
+"""Worker processes that hold the model, and what they do for requests; one that is killed or hangs costs one answer."""
 
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from leafid.errors import LeafidError
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
-from leafid.model.bundled import find_bundled_model
+from leafid.model.bundled import find_bundled_model, read_once
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fuse_answers
 from leafid.pages.explaining import Explanation, explain
@@ -58,20 +57,15 @@ class ModelWorkers:
             return await asyncio.wrap_future(future)
 
 
-@lru_cache(maxsize=1)
-def _read_model(file: str) -> Model:
-    return Model.read(file, only_for_answers=True)
-
-
 def _call_with_model(file: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    return call_single_threaded(lambda rest: function(_read_model(file), *rest), arguments)
+    return call_single_threaded(lambda values: function(read_once(Path(file)), *values), arguments)
 
 
 def warm_up(file: str | None) -> None:
     """Identify a drawn leaf, so that the model and libraries are loaded before the first request."""
     image = np.full((400, 300, 3), 250, np.uint8)
     cv2.ellipse(image, (150, 200), (60, 150), 0, 0, 360, (40, 160, 50), -1)
-    next(_read_model(file or str(find_bundled_model())).identify(image))
+    next(read_once(Path(file or find_bundled_model())).identify(image))
 
 
 def identify_pictures(model: Model, upload: Upload) -> list[dict[str, Any]]:
@@ -82,12 +76,11 @@ def identify_pictures(model: Model, upload: Upload) -> list[dict[str, Any]]:
 def explain_pictures(model: Model, upload: Upload, prefix: str) -> list[str]:
     """Explain the answers to pictures, or to all of a tree together, as HTML with ids that begin with the prefix."""
     explained = [(answer, _explain(model, answer)) for answer in _identify(model, upload)]
-    groups = [explained] if upload.is_one_tree else [[own] for own in explained]
+    groups = [explained] if upload.is_one_tree else [[pair] for pair in explained]
+    summaries = [_summarise([answer for answer, _ in group]) for group in groups]
     return [
-        render_site_page(
-            "answer.html", prefix=f"{prefix}-{number}", group=group, summary=_summarise([own for own, _ in group])
-        )
-        for number, group in enumerate(groups, 1)
+        render_site_page("answer.html", prefix=f"{prefix}-{number}", group=group, summary=summary)
+        for number, (group, summary) in enumerate(zip(groups, summaries, strict=True), 1)
     ]
 
 
