@@ -55,9 +55,8 @@ def assign_types(
         return list(pictures)
     typed = used.recognise_pictures(pictures, loader).values()
     counts = Counter(get_type(picture) for picture, probability in typed if probability is not None)
-    commonest_first = [type_ for type_, _ in counts.most_common()]
-    is_rare = {type_: count < MIN_TYPE_SHARE * counts.total() for type_, count in counts.items()}
-    given = {type_: commonest_first[0] if is_rare[type_] else type_ for type_ in counts}
+    ranked = counts.most_common()
+    given = {type_: ranked[0][0] if count < MIN_TYPE_SHARE * counts.total() else type_ for type_, count in ranked}
     warn_of_mixed_types(Counter(given[type_] for type_ in counts.elements()))
     warn_of_lost_species(pictures, [picture for picture, _ in typed])
     return [replace(p, type=given[get_type(p)]) if probability is not None else p for p, probability in typed]

@@ -137,10 +137,10 @@ class TypeModel:
         (probabilities,) = self.identifier.predict_proba([features], scores)
         ranking = rank_species(probabilities, self.identifier.species)
         assessed, rejection = self.identifier.assess([features], scores), self.identifier.rejection
-        if assessed is None or rejection is None:
-            decision: Decision = "species" if features.confidence else "no-leaf"
-            return Answer(picture, ranking, features.confidence, decision=decision, common_names=common_names)
-        p_leaf, p_known = (round(float(probability), 9) for (probability,) in assessed)
-        is_no_leaf, is_unknown = rejection.reject(*assessed, reject_at)
-        decision = "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
+        p_leaf = p_known = None
+        decision: Decision = "species" if features.confidence else "no-leaf"
+        if assessed and rejection:
+            p_leaf, p_known = (round(float(probability), 9) for (probability,) in assessed)
+            is_no_leaf, is_unknown = rejection.reject(*assessed, reject_at)
+            decision = "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
         return Answer(picture, ranking, features.confidence, p_leaf, p_known, decision, common_names=common_names)

@@ -118,22 +118,20 @@ def fit_plant_exponent(answers: HeldOutAnswers, seed: int = 0) -> float:
     known = answers.select_known()
     logarithms, labels = _take_logarithm(known.probabilities), known.labels
     random = np.random.default_rng(seed)
-    sums, sizes, species, weights = [], [], [], []
+    samples = []
     plants = group_by(range(len(labels)), lambda index: known.pictures[index].group)
     for _, indices in sorted(plants.items()):
         order = random.permutation(indices)
         plant_sizes = [size for size in SIZES if size < len(order)] + [len(order)] * (len(order) > 1)
-        sums += [logarithms[order[:size]].sum(axis=0) for size in plant_sizes]
-        sizes += plant_sizes
-        species += [labels[order[0]]] * len(plant_sizes)
-        weights += [1 / max(len(plant_sizes), 1)] * len(plant_sizes)
-    if not sums:
+        for size in plant_sizes:
+            samples.append((logarithms[order[:size]].sum(axis=0), float(size), labels[order[0]], 1 / len(plant_sizes)))
+    if not samples:
         return DEFAULT_EXPONENT
-    table, rows = np.array(sums), np.arange(len(sums))
+    sums, sizes, species, weights = map(np.array, zip(*samples, strict=True))
     losses = []
     for exponent in _EXPONENTS:
-        posterior = _normalise(table * (np.array(sizes, np.float64) ** -exponent)[:, None])
-        losses.append(-(np.array(weights) * np.log(np.maximum(posterior[rows, species], 1e-300))).sum())
+        posterior = _normalise(sums * (sizes**-exponent)[:, None])
+        losses.append(-(weights * np.log(np.maximum(posterior[np.arange(len(sums)), species], 1e-300))).sum())
     return float(_EXPONENTS[int(np.argmin(losses))])
 
 
