@@ -18,7 +18,7 @@ from leafid.errors import InputError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import choose_types_to_train, load_recipe
-from leafid.model.bundled import find_bundled_model, recognise_types
+from leafid.model.bundled import assign_types, find_bundled_model
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser
 from leafid.pictures.collection import Collection, EmptyClass
@@ -133,7 +133,7 @@ def _read_training_pictures(
     warn_of_shared_pictures(pictures)
     assumed = None if assume_type is None else AcquisitionType.parse(assume_type)
     pictures = select_training_pictures(pictures, assumed)
-    return recognise_types(pictures, loader, recogniser)[0]
+    return assign_types(pictures, loader, recogniser)
 
 
 def segment(image: Any, acquisition_type: AcquisitionType | str) -> Segmentation:

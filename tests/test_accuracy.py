@@ -79,9 +79,7 @@ def test_top1_of_a_recipe_on_the_sample(recipe, sample, training_pictures):
 def test_the_bundled_model_recognises_the_types_of_the_sample(sample):
     model = Model.read(find_bundled_model())
     rows = FeatureLoader().load_type_features(sample)
-    is_correct = [
-        model.recogniser.recognise(row[None])[0][0] is picture.type for row, picture in zip(rows, sample, strict=True)
-    ]
+    is_correct = [model.recogniser.recognise(row)[0] is picture.type for row, picture in zip(rows, sample, strict=True)]
     assert np.mean(is_correct) >= 0.93
 
 

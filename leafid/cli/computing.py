@@ -82,7 +82,7 @@ def _call(
         with memory_errors_as_image_error(picture.file):
             if picture.type is None and recogniser:
                 row = measure_type_features(read_image(picture.file, TYPE_SIDE))
-                picture = replace(picture, type=recogniser.recognise(row[None])[0][0])
+                picture = replace(picture, type=recogniser.recognise(row)[0])
             assert picture.type is not None
             return picture.type, function(picture)
     except ImageError as error:

@@ -30,7 +30,7 @@ from leafid.errors import UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.features.same_leaf import find_similar
 from leafid.files import write_text
-from leafid.model.bundled import find_bundled_model, recognise_types
+from leafid.model.bundled import assign_types, find_bundled_model
 from leafid.model.model import Model
 from leafid.model.modelfile import is_model
 from leafid.pages.field_guide import describe_model, make_guide
@@ -112,7 +112,7 @@ def _write_similar(table: str, jobs: int, collection: Collection, environment: E
     """Write the table of plants, in which the pictures of each group of similar ones are one plant."""
     loader = FeatureLoader(jobs=jobs, progress=environment.progress)
     pictures = [picture for picture in collection.select_labelled().pictures if picture.file.is_file()]
-    groups = list(find_similar(recognise_types(pictures, loader)[0], loader))
+    groups = list(find_similar(assign_types(pictures, loader), loader))
     plants = {picture.file: group[0].plant or group[0].title for group in groups for picture in group}
     rows = [
         [str(get_relative_path(p.file, collection.root)), p.species, plants.get(p.file) or p.plant or p.title]

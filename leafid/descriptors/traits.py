@@ -29,6 +29,8 @@ class Measure(NamedTuple):
     confidence: float
 
 
+#: Smallest confidence of a trait that is measured well enough.
+MIN_CONFIDENCE = 0.5
 TRAIT_NAMES = (
     "leaflets",  # 1 for a simple leaf; the other traits but the petiole are those of a simple leaf's blade
     "length_width",  # length over width of the blade
@@ -80,6 +82,17 @@ def measure_traits(segmentation: Segmentation) -> tuple[dict[str, Measure], Land
         traits |= _measure_blade(landmarks, sure) if landmarks else _measure_outline(trace_blade(segmentation), sure)
     told = {name: Measure(*map(float, measure)) for name, measure in traits.items() if measure.confidence > 0}
     return told, landmarks
+
+
+def measure_reliable_traits(segmentation: Segmentation) -> tuple[dict[str, float], Landmarks | None]:
+    """Measure the traits of a leaf on a plain sheet, those that are measured well enough; none without a leaf.
+
+    Also returns the landmarks, if there are any.
+    """
+    if not segmentation.blade.any():
+        return {}, None
+    traits, landmarks = measure_traits(segmentation)
+    return {name: value for name, (value, confidence) in traits.items() if confidence >= MIN_CONFIDENCE}, landmarks
 
 
 def _measure_outline(contour: Points, sure: float) -> dict[str, Measure]:

@@ -100,7 +100,7 @@ def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType)
     # From the centres of the reduced picture's pixels to positions in the picture.
     scale = cols / size[0], rows / size[1]
     enlarge = np.array([[scale[0], 0, (scale[0] - 1) / 2], [0, scale[1], (scale[1] - 1) / 2], [0, 0, 1]])
-    fill = acquisition_type is AcquisitionType.PHOTO
+    fill = not acquisition_type.lies_on_sheet
     border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
     matrix = _choose_tilt(rows, cols, random, fill=fill) @ enlarge
     return cv2.warpPerspective(small, matrix, (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border)

@@ -155,7 +155,7 @@ def segment_as_type(
         return cover_whole(image, confidence=1.0)
     # In photos, a part that protrudes from a leaf is as often a neighbouring leaf as the petiole: accuracy is no higher
     # where it is separated.
-    petiole = sought == "petiole" and acquisition_type is not AcquisitionType.PHOTO
+    petiole = sought == "petiole" and acquisition_type.lies_on_sheet
     return segment(image, acquisition_type, petiole=petiole)
 
 

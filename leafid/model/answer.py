@@ -24,17 +24,17 @@ Verdict = Decision | Literal["uncertain", "unreadable"]
 class Answer:
     """What a model says about a picture."""
 
-    #: With the acquisition type that it was identified as.
+    #: The picture, with the acquisition type that it was identified as.
     picture: Picture
     #: All species with their probabilities, rounded down to nine digits: the most probable first,
     #: equally probable ones in alphabetical order.
     ranking: list[tuple[str, float]]
     #: Confidence of the segmentation, from 0 to 1. 0: no leaf was found, and all species are equally probable.
     confidence: float
-    #: `leaf`, `known`: probability that the picture shows a leaf, and that a leaf is of a species that the model knows;
-    #: those of the ranking hold if it is. None where the model has not learned to tell.
-    leaf: float | None = None
-    known: float | None = None
+    #: `p_leaf`, `p_known`: probability that the picture shows a leaf, and that a leaf is of a species that the model
+    #: knows; those of the ranking hold if it is. None where the model has not learned to tell.
+    p_leaf: float | None = None
+    p_known: float | None = None
     #: The rank of the taxon that the thresholds let the model name, or why it names none: probably a leaf of an unknown
     #: species, or no leaf. A genus, family or order is named with back-off only; "unknown" also where not even an order
     #: is probable enough.
@@ -45,7 +45,7 @@ class Answer:
     type_probability: float | None = None
     #: The answer with back-off and its probability: a species, "Quercus *", "Fagaceae *", "Fagales *" or "*".
     backed_off: tuple[str, float] | None = None
-    #: By species.
+    #: The common names of each species.
     common_names: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     #: The answers to the pictures of a plant that this one was made from; `picture` is that with the surest leaf.
     parts: tuple[Answer, ...] = ()
@@ -75,7 +75,7 @@ class Answer:
             return "This file can't be read"
         if verdict == "no-leaf":
             return "No leaf: the picture probably shows none"
-        (first, probability), *others = [(self._describe_species(name), p) for name, p in self.ranking[:2]]
+        (first, probability), *less_probable = [(self._describe_species(name), p) for name, p in self.ranking[:2]]
         if verdict == "unknown" and self.backed_off and self.backed_off[0] == WILDCARD:
             return f"Unknown: not even an order is probable enough; the most similar species is {first}"
         if verdict == "unknown":
@@ -85,7 +85,7 @@ class Answer:
         if self.backed_off and verdict in {"genus", "family", "order"}:
             higher = f"{self.name}, {format_probability(self.backed_off[1])}"
             return f"{higher}: no single species is probable enough; the most probable is {first}"
-        second = [f"or {name}, {format_probability(p)}" for name, p in others if p >= _WORTH_NAMING]
+        second = [f"or {name}, {format_probability(p)}" for name, p in less_probable if p >= _WORTH_NAMING]
         condition = [self.condition] if self.condition and probability >= _CERTAIN else []
         return ", ".join([first if verdict == "species" else f"Uncertain: perhaps {first}", *second, *condition])
 
@@ -94,15 +94,15 @@ class Answer:
         """What the probabilities of the ranking presuppose, in words, where it is in doubt; "" elsewhere."""
         if self.verdict not in {"unknown", "uncertain", "no-leaf"}:
             return ""
-        is_leaf = self.verdict != "no-leaf" and self.leaf is not None and self.leaf >= _CERTAIN
+        is_leaf = self.verdict != "no-leaf" and self.p_leaf is not None and self.p_leaf >= _CERTAIN
         return "if it is of a known species" if is_leaf else "if it is a leaf of a known species"
 
     @property
     def evidence(self) -> str:
         """How probable a leaf and a known species are, in words; "" where the model has not learned to tell."""
-        if self.leaf is None or self.known is None:
+        if self.p_leaf is None or self.p_known is None:
             return ""
-        return f"leaf {format_probability(self.leaf)}, of a known species {format_probability(self.known)}"
+        return f"leaf {format_probability(self.p_leaf)}, of a known species {format_probability(self.p_known)}"
 
     def _describe_species(self, name: str) -> str:
         names = self.common_names.get(name, ())
@@ -131,11 +131,11 @@ class Answer:
 
         The probabilities of the ranking times this are those of a picture of which nothing is known before.
         """
-        return 1.0 if self.leaf is None or self.known is None else self.leaf * self.known
+        return 1.0 if self.p_leaf is None or self.p_known is None else self.p_leaf * self.p_known
 
     def expand(self) -> list[Answer]:
         """List the answers to the pictures: those of a plant get its ranking and verdict."""
-        names = ("ranking", "known", "decision", "backed_off")
+        names = ("ranking", "p_known", "decision", "backed_off")
         shared = {name: getattr(self, name) for name in names} | {"whole": self}
         return [part if part.problem else replace(part, **shared) for part in self.parts] or [self]
 
@@ -148,8 +148,8 @@ class Answer:
             "picture": str(self.picture.file),
             "type": None if self.type is None else str(self.type),
             "type_probability": self.type_probability,
-            "leaf": self.leaf,
-            "known": self.known,
+            "leaf": self.p_leaf,
+            "known": self.p_known,
             "verdict": self.verdict,
             "name": self.name,
             "ranking": [

@@ -1,17 +1,22 @@
 """The bundled model: where it is, and its recogniser of acquisition types."""
 
 import os
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from leafid.errors import LeafidError
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import FeatureLoader, get_type
 from leafid.model.model import Model
-from leafid.model.recogniser import TypeRecogniser, recognise_frequent_types
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
+from leafid.pictures.collection import warn_of_lost_species
+from leafid.pictures.picture import Picture
 
 DEFAULT_NAME = "imageclef2011.leafid"
+#: Share of the pictures without a type below which a recognised type is taken for an error of the recogniser.
+MIN_TYPE_SHARE = 0.1
 
 
 def find_bundled_model() -> Path:
@@ -38,12 +43,20 @@ def load_recogniser(pictures: Sequence[Picture], model: str | os.PathLike[str] |
     return None if all(p.type for p in pictures) else read_once(Path(model or find_bundled_model())).recogniser
 
 
-def recognise_types(
+def assign_types(
     pictures: Sequence[Picture], loader: FeatureLoader, recogniser: TypeRecogniser | None = None
-) -> tuple[list[Picture], dict[AcquisitionType, int]]:
-    """Give readable pictures without a type one that is frequent among them, and count what was given.
+) -> list[Picture]:
+    """Give pictures of a collection without a type one that is frequent among them; leave out unreadable ones.
 
-    The recogniser is that of the bundled model by default.
+    The recogniser is that of the bundled model by default. Warnings tell of several types, and of lost species.
     """
     used = recogniser or load_recogniser(pictures)
-    return recognise_frequent_types(used, pictures, loader) if used else (list(pictures), {})
+    if used is None:
+        return list(pictures)
+    typed = used.recognise_pictures(pictures, loader).values()
+    counts = Counter(get_type(picture) for picture, probability in typed if probability is not None)
+    ranked = counts.most_common()
+    given = {type_: ranked[0][0] if count < MIN_TYPE_SHARE * counts.total() else type_ for type_, count in ranked}
+    warn_of_mixed_types(Counter(given[type_] for type_ in counts.elements()))
+    warn_of_lost_species(pictures, [picture for picture, _ in typed])
+    return [replace(p, type=given[get_type(p)]) if probability is not None else p for p, probability in typed]

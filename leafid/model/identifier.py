@@ -32,7 +32,7 @@ class Identifier:
     type: AcquisitionType
     #: Sorted; the columns of all probabilities.
     species: tuple[str, ...]
-    #: By the expert's name: what its encoder has learned (`get_state`).
+    #: What the encoder of each expert has learned (`get_state`), by the expert's name.
     codebooks: Mapping[str, Mapping[str, np.ndarray]]
     #: By the expert's name: its classifier, if that is linear.
     scorers: Mapping[str, LinearScorer]
@@ -47,9 +47,9 @@ class Identifier:
     #: Tells known species from unknown ones, and leaves from other pictures; None where there were too few species to
     #: learn that from.
     rejection: Rejection | None = None
-    #: By the expert's name, for `leafid.training.extending`: statistics of its training rows, which
-    #: identifiers that were trained together share, and the scores that it aims at for other species and for a
-    #: picture's own. Empty where a classifier isn't ridge regression.
+    #: `statistics`, `targets`: for `leafid.training.extending`, by the expert's name, the statistics of its training
+    #: rows, which identifiers that were trained together share, and the scores that it aims at for wrong species and
+    #: for the right one. Empty where a classifier isn't ridge regression.
     statistics: Mapping[str, RowStatistics] = field(default_factory=dict)
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     #: Species that were added later: the scores and thresholds of the model are from before.
@@ -142,10 +142,10 @@ class TypeModel:
         (probabilities,) = self.identifier.predict_proba([features], scores)
         ranking = rank_species(probabilities, self.identifier.species)
         assessed, rejection = self.identifier.assess([features], scores), self.identifier.rejection
-        if assessed is None or rejection is None:
-            decision: Decision = "species" if features.confidence else "no-leaf"
-            return Answer(picture, ranking, features.confidence, decision=decision, common_names=common_names)
-        leaf, known = (round(float(own), 9) for (own,) in assessed)
-        is_no_leaf, is_unknown = rejection.reject(*assessed, reject_at)
-        decision = "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
-        return Answer(picture, ranking, features.confidence, leaf, known, decision, common_names=common_names)
+        p_leaf = p_known = None
+        decision: Decision = "species" if features.confidence else "no-leaf"
+        if assessed and rejection:
+            p_leaf, p_known = (round(float(probability), 9) for (probability,) in assessed)
+            is_no_leaf, is_unknown = rejection.reject(*assessed, reject_at)
+            decision = "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
+        return Answer(picture, ranking, features.confidence, p_leaf, p_known, decision, common_names=common_names)

@@ -13,7 +13,8 @@ import numpy as np
 from msgspec import Meta
 
 from leafid.errors import LeafidError
-from leafid.features.loader import FeatureLoader, pass_through
+from leafid.features.extractor import Features
+from leafid.features.loader import FeatureLoader, get_type, pass_through
 from leafid.features.type_features import TYPE_SIDE
 from leafid.grouping import group_by
 from leafid.learning.rejection import REJECTED_SHARE
@@ -22,8 +23,8 @@ from leafid.model.backing_off import back_off
 from leafid.model.identifier import TypeModel
 from leafid.model.modelfile import read_object, write_object
 from leafid.model.plant_fusion import GROUPINGS, fuse_answers
-from leafid.model.recogniser import TypeRecogniser, recognise_missing_types, warn_of_mixed_types
-from leafid.model.sessions import share_answers
+from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
+from leafid.model.sessions import pool_evidence_of_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
 from leafid.parallel.threads import get_blas_controller
@@ -36,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 #: Number of pictures that are identified together.
 BATCH_SIZE = 256
-# Above the values of a picture of 14 bits in a file of 16.
+# Larger than all values of a picture of 14 bits in a file of 16.
 _DARK = 64
 _BRIGHTEN = "brighten it; multiply values of 12 bits in a file of 16 bits by 16, of 14 bits by 4"
 
@@ -66,11 +67,11 @@ class Model:
     species: Mapping[str, Species]
     #: Recognises the acquisition type of a picture.
     recogniser: TypeRecogniser
-    #: Of the training pictures.
+    #: The fingerprint of the training pictures.
     fingerprint: str
 
     def __post_init__(self) -> None:
-        if unknown := {name for own in self.types.values() for name in own.identifier.species} - self.species.keys():
+        if unknown := set().union(*(m.identifier.species for m in self.types.values())) - self.species.keys():
             raise ValueError(f"expected an entry of every species, found none of {', '.join(sorted(unknown))}")
         check_shapes(self.types, self.recogniser)
 
@@ -98,7 +99,7 @@ class Model:
 
         The file holds coefficients in half precision, which changes probabilities in the fifth digit.
         """
-        large = chain.from_iterable(own.identifier.list_large_arrays() for own in self.types.values())
+        large = chain.from_iterable(model.identifier.list_large_arrays() for model in self.types.values())
         write_object(path, self, large)
 
     def identify(
@@ -173,45 +174,31 @@ class Model:
     def predict(
         self, pictures: Sequence[Picture], loader: FeatureLoader, options: Options = DEFAULTS
     ) -> Iterator[Answer]:
-        """Identify pictures; yield answers in the order of the pictures, or of the groups with `Options.group_by`."""
-        return chain.from_iterable(self.predict_batches(pictures, loader, options))
-
-    def predict_batches(
-        self, pictures: Sequence[Picture], loader: FeatureLoader, options: Options = DEFAULTS
-    ) -> Iterator[list[Answer]]:
-        """Identify pictures as `predict` does in batches, so that memory doesn't grow with their number.
+        """Identify pictures; yield answers in the order of the pictures, or of the groups with `Options.group_by`.
 
         The model recognises the type of pictures whose type is unknown. Pictures that can't be read are noted in the
         loader's `unreadable`. A `LeafidError` is raised when the model was not trained for a picture's type, or can't
-        back off.
+        back off. Memory doesn't grow with the number of pictures, which are identified in batches.
         """
         for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
             self[type_]  # raises before any work is done
         recognised: Counter[AcquisitionType] = Counter()
         for groups in _split_into_batches(pictures, options.group_by):
-            batch = list(chain(*groups))
-            typed = recognise_missing_types(self.recogniser, batch, replace(loader, progress=pass_through))
-            recognised.update(own.type for own, probability in typed.values() if own.type and probability is not None)
-            found: dict[int, Answer] = {}
-            for type_ in dict.fromkeys(picture.type for picture, _ in typed.values() if picture.type is not None):
-                own = {index: item for index, item in typed.items() if item[0].type == type_}
-                found.update(self._answer(type_, own, loader, options.reject_at))
-            answers = [
-                found.get(index) or Answer(picture, [], 0.0, problem=loader.unreadable[picture.file])
-                for index, picture in enumerate(batch)
-            ]
+            answers = self._answer_batch(list(chain(*groups)), loader, options.reject_at)
+            recognised.update(a.type for a in answers if a.type and a.type_probability is not None)
             if options.group_by == "session":
-                answers = share_answers(answers)
+                answers = pool_evidence_of_answers(answers)
             elif options.group_by:
-                rest = iter(answers)
-                answers = [fuse_answers(self.types, list(islice(rest, len(own))), options.reject_at) for own in groups]
-            yield [self._back_off(answer) for answer in answers] if options.back_off else answers
+                stream = iter(answers)
+                parts = [list(islice(stream, len(group))) for group in groups]
+                answers = [fuse_answers(self.types, part, options.reject_at) for part in parts]
+            yield from [self._back_off(answer) for answer in answers] if options.back_off else answers
         warn_of_mixed_types(recognised)
 
     @cached_property
     def common_names(self) -> dict[str, tuple[str, ...]]:
         """The vernacular names of each species."""
-        return {name: own.vernacular_names for name, own in self.species.items()}
+        return {name: species.vernacular_names for name, species in self.species.items()}
 
     def get_back_off_threshold(self, acquisition_type: AcquisitionType) -> float:
         """Give the probability from which a taxon is named; raise a `LeafidError` where training could not learn it."""
@@ -230,27 +217,31 @@ class Model:
         type_ = self[AcquisitionType.parse(assume_type)].identifier.type
         return [replace(picture, type=type_) for picture in listed]
 
-    def _answer(
-        self,
-        type_: AcquisitionType,
-        pictures: Mapping[int, tuple[Picture, float | None]],
-        loader: FeatureLoader,
-        reject_at: float,
-    ) -> Iterator[tuple[int, Answer]]:
-        """Answer pictures of one type, given by their indices."""
-        own = self[type_]
-        table = loader.stream([picture for picture, _ in pictures.values()], own.identifier.extractor)
-        for (index, (picture, probability)), features in zip(pictures.items(), table, strict=True):
-            if features is None:
-                continue
-            if features.confidence == 0:
-                _log.warning("%s: no leaf found in it; every species is ranked as equally likely", picture.file)
-            # A product of one row takes less time than to start threads for it.
-            with get_blas_controller().limit(limits=1):
-                answer = own.answer(picture, features, reject_at, self.common_names)
-            if answer.decision == "no-leaf" and _is_nearly_black(picture):
-                _log.warning("%s: nearly black; %s", picture.file, _BRIGHTEN)
-            yield index, replace(answer, type_probability=probability)
+    def _answer_batch(self, pictures: Sequence[Picture], loader: FeatureLoader, reject_at: float) -> list[Answer]:
+        typed = self.recogniser.recognise_pictures(pictures, replace(loader, progress=pass_through))
+        answers: dict[int, Answer] = {}
+        for type_, indices in group_by(typed, lambda index: get_type(typed[index][0])).items():
+            model = self[type_]
+            table = loader.stream([typed[index][0] for index in indices], model.identifier.extractor)
+            for index, features in zip(indices, table, strict=True):
+                if features is not None:
+                    picture, probability = typed[index]
+                    answer = self._answer(picture, features, model, reject_at)
+                    answers[index] = replace(answer, type_probability=probability)
+        return [
+            answers.get(index) or Answer(picture, [], 0.0, problem=loader.unreadable[picture.file])
+            for index, picture in enumerate(pictures)
+        ]
+
+    def _answer(self, picture: Picture, features: Features, model: TypeModel, reject_at: float) -> Answer:
+        if features.confidence == 0:
+            _log.warning("%s: no leaf found in it; every species is ranked as equally likely", picture.file)
+        # A product of one row takes less time than to start threads for it.
+        with get_blas_controller().limit(limits=1):
+            answer = model.answer(picture, features, reject_at, self.common_names)
+        if answer.decision == "no-leaf" and _is_nearly_black(picture):
+            _log.warning("%s: nearly black; %s", picture.file, _BRIGHTEN)
+        return answer
 
     def _back_off(self, answer: Answer) -> Answer:
         """Name the species, or the lowest taxon above it that is probable enough."""
@@ -274,14 +265,15 @@ def _is_nearly_black(picture: Picture) -> bool:
 
 
 def _leave_out_statistics(manifest: Any) -> None:
-    for own in manifest["types"].values():
-        own["identifier"].pop("statistics", None)
+    for model in manifest["types"].values():
+        model["identifier"].pop("statistics", None)
 
 
 def _split_into_batches(pictures: Sequence[Picture], grouping: str | None) -> Iterator[list[list[Picture]]]:
     """Split the pictures into batches of groups, which have `BATCH_SIZE` pictures at most if there are several."""
     batch: list[list[Picture]] = []
-    for group in group_by(pictures, GROUPINGS[grouping]).values() if grouping else ([own] for own in pictures):
+    groups = group_by(pictures, GROUPINGS[grouping]).values() if grouping else ([picture] for picture in pictures)
+    for group in groups:
         if batch and sum(map(len, batch)) + len(group) > BATCH_SIZE:
             yield batch
             batch = []

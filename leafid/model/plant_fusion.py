@@ -53,45 +53,45 @@ def fuse_answers(types: TypeModels, answers: Sequence[Answer], reject_at: float)
     # A species that a type's classifier doesn't know is as likely there as any.
     rows = [dict.fromkeys(species, 1 / len(answer.ranking)) | dict(answer.ranking) for answer in readable]
     table = np.array([[row[name] for name in species] for row in rows])
-    share = np.array([0.0 if own.verdict == "no-leaf" else 1.0 if own.leaf is None else own.leaf for own in readable])
-    own_types = [types[answer.picture.type] for answer in readable if answer.picture.type]
-    exponents = [own.plant_exponent for own in own_types]
-    fused = fuse_pictures(table, [str(answer.type) for answer in readable], exponents, share)
-    rejections = [own.identifier.rejection for own in own_types]
-    thresholds = [own.find_threshold(reject_at) for own in rejections if own]
-    leaf = known = None
+    share = np.array([1.0 if answer.p_leaf is None else answer.p_leaf for answer in readable])
+    share[[answer.verdict == "no-leaf" for answer in readable]] = 0.0
+    models = [types[answer.type] for answer in readable if answer.type]
+    fused = fuse_pictures(table, [str(a.type) for a in readable], [model.plant_exponent for model in models], share)
+    rejections = [model.identifier.rejection for model in models]
+    thresholds = [rejection.find_threshold(reject_at) for rejection in rejections if rejection]
+    p_leaf = p_known = None
     decision: Decision = "species" if share.any() else "no-leaf"
     if len(thresholds) == len(readable):
-        leaf, known, decision = _judge(readable, thresholds, share)
+        p_leaf, p_known, decision = _judge(readable, thresholds, share)
     return replace(
         readable[int(share.argmax())],
         # Probabilities that are rounded down twice may lose a digit.
         ranking=readable[0].ranking if len(readable) == 1 else rank_species(fused, species),
         confidence=max(answer.confidence for answer in readable),
-        leaf=leaf,
-        known=known,
+        p_leaf=p_leaf,
+        p_known=p_known,
         decision=decision,
         parts=tuple(answers),
     )
 
 
 def _judge(answers: Sequence[Answer], thresholds: Sequence[float], share: np.ndarray) -> tuple[float, float, Decision]:
-    """Give `Answer.leaf`, `Answer.known` and `Answer.decision` of a plant."""
+    """Give `Answer.p_leaf`, `Answer.p_known` and `Answer.decision` of a plant."""
     weights = share if share.any() else np.ones(len(answers))
-    odds = np.clip(np.array([answer.known for answer in answers], float), _ODDS_FLOOR, 1 - _ODDS_FLOOR)
-    known = float(1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights))))
-    leaf = max(float(answer.leaf or 0) for answer in answers)
-    is_known = acceptance_score(np.array(leaf), np.array(known)) >= np.average(thresholds, weights=weights)
-    return round(leaf, 9), round(known, 9), "no-leaf" if not share.any() else "species" if is_known else "unknown"
+    odds = np.clip(np.array([answer.p_known for answer in answers], float), _ODDS_FLOOR, 1 - _ODDS_FLOOR)
+    p_known = float(1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights))))
+    p_leaf = max(float(answer.p_leaf or 0) for answer in answers)
+    is_known = acceptance_score(np.array(p_leaf), np.array(p_known)) >= np.average(thresholds, weights=weights)
+    return round(p_leaf, 9), round(p_known, 9), "no-leaf" if not share.any() else "species" if is_known else "unknown"
 
 
 def fuse_pictures(
-    probabilities: np.ndarray, types: Sequence[str], exponents: ArrayLike, leaf: ArrayLike | None = None
+    probabilities: np.ndarray, types: Sequence[str], exponents: ArrayLike, p_leaf: ArrayLike | None = None
 ) -> np.ndarray:
     """Fuse the probabilities of pictures of one plant, float (n, n_species); float64 (n_species,), which sum to 1.
 
     Each picture has an acquisition type, in `types`, and the exponent of that, float (n,). It counts in proportion to
-    its probability to show a leaf, `leaf`, float (n,), by default like the others. The probabilities of a single
+    its probability to show a leaf, `p_leaf`, float (n,), by default like the others. The probabilities of a single
     picture stay the same.
 
     Examples
@@ -101,7 +101,7 @@ def fuse_pictures(
     >>> fuse_pictures(np.array([[0.8, 0.2], [0.8, 0.2]]), ["scan", "photo"], [1, 1]).round(3)
     array([0.941, 0.059])
     """
-    share = np.ones(len(probabilities)) if leaf is None else np.asarray(leaf, np.float64)
+    share = np.ones(len(probabilities)) if p_leaf is None else np.asarray(p_leaf, np.float64)
     share = share / share.max() if share.max() > 0 else np.ones(len(share))
     _, kind = np.unique(types, return_inverse=True)
     # Pictures without a leaf are not counted as evidence that could repeat that of others.
@@ -118,22 +118,20 @@ def fit_plant_exponent(answers: HeldOutAnswers, seed: int = 0) -> float:
     known = answers.select_known()
     logarithms, labels = _take_logarithm(known.probabilities), known.labels
     random = np.random.default_rng(seed)
-    sums, sizes, species, weights = [], [], [], []
+    samples = []
     plants = group_by(range(len(labels)), lambda index: known.pictures[index].group)
     for _, indices in sorted(plants.items()):
         order = random.permutation(indices)
-        own_sizes = [size for size in SIZES if size < len(order)] + [len(order)] * (len(order) > 1)
-        sums += [logarithms[order[:size]].sum(axis=0) for size in own_sizes]
-        sizes += own_sizes
-        species += [labels[order[0]]] * len(own_sizes)
-        weights += [1 / max(len(own_sizes), 1)] * len(own_sizes)
-    if not sums:
+        plant_sizes = [size for size in SIZES if size < len(order)] + [len(order)] * (len(order) > 1)
+        for size in plant_sizes:
+            samples.append((logarithms[order[:size]].sum(axis=0), float(size), labels[order[0]], 1 / len(plant_sizes)))
+    if not samples:
         return DEFAULT_EXPONENT
-    table, rows = np.array(sums), np.arange(len(sums))
+    sums, sizes, species, weights = map(np.array, zip(*samples, strict=True))
     losses = []
     for exponent in _EXPONENTS:
-        posterior = _normalise(table * (np.array(sizes, np.float64) ** -exponent)[:, None])
-        losses.append(-(np.array(weights) * np.log(np.maximum(posterior[rows, species], 1e-300))).sum())
+        posterior = _normalise(sums * (sizes**-exponent)[:, None])
+        losses.append(-(weights * np.log(np.maximum(posterior[np.arange(len(sums)), species], 1e-300))).sum())
     return float(_EXPONENTS[int(np.argmin(losses))])
 
 

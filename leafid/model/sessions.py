@@ -15,7 +15,7 @@ from leafid.pictures.picture import Picture
 
 # Length of an ISO 8601 date with its day.
 _DAY = len("2010-07-06")
-# Of a symmetric Dirichlet distribution: every mixture of species is as probable as any other before a session is seen.
+# Parameter of a symmetric Dirichlet prior: before a session is seen, all mixtures of species are equally probable.
 _CONCENTRATION = 1.0
 # Further rounds change the probabilities by less than 1e-3.
 _ROUNDS = 10
@@ -32,8 +32,8 @@ def find_session(picture: Picture) -> Hashable:
     return picture.author, day, coordinates
 
 
-def share_answers(answers: Sequence[Answer]) -> list[Answer]:
-    """Let the answers to pictures support those to the others of their session, of whatever acquisition type.
+def pool_evidence_of_answers(answers: Sequence[Answer]) -> list[Answer]:
+    """Let answers support those to the other pictures of their session, of whatever acquisition type.
 
     A picture counts in proportion to its probability to show a leaf of a known species. This probability, and the
     decision, don't change.
@@ -44,28 +44,28 @@ def share_answers(answers: Sequence[Answer]) -> list[Answer]:
     table = np.array([[ranking.get(name, 0.0) for name in species] for ranking in rankings])
     weights = np.array([answer.known_leaf if answer.has_leaf else 0.0 for answer in answers])
     readable = [index for index, answer in enumerate(answers) if not answer.problem]
-    shared = list(answers)
-    for indices in _find_sessions([answers[index].picture for index in readable]):
-        own = [readable[index] for index in indices]
-        for index, row in zip(own, share_evidence(table[own], weights[own]), strict=True):
+    pooled = list(answers)
+    for places in _find_sessions([answers[index].picture for index in readable]):
+        session = [readable[place] for place in places]
+        for index, row in zip(session, pool_evidence(table[session], weights[session]), strict=True):
             ranked = [(name, value) for name, value in rank_species(row, species) if name in rankings[index]]
-            shared[index] = replace(answers[index], ranking=ranked)
-    return shared
+            pooled[index] = replace(answers[index], ranking=ranked)
+    return pooled
 
 
-def share_held_out(answers: Sequence[HeldOutAnswers]) -> list[HeldOutAnswers]:
-    """Let held-out answers support those to the others of their session, of whatever fold and acquisition type."""
-    species = sorted(set().union(*(own.species for own in answers)))
-    tables = [np.zeros((len(own.pictures), len(species))) for own in answers]
-    for table, own in zip(tables, answers, strict=True):
-        table[:, np.searchsorted(species, own.species)] = own.probabilities
-    joint = np.concatenate(tables)
-    for indices in _find_sessions([picture for own in answers for picture in own.pictures]):
-        joint[indices] = share_evidence(joint[indices], np.ones(len(indices)))
-    ends = np.cumsum([len(table) for table in tables])
+def pool_evidence_held_out(answers: Sequence[HeldOutAnswers]) -> list[HeldOutAnswers]:
+    """Let held-out answers support those to the other pictures of their session, of whatever fold and type."""
+    species = sorted(set().union(*(fold.species for fold in answers)))
+    pictures = [picture for fold in answers for picture in fold.pictures]
+    columns = [np.searchsorted(species, fold.species) for fold in answers]
+    table = np.zeros((len(pictures), len(species)))
+    parts = np.split(table, np.cumsum([len(fold.pictures) for fold in answers])[:-1])
+    for part, fold, known in zip(parts, answers, columns, strict=True):
+        part[:, known] = fold.probabilities
+    for session in _find_sessions(pictures):
+        table[session] = pool_evidence(table[session], np.ones(len(session)))
     return [
-        replace(own, probabilities=table[:, np.searchsorted(species, own.species)])
-        for own, table in zip(answers, np.split(joint, ends[:-1]), strict=True)
+        replace(fold, probabilities=part[:, known]) for part, fold, known in zip(parts, answers, columns, strict=True)
     ]
 
 
@@ -75,7 +75,7 @@ def _find_sessions(pictures: Sequence[Picture]) -> list[list[int]]:
     return [indices for indices in sessions.values() if len(indices) > 1]
 
 
-def share_evidence(probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def pool_evidence(probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
     r"""Update the species probabilities of a session's pictures by those of its other pictures.
 
     The species of the pictures are draws from the session's mixture of species, which is unknown; its prior is uniform.
@@ -103,17 +103,17 @@ def share_evidence(probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray
 
     Examples
     --------
-    >>> share_evidence(np.array([[0.9, 0.1], [0.9, 0.1], [0.5, 0.5]]), np.ones(3)).round(2)
+    >>> pool_evidence(np.array([[0.9, 0.1], [0.9, 0.1], [0.5, 0.5]]), np.ones(3)).round(2)
     array([[0.95, 0.05],
            [0.95, 0.05],
            [0.72, 0.28]])
     """
-    own = np.asarray(probabilities, np.float64)
-    share = np.asarray(weights, np.float64)[:, None]
-    has_support = share.sum() - share > 0
-    posterior = own
+    alone = np.asarray(probabilities, np.float64)
+    weight = np.asarray(weights, np.float64)[:, None]
+    has_support = weight.sum() - weight > 0
+    posterior = alone
     for _ in range(_ROUNDS):
-        evidence = share * posterior
-        product = own * (_CONCENTRATION + evidence.sum(axis=0) - evidence)
-        posterior = np.where(has_support, product / product.sum(axis=1, keepdims=True), own)
+        evidence = weight * posterior
+        product = alone * (_CONCENTRATION + evidence.sum(axis=0) - evidence)
+        posterior = np.where(has_support, product / product.sum(axis=1, keepdims=True), alone)
     return posterior

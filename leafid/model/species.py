@@ -8,8 +8,6 @@ from leafid.pictures.picture import AcquisitionType, Taxon
 
 #: Longest side of a thumbnail in pixels.
 THUMBNAIL_SIDE = 160
-#: Smallest confidence of a trait that is used.
-MIN_CONFIDENCE = 0.5
 
 _Count = Annotated[int, Meta(ge=0)]
 

@@ -25,10 +25,9 @@ from leafid.pictures.picture import Taxon
 from leafid.pictures.splits import weigh_by_plant
 from leafid.pictures.taxonomy import Taxonomy
 
-# Mean set sizes with a threshold of their own: whole numbers up to this one ...
-_WHOLE_SIZES = 100
-# ... and this many others, evenly spaced in their logarithms.
-_OTHER_SIZES = 200
+# Thresholds are fitted for mean set sizes that are whole numbers up to this one, and for this many others, whose
+# logarithms are evenly spaced.
+_WHOLE_SIZES, _OTHER_SIZES = 100, 200
 _log = logging.getLogger(__name__)
 
 
@@ -161,8 +160,8 @@ def fit_thresholds(held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]) -> Thres
 def _choose_sizes(n_species: int) -> np.ndarray:
     """Choose mean set sizes: whole ones up to 100, and others a few per cent apart; the last one is all species."""
     whole = np.arange(1, min(n_species, _WHOLE_SIZES) + 1)
-    others = np.geomspace(0.05, n_species, _OTHER_SIZES)
-    return np.unique(np.concatenate([whole, others[others < n_species], [n_species]]).astype(np.float64))
+    spaced = np.geomspace(0.05, n_species, _OTHER_SIZES)
+    return np.unique(np.concatenate([whole, spaced[spaced < n_species], [n_species]]).astype(np.float64))
 
 
 def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:

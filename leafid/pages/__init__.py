@@ -1,1 +1,1 @@
-"""The web page and the JSON API of ``leafid serve``."""
+"""HTML pages: report, explanation, field guide, and those of ``leafid serve`` with its JSON API."""

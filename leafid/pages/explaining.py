@@ -8,18 +8,18 @@ import numpy as np
 
 from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
-from leafid.descriptors.traits import Measure, measure_traits
+from leafid.descriptors.traits import measure_reliable_traits
+from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE, Expert
 from leafid.learning.fusion import fuse
 from leafid.model.answer import Answer, rank_species
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
-from leafid.model.species import MIN_CONFIDENCE, Species, Thumbnail, TraitRange
+from leafid.model.species import Species, Thumbnail, TraitRange
 from leafid.pages.trait_words import TRAITS, describe_traits
 from leafid.pictures.decoding import encode_jpeg
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Mask, shrink
-from leafid.segmentation.segment import segment
 
 #: Number of species that are shown, and of those with pictures, and of pictures of each.
 SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
@@ -42,7 +42,7 @@ Polygon = tuple[Point, ...]
 class Opinion:
     """What one expert says about the picture."""
 
-    #: As in the recipe.
+    #: The expert's name in the recipe.
     name: str
     #: What it looks at.
     description: str
@@ -69,11 +69,11 @@ class Difference:
     #: `title`, `unit`: as in `leafid.pages.trait_words.TRAITS`.
     title: str
     unit: str
-    #: Of the picture.
+    #: The value that was measured in the picture.
     value: float
     first: TraitRange
     second: TraitRange
-    #: The species that the value speaks for; "" for neither.
+    #: The species that the value speaks for, or "".
     favours: str
 
 
@@ -86,19 +86,19 @@ class Explanation:
     image: bytes = field(repr=False)
     width: int
     height: int
-    #: Around the parts of the blade, and around the petiole.
+    #: `outlines`, `petioles`: lines around the parts of the blade, and around the petiole.
     outlines: tuple[Polygon, ...]
     petioles: tuple[Polygon, ...]
-    #: None where they can't be told.
+    #: `tip`, `base`: None where they can't be told.
     tip: Point | None
     base: Point | None
     #: Botanical words with the number, such as "apex acute, acuminate, 62°", of those that are measured well enough.
     traits: Mapping[str, str]
     #: The most influential expert first.
     opinions: tuple[Opinion, ...]
-    #: The first of the ranking.
+    #: The most probable species, as in the ranking.
     species: tuple[ShownSpecies, ...]
-    #: Between the first two species, the clearest first.
+    #: The traits in which the first two species differ, the clearest difference first.
     differences: tuple[Difference, ...]
     #: What is missing, and why.
     notes: tuple[str, ...]
@@ -114,21 +114,19 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
     if answer.type is None:
         raise ValueError(f"expected the answer to a picture that could be read, found: {answer.problem}")
     shown = shrink(image, LONGEST_SIDE)
-    is_photo = answer.type is AcquisitionType.PHOTO
     is_leaf = answer.verdict != "no-leaf"
-    leaf = segment(shown, answer.type, petiole=not is_photo)
-    found: dict[str, Measure] = {}
+    leaf = segment_as_type(shown, answer.type)
+    values: dict[str, float] = {}
     landmarks: Landmarks | None = None
-    # A photo's outline is seldom exact, and often that of several leaves.
-    if is_leaf and not is_photo and leaf.blade.any():
-        found, landmarks = measure_traits(leaf)
-    values = {name: own.value for name, own in found.items() if own.confidence >= MIN_CONFIDENCE}
     notes: tuple[str, ...] = ()
-    if is_leaf and is_photo:
+    # A photo's outline is seldom exact, and often that of several leaves.
+    if is_leaf and not answer.type.lies_on_sheet:
         notes = ("Traits are measured only in pictures of a leaf on a plain sheet.",)
-    elif is_leaf and landmarks is None:
-        notes = ("No petiole was found: tip and base can't be told apart, and what depends on them is left out.",)
-    names = [name for name, _ in answer.ranking[:SPECIES_SHOWN]] if answer.has_leaf else []
+    elif is_leaf:
+        values, landmarks = measure_reliable_traits(leaf)
+        if landmarks is None:
+            notes = ("No petiole was found: tip and base can't be told apart, and what depends on them is left out.",)
+    names = [name for name, _ in answer.ranking[:SPECIES_SHOWN] if answer.has_leaf]
     return Explanation(
         answer=answer,
         image=encode_jpeg(shown),
@@ -140,7 +138,7 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         base=_to_point(landmarks.base) if landmarks else None,
         traits=describe_traits(values),
         opinions=_collect_opinions(model[answer.type].identifier, shown) if is_leaf else (),
-        species=tuple(_show_species(model, answer, values, rank, name) for rank, name in enumerate(names)),
+        species=tuple(_show_species(model, answer, values, rank) for rank in range(len(names))),
         differences=tuple(compare_species(model.species, names[:2], values)),
         notes=notes,
     )
@@ -163,13 +161,12 @@ def _to_point(landmark: np.ndarray) -> Point:
     return col + 0.5, row + 0.5
 
 
-def _show_species(model: Model, answer: Answer, values: dict[str, float], rank: int, name: str) -> ShownSpecies:
-    info = model.species[name]
-    assert answer.type is not None
-    pictures = []
-    if rank < PICTURED_SPECIES and answer.verdict != "no-leaf":
-        pictures = _sort_by_similarity(info.thumbnails, values, answer.type)[:PICTURES_SHOWN]
-    return ShownSpecies(name, ", ".join(info.vernacular_names[:1]), answer.ranking[rank][1], tuple(pictures))
+def _show_species(model: Model, answer: Answer, values: Mapping[str, float], rank: int) -> ShownSpecies:
+    name, probability = answer.ranking[rank]
+    species = model.species[name]
+    n_pictures = PICTURES_SHOWN if rank < PICTURED_SPECIES and answer.verdict != "no-leaf" else 0
+    thumbnails = _sort_by_similarity(species.thumbnails, values, answer.type)[:n_pictures]
+    return ShownSpecies(name, ", ".join(species.vernacular_names[:1]), probability, tuple(thumbnails))
 
 
 def compare_species(
@@ -181,37 +178,35 @@ def compare_species(
     """
     if len(names) < 2:
         return []
-    found = []
+    differences = []
     for trait, (title, unit, noticeable, scale) in TRAITS.items():
-        ranges = [records[name].traits.get(trait) for name in names]
-        if trait not in values or any(own is None or own.n_pictures < _MIN_PICTURES for own in ranges):
+        ranges = [records[name].traits[trait] for name in names if trait in records[name].traits]
+        if trait not in values or len(ranges) < 2 or min(r.n_pictures for r in ranges) < _MIN_PICTURES:
             continue
-        first, second = (
-            TraitRange(scale * own.low, scale * own.median, scale * own.high, own.n_pictures) for own in ranges if own
-        )
-        half_widths = [max((own.high - own.low) / 2, noticeable / 2) for own in (first, second)]
+        first, second = (TraitRange(scale * r.low, scale * r.median, scale * r.high, r.n_pictures) for r in ranges)
+        half_widths = [max((r.high - r.low) / 2, noticeable / 2) for r in (first, second)]
         distance = abs(first.median - second.median)
         separation = distance / sum(half_widths)
         if distance < noticeable or separation < _APART:
             continue
         value = scale * values[trait]
-        near = [abs(value - own.median) / half for own, half in zip((first, second), half_widths, strict=True)]
+        near = [abs(value - r.median) / half for r, half in zip((first, second), half_widths, strict=True)]
         favours = names[int(np.argmin(near))] if abs(near[0] - near[1]) > _CLEAR else ""
-        found.append((separation, Difference(title, unit, value, first, second, favours)))
-    return [own for _, own in sorted(found, key=lambda item: -item[0])[:_DIFFERENCES_SHOWN]]
+        differences.append((separation, Difference(title, unit, value, first, second, favours)))
+    return [difference for _, difference in sorted(differences, key=lambda pair: -pair[0])[:_DIFFERENCES_SHOWN]]
 
 
 def _sort_by_similarity(
-    thumbnails: Sequence[Thumbnail], values: Mapping[str, float], type_: AcquisitionType
+    thumbnails: Sequence[Thumbnail], values: Mapping[str, float], type_: AcquisitionType | None
 ) -> list[Thumbnail]:
     """Sort training pictures: those of the same type first, then those whose traits are nearest to a leaf's."""
 
-    def measure_distance(own: Thumbnail) -> float:
-        shared = TRAITS.keys() & values.keys() & own.traits.keys()
-        gaps = [abs(values[name] - own.traits[name]) * TRAITS[name].scale / TRAITS[name].noticeable for name in shared]
+    def measure_distance(traits: Mapping[str, float]) -> float:
+        shared = TRAITS.keys() & values.keys() & traits.keys()
+        gaps = [abs(values[name] - traits[name]) * TRAITS[name].scale / TRAITS[name].noticeable for name in shared]
         return float(np.mean(gaps)) if gaps else np.inf
 
-    return sorted(thumbnails, key=lambda own: (own.type != type_, measure_distance(own)))
+    return sorted(thumbnails, key=lambda thumbnail: (thumbnail.type != type_, measure_distance(thumbnail.traits)))
 
 
 def _collect_opinions(identifier: Identifier, image: Image) -> tuple[Opinion, ...]:
@@ -221,9 +216,9 @@ def _collect_opinions(identifier: Identifier, image: Image) -> tuple[Opinion, ..
     trust = expert_trust(identifier.recipe, np.array([features[0].confidence]))
     scores = identifier.score(features)
     influence = []
-    for own, expert_trusts, weight in zip(scores, trust, identifier.weights, strict=True):
-        possible = own[0][np.isfinite(own[0])]
-        influence.append(float(weight * expert_trusts[0] * possible.std()) if len(possible) else 0.0)
+    for (row,), (trust_in_expert,), weight in zip(scores, trust, identifier.weights, strict=True):
+        possible = row[np.isfinite(row)]
+        influence.append(float(weight * trust_in_expert * possible.std()) if len(possible) else 0.0)
     total = sum(influence)
     opinions = []
     for index, (name, expert) in enumerate(identifier.recipe.experts.items()):
@@ -231,7 +226,7 @@ def _collect_opinions(identifier: Identifier, image: Image) -> tuple[Opinion, ..
         share = influence[index] / total if total else 0.0
         ranking = rank_species(alone, identifier.species)[:_NAMED] if influence[index] else []
         opinions.append(Opinion(name, _describe_expert(expert), share, tuple(ranking)))
-    return tuple(sorted(opinions, key=lambda own: -own.share))
+    return tuple(sorted(opinions, key=lambda opinion: -opinion.share))
 
 
 def _describe_expert(expert: Expert) -> str:

@@ -1,4 +1,4 @@
-"""What a model knows of its species: tables, JSON, and the plates of the field guide."""
+"""What a model knows of its species, as tables, as JSON, and as the plates of the field guide."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,15 +26,15 @@ class Plate:
 
     name: str
     species: Species
-    #: Described by their medians.
+    #: The words for the medians of its traits.
     traits: Mapping[str, str]
 
     @property
     def taken_for(self) -> list[str]:
         """The species that held-out pictures were taken for instead, most frequent first."""
         counts: Counter[str] = Counter()
-        for own in self.species.types.values():
-            counts.update(own.held_out.confused_with if own.held_out else {})
+        for record in self.species.types.values():
+            counts.update(record.held_out.confused_with if record.held_out else {})
         return sorted(counts, key=lambda name: (-counts[name], name))
 
 
@@ -42,7 +42,7 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
     """Make the values of ``field_guide.html`` for the model that was read from a file."""
     plates = _make_plates(model)
     card = file.with_suffix(".md")
-    added = sorted({name for own in model.types.values() for name in own.identifier.added})
+    added = sorted({name for type_model in model.types.values() for name in type_model.identifier.added})
     note = f"Scores are those of the training, before species were added: {', '.join(added[:_LISTED])}"
     note += f" and {len(added) - _LISTED} more." if len(added) > _LISTED else "."
     return {
@@ -62,13 +62,13 @@ def describe_model(model: Model, source: str) -> dict[str, Any]:
         "training_fingerprint": model.fingerprint,
         "types": {
             str(type_): {
-                "pictures": own.identifier.n_pictures,
-                "plants": own.identifier.n_plants,
-                "recipe": own.identifier.recipe.summary,
-                "scores": own.scores,
-                "added": list(own.identifier.added),
+                "pictures": type_model.identifier.n_pictures,
+                "plants": type_model.identifier.n_plants,
+                "recipe": type_model.identifier.recipe.summary,
+                "scores": type_model.scores,
+                "added": list(type_model.identifier.added),
             }
-            for type_, own in model.types.items()
+            for type_, type_model in model.types.items()
         },
         "species": [_describe_plate(plate) for plate in _make_plates(model)],
     }
@@ -76,7 +76,7 @@ def describe_model(model: Model, source: str) -> dict[str, Any]:
 
 def _make_plates(model: Model) -> list[Plate]:
     """Make a plate of each species, in alphabetical order."""
-    return [Plate(name, own, describe_typical_traits(own)) for name, own in sorted(model.species.items())]
+    return [Plate(name, species, describe_typical_traits(species)) for name, species in sorted(model.species.items())]
 
 
 def describe_typical_traits(species: Species) -> dict[str, str]:
@@ -84,8 +84,8 @@ def describe_typical_traits(species: Species) -> dict[str, str]:
 
     Leaflets that overlap can make a compound leaf look simple: where pictures disagree, it is called neither.
     """
-    most = max((own.n_pictures for own in species.traits.values()), default=0)
-    medians = {name: own.median for name, own in species.traits.items() if own.n_pictures >= _MEASURED_SHARE * most}
+    least = _MEASURED_SHARE * max((trait.n_pictures for trait in species.traits.values()), default=0)
+    medians = {name: trait.median for name, trait in species.traits.items() if trait.n_pictures >= least}
     leaflets = species.traits.get("leaflets")
     if leaflets and leaflets.low <= 1 < leaflets.high:
         medians.pop("leaflets", None)
@@ -93,32 +93,31 @@ def describe_typical_traits(species: Species) -> dict[str, str]:
 
 
 def _describe_plate(plate: Plate) -> dict[str, Any]:
-    taxon = plate.species.taxon
+    species, taxon = plate.species, plate.species.taxon
     return {
         "species": plate.name,
-        "common_names": list(plate.species.vernacular_names),
+        "common_names": list(species.vernacular_names),
         "genus": taxon.genus,
         "family": taxon.family,
         "order": taxon.order,
-        "pictures": plate.species.n_pictures,
-        "plants": plate.species.n_plants,
-        "types": {str(type_): _describe_type(own) for type_, own in plate.species.types.items()},
+        "pictures": species.n_pictures,
+        "plants": species.n_plants,
+        "types": {str(type_): _describe_type(record) for type_, record in species.types.items()},
         "traits": {
-            name: {"low": own.low, "median": own.median, "high": own.high, "pictures": own.n_pictures}
-            for name, own in plate.species.traits.items()
+            name: {"low": trait.low, "median": trait.median, "high": trait.high, "pictures": trait.n_pictures}
+            for name, trait in species.traits.items()
         },
         "description": "; ".join(plate.traits.values()),
-        "thumbnails": len(plate.species.thumbnails),
+        "thumbnails": len(species.thumbnails),
     }
 
 
 def _describe_type(record: TypeRecord) -> dict[str, Any]:
-    own = record.held_out
-    held_out = own and {
-        "pictures": own.n_pictures,
-        "first": own.n_first,
-        "among_five": own.n_five,
-        "taken_for": dict(own.confused_with),
+    held_out = record.held_out and {
+        "pictures": record.held_out.n_pictures,
+        "first": record.held_out.n_first,
+        "among_five": record.held_out.n_five,
+        "taken_for": record.held_out.confused_with,
     }
     return {"pictures": record.n_pictures, "plants": record.n_plants, "held_out": held_out}
 
@@ -128,11 +127,11 @@ def _tabulate_types(model: Model) -> Table:
     columns = ["type", "pictures", "plants", *SCORE_TITLES.values(), "held-out pictures"]
     rows: list[list[Cell]] = [
         [
-            *(str(type_), own.identifier.n_pictures, own.identifier.n_plants),
-            *(own.scores.get(key) for key in SCORE_TITLES),
-            int(own.scores["pictures"]),
+            *(str(type_), type_model.identifier.n_pictures, type_model.identifier.n_plants),
+            *(type_model.scores.get(key) for key in SCORE_TITLES),
+            int(type_model.scores["pictures"]),
         ]
-        for type_, own in model.types.items()
+        for type_, type_model in model.types.items()
     ]
     return Table("Trained and held-out pictures", columns, rows)
 
@@ -141,13 +140,13 @@ def _tabulate_species(plates: Sequence[Plate], types: Sequence[AcquisitionType])
     """List the species with the share of held-out pictures of each type that are identified correctly."""
     rows: list[list[Cell]] = []
     for plate in plates:
-        own = plate.species
-        held_out = [own.types[type_].held_out if type_ in own.types else None for type_ in types]
+        species, records = plate.species, [plate.species.types.get(type_) for type_ in types]
+        held_out = [record and record.held_out for record in records]
         rows.append(
             [
-                *(plate.name, ", ".join(own.vernacular_names[:1]), own.taxon.family or ""),
-                *(own.n_pictures, own.n_plants),
-                *(f"{found.n_first} of {found.n_pictures}" if found else None for found in held_out),
+                *(plate.name, ", ".join(species.vernacular_names[:1]), species.taxon.family or ""),
+                *(species.n_pictures, species.n_plants),
+                *(f"{counts.n_first} of {counts.n_pictures}" if counts else None for counts in held_out),
                 ", ".join(plate.taken_for[:1]),
             ]
         )

@@ -1,4 +1,4 @@
-"""Worker processes that hold the model, and what they do for requests: one that is killed or hangs costs one."""
+"""Worker processes that hold the model, and what they do for requests; one that is killed or hangs costs one answer."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -23,7 +23,7 @@ def render_page(template: str, **values: Any) -> str:
 
 
 def render_site_page(template: str, path: str = "", **values: Any) -> str:
-    """Render a page of ``leafid serve``; `path` is its own."""
+    """Render a page of ``leafid serve`` that is served at a path."""
     return render_page(template, navigation="navigation.html", path=path, **values)
 
 

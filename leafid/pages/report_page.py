@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Any
 
 from leafid.errors import ImageError, LeafidError
+from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
 from leafid.pages import plots, run_facts
@@ -13,7 +14,7 @@ from leafid.pages.rendering import render_page
 from leafid.pages.run_facts import Confusion, Ranking
 from leafid.parallel.mapping import N_FEW_READ, ordered_map
 from leafid.pictures.decoding import encode_jpeg, read_image
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import Picture
 from leafid.scoring.calibration import collect_first_species, make_reliability_table
 from leafid.scoring.comparison import make_comparison_table
 from leafid.scoring.open_world import make_open_world_table
@@ -31,7 +32,7 @@ from leafid.scoring.runs import Run
 from leafid.scoring.tables import Table
 from leafid.scoring.truth import GroundTruth
 from leafid.segmentation.result import shrink
-from leafid.segmentation.segment import draw_overlay, segment
+from leafid.segmentation.segment import draw_overlay
 
 # Maximum number of confusions with pictures, of missing pictures that are named, of species in a confusion matrix, and
 # of pictures in the list of all: the page stays at a few megabytes.
@@ -155,8 +156,7 @@ def make_thumbnail(picture: Picture) -> bytes | None:
         return None
     small = shrink(image, SIDE)
     if picture.type is not None:
-        # As identification segments it.
-        small = draw_overlay(small, segment(image, picture.type, petiole=picture.type is not AcquisitionType.PHOTO))
+        small = draw_overlay(small, segment_as_type(image, picture.type))
     return encode_jpeg(small)
 
 

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 
 import numpy as np
@@ -26,16 +27,16 @@ class Confusion:
     predicted: str
     #: The pictures, the most confident predictions first.
     pictures: tuple[str, ...]
-    #: Of all pictures of the species.
+    #: What share of the species' pictures they are.
     share: float
 
 
 def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[Ranking]:
     """Find the first answers to each picture of the ground truth, in its order."""
     rankings: list[Ranking] = [[] for _ in truth.pictures]
-    own, picture, _ = truth.locate(run)
-    for row in np.flatnonzero(own.rank <= most):
-        rankings[picture[row]].append((own.species[own.species_index[row]], float(own.score[row])))
+    known, picture, _ = truth.locate(run)
+    for row in np.flatnonzero(known.rank <= most):
+        rankings[picture[row]].append((known.species[known.species_index[row]], float(known.score[row])))
     return rankings
 
 
@@ -49,10 +50,10 @@ def find_confusions(rankings: Sequence[Ranking], truth: GroundTruth) -> list[Con
         Confusion(
             species,
             predicted,
-            tuple(name for _, name in sorted(own, key=itemgetter(0))),
-            len(own) / truth.species.count(species),
+            tuple(name for _, name in sorted(pictures, key=itemgetter(0))),
+            len(pictures) / truth.species.count(species),
         )
-        for (species, predicted), own in wrong.items()
+        for (species, predicted), pictures in wrong.items()
     ]
     return sorted(confusions, key=lambda c: (-len(c.pictures), -c.share, c.species, c.predicted))
 
@@ -66,8 +67,8 @@ def count_answers(
     other answers.
     """
     errors: Counter[str] = Counter()
-    for own in confusions:
-        errors.update(dict.fromkeys((own.species, own.predicted), len(own.pictures)))
+    for confusion in confusions:
+        errors.update(dict.fromkeys((confusion.species, confusion.predicted), len(confusion.pictures)))
     shown = sorted(sorted(set(truth.species), key=lambda name: (-errors[name], name))[:most])
     index = {name: position for position, name in enumerate(shown)}
     counts = np.zeros((len(shown), len(shown) + 1), np.intp)
@@ -86,7 +87,7 @@ def make_run_species_table(run: JudgedRun, confusions: Sequence[Confusion], trut
     shares = [average_by_group(top_k_scores(run.rank, k), labels).tolist() for k in (1, 5)]
     columns = zip(names, np.bincount(labels).tolist(), *shares, strict=True)
     scores = sorted(columns, key=lambda row: (-row[2], -row[3], row[0]))
-    rows: list[list[Cell]] = [[name, family[name], *rest, worst.get(name)] for name, *rest in scores]
+    rows: list[list[Cell]] = [[name, family[name], *numbers, worst.get(name)] for name, *numbers in scores]
     headings = ["species", "family", "pictures", "top-1", "top-5", "most often taken for"]
     return Table(f"Species of {run.name}", headings, rows)
 
@@ -99,13 +100,10 @@ def make_confusion_table(run: str, confusions: Sequence[Confusion]) -> Table:
 
 def make_picture_table(truth: GroundTruth, answers: Mapping[str, Sequence[Ranking]]) -> Table:
     """Tabulate the first answer of each run, with its score, for every picture."""
-    columns = ["picture", "type", "species"]
-    for name in answers:
-        columns += [f"{name}: answer", f"{name}: score"]
-    rows: list[list[Cell]] = []
-    for index, name in enumerate(truth.pictures):
-        row: list[Cell] = [name, truth.type[index], truth.species[index]]
-        for ranking in answers.values():
-            row += ranking[index][0] if ranking[index] else (None, None)
-        rows.append(row)
-    return Table("Pictures", columns, rows)
+    columns = [f"{name}: {column}" for name in answers for column in ("answer", "score")]
+    pictures = zip(truth.pictures, truth.type, truth.species, strict=True)
+    rows: list[list[Cell]] = [
+        [*picture, *chain.from_iterable(run[index][0] if run[index] else (None, None) for run in answers.values())]
+        for index, picture in enumerate(pictures)
+    ]
+    return Table("Pictures", ["picture", "type", "species", *columns], rows)

@@ -114,7 +114,7 @@ class _Guard(BaseHTTPMiddleware):
 
 
 def list_host_names() -> list[str]:
-    """List the names that other machines may know this one by: its own, and that of multicast DNS."""
+    """List the names that other machines may know this one by: its name, and that of multicast DNS."""
     name = socket.gethostname().lower()
     return sorted({name, f"{name.partition('.')[0]}.local"})
 
@@ -224,7 +224,7 @@ def _tell_problem(request: Request, problem: str, status: int, headers: Mapping[
 
 def run_server(listener: socket.socket, pool: ModelWorkers, host: str) -> None:
     """Serve at a socket; `host` is the address or name that the server was given."""
-    # Their messages are of bad requests, and of bugs, which the application reports.
+    # The messages of both are of bad requests, and of bugs, which the application reports.
     for name in ("uvicorn", "python_multipart"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     config = uvicorn.Config(

@@ -55,7 +55,7 @@ TRAITS: Mapping[str, TraitTitle] = {
 def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
     """Describe measured traits in words with their numbers, by name, from the whole leaf to its details.
 
-    `values` are those of `leafid.descriptors.traits.measure_traits` that are measured well enough.
+    `values` are those of `leafid.descriptors.traits.measure_reliable_traits`.
     """
     described = {}
     if "leaflets" in values:

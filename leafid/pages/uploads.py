@@ -16,7 +16,7 @@ from leafid.pictures.picture import AcquisitionType, Picture
 
 FIELD = "pictures"
 # Maximum number of parts of a form beside the pictures, and of characters of a name.
-_MAX_OTHERS, _MAX_NAME = 10, 200
+_MAX_PARTS, _MAX_NAME = 10, 200
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Limits:
     #: `picture_bytes`, `request_bytes`: of one picture, and of a whole request.
     picture_bytes: int = 32 << 20
     request_bytes: int = 64 << 20
-    #: In one request.
+    #: Pictures in one request.
     pictures: int = 20
     #: Requests in progress; those beyond get status 503.
     requests: int = 64
@@ -44,11 +44,6 @@ class Upload:
     is_one_tree: bool
 
 
-class _Parser(MultiPartParser):
-    # Pictures never reach the disk.
-    spool_max_size = 1 << 40
-
-
 async def read_upload(request: Request, limits: Limits) -> Upload:
     """Read the pictures of a multipart request into memory.
 
@@ -64,7 +59,9 @@ async def read_upload(request: Request, limits: Limits) -> Upload:
     boundary = parameters.get(b"boundary", b"").decode("latin-1")
     headers = Headers({"content-type": f'multipart/form-data; boundary="{boundary}"'})
     stream = _limit(request, limits.request_bytes)
-    parser = _Parser(headers, stream, max_files=limits.pictures + _MAX_OTHERS, max_fields=_MAX_OTHERS)
+    parser = MultiPartParser(headers, stream, max_files=limits.pictures + _MAX_PARTS, max_fields=_MAX_PARTS)
+    # Pictures never reach the disk.
+    parser.spool_max_size = 1 << 40
     try:
         async with asyncio.timeout(limits.upload_seconds):
             form = await parser.parse()
@@ -75,7 +72,7 @@ async def read_upload(request: Request, limits: Limits) -> Upload:
     except (MultiPartException, FormParserError) as error:  # older Starlettes pass the latter on
         raise HTTPException(400, f"expected a complete multipart form: {error}") from None
     # A browser sends an empty file without a name for a field that was left empty.
-    files = [own for own in form.getlist(FIELD) if isinstance(own, UploadFile) and (own.filename or own.size)]
+    files = [file for file in form.getlist(FIELD) if isinstance(file, UploadFile) and (file.filename or file.size)]
     if not files:
         raise HTTPException(400, f"expected one or several files in the field '{FIELD}', found none")
     if len(files) > limits.pictures:

@@ -19,9 +19,14 @@ class AcquisitionType(StrEnum):
     PHOTO = "photo"
 
     @property
+    def lies_on_sheet(self) -> bool:
+        """Whether the leaf lies on a plain sheet; elsewhere it is on the tree, before any background."""
+        return self is not AcquisitionType.PHOTO
+
+    @property
     def imageclef_word(self) -> str:
         """The word for the type in ImageCLEF 2011 files: ``Scan``, ``pseudoscan``, ``photograph``."""
-        return {"scan": "Scan", "scan-like": "pseudoscan", "photo": "photograph"}[self.value]
+        return {"scan": "Scan", "scan-like": "pseudoscan", "photo": "photograph"}.get(self.value, self.value)
 
     @classmethod
     def parse(cls, word: str) -> AcquisitionType:
@@ -53,7 +58,7 @@ class Taxon:
     genus: str | None = None
     family: str | None = None
     order: str | None = None
-    #: The collection's identifier of the species, and its name of it with authors; runs may use either for the species.
+    #: How the collection identifies the species, and its name for it, with authors; runs may use either.
     identifier: str | None = None
     full_name: str | None = field(default=None, repr=False, compare=False)
 

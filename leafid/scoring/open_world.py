@@ -130,7 +130,7 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
 
 def _score_fold(fold: OpenWorldFold) -> list[float]:
     answers = (fold.known, fold.unknown)
-    known, unknown = (np.array([answer.known for answer in listed], float) for listed in answers)
+    known, unknown = (np.array([answer.p_known for answer in listed], float) for listed in answers)
     is_named, is_unknown_named = ([answer.name is not None for answer in listed] for listed in answers)
     is_correct = [answer.ranking[0][0] == answer.picture.species for answer in fold.known]
     return [

@@ -22,10 +22,10 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
     """
     if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or 0 in image.shape:
         raise ValueError(f"expected an image, uint8 of shape (H, W, 3), found {image.dtype} {image.shape}")
-    if acquisition_type is AcquisitionType.PHOTO:
-        (mask, confidence), coverage = segment_photo(image), None
-    else:
+    if acquisition_type.lies_on_sheet:
         mask, confidence, coverage = segment_sheet(image)
+    else:
+        (mask, confidence), coverage = segment_photo(image), None
     return Segmentation(mask, remove_petiole(mask) if petiole else mask, confidence, coverage)
 
 

@@ -17,7 +17,7 @@ from leafid.metrics.held_out import SCORE_TITLES, HeldOutAnswers, held_out_score
 from leafid.model.answer import Answer
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.plant_fusion import DEFAULT_EXPONENT
-from leafid.model.sessions import share_held_out
+from leafid.model.sessions import pool_evidence_held_out
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.protocols import Split
 from leafid.training.identifiers import train_identifiers
@@ -170,14 +170,14 @@ def _answer(queries: Sequence[Picture], model: TypeModel, loader: FeatureLoader)
     return [model.answer(picture, features, REJECTED_SHARE, {}) for picture, features in loaded if features is not None]
 
 
-def share_fold_answers(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
+def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
     """Let the answers to the pictures of one session support one another (`leafid.model.sessions`).
 
     Sessions are made of the pictures of all folds and types with the same seed and setting.
     """
     shared = []
     for folds in group_by(answers, lambda fold: (fold.seed, fold.setting)).values():
-        held_out = share_held_out([fold.held_out for fold in folds])
+        held_out = pool_evidence_held_out([fold.held_out for fold in folds])
         shared += [replace(fold, held_out=pooled) for fold, pooled in zip(folds, held_out, strict=True)]
     return shared
 

@@ -18,8 +18,8 @@ _N_FOLDS = 5
 
 def train_recogniser(pictures: Sequence[Picture], loader: FeatureLoader, seed: int) -> TypeRecogniser:
     """Train a recogniser on pictures of known types, and measure its accuracy on held-out plants."""
-    found = zip(pictures, loader.load_type_features(pictures), strict=True)
-    readable, rows = zip(*((picture, row) for picture, row in found if row is not None), strict=True)
+    pairs = zip(pictures, loader.load_type_features(pictures), strict=True)
+    readable, rows = zip(*((picture, row) for picture, row in pairs if row is not None), strict=True)
     types = [get_type(picture) for picture in readable]
     if len(set(types)) < 2:
         return TypeRecogniser(tuple(dict.fromkeys(types)))
@@ -30,8 +30,8 @@ def train_recogniser(pictures: Sequence[Picture], loader: FeatureLoader, seed: i
         training = np.setdiff1d(np.arange(len(table)), test)
         training_types = [types[index] for index in training]
         if len(set(training_types)) > 1:
-            recognised = fit_type_recogniser(table[training], training_types).recognise(table[test])
-            correct += [type_ == types[index] for (type_, _), index in zip(recognised, test, strict=True)]
+            recogniser = fit_type_recogniser(table[training], training_types)
+            correct += [recogniser.recognise(table[index])[0] is types[index] for index in test]
     return replace(fit_type_recogniser(table, types), accuracy=float(np.mean(correct)) if correct else None)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import Features
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
 from leafid.grouping import group_by
 from leafid.learning.rejection import Examples, Rejection, compute_evidence, fit_rejection
@@ -19,8 +19,9 @@ from leafid.pictures.splits import sample_by_plant, weigh_by_plant
 from leafid.training.folds import WITHOUT_MORE_PLANTS, WITHOUT_PLANT, WITHOUT_SPECIES, FoldPlan
 from leafid.training.training_set import TrainingSet
 
-#: Number of pictures without a leaf that an identifier learns from. Anything can be behind the leaf of a photo.
-N_NON_LEAVES = {AcquisitionType.SCAN: 240, AcquisitionType.SCAN_LIKE: 240, AcquisitionType.PHOTO: 720}
+# Number of pictures without a leaf that an identifier learns from, of sheets and of photos: anything can be behind the
+# leaf of a photo.
+_N_SHEETS, _N_PHOTOS = 240, 720
 #: Maximum number of held-out leaves that it learns from.
 MAX_HELD_OUT = 1_500
 
@@ -101,7 +102,7 @@ def gather_non_leaves(identifier: Identifier, pictures: Sequence[Picture], loade
     """Gather pictures without a leaf as examples, grouped by kind; None where the segmentation finds none in any."""
     kinds: list[str] = []
     rows = np.empty((0, 0), np.float16)
-    number = N_NON_LEAVES[identifier.type]
+    number = _N_SHEETS if identifier.type.lies_on_sheet else _N_PHOTOS
     for kind, features in load_non_leaves(identifier, pictures, loader, number, TRAINING_KINDS):
         vector = identifier.join_vectors([features])
         if not kinds:
@@ -120,10 +121,10 @@ def load_non_leaves(
     picture of the identifier's type.
     """
     # Where there are photos only, these have to do.
-    sheets = [picture for picture in pictures if picture.type is not AcquisitionType.PHOTO] or pictures
+    sheets = [picture for picture in pictures if get_type(picture).lies_on_sheet] or pictures
     indices = np.linspace(0, len(sheets) - 1, min(number, len(sheets))).astype(int)
-    # Scans and scan-likes are segmented alike: both take these from the cache.
-    type_ = AcquisitionType.PHOTO if identifier.type is AcquisitionType.PHOTO else AcquisitionType.SCAN
+    # All pictures of sheets are segmented alike: their types share these in the cache.
+    type_ = AcquisitionType.SCAN if identifier.type.lies_on_sheet else identifier.type
     sources = [replace(sheets[index], type=type_) for index in indices]
     names = list(kinds)
     for position, kind in enumerate(names):

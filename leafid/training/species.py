@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from leafid.descriptors.traits import TRAIT_NAMES, measure_traits
+from leafid.descriptors.traits import TRAIT_NAMES, measure_reliable_traits
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
 from leafid.metrics.held_out import HeldOutAnswers, rank_labels
 from leafid.model.species import (
-    MIN_CONFIDENCE,
     THUMBNAIL_SIDE,
     HeldOutRecord,
     Species,
@@ -34,7 +33,6 @@ THUMBNAILS = 3
 _TAKEN_FOR = 3
 # Raised with every change to the measurement of a trait: cached ones are then unused.
 _TRAITS_VERSION = 1
-_PHOTO = AcquisitionType.PHOTO
 _JPEG_QUALITY = 75
 
 
@@ -56,10 +54,10 @@ def describe_species(
     for name, of_species in by_species.items():
         of_types = group_by(of_species, get_type)
         by_type[name] = {type_: of_types[type_] for type_ in AcquisitionType if type_ in of_types}
-    groups = [group for types in by_type.values() for group in types.values()]
-    # No traits are measured in photos: only those that are kept are looked at.
-    sampled = [picture for group in groups if group[0].type is not _PHOTO for picture in _sample_plants(group)]
-    typical = [picture for group in groups if thumbnails for picture in _choose_typical(group, certainty)]
+    groups = [(type_, group) for types in by_type.values() for type_, group in types.items()]
+    # Traits are measured on sheets only: of other pictures, those that are kept are read.
+    sampled = [picture for type_, group in groups if type_.lies_on_sheet for picture in _sample_plants(group)]
+    typical = [picture for _, group in groups if thumbnails for picture in _choose_typical(group, certainty)]
     shown = list({picture.file: picture for picture in typical}.values())
     measured = list({picture.file: picture for picture in sampled + shown}.values())
     tables = loader.load_measures(measured, f"traits|{_TRAITS_VERSION}", LONGEST_SIDE, _tabulate_traits, "measure")
@@ -71,18 +69,18 @@ def describe_species(
     return {
         name: Species(
             # The taxon that names the most of its family and order.
-            max((p.taxon for p in own if p.taxon), key=lambda taxon: sum(map(bool, (taxon.family, taxon.order)))),
-            tuple(dict.fromkeys(vernacular for picture in own for vernacular in picture.vernacular_names)),
-            len(own),
-            _count_plants(own),
+            max((p.taxon for p in of_species if p.taxon), key=lambda taxon: bool(taxon.family) + bool(taxon.order)),
+            tuple(dict.fromkeys(vernacular for p in of_species for vernacular in p.vernacular_names)),
+            len(of_species),
+            _count_plants(of_species),
             {
                 type_: TypeRecord(len(of_type), _count_plants(of_type), records.get((name, type_)))
                 for type_, of_type in by_type[name].items()
             },
-            _summarise_traits(own, traits),
+            _summarise_traits(of_species, traits),
             tuple(thumbnail for picture in kept.get(name, ()) if (thumbnail := by_file[picture.file])),
         )
-        for name, own in by_species.items()
+        for name, of_species in by_species.items()
     }
 
 
@@ -93,7 +91,7 @@ def _count_plants(pictures: Sequence[Picture]) -> int:
 def _assess_answers(
     held_out: Mapping[AcquisitionType, HeldOutAnswers],
 ) -> tuple[dict[Path, float], dict[tuple[str, AcquisitionType], HeldOutRecord]]:
-    """Give the probability of each picture's own species by file, and count the answers of each species and type."""
+    """Give the probability of each picture's species by file, and count the answers of each species and type."""
     certainty: dict[Path, float] = {}
     records = {}
     for type_, answers in held_out.items():
@@ -104,9 +102,9 @@ def _assess_answers(
         first = np.array(known.species)[known.probabilities.argmax(axis=1)]
         names = np.array([picture.species for picture in known.pictures])
         for name in np.unique(names).tolist():
-            own = names == name
-            taken_for = Counter(np.sort(first[own & (rank != 1)]).tolist()).most_common(_TAKEN_FOR)
-            numbers = (int(own.sum()), int((rank[own] == 1).sum()), int((rank[own] <= 5).sum()))
+            ranks = rank[names == name]
+            taken_for = Counter(np.sort(first[(names == name) & (rank != 1)]).tolist()).most_common(_TAKEN_FOR)
+            numbers = len(ranks), int((ranks == 1).sum()), int((ranks <= 5).sum())
             records[name, type_] = HeldOutRecord(*numbers, dict(taken_for))
     return certainty, records
 
@@ -130,14 +128,10 @@ def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
 
 
 def _tabulate_traits(image: np.ndarray, picture: Picture) -> np.ndarray:
-    """Measure the traits of a picture, float (n_traits,): NaN for those that are not measured well enough.
-
-    Of a photo, none are.
-    """
-    segmentation = None if picture.type is _PHOTO else segment(image, get_type(picture))
-    found = measure_traits(segmentation)[0] if segmentation and segmentation.blade.any() else {}
-    traits = {name: own.value for name, own in found.items() if own.confidence >= MIN_CONFIDENCE}
-    return np.array([traits.get(name, np.nan) for name in TRAIT_NAMES])
+    """Measure the traits of a leaf on a sheet, float (n_traits,): NaN for those that are not measured well enough."""
+    type_ = get_type(picture)
+    values = measure_reliable_traits(segment(image, type_))[0] if type_.lies_on_sheet else {}
+    return np.array([values.get(name, np.nan) for name in TRAIT_NAMES])
 
 
 def _read_traits(table: np.ndarray | None) -> dict[str, float]:
@@ -147,17 +141,17 @@ def _read_traits(table: np.ndarray | None) -> dict[str, float]:
 
 def _summarise_traits(pictures: Sequence[Picture], traits: Mapping[Path, Mapping[str, float]]) -> dict[str, TraitRange]:
     """Compute the quantiles of each trait, each plant with the same weight."""
-    found = {}
+    ranges = {}
     for name in TRAIT_NAMES:
-        own = [picture for picture in pictures if name in traits.get(picture.file, ())]
-        if not own:
+        measured = [picture for picture in pictures if name in traits.get(picture.file, ())]
+        if not measured:
             continue
-        counts = Counter(picture.group for picture in own)
-        weights = [1 / counts[picture.group] for picture in own]
-        values = [traits[picture.file][name] for picture in own]
+        counts = Counter(picture.group for picture in measured)
+        weights = [1 / counts[picture.group] for picture in measured]
+        values = [traits[picture.file][name] for picture in measured]
         low, median, high = np.quantile(values, (0.1, 0.5, 0.9), weights=weights, method="inverted_cdf")
-        found[name] = TraitRange(_round(low), _round(median), _round(high), len(own))
-    return found
+        ranges[name] = TraitRange(_round(low), _round(median), _round(high), len(measured))
+    return ranges
 
 
 def _make_thumbnail(picture: Picture, traits: dict[str, float]) -> Thumbnail | None:

@@ -121,7 +121,8 @@ def build_training_set(
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     if recipe.composited:
         # Of the types that it doesn't serve, the pictures that photos are composited from are enough.
-        is_source, types = _choose_composite_sources(pictures), {*recipe.types, AcquisitionType.PHOTO}
+        is_source = _choose_composite_sources(pictures)
+        types = {*recipe.types, *(type_ for type_ in AcquisitionType if not type_.lies_on_sheet)}
         pictures = [p for p, is_chosen in zip(pictures, is_source, strict=True) if is_chosen or p.type in types]
     augmentations, weights = _list_augmentations(recipe, len(pictures))
     is_augmented = np.ones((len(augmentations), len(pictures)), bool)
@@ -160,7 +161,7 @@ def _list_augmentations(recipe: Recipe, n_pictures: int) -> tuple[list[Augmentat
 
 def _choose_composite_sources(pictures: Sequence[Picture]) -> np.ndarray:
     """Choose the pictures that photos are composited from, evenly among those of a plant and type; bool (n,)."""
-    sheets = [index for index, picture in enumerate(pictures) if picture.type is not AcquisitionType.PHOTO]
+    sheets = [index for index, picture in enumerate(pictures) if get_type(picture).lies_on_sheet]
     is_source = np.zeros(len(pictures), bool)
     for members in group_by(sheets, lambda index: (pictures[index].group, pictures[index].type)).values():
         number = min(len(members), MAX_COMPOSITED_PER_PLANT)

@@ -38,7 +38,7 @@ def test_together(predict, files, drawn_model):
     )
     answer = load_model(drawn_model).identify_plant(map(str, files))
     assert [part.to_dict() for part in answer.expand()] == records
-    assert answer.leaf == max(part.leaf for part in answer.parts)
+    assert answer.p_leaf == max(part.p_leaf for part in answer.parts)
     single = json.loads(predict(*files, "--format", "json").out)
     assert [part.to_dict() for part in answer.parts] == single
 

@@ -13,8 +13,8 @@ ANSWER = Answer(
     Picture(Path("leaf.jpg"), AcquisitionType.SCAN),
     [("Ginkgo biloba", 0.84), ("Acer campestre", 0.1), ("Tilia cordata", 0.06)],
     1.0,
-    leaf=0.9,
-    known=0.9,
+    p_leaf=0.9,
+    p_known=0.9,
     common_names={"Ginkgo biloba": ("Ginkgo", "Maidenhair tree")},
 )
 
@@ -23,10 +23,10 @@ ANSWER = Answer(
     ("changes", "verdict", "text", "name"),
     [
         ({}, "species", "Ginkgo biloba (Ginkgo), 84%, or Acer campestre, 10%", "Ginkgo biloba"),
-        ({"leaf": None, "known": None}, "species", "Ginkgo biloba (Ginkgo), 84%, or", "Ginkgo biloba"),
-        ({"leaf": 0.22}, "uncertain", "Uncertain: perhaps Ginkgo biloba (Ginkgo), 84%, or", "Ginkgo biloba"),
+        ({"p_leaf": None, "p_known": None}, "species", "Ginkgo biloba (Ginkgo), 84%, or", "Ginkgo biloba"),
+        ({"p_leaf": 0.22}, "uncertain", "Uncertain: perhaps Ginkgo biloba (Ginkgo), 84%, or", "Ginkgo biloba"),
         ({"decision": "unknown"}, "unknown", "Unknown: probably none of the 3 species that the model knows;", None),
-        ({"decision": "no-leaf", "leaf": 0.01}, "no-leaf", "No leaf: the picture probably shows none", None),
+        ({"decision": "no-leaf", "p_leaf": 0.01}, "no-leaf", "No leaf: the picture probably shows none", None),
         ({"decision": "genus", "backed_off": ("Acer *", 0.7)}, "genus", "Acer, 70%: no single species", "Acer"),
         ({"decision": "unknown", "backed_off": ("*", 1.0)}, "unknown", "Unknown: not even an order is", None),
         ({"problem": "leaf.jpg: empty", "ranking": []}, "unreadable", "This file can't be read", None),
@@ -42,7 +42,7 @@ def test_verdicts(changes, verdict, text, name):
 
 
 def test_pictures_of_a_plant_share_its_verdict():
-    doubtful = replace(ANSWER, leaf=0.1)
+    doubtful = replace(ANSWER, p_leaf=0.1)
     whole = replace(ANSWER, parts=(ANSWER, doubtful))
     for answer in whole.expand():
         assert (answer.verdict, answer.verdict_text) == (whole.verdict, whole.verdict_text)

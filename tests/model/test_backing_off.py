@@ -110,7 +110,7 @@ def test_a_higher_threshold_never_gives_a_finer_answer(seed, first, second):
 def test_back_off_does_not_depend_on_the_order_of_species(seed, order, threshold):
     rows = posteriors(5, seed)
     shuffled = Taxonomy([TAXA[i] for i in order])
-    answers = ([name for name, _ in back_off(*own, threshold)] for own in ((rows[:, order], shuffled), (rows, TREE)))
+    answers = ([name for name, _ in back_off(*case, threshold)] for case in ((rows[:, order], shuffled), (rows, TREE)))
     assert next(answers) == next(answers)
 
 

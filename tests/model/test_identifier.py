@@ -46,13 +46,13 @@ def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), nois
     pictures, vectors = [], {}
     for species in range(n_species):
         for plant in range(n_plants):
-            own = centres[species] + noise * random.normal(size=6)
+            centre = centres[species] + noise * random.normal(size=6)
             for number in range(n_pictures):
                 for type_ in types:
                     file = Path(f"{species}-{plant}-{number}-{type_}.jpg")
                     name = f"Genus {'abcdefgh'[species]}"
                     pictures.append(Picture(file, type_, taxon=Taxon(name), plant=f"{species}.{plant}"))
-                    vector = (own + 0.1 * random.normal(size=6)).astype(np.float32)
+                    vector = (centre + 0.1 * random.normal(size=6)).astype(np.float32)
                     vectors[file] = Features({"first": vector, "second": vector[:4]}, 0.9)
     return pictures, Given(vectors)
 
@@ -128,4 +128,4 @@ def test_the_trust_in_an_expert_is_the_confidence_of_the_segmentation_where_it_s
     first, second = RECIPE.experts.values()
     recipe = structs.replace(RECIPE, experts={"first": structs.replace(first, trust="segmentation"), "second": second})
     trust = expert_trust(recipe, np.array([0.25, 1.0]))
-    assert [own.tolist() for own in trust] == [[0.25, 1.0], [1.0, 1.0]]
+    assert [values.tolist() for values in trust] == [[0.25, 1.0], [1.0, 1.0]]

@@ -32,10 +32,10 @@ def test_round_trip(trained, queries, loader, tmp_path):
     assert first.species == trained.species
     assert first.fingerprint == trained.fingerprint
     assert first.recogniser.accuracy == trained.recogniser.accuracy
-    for type_, own in trained.types.items():
-        identifier = own.identifier
-        assert first[type_].scores == own.scores
-        assert first[type_].plant_exponent == own.plant_exponent
+    for type_, type_model in trained.types.items():
+        identifier = type_model.identifier
+        assert first[type_].scores == type_model.scores
+        assert first[type_].plant_exponent == type_model.plant_exponent
         assert first[type_].identifier.recipe == identifier.recipe
         assert first[type_].identifier.species == identifier.species
         assert first[type_].identifier.n_pictures == identifier.n_pictures
@@ -148,9 +148,9 @@ def test_every_array_is_needed(drawn_model, tmp_path):
 
 def list_free_arrays(manifest):
     """List the names of the arrays whose length is that of no species, measure or mode."""
-    for own in manifest["model"]["types"].values():
-        yield own["thresholds"]["correct_probabilities"]["values"]
-        yield own["identifier"]["rejection"]["quantiles"]["values"]
+    for type_model in manifest["model"]["types"].values():
+        yield type_model["thresholds"]["correct_probabilities"]["values"]
+        yield type_model["identifier"]["rejection"]["quantiles"]["values"]
 
 
 @pytest.mark.parametrize("model", ["drawn_model", "bundled"])
@@ -193,7 +193,7 @@ def test_equal_arrays_are_written_once_and_some_in_half_precision(tmp_path):
     write_object(tmp_path / "m", arrays, [arrays["b"]])
     # Of the halved one also its scale.
     assert len(take_apart(tmp_path / "m")[1]) == len(arrays)
-    found = read_object(tmp_path / "m", dict[str, np.ndarray])
-    np.testing.assert_allclose(found.pop("b"), arrays.pop("b"), rtol=1e-3, atol=1e-3)
+    values = read_object(tmp_path / "m", dict[str, np.ndarray])
+    np.testing.assert_allclose(values.pop("b"), arrays.pop("b"), rtol=1e-3, atol=1e-3)
     for name, wanted in arrays.items():
-        np.testing.assert_array_equal(found[name], wanted)
+        np.testing.assert_array_equal(values[name], wanted)

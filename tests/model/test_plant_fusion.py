@@ -18,9 +18,9 @@ posteriors = arrays(float, st.tuples(st.integers(1, 6), st.just(4)), elements=st
 
 def fuse_slowly(table, types, exponents, leaf):
     product = [1.0] * table.shape[1]
-    for row, kind, exponent, own in zip(table, types, exponents, leaf, strict=True):
+    for row, kind, exponent, p_leaf in zip(table, types, exponents, leaf, strict=True):
         count = max(1.0, sum(o / max(leaf) for o, k in zip(leaf, types, strict=True) if k == kind))
-        weight = own / max(leaf) / count**exponent
+        weight = p_leaf / max(leaf) / count**exponent
         product = [value * probability**weight for value, probability in zip(product, row, strict=True)]
     return np.array(product) / sum(product)
 

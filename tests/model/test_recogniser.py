@@ -12,10 +12,10 @@ def test_tells_bright_from_dark_and_middle_from_both():
     types = [list(AcquisitionType)[n // 8] for n in range(24)]
     features = np.stack([measure_type_features(picture) for picture in pictures])
     recogniser = fit_type_recogniser(features[::2], types[::2])
-    assert [own for own, _ in recogniser.recognise(features[1::2])] == types[1::2]
+    assert [recogniser.recognise(row)[0] for row in features[1::2]] == types[1::2]
     assert set(recogniser.types) == set(AcquisitionType)
     two = fit_type_recogniser(features[:16], types[:16])
-    assert [own for own, _ in two.recognise(features[:16])] == types[:16]
+    assert [two.recognise(row)[0] for row in features[:16]] == types[:16]
 
 
 def test_squares_single_out_a_middle_range():
@@ -25,4 +25,5 @@ def test_squares_single_out_a_middle_range():
     features[:, 0] = lightness
     photo, scan = AcquisitionType.PHOTO, AcquisitionType.SCAN
     types = [photo, photo, scan, scan, scan, photo, photo]
-    assert [own for own, _ in fit_type_recogniser(features, types).recognise(features)] == types
+    recogniser = fit_type_recogniser(features, types)
+    assert [recogniser.recognise(row)[0] for row in features] == types

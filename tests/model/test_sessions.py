@@ -8,21 +8,21 @@ from hypothesis.extra.numpy import arrays
 
 from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.answer import Answer
-from leafid.model.sessions import find_session, share_answers, share_evidence
+from leafid.model.sessions import find_session, pool_evidence, pool_evidence_of_answers
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.training.cross_validation import FoldAnswers, share_fold_answers
+from leafid.training.cross_validation import FoldAnswers, pool_evidence_of_folds
 
 SCAN, PHOTO = AcquisitionType.SCAN, AcquisitionType.PHOTO
 GARDEN = (43.5, 3.9)
 
 
-def picture(name, author="Ann", date="2010-07-06", coordinates=GARDEN, **other):
-    return Picture(Path(f"{name}.jpg"), author=author, date=date, coordinates=coordinates, **other)
+def picture(name, author="Ann", date="2010-07-06", coordinates=GARDEN, **fields):
+    return Picture(Path(f"{name}.jpg"), author=author, date=date, coordinates=coordinates, **fields)
 
 
-def answer(name, ranking, **other):
-    meta = {key: other.pop(key) for key in ("author", "date", "coordinates") if key in other}
-    return Answer(picture(name, **meta), list(ranking.items()), other.pop("confidence", 1.0), **other)
+def answer(name, ranking, **fields):
+    meta = {key: fields.pop(key) for key in ("author", "date", "coordinates") if key in fields}
+    return Answer(picture(name, **meta), list(ranking.items()), fields.pop("confidence", 1.0), **fields)
 
 
 posteriors = arrays(float, st.tuples(st.integers(1, 6), st.just(4)), elements=st.floats(1e-6, 1)).map(
@@ -30,27 +30,27 @@ posteriors = arrays(float, st.tuples(st.integers(1, 6), st.just(4)), elements=st
 )
 
 
-def share_slowly(table, weights):
-    found = [list(row) for row in table]
+def pool_slowly(table, weights):
+    posterior = [list(row) for row in table]
     for _ in range(10):
-        before = [list(row) for row in found]
+        before = [list(row) for row in posterior]
         for i, row in enumerate(table):
             for s, probability in enumerate(row):
-                others = sum(w * q[s] for j, (w, q) in enumerate(zip(weights, before, strict=True)) if j != i)
-                found[i][s] = probability * (1.0 + others)
-            total = sum(found[i])
-            found[i] = [value / total for value in found[i]]
-    return np.array(found)
+                support = sum(w * q[s] for j, (w, q) in enumerate(zip(weights, before, strict=True)) if j != i)
+                posterior[i][s] = probability * (1.0 + support)
+            total = sum(posterior[i])
+            posterior[i] = [value / total for value in posterior[i]]
+    return np.array(posterior)
 
 
 @given(posteriors, st.data())
 def test_against_the_formula(table, data):
     weights = np.array(data.draw(st.lists(st.floats(0, 1), min_size=len(table), max_size=len(table))))
-    assert share_evidence(table, weights) == pytest.approx(share_slowly(table, weights), abs=1e-9)
+    assert pool_evidence(table, weights) == pytest.approx(pool_slowly(table, weights), abs=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("other", "is_same"),
+    ("changes", "is_same"),
     [
         ({}, True),
         ({"date": "2010-07-06T10:11:12"}, True),
@@ -61,8 +61,8 @@ def test_against_the_formula(table, data):
         ({"coordinates": (43.5, 3.8)}, False),
     ],
 )
-def test_what_makes_a_session(other, is_same):
-    assert (find_session(picture("a")) == find_session(picture("b", **other))) is is_same
+def test_what_makes_a_session(changes, is_same):
+    assert (find_session(picture("a")) == find_session(picture("b", **changes))) is is_same
 
 
 def test_answers_of_a_session_support_one_another():
@@ -70,17 +70,17 @@ def test_answers_of_a_session_support_one_another():
     answers = [
         answer("a", sure),
         answer("b", sure, author="Bob"),
-        answer("c", doubtful, leaf=0.9, known=0.8, decision="unknown"),
+        answer("c", doubtful, p_leaf=0.9, p_known=0.8, decision="unknown"),
         answer("d", {}, problem="damaged"),
     ]
-    found = share_answers(answers)
-    assert found[1] is answers[1]
-    assert found[3] is answers[3]
-    assert found[2].ranking[0][0] == "Acer opalus"
-    assert (found[2].leaf, found[2].known, found[2].verdict) == (0.9, 0.8, "unknown")
+    pooled = pool_evidence_of_answers(answers)
+    assert pooled[1] is answers[1]
+    assert pooled[3] is answers[3]
+    assert pooled[2].ranking[0][0] == "Acer opalus"
+    assert (pooled[2].p_leaf, pooled[2].p_known, pooled[2].verdict) == (0.9, 0.8, "unknown")
     # The weight is 0.9 times 0.8.
-    expected = share_evidence(np.array([[0.9, 0.1], [0.48, 0.52]]), np.array([1.0, 0.72]))
-    assert [dict(found[index].ranking)["Acer opalus"] for index in (0, 2)] == pytest.approx(expected[:, 0], abs=1e-8)
+    expected = pool_evidence(np.array([[0.9, 0.1], [0.48, 0.52]]), np.array([1.0, 0.72]))
+    assert [dict(pooled[index].ranking)["Acer opalus"] for index in (0, 2)] == pytest.approx(expected[:, 0], abs=1e-8)
 
 
 def make_fold(type_, fold, seed, rows, species=("Acer opalus", "Acer rubrum")):
@@ -96,10 +96,10 @@ def test_sessions_span_folds_and_types_but_not_seeds():
         make_fold(SCAN, 1, 0, [[1.0]], ("Acer rubrum",)),
         make_fold(SCAN, 0, 1, [[0.2, 0.8]]),
     ]
-    found = share_fold_answers(folds)
-    expected = share_evidence(np.array([[0.9, 0.1], [0.5, 0.5], [0.7, 0.3], [0.0, 1.0]]), np.ones(4))
-    assert found[0].held_out.probabilities == pytest.approx(expected[:1])
-    assert found[1].held_out.probabilities == pytest.approx(expected[1:3])
-    assert found[2].held_out.probabilities == pytest.approx(np.ones((1, 1)))
-    assert found[3].held_out.probabilities == pytest.approx(np.array([[0.2, 0.8]]))
-    assert [own.held_out.pictures for own in found] == [own.held_out.pictures for own in folds]
+    pooled = pool_evidence_of_folds(folds)
+    expected = pool_evidence(np.array([[0.9, 0.1], [0.5, 0.5], [0.7, 0.3], [0.0, 1.0]]), np.ones(4))
+    assert pooled[0].held_out.probabilities == pytest.approx(expected[:1])
+    assert pooled[1].held_out.probabilities == pytest.approx(expected[1:3])
+    assert pooled[2].held_out.probabilities == pytest.approx(np.ones((1, 1)))
+    assert pooled[3].held_out.probabilities == pytest.approx(np.array([[0.2, 0.8]]))
+    assert [fold.held_out.pictures for fold in pooled] == [fold.held_out.pictures for fold in folds]

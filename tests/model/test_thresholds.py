@@ -18,7 +18,7 @@ def literal_coverage(right, coverage):
     allowed = int((len(right) + 1) * (1 - coverage) + 1e-9)
     if allowed == 0:
         return 0.0
-    return max(value for value in right if sum(other < value for other in right) < allowed)
+    return max(value for value in right if sum(probability < value for probability in right) < allowed)
 
 
 @given(
@@ -31,9 +31,9 @@ def test_coverage_is_the_literal_one(right, coverage):
 
 def test_more_coverage_never_raises_the_threshold():
     thresholds = learned(np.random.default_rng(0).random(57))
-    found = [thresholds.threshold_for_coverage(coverage) for coverage in np.linspace(0.01, 0.99, 50)]
-    assert found == sorted(found, reverse=True)
-    assert found[-1] == 0.0  # 57 pictures can't tell of 99 %
+    minima = [thresholds.threshold_for_coverage(coverage) for coverage in np.linspace(0.01, 0.99, 50)]
+    assert minima == sorted(minima, reverse=True)
+    assert minima[-1] == 0.0  # 57 pictures can't tell of 99 %
 
 
 def test_sizes_between_and_beyond():

@@ -18,8 +18,8 @@ def upload(*files):
 
 
 def test_answers_are_those_of_the_model(client, drawn_model, leaves):
-    found = client.post("/identify", files=upload(*((file.name, file.read_bytes()) for file in leaves))).json()
-    for item, file in zip(found, leaves, strict=True):
+    records = client.post("/identify", files=upload(*((file.name, file.read_bytes()) for file in leaves))).json()
+    for item, file in zip(records, leaves, strict=True):
         [answer] = leafid.load_model(drawn_model).identify(leafid.Picture(file))
         assert item == answer.to_dict() | {"picture": file.name}
 
@@ -27,17 +27,17 @@ def test_answers_are_those_of_the_model(client, drawn_model, leaves):
 def test_pictures_of_one_tree_get_one_answer(client, drawn_model, leaves):
     # All have the same name, as a phone's camera gives it, and one is no picture.
     files = upload(*(("image.jpg", file.read_bytes()) for file in leaves), ("image.jpg", b""))
-    found = client.post("/identify", files=files, data={"together": "true"}).json()
+    records = client.post("/identify", files=files, data={"together": "true"}).json()
     whole = leafid.load_model(drawn_model).identify_plant([leafid.Picture(file) for file in leaves])
-    assert [answer["verdict"] for answer in found] == [whole.verdict] * 3 + ["unreadable"]
-    for answer in found[:3]:
+    assert [answer["verdict"] for answer in records] == [whole.verdict] * 3 + ["unreadable"]
+    for answer in records[:3]:
         assert answer["ranking"] == whole.to_dict()["ranking"]
 
 
 def test_answers_have_the_described_form(client, leaf):
-    found = client.post("/identify", files=[*leaf, *upload(("no.jpg", b"text"))]).json()
+    records = client.post("/identify", files=[*leaf, *upload(("no.jpg", b"text"))]).json()
     schemas = DESCRIPTION["components"]["schemas"]
-    for answer in found:
+    for answer in records:
         assert list(answer) == schemas["Answer"]["required"] == list(schemas["Answer"]["properties"])
         assert answer["verdict"] in schemas["Answer"]["properties"]["verdict"]["enum"]
         assert all(list(rank) == schemas["Rank"]["required"] for rank in answer["ranking"])
@@ -58,9 +58,9 @@ HOSTILE = {
 
 
 def test_hostile_uploads_are_unreadable_and_cost_nothing_else(client, leaf):
-    found = client.post("/identify", files=[*upload(*HOSTILE.items()), *leaf])
-    assert found.status_code == 200
-    *bad, good = found.json()
+    response = client.post("/identify", files=[*upload(*HOSTILE.items()), *leaf])
+    assert response.status_code == 200
+    *bad, good = response.json()
     for name, answer in zip(HOSTILE, bad, strict=True):
         assert (answer["verdict"], answer["ranking"], answer["type"]) == ("unreadable", [], None), name
         assert answer["problem"]
@@ -74,8 +74,8 @@ def test_hostile_uploads_are_unreadable_and_cost_nothing_else(client, leaf):
     ("limits", "n_files"), [({"picture_bytes": 10}, 1), ({"request_bytes": 100}, 1), ({"pictures": 2}, 3)]
 )
 def test_limits(make_client, leaf, limits, n_files):
-    found = make_client(**limits).post("/identify", files=leaf * n_files)
-    assert (found.status_code, set(found.json())) == (413, PROBLEM)
+    response = make_client(**limits).post("/identify", files=leaf * n_files)
+    assert (response.status_code, set(response.json())) == (413, PROBLEM)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_limits(make_client, leaf, limits, n_files):
     ],
 )
 def test_broken_forms_are_refused(client, content):
-    found = client.post("/identify", content=content, headers={"Content-Type": "multipart/form-data; boundary=x"})
-    assert (found.status_code, set(found.json())) == (400, PROBLEM)
+    response = client.post("/identify", content=content, headers={"Content-Type": "multipart/form-data; boundary=x"})
+    assert (response.status_code, set(response.json())) == (400, PROBLEM)
 
 
 @pytest.mark.parametrize("charset", ["punycode", "undefined", "unicode_escape"])
@@ -98,9 +98,9 @@ def test_names_are_utf_8_whatever_the_charset(client, leaf, charset):
     for name in ("Bl\u00e4tter.jpg", "\\ud800.jpg", "a" * 4000):
         head = f'--x\r\nContent-Disposition: form-data; name="pictures"; filename="{name}"\r\n\r\n'.encode()
         headers = {"Content-Type": f"multipart/form-data; charset={charset}; boundary=x"}
-        found = client.post("/identify", content=head + content + b"\r\n--x--\r\n", headers=headers)
-        assert found.status_code == 200
-        assert found.json()[0]["picture"] == name[-200:].rpartition("\\")[2]
+        response = client.post("/identify", content=head + content + b"\r\n--x--\r\n", headers=headers)
+        assert response.status_code == 200
+        assert response.json()[0]["picture"] == name[-200:].rpartition("\\")[2]
     bad = client.post(
         "/identify", content=b'--x\r\nContent-Disposition: form-data; name="' + b"a" * 10**6, headers=headers
     )
@@ -109,8 +109,8 @@ def test_names_are_utf_8_whatever_the_charset(client, leaf, charset):
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "10.0.0.1", ""])
 def test_foreign_hosts_are_refused(client, host):
-    found = client.get("/species", headers={"Host": host})
-    assert (found.status_code, set(found.json())) == (421, PROBLEM)
+    response = client.get("/species", headers={"Host": host})
+    assert (response.status_code, set(response.json())) == (421, PROBLEM)
 
 
 def test_a_server_for_other_machines_is_found_by_its_addresses_and_names(make_client, monkeypatch):
@@ -122,8 +122,8 @@ def test_a_server_for_other_machines_is_found_by_its_addresses_and_names(make_cl
             assert make_client(address).get("/species", headers={"Host": host}).status_code == 200, host
         assert make_client("127.0.0.1").get("/species", headers={"Host": host}).status_code == 421, host
     for host in ("evil.example", "birch.evil.example", "alder.local"):
-        found = make_client("0.0.0.0").get("/species", headers={"Host": host, "Accept": "text/html"})
-        assert (found.status_code, "the address of this server" in found.text) == (421, True)
+        response = make_client("0.0.0.0").get("/species", headers={"Host": host, "Accept": "text/html"})
+        assert (response.status_code, "the address of this server" in response.text) == (421, True)
 
 
 @pytest.mark.parametrize(

@@ -67,9 +67,9 @@ def written(drawn, drawn_model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     run = folder / "run.txt"
     truth = (SAMPLE / "testGroundTruth.txt").read_text().replace("Betula pendula", "Ilex aquifolium")
-    found = re.findall(r"(\d+\.jpg)|([A-Z][\w ]+?) (?=\d+\.jpg)", truth)
-    species = list(accumulate((name for _, name in found), lambda last, name: name or last))
-    run.write_text("".join(f"{file} {name} 1 0.9\n" for (file, _), name in zip(found, species, strict=True) if file))
+    words = re.findall(r"(\d+\.jpg)|([A-Z][\w ]+?) (?=\d+\.jpg)", truth)
+    species = list(accumulate((name for _, name in words), lambda last, name: name or last))
+    run.write_text("".join(f"{file} {name} 1 0.9\n" for (file, _), name in zip(words, species, strict=True) if file))
     for words in (
         ["report", SAMPLE, run, "--part", "test", "--output", folder, "--jobs", "1"],
         ["explain", min((drawn / "Test").glob("*.jpg")), "--model", drawn_model, "--output", folder],
@@ -81,10 +81,10 @@ def written(drawn, drawn_model, tmp_path_factory):
 
 def wait_for(condition):
     end = time.monotonic() + 60
-    while not (found := condition()):
+    while not (result := condition()):
         assert time.monotonic() < end
         time.sleep(0.05)
-    return found
+    return result
 
 
 def find(browser, selector):
@@ -117,8 +117,8 @@ def test_every_page_is_accessible(browser, site, written, leaves, page, screen):
     open_page(browser, page, site, written, leaves)
     if AXE.exists():
         browser.execute_script(AXE.read_text(encoding="utf-8"))
-        found = browser.execute_async_script("axe.run().then(arguments[0])")
-        assert [(own["id"], own["nodes"][0]["html"]) for own in found["violations"]] == []
+        report = browser.execute_async_script("axe.run().then(arguments[0])")
+        assert [(violation["id"], violation["nodes"][0]["html"]) for violation in report["violations"]] == []
     # Chromium logs the status of the page that is not there.
     logged = [entry for entry in browser.get_log("browser") if page != "/nothing" or "404" not in entry["message"]]
     assert logged == []
@@ -224,7 +224,7 @@ def test_a_table_that_is_wider_than_a_phone_has_a_shadow_where_it_goes_on(page, 
     size = {"width": 360, "height": 900, "deviceScaleFactor": 1, "mobile": True}
     page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     page.get(f"{site}/guide")
-    table = next(own for own in find(page, ".wide") if int(own.get_property("scrollWidth")) > own.size["width"])
+    table = next(box for box in find(page, ".wide") if int(box.get_property("scrollWidth")) > box.size["width"])
 
     def has_shadow(column):
         picture = cv2.imdecode(np.frombuffer(table.screenshot_as_png, np.uint8), cv2.IMREAD_COLOR)
@@ -250,8 +250,8 @@ def test_the_html_is_valid(site, written, client, leaf, tmp_path):
     (tmp_path / "together.html").write_text(together.text)
     files = [*tmp_path.glob("*.html"), *written.glob("*.html")]
     command = ["java", "-jar", str(VALIDATOR), "--stdout", *map(str, files)]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
 
 
 def test_tables_of_the_report_sort_and_filter(browser, written):

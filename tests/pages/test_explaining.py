@@ -11,43 +11,43 @@ from leafid.pictures.picture import AcquisitionType, Taxon
 @pytest.fixture(scope="module")
 def explanations(model, drawn):
     # So small a model may take a leaf for none.
-    found = [answer for answer in model.identify(drawn) if answer.picture.part == "test"]
-    answers = [replace(answer, decision="species") for answer in found]
+    tested = [answer for answer in model.identify(drawn) if answer.picture.part == "test"]
+    answers = [replace(answer, decision="species") for answer in tested]
     return [(answer, explain(model, read_image(answer.picture.file), answer)) for answer in answers]
 
 
 def test_every_type_is_explained(explanations):
     assert {answer.type for answer, _ in explanations} == set(AcquisitionType)
-    for answer, found in explanations:
-        assert found.answer == answer
-        assert [(own.name, own.probability) for own in found.species] == answer.ranking[:5]
+    for answer, explanation in explanations:
+        assert explanation.answer == answer
+        assert [(species.name, species.probability) for species in explanation.species] == answer.ranking[:5]
 
 
 def test_the_outline_and_the_landmarks_lie_in_the_picture(explanations):
-    for _, found in explanations:
-        points = [point for polygon in (*found.outlines, *found.petioles) for point in polygon]
-        points += [point for point in (found.tip, found.base) if point]
+    for _, explanation in explanations:
+        points = [point for polygon in (*explanation.outlines, *explanation.petioles) for point in polygon]
+        points += [point for point in (explanation.tip, explanation.base) if point]
         assert points
-        assert all(0 <= col <= found.width and 0 <= row <= found.height for col, row in points)
+        assert all(0 <= col <= explanation.width and 0 <= row <= explanation.height for col, row in points)
 
 
 def test_the_first_three_names_have_pictures_with_attribution(explanations):
-    for answer, found in explanations:
-        for own in found.species[:3]:
-            assert own.thumbnails
-            assert all(thumbnail.author for thumbnail in own.thumbnails)
-            assert own.thumbnails[0].type is answer.type
-        assert not any(own.thumbnails for own in found.species[3:])
+    for answer, explanation in explanations:
+        for species in explanation.species[:3]:
+            assert species.thumbnails
+            assert all(thumbnail.author for thumbnail in species.thumbnails)
+            assert species.thumbnails[0].type is answer.type
+        assert not any(species.thumbnails for species in explanation.species[3:])
 
 
 def test_a_picture_that_is_rejected_as_no_leaf_has_no_traits_of_one(explanations, drawn, model):
-    answer = next(answer for answer, found in explanations if found.traits)
-    found = explain(model, read_image(answer.picture.file), replace(answer, decision="no-leaf"))
-    assert (found.outlines, found.traits, found.opinions, found.differences) == ((), {}, (), ())
+    answer = next(answer for answer, explanation in explanations if explanation.traits)
+    explanation = explain(model, read_image(answer.picture.file), replace(answer, decision="no-leaf"))
+    assert (explanation.outlines, explanation.traits, explanation.opinions, explanation.differences) == ((), {}, (), ())
 
 
 def record(**ranges):
-    return Species(Taxon("A a"), traits={name: TraitRange(*own) for name, own in ranges.items()})
+    return Species(Taxon("A a"), traits={name: TraitRange(*quantiles) for name, quantiles in ranges.items()})
 
 
 RECORDS = {
@@ -57,15 +57,15 @@ RECORDS = {
 
 
 def test_only_traits_in_which_the_species_differ_are_listed():
-    [found] = compare_species(RECORDS, ["A a", "B b"], {"teeth": 30, "length_width": 2.2, "petiole": 0.5})
+    [difference] = compare_species(RECORDS, ["A a", "B b"], {"teeth": 30, "length_width": 2.2, "petiole": 0.5})
     # The ranges of length to width overlap, and two pictures of A give no range of the petiole.
-    assert (found.title, found.value, found.favours) == ("teeth", 30, "A a")
-    assert (found.first.median, found.second.median) == (34, 0)
+    assert (difference.title, difference.value, difference.favours) == ("teeth", 30, "A a")
+    assert (difference.first.median, difference.second.median) == (34, 0)
 
 
 def test_a_value_between_both_speaks_for_neither():
-    [found] = compare_species(RECORDS, ["A a", "B b"], {"teeth": 5})
-    assert found.favours == "B b"
+    [difference] = compare_species(RECORDS, ["A a", "B b"], {"teeth": 5})
+    assert difference.favours == "B b"
     even = {"A a": record(teeth=(28, 34, 40, 9)), "B b": record(teeth=(4, 10, 16, 9))}
-    [found] = compare_species(even, ["A a", "B b"], {"teeth": 22})
-    assert found.favours == ""
+    [difference] = compare_species(even, ["A a", "B b"], {"teeth": 22})
+    assert difference.favours == ""

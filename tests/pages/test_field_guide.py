@@ -9,7 +9,7 @@ from leafid.pictures.picture import Taxon
 
 
 def describe(**ranges):
-    record = Species(Taxon("A a"), traits={name: TraitRange(*own) for name, own in ranges.items()})
+    record = Species(Taxon("A a"), traits={name: TraitRange(*quantiles) for name, quantiles in ranges.items()})
     return [*describe_typical_traits(record).values()]
 
 

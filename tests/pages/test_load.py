@@ -23,10 +23,10 @@ async def post(app, **request):
 def test_each_of_60_requests_at_once_is_answered_or_refused(pool, leaf):
     limit, sent = 20, 60
     app = make_app(pool, limits=Limits(requests=limit))
-    found = []
+    responses = []
 
     async def send():
-        found.append(await post(app, files=leaf))
+        responses.append(await post(app, files=leaf))
 
     async def send_many():
         async with anyio.create_task_group() as group:
@@ -34,9 +34,9 @@ def test_each_of_60_requests_at_once_is_answered_or_refused(pool, leaf):
                 group.start_soon(send)
 
     anyio.run(send_many)
-    statuses = [response.status_code for response in found]
+    statuses = [response.status_code for response in responses]
     assert (statuses.count(200), statuses.count(503)) == (limit, sent - limit)
-    assert all(int(response.headers["Retry-After"]) > 0 for response in found if response.status_code == 503)
+    assert all(int(response.headers["Retry-After"]) > 0 for response in responses if response.status_code == 503)
 
 
 def kill(_model, _source):
@@ -46,9 +46,9 @@ def kill(_model, _source):
 def test_a_killed_worker_costs_one_request(client, pool, leaf, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(field_guide, "describe_model", kill)
-        found = client.get("/species")
-    assert found.status_code == 503
-    assert "a worker process ended" in found.json()["problem"]
+        response = client.get("/species")
+    assert response.status_code == 503
+    assert "a worker process ended" in response.json()["problem"]
     assert client.post("/identify", files=leaf).status_code == 200
 
 
@@ -59,5 +59,5 @@ def test_a_slow_upload_is_ended(pool):
 
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     app = make_app(pool, limits=Limits(upload_seconds=0.2))
-    found = anyio.run(lambda: post(app, content=send_slowly(), headers=headers))
-    assert (found.status_code, set(found.json())) == (408, {"problem"})
+    response = anyio.run(lambda: post(app, content=send_slowly(), headers=headers))
+    assert (response.status_code, set(response.json())) == (408, {"problem"})

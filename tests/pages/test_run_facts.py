@@ -35,7 +35,7 @@ def run(tmp_path):
 
 def test_rankings_are_in_the_order_of_the_truth(run, truth):
     rankings = find_rankings(run, truth, 2)
-    assert [own[:1] for own in rankings] == [
+    assert [ranking[:1] for ranking in rankings] == [
         [("Acer opalus", 0.9)],
         [("Quercus ilex", 0.5)],
         [],

@@ -74,9 +74,9 @@ def test_a_label_with_other_characters_is_linked_to_its_plate(model, leaves, tmp
     odd = "Acer 50% #1/ö?"
     name = next(iter(model.species))
     [answer] = model.identify(leaves[0])
-    found = explain(model, read_image(leaves[0]), answer)
-    found = replace(found, species=(replace(found.species[0], name=odd),), differences=(), opinions=())
-    page = render_site_page("answer.html", prefix="a", summary="", group=[(answer, found)])
+    shown = explain(model, read_image(leaves[0]), answer)
+    shown = replace(shown, species=(replace(shown.species[0], name=odd),), differences=(), opinions=())
+    page = render_site_page("answer.html", prefix="a", summary="", group=[(answer, shown)])
     [target] = set(re.findall(r'href="/guide#([^"]+)"', page))
     guide = render_site_page(
         "field_guide.html", **make_guide(replace(model, species={**model.species, odd: model.species[name]}), tmp_path)

@@ -16,24 +16,24 @@ class Page(HTMLParser):
         self.text, self.images, self.levels = "", [], []
 
     def handle_starttag(self, tag, attributes):
-        found = dict(attributes)
+        values = dict(attributes)
         if tag not in VOID:
             self.open.append(tag)
-        if "id" in found:
-            self.ids.append(found["id"])
-        self.targets += [found[key] for key in ("href", "src") if key in found]
-        self.targets += [f"#{name}" for key in ("aria-labelledby",) for name in found.get(key, "").split()]
+        if "id" in values:
+            self.ids.append(values["id"])
+        self.targets += [values[key] for key in ("href", "src") if key in values]
+        self.targets += [f"#{name}" for key in ("aria-labelledby",) for name in values.get(key, "").split()]
         if tag == "img":
-            self.images.append(found["src"])
-            if "alt" not in found:
+            self.images.append(values["src"])
+            if "alt" not in values:
                 self.problems.append("an image without alt text")
-        is_named = found.get("role") == "img" and {"aria-label", "aria-labelledby"} & found.keys()
-        if tag == "svg" and not is_named and "aria-hidden" not in found:
+        is_named = values.get("role") == "img" and {"aria-label", "aria-labelledby"} & values.keys()
+        if tag == "svg" and not is_named and "aria-hidden" not in values:
             self.problems.append("a drawing without a name")
-        if tag == "th" and found.get("scope") not in {"row", "col"}:
+        if tag == "th" and values.get("scope") not in {"row", "col"}:
             self.problems.append("a th without scope")
-        if tag in {"iframe", "object"} or any(key.startswith("on") for key in found):
-            self.problems.append(f"<{tag} {found}>")
+        if tag in {"iframe", "object"} or any(key.startswith("on") for key in values):
+            self.problems.append(f"<{tag} {values}>")
         if re.fullmatch("h[1-6]", tag):
             self.levels.append(int(tag[1]))
             self.headings[int(tag[1])].append("")

@@ -61,7 +61,7 @@ from leafid.training.cross_validation import (
     cross_validate,
     cross_validate_open_world,
     cross_validated_scores,
-    share_fold_answers,
+    pool_evidence_of_folds,
 )
 
 
@@ -114,7 +114,7 @@ def run(options: Options, environment: Environment) -> int:
             environment.note(f"seed {fold.seed}, fold {fold.fold + 1}{setting}: {fold.type} done")
             folds.append(fold)
     if not options.open_world:
-        _report(share_fold_answers(folds) if options.sessions else folds, options, environment)
+        _report(pool_evidence_of_folds(folds) if options.sessions else folds, options, environment)
     elif folds:
         print_tables(make_open_world_tables(folds), options, environment, digits=3)
     else:

@@ -1,12 +1,13 @@
 """What commands that train read: labelled pictures and recipes."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from leafid.cli.arguments import TYPES, PictureOptions, option
 from leafid.cli.environment import Environment
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, choose_types_to_train, load_recipe
-from leafid.model.bundled import recognise_types
+from leafid.model.bundled import assign_types
 from leafid.model.recogniser import TypeRecogniser
 from leafid.pictures import Picture
 from leafid.pictures.collection import EmptyClass
@@ -56,9 +57,10 @@ def assign_types_and_warn(
             "held-out scores are too high (top-1 0.993 instead of 0.85 for scans of ImageCLEF 2011); "
             "say --plants-from, or look for pictures of one leaf with 'leafid info --similar'"
         )
-    typed, counts = recognise_types(pictures, loader, recogniser)
-    if any(picture.type is None for picture in pictures):
-        recognised = ", ".join(f"{type_} {count}" for type_, count in counts.items())
+    typed = assign_types(pictures, loader, recogniser)
+    if untyped := {picture.file for picture in pictures if picture.type is None}:
+        counts = Counter(picture.type for picture in typed if picture.file in untyped)
+        recognised = ", ".join(f"{type_} {counts[type_]}" for type_ in AcquisitionType if type_ in counts)
         environment.note(f"acquisition types recognised: {recognised or 'none'}")
     return typed
 
