@@ -1,0 +1,149 @@
+"""Fitted estimators of scikit-learn as bytes, by skops, which executes nothing that is in them."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+import warnings
+from importlib import import_module
+from itertools import count
+from typing import Any
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.pipeline import Pipeline
+
+from leafid.errors import LeafidError
+
+# Parts of estimators that skops doesn't trust by itself. A tree is among them, as a manipulated one makes scikit-learn
+# read memory that isn't its own: `_check_nodes` looks at its content.
+_TRUSTED = {
+    "sklearn._loss._loss.CyHalfBinomialLoss",
+    "sklearn._loss._loss.CyHalfMultinomialLoss",
+    "sklearn._loss.link.Interval",
+    "sklearn._loss.link.LogitLink",
+    "sklearn._loss.link.MultinomialLogit",
+    "sklearn._loss.loss.HalfBinomialLoss",
+    "sklearn._loss.loss.HalfMultinomialLoss",
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+    "sklearn.tree._tree.Tree",
+}
+# Names of the columns of a tree's nodes: in `Tree`, and in `TreePredictor`.
+_NODE_COLUMNS = ("left_child", "right_child", "feature"), ("left", "right", "feature_idx")
+_log = logging.getLogger(__name__)
+
+
+def dump(estimator: Any) -> bytes:
+    """Turn a fitted estimator into bytes, which are the same for the same estimator.
+
+    A `LeafidError` is raised when it has parts that `load` would refuse, or skops is not installed.
+    """
+    skops = _import_skops()
+    try:
+        data = _normalise(skops.dumps(estimator))
+        _check_types(skops, data)
+    except Exception as error:  # skops raises errors of its own for what it can't store
+        raise LeafidError(f"{type(estimator).__name__} can't be stored: {error}; use another classifier") from error
+    return data
+
+
+def load(data: bytes) -> Any:
+    """Make the estimator of `dump` again, without executing anything that is in the bytes.
+
+    A `ValueError` is raised when they hold no classifier, or one that has types outside of scikit-learn and NumPy, or
+    is of a version of scikit-learn that this one can't read; a `LeafidError` when skops is not installed.
+    """
+    skops = _import_skops()
+    try:
+        with ZipFile(io.BytesIO(data)) as archive:
+            if any(info.compress_type != ZIP_STORED for info in archive.infolist()):
+                raise ValueError("expected files that are not compressed, found others")
+        _check_types(skops, data)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", InconsistentVersionWarning)
+            estimator = skops.loads(data, trusted=sorted(_TRUSTED))
+        if not isinstance(estimator, BaseEstimator) or not is_classifier(estimator):
+            raise ValueError(f"expected a classifier, found {type(estimator).__name__}")
+        _check_nodes(data, estimator)
+        if caught:
+            _log.warning("a classifier of a model may answer differently; train it again: %s", caught[0].message)
+    except MemoryError:
+        raise
+    except Exception as error:  # anything may be wrong with the bytes
+        raise ValueError(f"expected a classifier as skops stores it, found an error: {error}") from error
+    return estimator
+
+
+def _import_skops() -> Any:
+    try:
+        return import_module("skops.io")
+    except ImportError as error:
+        advice = "pip install 'leafid[skops]'"
+        raise LeafidError(f"to store or read a classifier of scikit-learn, skops is needed: {advice}") from error
+
+
+def _check_types(skops: Any, data: bytes) -> None:
+    if unknown := set(skops.get_untrusted_types(data=data)) - _TRUSTED:
+        raise ValueError(f"expected only types of scikit-learn and NumPy, found {', '.join(sorted(unknown))}")
+
+
+def _check_nodes(data: bytes, estimator: Any) -> None:
+    """Check that the nodes of trees refer to later nodes, which ends somewhere, and to columns that there are."""
+    last = estimator
+    while isinstance(last, Pipeline):
+        last = last[-1]
+    with ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            nodes = (
+                np.load(io.BytesIO(archive.read(name)), allow_pickle=False) if name.endswith(".npy") else np.empty(0)
+            )
+            for left, right, feature in _NODE_COLUMNS:
+                if left not in (nodes.dtype.names or ()):
+                    continue
+                inner = nodes["is_leaf"] == 0 if "is_leaf" in nodes.dtype.names else nodes[left] != -1
+                children = np.stack([nodes[left], nodes[right]])[:, inner].astype(np.int64)
+                columns = nodes[feature][inner]
+                is_right = (children > np.flatnonzero(inner)).all() and (children < len(nodes)).all()
+                if not is_right or not ((columns >= 0) & (columns < last.n_features_in_)).all():
+                    raise ValueError("expected nodes of trees that refer to later ones, found others")
+
+
+def _normalise(data: bytes) -> bytes:
+    """Replace what differs between equal estimators: addresses in memory, names of files, gaps in nodes, the time."""
+    names: dict[bytes, str] = {}
+    numbers = count()
+
+    def rename(match: re.Match[str]) -> str:
+        content = archive.read(match[1] + match[2])
+        if match[2] == ".npy":
+            content = _fill_gaps(content)
+        return f'"file": "{names.setdefault(content, f"{len(names)}{match[2]}")}"'
+
+    output = io.BytesIO()
+    with ZipFile(io.BytesIO(data)) as archive, ZipFile(output, "w") as normalised:
+        schema = re.sub(r'"file": "([^".]+)(\.\w+)"', rename, archive.read("schema.json").decode())
+        schema = re.sub(r'(?<="__id__": )\d+', lambda _: str(next(numbers)), schema)
+        for name, content in [("schema.json", schema), *((name, content) for content, name in names.items())]:
+            normalised.writestr(ZipInfo(name), content)
+    return output.getvalue()
+
+
+def _fill_gaps(content: bytes) -> bytes:
+    """Fill the gaps between the columns of a structured array, where anything may be in memory, with zeros."""
+    array = np.load(io.BytesIO(content), allow_pickle=False)
+    if array.dtype.names is None:
+        return content
+    filled = np.zeros(array.shape, array.dtype)
+    for name in array.dtype.names:
+        filled[name] = array[name]
+    output = io.BytesIO()
+    np.save(output, filled)
+    return output.getvalue()

@@ -1,0 +1,171 @@
+"""Classifiers of scikit-learn by their names: checked, fitted to weighted rows, and asked for scores on a log scale.
+
+Importing scikit-learn takes longer than identifying a picture: import this module only where one of them is used.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from inspect import signature
+from typing import Any
+
+import msgspec
+import numpy as np
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.pipeline import Pipeline
+from sklearn.utils.discovery import all_estimators
+from sklearn.utils.validation import has_fit_parameter
+
+from leafid.errors import LeafidError
+
+#: Entry points of this group name classes of classifiers that other packages have.
+ENTRY_POINT_GROUP = "leafid.classifiers"
+# Probability that scores take for the smallest one: about a tenth of a vote of 100 trees.
+_MIN_PROBABILITY = 1e-3
+_STEPS = 'steps = [["scale", "sklearn.preprocessing.StandardScaler", {}], ["svc", "sklearn.svm.SVC", { C = 10 }]]'
+_log = logging.getLogger(__name__)
+
+
+def check_estimator(name: str, options: Mapping[str, Any]) -> None:
+    """Check that a name and its parameters make a classifier whose scores can be used; raise a `ValueError` otherwise.
+
+    The name is that of a class of scikit-learn, such as ``sklearn.svm.SVC``, or an entry point of the group
+    ``leafid.classifiers``. The steps of ``sklearn.pipeline.Pipeline`` are lists of a name, a class and its parameters.
+    """
+    estimator = make_estimator(name, options, 0)
+    if not is_classifier(estimator):
+        raise ValueError(f"expected a classifier, found {name}")
+    if not hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba"):
+        raise ValueError(f"expected a classifier that gives scores or probabilities, found {name} with {dict(options)}")
+
+
+def make_estimator(name: str, options: Mapping[str, Any], seed: int) -> Any:
+    """Make an estimator by its name, with the seed where it draws random numbers and the options have no other."""
+    class_ = _find_class(name)
+    allowed = signature(class_).parameters
+    if unknown := sorted(options.keys() - allowed.keys()):
+        raise ValueError(f"{name}: expected parameters among {', '.join(sorted(allowed))}, found {', '.join(unknown)}")
+    parameters = {"random_state": seed} if "random_state" in allowed else {}
+    if "algorithm" in allowed and "n_neighbors" in allowed:
+        parameters["algorithm"] = "brute"  # as for any rows of more than 15 columns; a tree can't be stored
+    parameters |= options
+    if issubclass(class_, Pipeline):
+        parameters["steps"] = _make_steps(parameters.get("steps"), seed)
+    if parameters.get("decision_function_shape", "ovr") != "ovr":
+        raise ValueError(f"{name}: expected decision_function_shape = 'ovr', a score for each species, found another")
+    try:
+        estimator = class_(**parameters)
+        if hasattr(estimator, "_parameter_constraints"):
+            estimator._validate_params()
+        if isinstance(estimator, Pipeline):
+            estimator._validate_steps()
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from None
+    return estimator
+
+
+def fit_estimator(estimator: Any, rows: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> Any:
+    """Fit a copy of an estimator to the rows of weight above 0, float32 (n, d).
+
+    `labels`, int (n,), are from 0, each of them present. A classifier that takes no weights gets its priors from them,
+    or ignores them with a warning. Of a single species nothing is to be learned: a `DummyClassifier` is fitted. A
+    `LeafidError` is raised when scikit-learn can't fit it.
+    """
+    kept, estimator = weights > 0, clone(estimator)
+    rows, labels, weights = rows[kept], labels[kept], weights[kept]
+    if labels.max() == 0:
+        return DummyClassifier().fit(rows, labels)
+    last, parameter = estimator, "sample_weight"
+    if isinstance(estimator, Pipeline):
+        step, last = estimator.steps[-1]
+        parameter = f"{step}__{parameter}"
+    fit_parameters = {}
+    if has_fit_parameter(last, "sample_weight"):
+        fit_parameters[parameter] = weights
+    elif getattr(last, "priors", ()) is None:
+        last.set_params(priors=np.bincount(labels, weights) / weights.sum())
+    else:
+        _warn_of_ignored_weights(type(last).__name__)
+    try:
+        with warnings.catch_warnings():
+            # Held-out scores judge a solver that stopped before it converged like any other.
+            warnings.simplefilter("ignore")
+            return estimator.fit(rows, labels, **fit_parameters)
+    except (ValueError, np.linalg.LinAlgError) as error:
+        counts = f"{len(rows)} pictures of {labels.max() + 1} species"
+        raise LeafidError(f"{type(last).__name__} can't be fitted to {counts}: {error}") from error
+
+
+def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
+    """Score every species for rows (n, d): float32 (n, n_species), logarithms up to a factor and a constant.
+
+    They are margins or log odds where the estimator gives them, and else logarithms of its probabilities. The votes of
+    neighbours and trees are often 0: a probability counts as `_MIN_PROBABILITY` at least.
+    """
+    if hasattr(estimator, "decision_function"):
+        scores = estimator.decision_function(rows)
+        return np.asarray(np.column_stack([-scores, scores]) if scores.ndim == 1 else scores, np.float32)
+    return np.log(np.maximum(estimator.predict_proba(rows), _MIN_PROBABILITY)).astype(np.float32)
+
+
+def is_linear(estimator: Any) -> bool:
+    """Whether the scores of a fitted estimator are a linear function of rows, which `to_linear` gives."""
+    return isinstance(estimator, LinearClassifierMixin) or len(estimator.classes_) == 1
+
+
+def to_linear(estimator: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Take the coefficients, float32 (d, n_species), and intercepts, (n_species,), out of a linear estimator."""
+    if len(estimator.classes_) == 1:
+        return np.zeros((estimator.n_features_in_, 1), np.float32), np.zeros(1, np.float32)
+    coefficients = np.atleast_2d(estimator.coef_)
+    intercepts = np.broadcast_to(estimator.intercept_, len(coefficients))
+    if len(coefficients) == 1:  # scikit-learn keeps one row for two classes: that of the second
+        coefficients, intercepts = np.vstack([-coefficients, coefficients]), np.append(-intercepts, intercepts)
+    return coefficients.T.astype(np.float32), intercepts.astype(np.float32)
+
+
+def _find_class(name: str) -> type:
+    """Find the class that a name means; only modules of scikit-learn and entry points are imported."""
+    module, _, class_name = name.rpartition(".")
+    class_ = None
+    with suppress(ImportError):
+        if points := entry_points(group=ENTRY_POINT_GROUP, name=name):
+            class_ = next(iter(points)).load()
+        elif module.startswith("sklearn."):
+            class_ = getattr(import_module(module), class_name, None)
+    if isinstance(class_, type) and issubclass(class_, BaseEstimator):
+        return class_
+    expected = f"a class of scikit-learn, or an entry point of {ENTRY_POINT_GROUP}"
+    raise ValueError(f"expected {expected}, found {name!r}{_suggest_names(class_name)}")
+
+
+def _suggest_names(class_name: str) -> str:
+    """Suggest the classifiers of scikit-learn whose names are nearest to one."""
+    classes = dict(all_estimators(type_filter="classifier"))
+    packages = {name: ".".join(class_.__module__.split(".")[:2]) for name, class_ in classes.items()}
+    matches = [f"{packages[name]}.{name}" for name in get_close_matches(class_name, packages)]
+    return f"; did you mean {' or '.join(matches)}?" if matches else ""
+
+
+def _make_steps(steps: Any, seed: int) -> list[tuple[str, Any]]:
+    """Make the steps of a pipeline, each given by a name, a class and its parameters."""
+    try:
+        steps = msgspec.convert(steps, list[tuple[str, str, dict[str, Any]]])
+    except msgspec.ValidationError:
+        raise ValueError(f"sklearn.pipeline.Pipeline: expected {_STEPS}, found steps = {steps!r:.100}") from None
+    return [(step, make_estimator(name, options, seed)) for step, name, options in steps]
+
+
+@cache
+def _warn_of_ignored_weights(class_name: str) -> None:
+    """Warn once of a class."""
+    _log.warning("%s takes no weights: all training pictures count the same for it", class_name)
