@@ -12,7 +12,7 @@ from typing import Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.pipeline import Pipeline
 
@@ -70,7 +70,7 @@ def load(data: bytes) -> Any:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", InconsistentVersionWarning)
             estimator = skops.loads(data, trusted=sorted(_TRUSTED))
-        if not is_classifier(estimator):
+        if not isinstance(estimator, BaseEstimator) or not is_classifier(estimator):
             raise ValueError(f"expected a classifier, found {type(estimator).__name__}")
         _check_nodes(data, estimator)
         if caught:
@@ -117,18 +117,33 @@ def _check_nodes(data: bytes, estimator: Any) -> None:
 
 
 def _normalise(data: bytes) -> bytes:
-    """Replace what differs from one run to the next: addresses in memory, names of files, and the time."""
-    names: dict[str, str] = {}
+    """Replace what differs between equal estimators: addresses in memory, names of files, gaps in nodes, the time."""
+    names: dict[bytes, str] = {}
     numbers = count()
 
     def rename(match: re.Match[str]) -> str:
-        return f'"file": "{names.setdefault(match[1], f"{len(names)}.{match[2]}")}"'
+        content = archive.read(match[1] + match[2])
+        if match[2] == ".npy":
+            content = _fill_gaps(content)
+        return f'"file": "{names.setdefault(content, f"{len(names)}{match[2]}")}"'
 
     output = io.BytesIO()
     with ZipFile(io.BytesIO(data)) as archive, ZipFile(output, "w") as normalised:
-        schema = re.sub(r'"file": "([^"]+\.(\w+))"', rename, archive.read("schema.json").decode())
+        schema = re.sub(r'"file": "([^".]+)(\.\w+)"', rename, archive.read("schema.json").decode())
         schema = re.sub(r'(?<="__id__": )\d+', lambda _: str(next(numbers)), schema)
-        normalised.writestr(ZipInfo("schema.json"), schema)
-        for name, new_name in names.items():
-            normalised.writestr(ZipInfo(new_name), archive.read(name))
+        for name, content in [("schema.json", schema), *((name, content) for content, name in names.items())]:
+            normalised.writestr(ZipInfo(name), content)
+    return output.getvalue()
+
+
+def _fill_gaps(content: bytes) -> bytes:
+    """Fill the gaps between the columns of a structured array, where anything may be in memory, with zeros."""
+    array = np.load(io.BytesIO(content), allow_pickle=False)
+    if array.dtype.names is None:
+        return content
+    filled = np.zeros(array.shape, array.dtype)
+    for name in array.dtype.names:
+        filled[name] = array[name]
+    output = io.BytesIO()
+    np.save(output, filled)
     return output.getvalue()

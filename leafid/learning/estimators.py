@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
@@ -64,7 +64,8 @@ def make_estimator(name: str, options: Mapping[str, Any], seed: int) -> Any:
         raise ValueError(f"{name}: expected decision_function_shape = 'ovr', a score for each species, found another")
     try:
         estimator = class_(**parameters)
-        estimator._validate_params()
+        if hasattr(estimator, "_parameter_constraints"):
+            estimator._validate_params()
         if isinstance(estimator, Pipeline):
             estimator._validate_steps()
     except (TypeError, ValueError) as error:
@@ -73,13 +74,13 @@ def make_estimator(name: str, options: Mapping[str, Any], seed: int) -> Any:
 
 
 def fit_estimator(estimator: Any, rows: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> Any:
-    """Fit an estimator to the rows of weight above 0, float32 (n, d); returns what was fitted.
+    """Fit a copy of an estimator to the rows of weight above 0, float32 (n, d).
 
     `labels`, int (n,), are from 0, each of them present. A classifier that takes no weights gets its priors from them,
     or ignores them with a warning. Of a single species nothing is to be learned: a `DummyClassifier` is fitted. A
     `LeafidError` is raised when scikit-learn can't fit it.
     """
-    kept = weights > 0
+    kept, estimator = weights > 0, clone(estimator)
     rows, labels, weights = rows[kept], labels[kept], weights[kept]
     if labels.max() == 0:
         return DummyClassifier().fit(rows, labels)
