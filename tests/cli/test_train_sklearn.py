@@ -1,0 +1,115 @@
+"""Recipes whose experts are classifiers of scikit-learn, from ``leafid train`` to an explained answer."""
+
+import json
+import sys
+
+import pytest
+
+from leafid.model.model import Model
+from leafid.pictures.picture import AcquisitionType
+
+RECIPE = """
+types = ["scan"]
+[experts.outline]
+descriptor = "measures"
+families = ["geometry", "hu"]
+{outline}
+[experts.margin]
+descriptor = "measures"
+families = ["curvature"]
+classifier = "sklearn.linear_model.LogisticRegression"
+classifier_options = {{ C = 3.0 }}
+"""
+STEPS = '[["scale", "sklearn.preprocessing.StandardScaler", {}], ["bayes", "sklearn.naive_bayes.GaussianNB", {}]]'
+NOT_LINEAR = {
+    "sklearn.svm.SVC": "{ C = 10.0 }",
+    "sklearn.ensemble.RandomForestClassifier": "{ n_estimators = 20 }",
+    "sklearn.ensemble.HistGradientBoostingClassifier": "{ min_samples_leaf = 1 }",
+    "sklearn.pipeline.Pipeline": f"{{ steps = {STEPS} }}",
+}
+
+
+def write_recipe(tmp_path, name, options):
+    file = tmp_path / "recipe.toml"
+    outline = f'classifier = "{name}"\n' + (f"classifier_options = {options}\n" if options else "")
+    file.write_text(RECIPE.format(outline=outline))
+    return file
+
+
+@pytest.fixture
+def train(cli, drawn, drawn_cache, tmp_path):
+    def run(name, options=""):
+        words = ["--recipe", write_recipe(tmp_path, name, options), "--only-type", "scan", "--jobs", 1]
+        return cli("train", drawn, *words, "--cache", drawn_cache, "--output", tmp_path / "model")
+
+    return run
+
+
+@pytest.mark.parametrize(("name", "options"), NOT_LINEAR.items())
+def test_a_classifier_that_is_not_linear_names_leaves(name, options, cli, train, drawn, drawn_cache, tmp_path):
+    outcome = train(name, options)
+    assert outcome.status == 0, outcome.err
+    identifier = Model.read(tmp_path / "model")[AcquisitionType.SCAN].identifier
+    assert list(identifier.scorers) == ["margin"]
+    assert list(identifier.estimators) == ["outline"]
+    words = ["--model", tmp_path / "model", "--assume-type", "scan", "--cache", drawn_cache]
+    records = json.loads(cli("predict", drawn / "Test", *words, "--format", "json").out)
+    answers = [record for record in records if record["verdict"] == "species"]
+    assert answers
+    for record in answers:
+        assert sum(entry["probability"] for entry in record["ranking"]) == pytest.approx(1, abs=1e-6)
+    page = cli("explain", answers[0]["picture"], "--model", tmp_path / "model", "--assume-type", "scan")
+    assert page.status == 0, page.err
+
+
+def test_equal_trainings_give_equal_files(train, tmp_path):
+    contents = []
+    for _ in range(2):
+        assert train("sklearn.ensemble.RandomForestClassifier", "{ n_estimators = 5 }").status == 0
+        contents.append((tmp_path / "model").read_bytes())
+    assert contents[0] == contents[1]
+
+
+def test_cross_validation_trains_it_in_each_fold(cli, drawn, drawn_cache, tmp_path):
+    recipe = write_recipe(tmp_path, "sklearn.svm.SVC", "{ C = 10.0 }")
+    words = ["--recipe", recipe, "--only-type", "scan", "--folds", 3, "--repeats", 1, "--cache", drawn_cache]
+    outcome = cli("crossval", drawn, *words)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.splitlines()[-1].startswith("scan ")
+
+
+def test_such_a_model_learns_no_further_species(cli, train, drawn, drawn_cache, tmp_path):
+    assert train("sklearn.svm.SVC").status == 0
+    words = ["--extend", tmp_path / "model", "--output", tmp_path / "new", "--cache", drawn_cache]
+    outcome = cli("train", drawn, *words)
+    assert outcome.status == 1
+    assert 'not all of its classifiers are "ridge"' in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "problem"),
+    [
+        ("sklearn.svm.SVM", "", "did you mean sklearn.svm."),
+        ("SVC", "", "did you mean sklearn.svm.SVC"),
+        ("os.system", "", "expected a class of scikit-learn"),
+        ("sklearn.svm.SVR", "", "expected a classifier, found sklearn.svm.SVR"),
+        ("sklearn.svm.SVC", "{ c = 1 }", "expected parameters among"),
+        ("sklearn.svm.SVC", '{ kernel = "radial" }', "kernel"),
+        ("sklearn.svm.SVC", "{ C = -1 }", "'C' parameter"),
+        ("ridge", "{ C = 1 }", "expected none for 'ridge'"),
+    ],
+)
+def test_a_wrong_name_or_parameter_is_one_line(name, options, problem, train, tmp_path):
+    outcome = train(name, options)
+    assert outcome.status == 1
+    (line,) = outcome.err.splitlines()
+    assert line.startswith(f"leafid: error: {tmp_path}/recipe.toml: experts.outline: ")
+    assert problem in line
+    assert not (tmp_path / "model").exists()
+
+
+def test_without_skops_one_line_says_what_to_install(train, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    outcome = train("sklearn.svm.SVC")
+    assert outcome.status == 1
+    assert outcome.err.splitlines()[-1].endswith("pip install 'leafid[skops]'")
