@@ -40,7 +40,16 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
             return
         from leafid.learning.estimators import check_estimator
 
-        check_estimator(self.classifier, self.classifier_options)
+        try:
+            check_estimator(self.classifier, self.classifier_options)
+        except ValueError as error:
+            # Where the name is wrong, similar ones may follow it.
+            expected, found_name, similar = str(error).partition(f"found {self.classifier!r}")
+            if found_name:
+                expected = (
+                    "expected ridge, a name such as sklearn.svm.LinearSVC, or an entry point of leafid.classifiers, "
+                )
+            raise ValueError(f"classifier: {expected}{found_name}{similar}") from None
         if self.softmax_components and not self.is_linear:
             raise ValueError(f"softmax_components: expected 0 beside {self.classifier}, which is not linear")
 
