@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+_EXPECTED_NAME = "expected ridge, a name such as sklearn.svm.LinearSVC, or an entry point of leafid.classifiers, "
 _Exponent = Annotated[float, Meta(ge=0, le=4)]
 
 
@@ -43,13 +44,10 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
         try:
             check_estimator(self.classifier, self.classifier_options)
         except ValueError as error:
-            # Where the name is wrong, similar ones may follow it.
-            expected, found_name, similar = str(error).partition(f"found {self.classifier!r}")
-            if found_name:
-                expected = (
-                    "expected ridge, a name such as sklearn.svm.LinearSVC, or an entry point of leafid.classifiers, "
-                )
-            raise ValueError(f"classifier: {expected}{found_name}{similar}") from None
+            # Where the name is wrong, similar names may follow it.
+            expected, wrong_name, similar = str(error).partition(f"found {self.classifier!r}")
+            expected = _EXPECTED_NAME if wrong_name else expected
+            raise ValueError(f"classifier: {expected}{wrong_name}{similar}") from None
         if self.softmax_components and not self.is_linear:
             raise ValueError(f"softmax_components: expected 0 beside {self.classifier}, which is not linear")
 

@@ -20,7 +20,7 @@ def find_encoders(recipe: Recipe, pictures: Sequence[Picture], loader: FeatureLo
 
 
 def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
-    """Load the encoders of a recipe from the bundled model, or raise a `LeafidError` where that has no such."""
+    """Load the encoders of a recipe from the bundled model, or raise a `LeafidError` where it has others."""
     identifier = read_once(find_bundled_model())[recipe.types[0]].identifier
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
     for name, expert in local.items():
