@@ -225,8 +225,8 @@ def training(drawn):
 @pytest.fixture(scope="session")
 def queries(drawn):
     """The 9 test pictures, without labels."""
-    found = [picture for picture in read_collection(drawn).pictures if picture.part == "test"]
-    return [replace(picture, taxon=None, plant=None) for picture in found]
+    pictures = [picture for picture in read_collection(drawn).pictures if picture.part == "test"]
+    return [replace(picture, taxon=None, plant=None) for picture in pictures]
 
 
 @pytest.fixture(scope="session")

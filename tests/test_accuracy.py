@@ -43,7 +43,7 @@ def training_pictures(sample):
     for picture in sample:
         if picture.part == "train":
             plants[picture.species].add(int(picture.plant))
-    chosen = {str(plant) for own in plants.values() for plant in sorted(own)[:TRAINING_PLANTS]}
+    chosen = {str(plant) for numbers in plants.values() for plant in sorted(numbers)[:TRAINING_PLANTS]}
     return [picture for picture in sample if picture.plant in chosen]
 
 
@@ -92,9 +92,9 @@ def test_top1_of_the_bundled_model_on_its_own_pictures(real_data):
         of_type[str(picture.type)].append(picture)
     selection = []
     for name in BUNDLED_FLOORS:
-        own = sorted(of_type[name], key=lambda picture: int(picture.file.stem))
-        indices = np.linspace(0, len(own) - 1, PICTURES_PER_TYPE).round().astype(int)
-        selection += [own[index] for index in indices]
+        pictures = sorted(of_type[name], key=lambda picture: int(picture.file.stem))
+        indices = np.linspace(0, len(pictures) - 1, PICTURES_PER_TYPE).round().astype(int)
+        selection += [pictures[index] for index in indices]
     top1 = compute_top1(Model.read(find_bundled_model()), selection)
     print(top1)
     assert_not_below(top1, BUNDLED_FLOORS)

@@ -1,1 +1,1 @@
-"""Linear classifiers, their fusion and calibration, and what is learned from held-out plants."""
+"""Classifiers of vectors, their fusion and calibration, and the rejection of what they do not know."""

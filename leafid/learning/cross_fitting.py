@@ -1,4 +1,4 @@
-"""Cross-fitting of an expert's classifiers: on all rows, and held-out scores of classifiers without each fold."""
+"""Fits an expert's classifiers to all rows, and scores rows by classifiers that were fitted without their fold."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ _SMALL_NUMBERS = 2**25
 
 @dataclass(frozen=True, eq=False)
 class FittedExpert:
-    """The classifiers of an expert: that of its settings, and the softmax regression if they ask for one."""
+    """The classifiers of an expert: the one that its settings name, and the softmax regression if they ask for one."""
 
     #: What turns vectors into the centred rows that the classifiers take.
     transform: RowTransform
-    #: One that is not linear is in the format of `leafid.learning.estimator_bytes.dump`.
+    #: A classifier that is not linear is in the format of `leafid.learning.estimator_bytes.dump`.
     classifiers: Sequence[LinearClassifier] | Sequence[bytes]
-    #: By the name of the folds, then by classifier, float32 (k, n_species): scores of rows by the classifier without
-    #: the row's fold; -inf for species that this did not see.
+    #: Scores of rows by the name of the folds, then by classifier, float32 (k, n_species): each row is scored by the
+    #: classifier that was fitted without its fold, with -inf for species that this did not see.
     held_out_scores: Mapping[str, Sequence[np.ndarray]]
-    #: None where nothing is to be learned later.
+    #: What further rows are learned with later; None where there is no need of it.
     statistics: RowStatistics | None = None
 
 
@@ -44,7 +44,7 @@ def cross_fit(
 ) -> FittedExpert:
     """Fit classifiers to all rows, and score rows by classifiers that were fitted without the row's fold.
 
-    Means, principal components and all else of a fit are those of its own rows: nothing is learned from held-out ones.
+    Each fit computes means, principal components and all else from its own rows: held-out ones teach it nothing.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ def cross_fit(
     labels : int (n,)
         Species from 0, each of them present among the rows of weight above 0.
     weights : float (n,)
-        For the fit to all rows; 0 for rows that are left out of everything.
+        Weights for the fit to all rows; 0 for rows that are left out of everything.
     folds : mapping of sequences of tuples of int (m,) and float (n,)
-        By name, several ways to divide the rows: the rows of each fold, and the weights without them. No folds where
-        there is one plant. Where there are more than 2²⁵ values, the sums of products over the fold's rows are taken
-        off those over all rows instead, with `weights`: to leave out a fold hardly changes the weights of others.
+        Several ways to divide the rows, by name. Each fold is given by its rows, and by the weights of the fit without
+        them; there is none if all rows are of one plant. If there are more than 2²⁵ values, `weights` are used without
+        the fold's rows instead, so that sums over these can be subtracted: the weights of others hardly change.
     scored : int (k,)
         The rows to score.
     settings : ClassifierSettings

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-# Vectors that are iterated besides the requested eigenvectors, and iterations: for the last ones to be accurate.
+# Numbers of vectors that are iterated besides the requested ones, and of iterations: they make the last ones accurate.
 _N_OVERSAMPLES = 16
 _N_POWER_ITERATIONS = 4
 # Ratio of an eigenvalue to the largest one below which it is a rounding error.
@@ -17,8 +17,8 @@ def find_leading_eigenvectors(
     """Find the eigenvectors with the largest eigenvalues of a positive semidefinite matrix, by randomised iteration.
 
     The matrix, (size, size), is given by what multiplies it with float32 columns, (size, n). Returns orthonormal
-    vectors, float32 (size, k), and their values, falling; `k` is `n_vectors`, or less where fewer eigenvalues are above
-    0, and at least 1. For 128 vectors of 4,000 rows `scipy.sparse.linalg.eigsh` takes 9 times the time, and
+    vectors, float32 (size, k), and their values in descending order; `k` is `n_vectors`, or less where fewer values are
+    above 0, and at least 1. For 128 vectors of 4,000 rows `scipy.sparse.linalg.eigsh` takes 9 times the time, and
     `sklearn.utils.extmath.randomized_svd` 8 times that of the same accuracy, mostly for QR decompositions.
 
     References

@@ -40,7 +40,7 @@ class EstimatorFit(WeightedRows):
     Parameters
     ----------
     rows, weights
-        As of `WeightedRows`.
+        As in `WeightedRows`.
     labels : int (n,)
         Species from 0.
     settings : ClassifierSettings

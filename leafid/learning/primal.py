@@ -1,4 +1,4 @@
-"""Linear classifiers by the columns of weighted rows: ridge regression, and what else is learned there."""
+"""Linear classifiers of the columns of weighted rows: ridge, softmax, and those of scikit-learn."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class PrimalFit(WeightedRows):
     Parameters
     ----------
     rows, weights
-        As of `WeightedRows`.
+        As in `WeightedRows`.
     labels : int (n,)
         Species from 0.
     settings : ClassifierSettings
         A `LeafidError` is raised when a ridge's penalty is too weak.
     reference : PrimalFit, optional
-        The same with other weights; only rows whose weight differs are then multiplied again, if they are few.
+        A fit to the same rows with other weights: if few weights differ, only their rows are multiplied again.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class PrimalFit(WeightedRows):
         return self.compressed.read(indices) - self._means[self.rows.domains[indices]].astype(np.float32)
 
     def _fit(self, moments: np.ndarray, intercepts: np.ndarray) -> Iterator[LinearClassifier]:
-        """Fit the classifiers; a species that no row is of has coefficients of 0."""
+        """Fit the classifiers; a species without a row has coefficients of 0."""
         from scipy.linalg import LinAlgError, solve
 
         settings = self._settings
@@ -117,7 +117,7 @@ class PrimalFit(WeightedRows):
             estimator = fit_estimator(settings.make_estimator(), values, labels, self.weights)
             yield _insert_columns(to_linear(estimator), classes, len(intercepts))
         if settings.softmax_components:
-            # They leave out what varies between pictures rather than between species.
+            # Components leave out what varies between pictures rather than between species.
             components, strengths = self._find_compressed_components(settings.softmax_components)
             projections = np.empty((len(self.indices), components.shape[1]), np.float32)
             for part in iterate_batches(len(projections), len(components)):

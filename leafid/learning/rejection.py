@@ -18,11 +18,11 @@ import numpy as np
 from leafid.learning.linear import fit_logistic
 from leafid.learning.rows import make_rows, release_memory
 
-#: Evidence of the fused answer, of each expert, and of their agreement.
+#: Numbers of values that `compute_evidence` gives for the fused answer, for each expert, and for all together.
 _N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
 #: Penalty of the regression on feature vectors, of that on evidence, and of their calibration.
 _LEAF_REGULARISATION, _KNOWN_REGULARISATION, _CALIBRATION_REGULARISATION = 0.01, 0.4, 1.0
-# Many: leaves of a few plants look like others if a third of the plants is missing.
+# Three folds would be too few: leaves of a few plants look like others if a third of the plants is missing.
 _N_FOLDS = 10
 #: Maximum number of quantiles of held-out leaves that are kept for the operating point.
 MAX_QUANTILES = 1001
@@ -30,7 +30,7 @@ MAX_QUANTILES = 1001
 REJECTED_SHARE = 0.05
 # Weight of a plant's share in the operating points; the remaining weight is that of its pictures.
 _PLANT_SHARE = 2 / 3
-# A picture with a lower probability of a leaf probably shows none; what its score is multiplied by.
+# A picture whose probability of a leaf is below the first probably shows none: the second multiplies its score.
 _MIN_LEAF, _NO_LEAF_FACTOR = 0.4, 0.01
 # The smallest probability, and complement of one, whose logarithm is taken.
 _FLOOR = 1e-6
@@ -46,9 +46,9 @@ class Rejection:
         Coefficients on the vectors of all experts, in the recipe's order, for the probability of a leaf; the intercept
         last.
     known : float32 (n_evidence + 1,)
-        Likewise on `compute_evidence`, for the probability that a leaf is of a known species.
+        Likewise coefficients on `compute_evidence`, for the probability that a leaf is of a known species.
     quantiles : float64 (m,)
-        Of `acceptance_score` over leaves of known species whose plants are new, evenly spaced, ascending.
+        Evenly spaced quantiles of `acceptance_score` over leaves of known species whose plants are new, ascending.
     """
 
     leaf: np.ndarray
@@ -63,7 +63,7 @@ class Rejection:
         vectors : float (n, n_columns)
             The joined vectors of all experts.
         evidence : float (n, n_evidence)
-            Of `compute_evidence`.
+            What `compute_evidence` gives for the pictures.
         """
         return _apply_logistic(_compute_logits(vectors, self.leaf)), _apply_logistic(
             _compute_logits(evidence, self.known)
@@ -129,7 +129,7 @@ def compute_evidence(
     scores, trust, weights
         As in `leafid.learning.fusion.fuse`; for two species at least.
     confidence : float (n,)
-        Of the segmentation.
+        The confidence of the segmentation.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def fit_rejection(
     Parameters
     ----------
     leaves, non_leaves : Examples
-        Vectors; leaves are grouped by plant, other pictures by kind.
+        Vectors of leaves, grouped by plant, and of other pictures, grouped by kind.
     known, unknown : Examples
         Evidence of the same leaves by classifiers that did not see their plants, and of leaves by classifiers that did
         not see their species; grouped by plant.
@@ -230,7 +230,7 @@ def _fit_logistic(positive: Examples, negative: Examples, regularisation: float)
     held_out : float64 (n_positive,)
         Probabilities of the positive examples.
     """
-    # One copy in memory is enough.
+    # The examples are released once they are copied, so that one copy is in memory.
     joined = np.empty((len(positive.rows) + len(negative.rows), positive.rows.shape[1]), positive.rows.dtype)
     for examples, part in zip((positive, negative), np.split(joined, [len(positive.rows)]), strict=True):
         part[:] = examples.rows

@@ -24,7 +24,7 @@ class DualRidge(WeightedRows):
     Parameters
     ----------
     rows, weights
-        As of `WeightedRows`.
+        As in `WeightedRows`.
     labels : int (n,)
         Species from 0.
     penalty : float
@@ -77,7 +77,7 @@ class DualRidge(WeightedRows):
             product = self.rows.kernel @ centre(roots * columns)
             return roots * (product - indicators @ (shares.T @ product))
 
-        # √W X X' √W of centred rows X; a component is X'√W v / √strength, for v an eigenvector.
+        # The matrix is √W X X' √W, with centred rows X; a component is X'√W v / √strength, for v an eigenvector.
         vectors, strengths = find_leading_eigenvectors(multiply, len(roots), number)
         return self.rows.combine(centre(roots * vectors) / np.sqrt(np.maximum(strengths, 1e-12))), strengths
 
@@ -96,12 +96,12 @@ class DualRidge(WeightedRows):
         return kernel, products
 
     def _solve(self, kernel: np.ndarray, columns: np.ndarray, penalty: float) -> np.ndarray:
-        """Solve (K + λ W⁻¹) Z = columns; K, of which the upper triangle is there, is overwritten."""
+        """Solve (K + λ W⁻¹) Z = columns; only the upper triangle of K is read, and K is overwritten."""
         from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
         np.fill_diagonal(kernel, kernel.diagonal() + penalty / self.weights)
         try:
-            # In Fortran's order it is the lower triangle of the transpose.
+            # In Fortran's order, the upper triangle is the lower one of the transpose.
             factor = cho_factor(kernel.T, lower=True, overwrite_a=True, check_finite=False)
         except LinAlgError as error:
             raise make_penalty_error(penalty, len(kernel)) from error

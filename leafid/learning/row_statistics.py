@@ -1,4 +1,4 @@
-"""What a ridge regression has to keep of its training rows to learn further rows without them."""
+"""Statistics of training rows from which a ridge regression can learn further rows without them."""
 
 from __future__ import annotations
 

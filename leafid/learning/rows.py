@@ -18,9 +18,9 @@ from leafid.learning.linear import LinearScorer
 
 #: Size in bytes up to which an array stays in memory.
 MAX_BYTES_IN_MEMORY = 2**26
-# Numbers that are read at once: 16 MiB, and some times as many where they are mapped.
+# How many numbers are read at once. They take 16 MiB, and several times as much when they are mapped.
 _BATCH_NUMBERS = 2**22
-# Number of rows, at least, whose mean is about that of all.
+# The mean of at least this number of rows is about that of all.
 _N_SAMPLED = 256
 # Standard deviation below which a column counts as constant.
 _MIN_SPREAD = 1e-6
@@ -75,11 +75,11 @@ class TrainingRows:
     domains: np.ndarray
     #: The feature map of the vectors.
     map: str
-    #: Of the mapped vectors, float32 (n_columns,).
+    #: Mean of the mapped vectors, float32 (n_columns,).
     mean: np.ndarray
     #: Factors of the columns, float32 (n_columns,), 0 for constant ones; None where columns are not standardised.
     scale: np.ndarray | None
-    #: Of temporary files.
+    #: The folder that temporary files are written to.
     folder: Path | None = None
 
     @property
@@ -88,7 +88,7 @@ class TrainingRows:
         return len(self.vectors), len(self.mean)
 
     def read(self, rows: np.ndarray | slice, columns: slice = slice(None)) -> np.ndarray:
-        """Read rows, float32 (k, n_columns), or what becomes of some columns of their vectors."""
+        """Read rows, float32 (k, n_columns), or only what some columns of their vectors are mapped to."""
         mapped_columns = np.arange(len(self.mean)).reshape(-1, self.vectors.shape[1])[:, columns].ravel()
         values = apply_feature_map(self.vectors[rows, columns].astype(np.float32), self.map)
         values -= self.mean[mapped_columns]
@@ -105,7 +105,7 @@ class TrainingRows:
         kernel = make_array(n_rows, n_rows, np.float32, self.folder)
         # By columns, so that each vector is prepared once.
         for part in iterate_batches(d, n_rows * len(self.mean) // d):
-            # The upper triangle, which in Fortran's order is the lower one of the transpose.
+            # This adds to the upper triangle, which in Fortran's order is the lower one of the transpose.
             ssyrk(1.0, self.read(slice(None), part).T, 1.0, kernel.T, trans=1, lower=1, overwrite_c=1)
         release_memory(self.vectors)
         for part in iterate_batches(n_rows, n_rows):
@@ -134,9 +134,9 @@ class TrainingRows:
     def compressed(self) -> tuple[TrainingRows, np.ndarray | None]:
         """Rows with more columns than rows, rotated into the space that they span.
 
-        That keeps lengths and angles in at most as many columns as there are rows, so that every linear classifier
-        learns the same in a fraction of the time. Beside them are the coefficients that combine rows to the axes of
-        that space, float64 (n, k), for `rotate_back`; None where the rows stay as they are.
+        This keeps lengths and angles in at most as many columns as there are rows, so that every linear classifier
+        learns the same in a fraction of the time. The second result is the coefficients that combine rows to the axes
+        of that space, float64 (n, k), for `rotate_back`; None where the rows stay as they are.
         """
         from scipy.linalg import solve_triangular
         from scipy.linalg.lapack import dpstrf
@@ -165,9 +165,9 @@ class TrainingRows:
         Parameters
         ----------
         counts : float (n_domains,)
-            The number of rows of each domain; one without is centred on the mean of all.
+            The number of rows of each domain; a domain without rows is centred on the mean of all.
         means : float (n_domains, n_columns)
-            Of rows of each domain.
+            The mean of the rows of each domain.
         """
         scale = np.ones(means.shape[1], np.float32) if self.scale is None else self.scale
         units = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
@@ -188,11 +188,11 @@ def make_rows(
     With `standardise`, every column is divided by its standard deviation, for measures in different units, and by the
     root of the number of columns. By default all rows are of one domain.
     """
-    # Without scales, about the mean will do.
+    # Where columns are not scaled, an approximate mean is enough.
     sample = vectors if standardise else vectors[:: max(1, len(vectors) // _N_SAMPLED)]
     n_rows = len(sample)
     first = apply_feature_map(vectors[:1].astype(np.float32), map)[0]
-    # Relative to the first row: a constant column is exactly 0.
+    # Values are taken relative to the first row, so that a constant column is exactly 0.
     sums, squares = np.zeros(len(first)), np.zeros(len(first))
     for part in iterate_batches(n_rows, len(first)):
         values = apply_feature_map(sample[part].astype(np.float32), map) - first
@@ -224,9 +224,9 @@ class RowTransform:
     map: str
     #: Means of the mapped vectors by domain, float32 (n_columns,).
     means: Mapping[int, np.ndarray]
-    #: Of all rows, for domains without a mean: float32 (n_columns,).
+    #: Mean of all rows, for domains without a mean: float32 (n_columns,).
     mean: np.ndarray
-    #: As in `TrainingRows`.
+    #: Factors of the columns, as in `TrainingRows`.
     scale: np.ndarray | None = None
 
     def transform(self, vectors: np.ndarray, domains: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+_EXPECTED_NAME = "expected ridge, a name such as sklearn.svm.LinearSVC, or an entry point of leafid.classifiers, "
 _Exponent = Annotated[float, Meta(ge=0, le=4)]
 
 
@@ -40,7 +41,13 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
             return
         from leafid.learning.estimators import check_estimator
 
-        check_estimator(self.classifier, self.classifier_options)
+        try:
+            check_estimator(self.classifier, self.classifier_options)
+        except ValueError as error:
+            # Where the name is wrong, similar names may follow it.
+            expected, wrong_name, similar = str(error).partition(f"found {self.classifier!r}")
+            expected = _EXPECTED_NAME if wrong_name else expected
+            raise ValueError(f"classifier: {expected}{wrong_name}{similar}") from None
         if self.softmax_components and not self.is_linear:
             raise ValueError(f"softmax_components: expected 0 beside {self.classifier}, which is not linear")
 

@@ -1,8 +1,7 @@
 """Training rows with weights, centred by domain: what the classifiers of an expert learn from.
 
-The rows of a domain (acquisition type and augmentation) are centred on their mean, in which all count the same; those
-of a domain of which none is trained on are centred on the mean of all. Rows of weight 0 are left out: nothing is
-learned from them.
+The rows of a domain (acquisition type and augmentation) are centred on their mean, in which all count the same. A
+domain without rows of weight above 0 is centred on the mean of all. Nothing is learned from rows of weight 0.
 """
 
 from functools import cached_property
@@ -32,7 +31,7 @@ class WeightedRows:
     counts : float32 (n_domains,)
         Numbers of rows of the domains.
     shares : float32 (k, n_domains)
-        Indicators divided by the counts: what rows are averaged with.
+        Indicators divided by the counts: their products with rows are the means of the domains.
     """
 
     def __init__(self, rows: TrainingRows, weights: np.ndarray) -> None:
@@ -57,9 +56,9 @@ class WeightedRows:
 
     @cached_property
     def _column_sums(self) -> list[np.ndarray]:
-        """Sum rows with several factors at once, float (n_columns, …), as it takes time to read them.
+        """Sum rows with several factors at once, as it takes time to read them: float (n_columns, …).
 
-        The means of the domains, the weighted sums of the domains, and the coefficients of a dual form.
+        The sums are the means of the domains, the weighted sums of the domains, and the coefficients of a dual form.
         """
         factors = [self.shares, self.weights[:, None] * self.indicators, self._dual]
         bounds = np.cumsum([factor.shape[1] for factor in factors])[:-1]

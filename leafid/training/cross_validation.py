@@ -54,7 +54,7 @@ class OpenWorldFold:
     #: Answers to leaves of known and of unknown species.
     known: list[Answer]
     unknown: list[Answer]
-    #: By kind (`leafid.features.non_leaves`); where the segmentation finds nothing there is no answer.
+    #: Answers to pictures without a leaf, by kind (`leafid.features.non_leaves`), if the segmentation finds one there.
     non_leaves: Mapping[str, list[Answer]]
 
 
@@ -74,7 +74,7 @@ def cross_validate(
 
     `shared_codebooks` learns the codebooks once, from all pictures without their labels: features are then extracted,
     and kernel matrices computed, once instead of once a split. With `test_type`, the recipes answer pictures of this
-    type instead of those of their own.
+    type instead of pictures of their own type.
     """
     shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
     for split in splits:
@@ -94,10 +94,10 @@ def cross_validate_open_world(
     splits: Iterable[Split],
     shared_codebooks: bool = False,
 ) -> Iterator[OpenWorldFold]:
-    """Train on each split without some species, drawn at random; judge these, test pictures, and pictures without leaf.
+    """Train on each split without some random species; answer these, test pictures, and pictures without a leaf.
 
-    `shared_codebooks` is that of `cross_validate`. Identifiers that can't learn to reject pictures, as there are too
-    few species, are left out.
+    `shared_codebooks` does the same as in `cross_validate`. Identifiers that can't learn to reject pictures, as there
+    are too few species, are left out.
     """
     names = sorted({str(picture.species) for picture in pictures})
     shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}

@@ -20,12 +20,12 @@ def find_encoders(recipe: Recipe, pictures: Sequence[Picture], loader: FeatureLo
 
 
 def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
-    """Load the encoders of a recipe from the bundled model, or raise a `LeafidError` where that has no such."""
+    """Load the encoders of a recipe from the bundled model, or raise a `LeafidError` where it has others."""
     identifier = read_once(find_bundled_model())[recipe.types[0]].identifier
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
     for name, expert in local.items():
-        own = identifier.recipe.experts.get(name)
-        if own is None or any(getattr(own, key) != getattr(expert, key) for key in _ENCODER_KEYS):
+        bundled = identifier.recipe.experts.get(name)
+        if bundled is None or any(getattr(bundled, key) != getattr(expert, key) for key in _ENCODER_KEYS):
             raise LeafidError(
                 f'codebooks = "bundled": expected an expert {", ".join(identifier.extractor.encoders)} with the '
                 f"{', '.join(_ENCODER_KEYS)} of the bundled model, found others of expert {name!r}"

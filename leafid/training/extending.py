@@ -1,4 +1,4 @@
-"""Adds species to a model, from statistics that it keeps of its training pictures in place of these.
+"""Adds species to a model, which keeps statistics of its training pictures instead of the pictures.
 
 Every expert's ridge regression learns the new pictures by recursive least squares (`update_ridge`): the new species get
 columns, and those of the old species learn that the new pictures are of others. Where a softmax regression was added to
@@ -61,7 +61,7 @@ def extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, 
     check_extension(model, pictures)
     extended: dict[AcquisitionType, Identifier] = {}
     identifiers = {type_: type_model.identifier for type_, type_model in model.types.items()}
-    # Those that were trained together share their statistics, and learn together.
+    # Identifiers that were trained together share their statistics, and learn together.
     for types in group_by_training({type_: identifier.recipe for type_, identifier in identifiers.items()}):
         step = loader.with_step(", ".join(types))
         extended.update(_extend_group({type_: identifiers[type_] for type_ in types}, pictures, step))
@@ -94,7 +94,7 @@ def _extend_group(
     for name, expert in loader.show_progress(recipe.experts.items(), len(recipe.experts), "fit"):
         kept = first.statistics[name]
         rows = kept.transform.transform(training_set.vectors[name], training_set.number_domains())
-        # As in training with the old pictures.
+        # New pictures weigh as much as they would in training together with the old ones.
         weights = kept.base_weight * relative_picture_weights(pictures, labels, expert)
         weights = weights[training_set.picture_indices] * training_set.relative_weights
         update = partial(update_ridge, kept, rows, weights, regularisation=expert.regularisation)
@@ -146,7 +146,7 @@ def _extend_scorer(
     off, on = identifier.targets[name]
     scale = np.ones(rows.shape[1], np.float32) if transform.scale is None else transform.scale
     mean = transform.means.get(domain, transform.mean)
-    # A species that no picture was seen of gets the score of other species: that fits its column exactly.
+    # A species of which no picture was seen gets the score of a wrong answer, which fits its column exactly.
     columns = np.searchsorted(species, identifier.species)
     coefficients = np.zeros((rows.shape[1], len(species)))
     intercepts = np.full(len(species), off)

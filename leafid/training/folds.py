@@ -1,4 +1,4 @@
-"""What is learned on which pictures: species, weights, named folds, and the pictures that are held out."""
+"""Plans a training: the species, the weights of pictures, the named folds, and the pictures that are held out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import sample_by_plant
 from leafid.training.training_set import TrainingSet
 
-#: Names of folds: a classifier without a fold has not seen the plants of its pictures; their species; or their plants
-#: and those of many other pictures.
+#: Names of folds, by what a classifier that is trained without a fold has not seen: the plants of the fold's pictures;
+#: their species; or their plants, of which there are more in each of these folds.
 WITHOUT_PLANT, WITHOUT_SPECIES, WITHOUT_MORE_PLANTS = "without_plant", "without_species", "without_more_plants"
 N_FOLDS = 5
 #: Number of folds of the classifiers that see fewer plants. If their errors are in inverse proportion to the number of
@@ -35,7 +35,7 @@ class FoldPlan:
     #: int (k,): the pictures of the training set to learn from, by their indices, ascending.
     chosen: np.ndarray
     seed: int
-    #: Have folds to learn to reject pictures from, which takes twice as long as the fits without each plant.
+    #: Whether to make the folds for learning to reject pictures, which take twice the time of those without a plant.
     learn_rejection: bool = True
 
     @cached_property

@@ -24,8 +24,8 @@ def fuse_experts(
 ) -> tuple[Identifier, HeldOutAnswers, FoldScores | None]:
     """Make the identifier of a type: fit the weight of each classifier, and sum the classifiers of each expert.
 
-    With it come its answers to held-out pictures, and the scores of these by each expert; None where there is nothing
-    to learn to reject pictures from.
+    Returns it with its answers to held-out pictures, and with the scores of these by each expert, which are None where
+    there is nothing to learn to reject pictures from.
     """
     positions = np.searchsorted(plan.scored, plan.held_out[type_])
     scores = {
@@ -88,7 +88,7 @@ def _divide_by_sum(weights: np.ndarray) -> np.ndarray:
 
 
 def _make_scorer(expert: FittedExpert, shares: np.ndarray, domain: int) -> LinearScorer | EstimatorScorer:
-    """Sum the classifiers of an expert to one of vectors of a domain; one that is not linear is alone."""
+    """Sum the classifiers of an expert to one of vectors of a domain; one that is not linear is the only one."""
     scorers = []
     for classifier in expert.classifiers:
         if isinstance(classifier, bytes):
@@ -111,7 +111,7 @@ def _find_targets(expert: FittedExpert, shares: np.ndarray) -> tuple[float, floa
 
 
 def _sum_scores(scores: FoldScores, shares: Mapping[str, np.ndarray]) -> FoldScores:
-    """Sum the scores of each expert's classifiers as `sum_scorers` sums these; impossible species stay so."""
+    """Sum the scores of each expert's classifiers as `sum_scorers` sums these; impossible species keep -inf."""
     summed: dict[str, list[np.ndarray]] = {}
     for name, classifier_scores in scores.items():
         remaining = iter(classifier_scores)

@@ -34,7 +34,7 @@ def train_identifiers(
     plant. Without `learn_rejection`, the identifiers don't learn to reject pictures. A `LeafidError` is raised when
     there is no readable labelled picture of one of the types.
     """
-    import scipy.linalg  # noqa: F401  # so that its library is there to be limited
+    import scipy.linalg  # noqa: F401  # loads the library that is limited to one thread below
 
     recipe = training_set.recipe
     files = {picture.file for picture in pictures}

@@ -39,10 +39,10 @@ def train_rejection(
     ----------
     identifier : Identifier
     plan : FoldPlan
-        Of the training of the identifier.
+        The folds in which the identifier was trained.
     scores : mapping of sequences of float (n, n_species)
-        Of each expert for the held-out pictures of the identifier's type, by the name of the folds without which it was
-        trained.
+        Scores of the held-out pictures of the identifier's type by each expert, by the name of the folds without which
+        it was trained.
     pictures : sequence of Picture
         They lend their background to pictures without a leaf.
     loader : FeatureLoader
@@ -57,7 +57,7 @@ def train_rejection(
         name: compute_evidence(expert_scores, trust, identifier.weights, confidence)
         for name, expert_scores in scores.items()
     }
-    # Where the other plants of the species are in the fold, too, it is not known to the classifier.
+    # A classifier does not know the species of a fold that has all other plants of the species, too.
     sees_species = {name: np.isfinite(kind[0][np.arange(len(labels)), labels]) for name, kind in scores.items()}
     sample = np.array(sample_by_plant(held_out_pictures, MAX_HELD_OUT, identifier.seed), int)
     sample = sample[confidence[sample] > 0]
@@ -120,7 +120,7 @@ def load_non_leaves(
     The sheets of `pictures` lend their background. The leaf is searched for, and features are extracted, as in a
     picture of the identifier's type.
     """
-    # Where there are photos only, these have to do.
+    # Where there are only photos, these lend their background.
     sheets = [picture for picture in pictures if get_type(picture).lies_on_sheet] or pictures
     indices = np.linspace(0, len(sheets) - 1, min(number, len(sheets))).astype(int)
     # All pictures of sheets are segmented alike: their types share these in the cache.

@@ -12,14 +12,7 @@ from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
 from leafid.metrics.held_out import HeldOutAnswers, rank_labels
-from leafid.model.species import (
-    THUMBNAIL_SIDE,
-    HeldOutRecord,
-    Species,
-    Thumbnail,
-    TraitRange,
-    TypeRecord,
-)
+from leafid.model.species import THUMBNAIL_SIDE, HeldOutRecord, Species, Thumbnail, TraitRange, TypeRecord
 from leafid.pictures.collection import group_by_species
 from leafid.pictures.decoding import encode_jpeg, read_hashed_image
 from leafid.pictures.header import MIN_SIDE
@@ -27,11 +20,12 @@ from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
 
-#: Maximum number of pictures of a species and type that its traits are measured in, and that are kept as thumbnails.
+#: Maximum number of pictures of a species and type that its traits are measured in, of those that are kept as
+#: thumbnails, and of the species that it is most often confused with.
 TRAIT_PICTURES = 16
 THUMBNAILS = 3
-_TAKEN_FOR = 3
-# Raised with every change to the measurement of a trait: cached ones are then unused.
+_MAX_CONFUSED = 3
+# This is raised with every change to the measurement of a trait, so that cached ones are not used.
 _TRAITS_VERSION = 1
 _JPEG_QUALITY = 75
 
@@ -55,7 +49,7 @@ def describe_species(
         of_types = group_by(of_species, get_type)
         by_type[name] = {type_: of_types[type_] for type_ in AcquisitionType if type_ in of_types}
     groups = [(type_, group) for types in by_type.values() for type_, group in types.items()]
-    # Traits are measured on sheets only: of other pictures, those that are kept are read.
+    # Traits are measured on sheets only; other pictures are read if they are kept as thumbnails.
     sampled = [picture for type_, group in groups if type_.lies_on_sheet for picture in _sample_plants(group)]
     typical = [picture for _, group in groups if thumbnails for picture in _choose_typical(group, certainty)]
     shown = list({picture.file: picture for picture in typical}.values())
@@ -68,7 +62,7 @@ def describe_species(
     kept = group_by(typical, lambda picture: picture.species)
     return {
         name: Species(
-            # The taxon that names the most of its family and order.
+            # Of the taxa, take the one that names the most of its family and order.
             max((p.taxon for p in of_species if p.taxon), key=lambda taxon: bool(taxon.family) + bool(taxon.order)),
             tuple(dict.fromkeys(vernacular for p in of_species for vernacular in p.vernacular_names)),
             len(of_species),
@@ -103,9 +97,9 @@ def _assess_answers(
         names = np.array([picture.species for picture in known.pictures])
         for name in np.unique(names).tolist():
             ranks = rank[names == name]
-            taken_for = Counter(np.sort(first[(names == name) & (rank != 1)]).tolist()).most_common(_TAKEN_FOR)
+            confused = Counter(np.sort(first[(names == name) & (rank != 1)]).tolist()).most_common(_MAX_CONFUSED)
             numbers = len(ranks), int((ranks == 1).sum()), int((ranks <= 5).sum())
-            records[name, type_] = HeldOutRecord(*numbers, dict(taken_for))
+            records[name, type_] = HeldOutRecord(*numbers, dict(confused))
     return certainty, records
 
 

@@ -29,7 +29,7 @@ JITTERED_WEIGHT, COMPOSITED_WEIGHT = 0.5, 1.0
 
 
 class Domain(NamedTuple):
-    """What pictures that resemble each other have in common, and are centred on the mean of."""
+    """The type and augmentation of pictures that resemble each other, and are centred on their common mean."""
 
     type: AcquisitionType
     #: 0: the picture as it is; from 1: the recipe's jittered pictures, then its composited photos.
@@ -42,7 +42,7 @@ class TrainingSet:
 
     recipe: Recipe
     extractor: FeatureExtractor
-    #: Those that could be read.
+    #: The pictures that could be read.
     pictures: list[Picture]
     #: float64 (n_pictures,): confidence of the segmentation.
     confidence: np.ndarray
@@ -52,11 +52,11 @@ class TrainingSet:
     augmentations: np.ndarray
     #: float64 (n_rows,): weight of a row divided by that of the picture as it is.
     relative_weights: np.ndarray
-    #: By the expert's name: float16 (n_rows, n_columns), mapped to a temporary file where they are many.
+    #: Vectors by the expert's name, float16 (n_rows, n_columns), mapped to a temporary file where they are many.
     vectors: Mapping[str, np.ndarray]
-    #: The folder of temporary files.
+    #: The folder that temporary files are written to.
     folder: Path | None = None
-    #: The rows that were made, by the expert's name, for further fits; None: they are not kept.
+    #: The rows that were made, by the expert's name, for further fits; None where they are not kept.
     rows: dict[str, TrainingRows] | None = None
 
     def select_pictures(self, indices: np.ndarray) -> list[Picture]:
@@ -113,14 +113,14 @@ def build_training_set(
 ) -> TrainingSet:
     """Extract the features of the labelled pictures that a recipe trains on, and of their augmentations.
 
-    Without an extractor, its encoders are learned from them with the seed, or are those of the bundled model.
+    Without an extractor, one is made, with encoders that are learned from the pictures or those of the bundled model.
     """
     pictures = [p for p in pictures if p.type in recipe.training_types and p.species is not None]
     if extractor is None:
         encoders = find_encoders(recipe, pictures, loader, seed)
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     if recipe.composited:
-        # Of the types that it doesn't serve, the pictures that photos are composited from are enough.
+        # Of types that the recipe doesn't serve, the pictures that photos are composited from are enough.
         is_source = _choose_composite_sources(pictures)
         types = {*recipe.types, *(type_ for type_ in AcquisitionType if not type_.lies_on_sheet)}
         pictures = [p for p, is_chosen in zip(pictures, is_source, strict=True) if is_chosen or p.type in types]

@@ -142,12 +142,33 @@ def test_malformed_recipes_are_named(data, message):
         ("symmetry", "none or turns"),
         ("encoder", "fisher or words"),
         ("map", "chi2 or none"),
-        ("classifier", "lda, linear-svm, nearest-mean or ridge"),
         ("trust", "always or segmentation"),
     ],
 )
 def test_a_mistyped_value_of_an_expert_lists_those_that_are_allowed(key, values):
     assert get_error({**LOCAL, key: "typo"}) == f"r.toml: experts.one.{key}: expected {values}, found 'typo'"
+
+
+@pytest.mark.parametrize(
+    ("name", "suggestion"),
+    [
+        ("typo", ""),
+        ("ridgee", ""),
+        ("sklearn.svm.LinearSVM", "; did you mean sklearn.svm.LinearSVC"),
+        ("RidgeClasifier", "; did you mean sklearn.linear_model.RidgeClassifier"),
+    ],
+)
+def test_a_mistyped_classifier_says_what_is_allowed_and_suggests_similar_names(name, suggestion):
+    allowed = "ridge, a name such as sklearn.svm.LinearSVC, or an entry point of leafid.classifiers"
+    message = get_error({**LOCAL, "classifier": name})
+    assert message.startswith(f"r.toml: experts.one: classifier: expected {allowed}, found '{name}'{suggestion}")
+    assert bool(suggestion) == ("did you mean" in message)
+
+
+def test_a_mistyped_option_of_a_classifier_lists_those_that_are_allowed():
+    message = get_error({**LOCAL, "classifier": "sklearn.svm.LinearSVC", "classifier_options": {"c": 1.0}})
+    assert message.startswith("r.toml: experts.one: classifier: sklearn.svm.LinearSVC: expected parameters among C, ")
+    assert message.endswith(", found c")
 
 
 @pytest.mark.parametrize(

@@ -97,10 +97,10 @@ def test_rows_may_be_divided_in_several_ways(kind, d):
     ways = [np.array_split(np.random.default_rng(seed).permutation(30), n) for seed, n in ((1, 4), (2, 2))]
     scorer, (first, nothing, second) = cross_fit_ways(vectors, labels, [ways[0], [], ways[1]], kind)
     assert np.isneginf(nothing).all()
-    for found, way in ((first, ways[0]), (second, ways[1])):
+    for scores, way in ((first, ways[0]), (second, ways[1])):
         alone, expected = learned(vectors, labels, way, kind)
         # Sums over other folds are added up in another order.
-        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(scores, expected, rtol=1e-5, atol=1e-5)
         np.testing.assert_allclose(alone.scores(vectors), scorer.scores(vectors), rtol=1e-5, atol=1e-5)
 
 
@@ -108,11 +108,11 @@ def test_rows_may_be_divided_in_several_ways(kind, d):
 @pytest.mark.parametrize("d", [5, 60])
 def test_a_species_that_a_fold_did_not_see(kind, d):
     vectors, labels = drawn(30, d)
-    own = np.flatnonzero(labels == 2)
-    _, scores = learned(vectors, labels, [own, np.setdiff1d(np.arange(30), own)], kind)
-    assert np.isneginf(scores[own, 2]).all()
-    assert np.isfinite(scores[own][:, :2]).all()
+    unseen = np.flatnonzero(labels == 2)
+    _, scores = learned(vectors, labels, [unseen, np.setdiff1d(np.arange(30), unseen)], kind)
+    assert np.isneginf(scores[unseen, 2]).all()
+    assert np.isfinite(scores[unseen][:, :2]).all()
     # Whoever saw one species only can't tell: a constant for it, and nothing for the others.
-    others = np.setdiff1d(np.arange(30), own)
+    others = np.setdiff1d(np.arange(30), unseen)
     assert np.ptp(scores[others, 2]) < 1e-6
     assert np.isneginf(scores[others][:, :2]).all()

@@ -26,12 +26,13 @@ def compute_evidence_slowly(scores, trust, weights, confidence):
     entropy = -sum(share * math.log(share) for share in shares.values() if share > 0)
     evidence = [math.log(shares[best]), math.log(max(1 - shares[best], 1e-6)), entropy, first - second]
     agreement = 0
-    for own in scores:
-        values = [float(own[c]) for c in possible]
+    for expert_scores in scores:
+        values = [float(expert_scores[c]) for c in possible]
         mean = sum(values) / len(values)
         high, next_high = sorted(values, reverse=True)[:2]
         deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
-        evidence += [high - mean, high - next_high, own[best] - mean, own[best] - high, deviation]
+        answer = expert_scores[best]
+        evidence += [high - mean, high - next_high, answer - mean, answer - high, deviation]
         agreement += possible[values.index(high)] == best
     return [*evidence, agreement, confidence]
 
@@ -41,17 +42,17 @@ def test_evidence_is_what_its_definition_says(n_experts, n_species, seed):
     random = np.random.default_rng(seed)
     scores = [random.normal(size=(4, n_species)) for _ in range(n_experts)]
     if n_species > 2:
-        for own in scores:
-            own[0, 0] = -np.inf
+        for expert_scores in scores:
+            expert_scores[0, 0] = -np.inf
     trust = [random.uniform(0.1, 1, 4) for _ in range(n_experts)]
     weights, confidence = random.uniform(0.1, 2, n_experts), random.uniform(0, 1, 4)
-    found = compute_evidence(scores, trust, weights, confidence)
-    assert found.shape == (4, count_evidence(n_experts))
+    evidence = compute_evidence(scores, trust, weights, confidence)
+    assert evidence.shape == (4, count_evidence(n_experts))
     for row in range(4):
         expected = compute_evidence_slowly(
-            [own[row] for own in scores], [own[row] for own in trust], weights, confidence[row]
+            [values[row] for values in scores], [values[row] for values in trust], weights, confidence[row]
         )
-        np.testing.assert_allclose(found[row], expected, atol=1e-9)
+        np.testing.assert_allclose(evidence[row], expected, atol=1e-9)
 
 
 def make_examples(centre, n, seed, n_columns=6):
@@ -95,12 +96,12 @@ def test_sample_weights_count():
 
 
 def test_the_share_asked_for_is_rejected(rejection):
-    found = rejection.assess(make_examples(2, 1000, 8, 20).rows, make_examples(1, 1000, 9).rows)
+    probabilities = rejection.assess(make_examples(2, 1000, 8, 20).rows, make_examples(1, 1000, 9).rows)
     for share in (0.05, 0.2, 0.5):
-        is_rejected = np.logical_or(*rejection.reject(*found, share))
+        is_rejected = np.logical_or(*rejection.reject(*probabilities, share))
         # Held-out examples, by which the threshold goes, are separated a little worse than new ones.
         assert 0.7 * share - 0.01 <= is_rejected.mean() <= 1.1 * share + 0.01
-    assert np.logical_or(*rejection.reject(*found, 1)).all()
+    assert np.logical_or(*rejection.reject(*probabilities, 1)).all()
     assert rejection.find_threshold(0) == rejection.quantiles[0]
     for share in (-0.1, 1.1):
         with pytest.raises(ValueError, match="expected a share"):
@@ -114,8 +115,8 @@ def test_the_operating_points_count_on_what_evidence_gains():
     gain = np.full(6, 0.3)
     gained = fit_rejection(*examples, gain)
     np.testing.assert_array_equal(gained.known, fitted.known)
-    found = fitted.assess(make_examples(2, 2000, 8).rows, make_examples(1, 2000, 9).rows + gain)
-    shares = [np.logical_or(*own.reject(*found, 0.1)).mean() for own in (fitted, gained)]
+    probabilities = fitted.assess(make_examples(2, 2000, 8).rows, make_examples(1, 2000, 9).rows + gain)
+    shares = [np.logical_or(*rejection.reject(*probabilities, 0.1)).mean() for rejection in (fitted, gained)]
     assert shares[0] < 0.08 < shares[1] < 0.14
     # What evidence loses is noise.
     np.testing.assert_array_equal(fit_rejection(*examples, -gain).quantiles, fitted.quantiles)
@@ -155,8 +156,8 @@ def test_the_reason_of_a_rejection(rejection):
 
 def test_a_class_of_one_group_is_learned():
     alone = make_examples(3, 50, 0)._replace(groups=["the same"] * 50)
-    found = fit_rejection(alone, make_examples(-3, 50, 1), alone, make_examples(-3, 50, 2))
-    assert found.assess(alone.rows, alone.rows)[0].min() > 0.5
+    rejection = fit_rejection(alone, make_examples(-3, 50, 1), alone, make_examples(-3, 50, 2))
+    assert rejection.assess(alone.rows, alone.rows)[0].min() > 0.5
 
 
 def test_extreme_rows_give_probabilities():

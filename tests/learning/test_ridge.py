@@ -35,8 +35,8 @@ def centre(vectors, domains, weights):
     """Centre rows on the means of their domains, or of all if there is none; rows of weight 0 don't count."""
     centred = vectors.astype(np.float64)
     for domain in set(domains):
-        own = (weights > 0) & (domains == domain)
-        centred[domains == domain] -= vectors[own if own.any() else weights > 0].mean(axis=0)
+        trained = (weights > 0) & (domains == domain)
+        centred[domains == domain] -= vectors[trained if trained.any() else weights > 0].mean(axis=0)
     return centred
 
 
@@ -46,18 +46,18 @@ def centre(vectors, domains, weights):
 def test_it_is_scikit_learns_ridge_of_rows_less_the_mean_of_their_domain(fit, n, d, penalty, standardise, seed):
     vectors, domains, weights, labels = draw(n, d, seed)
     rows = make_rows(vectors, standardise=standardise, domains=domains)
-    own = np.flatnonzero(weights)
+    trained = np.flatnonzero(weights)
     expected = centre(rows.read(slice(None)), domains, weights)
     targets = np.where(labels[:, None] == np.arange(labels.max() + 1), 1.0, -1.0)
-    offset = np.average(targets[own], axis=0, weights=weights[own])
+    offset = np.average(targets[trained], axis=0, weights=weights[trained])
     literal = Ridge(penalty, solver="cholesky", fit_intercept=False)
-    literal.fit(expected[own], targets[own] - offset, sample_weight=weights[own])
+    literal.fit(expected[trained], targets[trained] - offset, sample_weight=weights[trained])
     wanted = literal.predict(expected).reshape(n, -1) + offset
-    found = fit(rows, weights, labels, penalty)
+    ridge = fit(rows, weights, labels, penalty)
     # Rows are float32, and so is the dual form; its products are up to 100, and the weakest penalty is 0.03.
-    np.testing.assert_allclose(found.score(np.arange(n))[0], wanted, atol=0.02)
-    [(coefficients, intercepts)] = found.classifiers
-    scorer = found.transform.make_scorer(coefficients, intercepts, int(domains[0]))
+    np.testing.assert_allclose(ridge.score(np.arange(n))[0], wanted, atol=0.02)
+    [(coefficients, intercepts)] = ridge.classifiers
+    scorer = ridge.transform.make_scorer(coefficients, intercepts, int(domains[0]))
     np.testing.assert_allclose(scorer.scores(vectors[:1].astype(np.float32)), wanted[:1], atol=0.02)
 
 
@@ -67,12 +67,12 @@ def test_components_are_those_of_the_weighted_covariance(fit, d):
     vectors, domains, weights, labels = draw(50, d, 1)
     rows = make_rows(vectors, domains=domains)
     weighted = centre(rows.read(slice(None)), domains, weights) * np.sqrt(weights)[:, None]
-    found = fit(rows, weights, labels, 0.1)
-    components, strengths = found.find_components(4)
+    ridge = fit(rows, weights, labels, 0.1)
+    components, strengths = ridge.find_components(4)
     np.testing.assert_allclose(strengths, np.linalg.svd(weighted, compute_uv=False)[:4] ** 2, rtol=1e-4)
     np.testing.assert_allclose(components.T @ components, np.eye(4), atol=1e-4)
     np.testing.assert_allclose(((weighted @ components) ** 2).sum(axis=0), strengths, rtol=1e-4)
-    sums, squares = found.sum_centred()
+    sums, squares = ridge.sum_centred()
     np.testing.assert_allclose(sums, np.sqrt(weights) @ weighted, atol=0.01)
     np.testing.assert_allclose(squares, (weighted**2).sum(axis=0), rtol=1e-3)
 
@@ -91,12 +91,12 @@ def test_sums_of_other_weights_are_changed_where_few_differ():
 @pytest.mark.parametrize("fit", FITS)
 def test_batches_hardly_count(fit, monkeypatch):
     vectors, domains, weights, labels = draw(50, 20, 0)
-    found = []
+    fitted = []
     for numbers in (2**22, 40):
         monkeypatch.setattr(module, "_BATCH_NUMBERS", numbers)
         [(coefficients, _)] = fit(make_rows(vectors, domains=domains), weights, labels, 0.1).classifiers
-        found.append(coefficients)
-    np.testing.assert_allclose(found[1], found[0], atol=1e-3)
+        fitted.append(coefficients)
+    np.testing.assert_allclose(fitted[1], fitted[0], atol=1e-3)
 
 
 @pytest.mark.parametrize(("fit", "d"), [(FITS[0], 4), (FITS[0], 40), (FITS[1], 4)])

@@ -42,8 +42,8 @@ def test_with_all_components_the_update_is_the_ridge_of_all_rows(n_columns, n_ne
     labels = np.append(random.integers(3, size=25), 3 + random.integers(2, size=n_new))
     labels = labels if species_are_new else labels % 3
     weights = random.uniform(0.2, 3, len(rows))
-    found, wanted = extend(rows, weights, labels, 25, 9)
-    np.testing.assert_allclose(found, wanted, atol=2e-4)
+    scores, wanted = extend(rows, weights, labels, 25, 9)
+    np.testing.assert_allclose(scores, wanted, atol=2e-4)
 
 
 def test_components_of_what_varies_together_suffice():
@@ -53,8 +53,8 @@ def test_components_of_what_varies_together_suffice():
     labels = np.append(random.integers(4, size=2000), np.full(20, 4))
     errors = []
     for n_components in (1, 6):
-        found, wanted = extend(rows, np.ones(2020), labels, 2000, n_components)
-        errors.append(np.abs(found - wanted).mean())
+        scores, wanted = extend(rows, np.ones(2020), labels, 2000, n_components)
+        errors.append(np.abs(scores - wanted).mean())
     assert errors[1] < 0.3 * errors[0]
 
 
@@ -64,22 +64,22 @@ def test_updated_statistics_are_those_of_all_rows(n_new, seed):
     rows, weights = random.normal(size=(20 + n_new, 5)) * 3, random.uniform(0.2, 3, 20 + n_new)
     transform, old = summarise(rows[:20], weights[:20], 5)
     prepared = transform.transform(rows, np.zeros(len(rows), int))
-    found = old.update(prepared[20:], weights[20:])
+    new = old.update(prepared[20:], weights[20:])
     mean = np.average(prepared, axis=0, weights=weights)
     products = ((prepared - mean) * weights[:, None]).T @ (prepared - mean)
-    np.testing.assert_allclose(found.mean, mean, atol=1e-5)
-    np.testing.assert_allclose(found.components @ found.components.T + np.diag(found.remainder), products, atol=1e-3)
-    assert found.weight == pytest.approx(weights.sum())
+    np.testing.assert_allclose(new.mean, mean, atol=1e-5)
+    np.testing.assert_allclose(new.components @ new.components.T + np.diag(new.remainder), products, atol=1e-3)
+    assert new.weight == pytest.approx(weights.sum())
 
 
 def test_the_diagonal_is_kept_whatever_the_components_leave():
     random = np.random.default_rng(1)
     rows, weights = random.normal(size=(30, 12)), random.uniform(0.2, 3, 30)
-    transform, found = summarise(rows, weights, 3)
+    transform, statistics = summarise(rows, weights, 3)
     prepared = transform.transform(rows, np.zeros(30, int))
     wanted = weights @ (prepared - np.average(prepared, axis=0, weights=weights)) ** 2
-    assert found.components.shape == (12, 3)
-    np.testing.assert_allclose((found.components**2).sum(axis=1) + found.remainder, wanted, rtol=1e-4)
+    assert statistics.components.shape == (12, 3)
+    np.testing.assert_allclose((statistics.components**2).sum(axis=1) + statistics.remainder, wanted, rtol=1e-4)
 
 
 def test_a_heavy_mean_does_not_make_the_update_blow_up():
@@ -87,8 +87,8 @@ def test_a_heavy_mean_does_not_make_the_update_blow_up():
     random = np.random.default_rng(2)
     rows = random.normal(size=(60, 30)) + np.outer(np.arange(60) < 5, random.normal(size=30) * 4)
     weights = np.where(np.arange(60) < 5, 30.0, 1.0)
-    found, _ = extend(np.vstack([rows, rows[:4]]), np.append(weights, np.ones(4)), np.arange(64) % 4, 60, 2)
-    assert np.abs(found).max() < 5
+    scores, _ = extend(np.vstack([rows, rows[:4]]), np.append(weights, np.ones(4)), np.arange(64) % 4, 60, 2)
+    assert np.abs(scores).max() < 5
 
 
 def test_24_components_are_kept():

@@ -46,11 +46,11 @@ def test_further_vectors_become_rows_like_those_of_training():
     rows = WeightedRows(make_rows(vectors, "chi2", standardise=True, domains=domains), weights)
     prepared = rows.transform.transform(vectors, domains)
     for domain in range(3):
-        own = domains == domain
-        np.testing.assert_allclose(prepared[own & (weights > 0)].mean(axis=0), 0, atol=1e-4)
+        trained = (domains == domain) & (weights > 0)
+        np.testing.assert_allclose(prepared[trained].mean(axis=0), 0, atol=1e-4)
     # A domain that training did not see is centred on all rows.
-    other = rows.transform.transform(vectors, np.full(30, 9))
-    np.testing.assert_allclose(other[weights > 0].mean(axis=0), 0, atol=1e-4)
+    of_unseen_domain = rows.transform.transform(vectors, np.full(30, 9))
+    np.testing.assert_allclose(of_unseen_domain[weights > 0].mean(axis=0), 0, atol=1e-4)
 
 
 def test_wide_rows_keep_lengths_and_angles_in_fewer_columns():

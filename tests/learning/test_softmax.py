@@ -63,11 +63,12 @@ def test_it_is_logistic_regression_however_it_is_batched(monkeypatch, converged,
     monkeypatch.setattr(module, "_BATCH_NUMBERS", numbers)
     rows, labels, weights = drawn(70, 6, 1)
     weights[::7] = 0
-    found = fit_softmax(rows, (rows**2).sum(axis=0), labels, weights, regularisation)
+    coefficients, intercepts = fit_softmax(rows, (rows**2).sum(axis=0), labels, weights, regularisation)
     wanted = LogisticRegression(C=1 / regularisation, tol=1e-10, max_iter=10_000)
     wanted.fit(rows[weights > 0], labels[weights > 0], sample_weight=weights[weights > 0])
     # Scores are the same but for what is added to all species alike. Both stop near the optimum, in float32 here.
-    np.testing.assert_allclose(softmax(rows @ found[0] + found[1], axis=1), wanted.predict_proba(rows), atol=2e-3)
+    probabilities = softmax(rows @ coefficients + intercepts, axis=1)
+    np.testing.assert_allclose(probabilities, wanted.predict_proba(rows), atol=2e-3)
 
 
 def test_it_is_iterated_until_nearly_nothing_changes():
@@ -75,8 +76,8 @@ def test_it_is_iterated_until_nearly_nothing_changes():
     rows, labels, weights = drawn(200, 40, 1, n_species=8)
     coefficients, intercepts = fit_softmax(rows, (rows**2).sum(axis=0), labels, weights, 0.05)
     wanted = LogisticRegression(C=20, tol=1e-10, max_iter=10_000).fit(rows, labels, sample_weight=weights)
-    found = softmax(rows @ coefficients + intercepts, axis=1)
-    assert np.abs(found - wanted.predict_proba(rows)).max() < 0.01
+    probabilities = softmax(rows @ coefficients + intercepts, axis=1)
+    assert np.abs(probabilities - wanted.predict_proba(rows)).max() < 0.01
 
 
 def test_few_directions_leave_out_what_is_weak():

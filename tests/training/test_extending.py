@@ -99,13 +99,13 @@ def test_added_species_are_rejected_no_more_than_allowed(old_model, new_pictures
     strict = replace(old_model[SCAN].identifier, rejection=rejection)
     model = replace(old_model, types={**old_model.types, SCAN: replace(old_model[SCAN], identifier=strict)})
     scans = [picture for picture in new_pictures if picture.type is SCAN]
-    found = extend(model, new_pictures, ridge_loader)[SCAN].identifier
-    features = ridge_loader.load(scans, found.extractor)
+    extended = extend(model, new_pictures, ridge_loader)[SCAN].identifier
+    features = ridge_loader.load(scans, extended.extractor)
     is_no_leaf, _ = strict.rejection.reject(*strict.assess(features))
     assert is_no_leaf.all()
-    is_no_leaf, _ = found.rejection.reject(*found.assess(features), rejected_share=0)
+    is_no_leaf, _ = extended.rejection.reject(*extended.assess(features), rejected_share=0)
     assert not is_no_leaf.any()
-    assert (np.diff(found.rejection.quantiles) >= 0).all()
+    assert (np.diff(extended.rejection.quantiles) >= 0).all()
 
 
 def test_the_file_keeps_statistics_once_and_extends_like_the_model(
@@ -121,11 +121,13 @@ def test_the_file_keeps_statistics_once_and_extends_like_the_model(
     wanted = probabilities(extended_model, new_pictures, ridge_loader)
     np.testing.assert_allclose(probabilities(again, new_pictures, ridge_loader), wanted, atol=0.05)
     again.save(tmp_path / "new.leafid")
-    found = Model.read(tmp_path / "new.leafid")
-    assert found[SCAN].identifier.added == extended_model[SCAN].identifier.added
-    found.save(tmp_path / "copy.leafid")
+    copy = Model.read(tmp_path / "new.leafid")
+    assert copy[SCAN].identifier.added == extended_model[SCAN].identifier.added
+    copy.save(tmp_path / "copy.leafid")
     np.testing.assert_allclose(
-        probabilities(found, new_pictures, ridge_loader), probabilities(again, new_pictures, ridge_loader), atol=2e-3
+        probabilities(copy, new_pictures, ridge_loader),
+        probabilities(again, new_pictures, ridge_loader),
+        atol=2e-3,
     )
 
 

@@ -15,8 +15,8 @@ def test_an_identifier_for_every_recipe(trained, training, recipes):
 
 def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, loader):
     model = train(training, {SHEET: recipes[SHEET]}, loader)
-    own = [picture for picture in training if picture.type == SHEET]
-    assert model.fingerprint == compute_fingerprint(own)
+    sheets = [picture for picture in training if picture.type == SHEET]
+    assert model.fingerprint == compute_fingerprint(sheets)
     assert model.recogniser.types == (SHEET,)
     assert model.recogniser.accuracy is None
 

@@ -38,33 +38,34 @@ class Given:
         for picture in pictures:
             number = int(picture.file.stem)
             vectors = [np.array([number, _number(augmentation)], np.float32) for augmentation in augmentations]
-            found = [Features({"one": vector, "two": -vector}, 0.5 + number / 10) for vector in vectors]
-            yield None if number in self.unreadable else found
+            views = [Features({"one": vector, "two": -vector}, 0.5 + number / 10) for vector in vectors]
+            yield None if number in self.unreadable else views
 
 
 def gathered(unreadable=(), recipe=RECIPE, pictures=PICTURES):
-    found = build_training_set(pictures, recipe, Given(unreadable))
-    return found, found.vectors
+    training_set = build_training_set(pictures, recipe, Given(unreadable))
+    return training_set, training_set.vectors
 
 
 def test_a_row_for_each_picture_then_for_each_variant():
-    found, arrays = gathered()
-    assert found.pictures == PICTURES
-    np.testing.assert_allclose(found.confidence, [0.5, 0.6, 0.7, 0.8])
-    np.testing.assert_array_equal(found.picture_indices, [0, 1, 2, 3] * 3)
-    np.testing.assert_array_equal(found.augmentations, np.repeat([0, 1, 2], 4))
-    np.testing.assert_array_equal(arrays["one"], np.stack([found.picture_indices, found.augmentations], axis=1))
+    training_set, arrays = gathered()
+    assert training_set.pictures == PICTURES
+    np.testing.assert_allclose(training_set.confidence, [0.5, 0.6, 0.7, 0.8])
+    np.testing.assert_array_equal(training_set.picture_indices, [0, 1, 2, 3] * 3)
+    np.testing.assert_array_equal(training_set.augmentations, np.repeat([0, 1, 2], 4))
+    expected = np.stack([training_set.picture_indices, training_set.augmentations], axis=1)
+    np.testing.assert_array_equal(arrays["one"], expected)
     np.testing.assert_array_equal(arrays["two"], -arrays["one"])
 
 
 def test_pictures_that_cannot_be_read_are_left_out():
-    found, arrays = gathered({1})
-    assert [picture.file.stem for picture in found.pictures] == ["0", "2", "3"]
+    training_set, arrays = gathered({1})
+    assert [picture.file.stem for picture in training_set.pictures] == ["0", "2", "3"]
     read = [
-        (int(found.pictures[index].file.stem), number)
-        for index, number in zip(found.picture_indices, found.augmentations, strict=True)
+        (int(training_set.pictures[index].file.stem), number)
+        for index, number in zip(training_set.picture_indices, training_set.augmentations, strict=True)
     ]
-    assert read == [(own, number) for number in range(3) for own in (0, 2, 3)]
+    assert read == [(stem, number) for number in range(3) for stem in (0, 2, 3)]
     np.testing.assert_array_equal(arrays["one"], read)
 
 
@@ -73,18 +74,18 @@ def test_photos_are_staged_of_leaves_on_sheets():
         replace(picture, type=type_) for picture, type_ in zip(PICTURES, (SCAN, PHOTO, SHEET, PHOTO), strict=True)
     ]
     recipe = structs.replace(RECIPE, jittered=1, composited=2)
-    found, arrays = gathered({1}, recipe, pictures)
-    np.testing.assert_array_equal(found.picture_indices, [0, 1, 2, 0, 1, 2, 0, 1, 0, 1])
-    np.testing.assert_array_equal(found.augmentations, [0] * 3 + [1] * 3 + [2] * 2 + [3] * 2)
+    training_set, arrays = gathered({1}, recipe, pictures)
+    np.testing.assert_array_equal(training_set.picture_indices, [0, 1, 2, 0, 1, 2, 0, 1, 0, 1])
+    np.testing.assert_array_equal(training_set.augmentations, [0] * 3 + [1] * 3 + [2] * 2 + [3] * 2)
     np.testing.assert_array_equal(arrays["one"][:, 0], [0, 2, 3, 0, 2, 3, 0, 2, 0, 2])
     np.testing.assert_array_equal(arrays["one"][:, 1], [0] * 3 + [1] * 3 + [-1] * 2 + [-2] * 2)
-    np.testing.assert_allclose(found.relative_weights, [1] * 3 + [0.5] * 3 + [0.5] * 4)
+    np.testing.assert_allclose(training_set.relative_weights, [1] * 3 + [0.5] * 3 + [0.5] * 4)
 
 
 def test_weights_are_shared_between_pictures_and_their_looks():
-    found, _ = gathered()
+    training_set, _ = gathered()
     of_pictures = np.array([1.0, 2.0, 0.5, 0.0])
-    weights = found.weigh_rows(of_pictures)
+    weights = training_set.weigh_rows(of_pictures)
     np.testing.assert_allclose(weights[:4], of_pictures / 1.5)
     np.testing.assert_allclose(weights[4:8], of_pictures * 0.25 / 1.5)
     np.testing.assert_allclose(weights[8:], weights[4:8])
@@ -95,23 +96,23 @@ def test_photos_are_composited_of_eight_pictures_of_a_plant():
     sheets = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(12)]
     photo = replace(PICTURES[0], file=Path("12.jpg"), type=PHOTO)
     recipe = structs.replace(RECIPE, jittered=0, composited=1)
-    found, _ = gathered(recipe=recipe, pictures=[*sheets, photo])
-    assert len(found.picture_indices) == 13 + 8
-    np.testing.assert_allclose(found.relative_weights[13:], 1)
+    training_set, _ = gathered(recipe=recipe, pictures=[*sheets, photo])
+    assert len(training_set.picture_indices) == 13 + 8
+    np.testing.assert_allclose(training_set.relative_weights[13:], 1)
 
 
 def test_a_recipe_for_photos_alone_learns_from_eight_sheets_of_a_plant():
     sheets = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(12)]
     photos = [replace(PICTURES[0], file=Path(f"{number}.jpg"), type=PHOTO) for number in range(12, 22)]
     recipe = structs.replace(RECIPE, types=(PHOTO,), jittered=0, composited=1)
-    found, _ = gathered(recipe=recipe, pictures=[*sheets, *photos])
-    assert [picture.type for picture in found.pictures] == [SCAN] * 8 + [PHOTO] * 10
-    np.testing.assert_allclose(found.relative_weights, 1)
-    assert len(found.picture_indices) == 18 + 8
+    training_set, _ = gathered(recipe=recipe, pictures=[*sheets, *photos])
+    assert [picture.type for picture in training_set.pictures] == [SCAN] * 8 + [PHOTO] * 10
+    np.testing.assert_allclose(training_set.relative_weights, 1)
+    assert len(training_set.picture_indices) == 18 + 8
 
 
 def test_pictures_are_held_out_in_five_folds_of_plants():
     pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg"), plant=str(number)) for number in range(10)]
-    found, _ = gathered(pictures=pictures)
-    plan = FoldPlan(found, [SCAN], np.arange(10), 0, learn_rejection=False)
+    training_set, _ = gathered(pictures=pictures)
+    plan = FoldPlan(training_set, [SCAN], np.arange(10), 0, learn_rejection=False)
     assert [len(fold) for fold in plan.folds[WITHOUT_PLANT]] == [2] * 5
