@@ -1,4 +1,7 @@
-"""Composited photos: the leaf of a scan or scan-like picture among copies of itself, as on a tree."""
+"""Composited photos: the leaf of a scan or scan-like picture among copies of itself, as on a tree.
+
+Other pictures for training are drawn with the same perspective and light.
+"""
 
 import zlib
 

@@ -26,9 +26,9 @@ FEATURE_VERSION = 26
 SegmentationTarget = Literal["nothing", "leaf", "petiole"]
 #: Number of features from which acquisition types are recognised.
 N_TYPE_FEATURES = 27
-#: Longest side that pictures are reduced to, in pixels.
+#: Longest side that pictures are reduced to for them, in pixels.
 TYPE_SIDE = 400
-# Side of the thumbnail and width of its rim, in pixels.
+# Side of the thumbnail that they are measured on, and width of its rim, in pixels.
 _THUMBNAIL_SIDE = 48
 _RIM_WIDTH = 3
 _CORNER_SLICES = (slice(0, _THUMBNAIL_SIDE // 6), slice(-(_THUMBNAIL_SIDE // 6), None))

@@ -1,4 +1,4 @@
-"""Inspects a picture file before it is decoded: format, size and orientation.
+"""Inspects a picture file before it is decoded: its bytes and their hash, format, size and orientation.
 
 Follows segments, chunks and tags to refuse truncated JPEG and PNG, which decoders would fill with grey, and files with
 too many parts before the pixels, which take minutes to read. Decoders report other truncated files.
