@@ -4,6 +4,9 @@ import os
 import signal
 import sys
 
+# Address space that NumPy, SciPy and OpenCV take, in bytes.
+_LIBRARIES = 450 << 20
+
 
 def run() -> None:
     """Run the command of this process and end it; what goes wrong while modules are imported prints one line, too."""
@@ -11,9 +14,7 @@ def run() -> None:
     try:
         handler = signal.getsignal(signal.SIGINT)
         signal.signal(signal.SIGINT, _exit_at_once if callable(handler) else handler)
-        from leafid.memory import check_address_space
-
-        check_address_space()
+        _check_address_space()
         from leafid.cli.main import main
 
         signal.signal(signal.SIGINT, handler)
@@ -33,6 +34,23 @@ def run() -> None:
     # Ctrl-C while the interpreter ends would print a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(status)
+
+
+def _check_address_space() -> None:
+    """Raise an `OSError` where a limit of the address space (``ulimit -v``) leaves no room for the libraries.
+
+    OpenBLAS would end or interrupt the process. Where there is a limit, it gets one thread: each takes 200 MiB.
+    """
+    import mmap
+    import resource
+
+    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        mmap.mmap(-1, _LIBRARIES, mmap.MAP_PRIVATE, mmap.PROT_READ).close()
+        import numpy as np
+
+        # With the first product OpenBLAS takes a buffer that it keeps.
+        np.dot(np.ones((64, 64)), np.ones((64, 64)))
 
 
 def _exit_at_once(*_: object) -> None:

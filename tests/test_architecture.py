@@ -30,7 +30,6 @@ SERVICES = (
     "errors",
     "files",
     "grouping",
-    "memory",
     "parallel",
     "schema",
     "textfiles",

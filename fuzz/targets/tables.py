@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.tasks.interpretation.class_distances import read_distances
 from leafid.tasks.interpretation.label_masks import read_objects
+from leafid.tasks.interpretation.metric import read_distances
 
 _OBJECTS = b"mask,label,class,confidence\na.png,1,leaf,0.5\na.png,2,stem,\nb.png,1,leaf\n"
 _DISTANCES = b',leaf,stem\nleaf,0,0.5\nstem,"0.25",0\n'

@@ -11,9 +11,9 @@ from typing import TypeVar
 from leafid.cli.arguments import CacheOptions, ComputingOptions, UnlabelledOptions
 from leafid.cli.environment import Environment
 from leafid.errors import ImageError, LeafidError, memory_errors_as_image_error
+from leafid.features.extractor import TYPE_SIDE, measure_type_features
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
-from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.model.bundled import load_recogniser
 from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
 from leafid.parallel.cluster import on_cluster

@@ -10,7 +10,7 @@ from leafid.cli.arguments import TableOptions
 from leafid.cli.environment import Environment
 from leafid.errors import LeafidError, UsageError
 from leafid.files import check_writable, open_output, resolve_symlink
-from leafid.pictures.formats import PICTURE_ENDINGS
+from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.scoring.tables import Table, choose_tables, render
 
 

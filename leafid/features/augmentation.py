@@ -9,8 +9,7 @@ import cv2
 import numpy as np
 from numpy.random import Generator
 
-from leafid.features.compositing import composite_photo
-from leafid.features.drawing import point_to, project, relight
+from leafid.features.compositing import composite_photo, point_to, project, relight
 from leafid.features.extractor import PictureViews, SegmentationTarget, cover_whole, make_views, segment_as_type
 from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType

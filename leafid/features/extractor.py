@@ -1,5 +1,6 @@
-"""Extracts the feature vectors of a picture that the experts of a recipe learn from."""
+"""Extracts the feature vectors of a picture that experts and the recogniser of acquisition types learn from."""
 
+import ctypes
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,6 @@ from leafid.descriptors.local import LocalFeatures
 from leafid.descriptors.local.gradients import Pyramid
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.features.recipe import LONGEST_SIDE, Expert
-from leafid.memory import keep_freed_memory
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import Segmentation, crop_leaf, segment
 from leafid.segmentation.result import shrink
@@ -24,8 +24,34 @@ from leafid.segmentation.result import shrink
 FEATURE_VERSION = 26
 #: What is searched for in a picture: nothing, the leaf, or the leaf and in it the petiole.
 SegmentationTarget = Literal["nothing", "leaf", "petiole"]
+#: Number of features from which acquisition types are recognised.
+N_TYPE_FEATURES = 27
+#: Longest side that pictures are reduced to for them, in pixels.
+TYPE_SIDE = 400
+# Side of the thumbnail that they are measured on, and width of its rim, in pixels.
+_THUMBNAIL_SIDE = 48
+_RIM_WIDTH = 3
+_CORNER_SLICES = (slice(0, _THUMBNAIL_SIDE // 6), slice(-(_THUMBNAIL_SIDE // 6), None))
+# Parameters of glibc's mallopt, and sizes in bytes.
+_M_TRIM_THRESHOLD, _TRIM_THRESHOLD = -1, 2**26
+_M_MMAP_THRESHOLD, _MMAP_THRESHOLD = -3, 2**25
 
-keep_freed_memory()
+
+def _keep_freed_memory() -> None:
+    """Keep up to 64 MiB of freed memory, where the C library is glibc.
+
+    Every picture needs arrays of the same sizes, of some megabytes. glibc gives such memory back to the system at once,
+    and to get it again takes a quarter of the time of an answer.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return
+    mallopt(_M_TRIM_THRESHOLD, _TRIM_THRESHOLD)
+    mallopt(_M_MMAP_THRESHOLD, _MMAP_THRESHOLD)
+
+
+_keep_freed_memory()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,3 +189,34 @@ def cover_whole(image: np.ndarray, confidence: float) -> Segmentation:
     """Make a segmentation in which the whole picture is leaf."""
     whole = np.ones(image.shape[:2], bool)
     return Segmentation(whole, whole, confidence)
+
+
+def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarray:
+    """Measure features that separate scans, scan-likes and photos, whatever the tint of the sheet: float32 (27,).
+
+    They are measured on a thumbnail in Lab with channels in [0, 1]: percentiles of the rim's lightness, of the distance
+    of its colours from their median, standard deviations of the rim and of the whole, range of the corners' colours,
+    and roughness (mean absolute differences of neighbours) of the rim and of the whole. Nothing depends on the metadata
+    in `picture`.
+    """
+    small = cv2.resize(image, (_THUMBNAIL_SIDE, _THUMBNAIL_SIDE), interpolation=cv2.INTER_AREA)
+    lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB).astype(np.float32) / 255
+    inner = np.zeros((_THUMBNAIL_SIDE, _THUMBNAIL_SIDE), bool)
+    inner[_RIM_WIDTH:-_RIM_WIDTH, _RIM_WIDTH:-_RIM_WIDTH] = True
+    rim = lab[~inner]
+    lightness = rim[:, 0]
+    distances = np.percentile(np.abs(rim - np.median(rim, axis=0)), (50, 75, 90), axis=0)
+    roughness = [np.abs(np.diff(lab, axis=axis)).mean(axis=2) for axis in (0, 1)]
+    rim_roughness = np.concatenate([roughness[0][:, ~inner[0]].ravel(), roughness[1][~inner[:, 0]].ravel()])
+    corners = [lab[rows, cols].mean(axis=(0, 1)) for rows in _CORNER_SLICES for cols in _CORNER_SLICES]
+    return np.concatenate(
+        [
+            np.percentile(lightness, (50, 5, 95)),
+            np.log1p(100 * distances).ravel(),
+            rim.std(axis=0),
+            lab.std(axis=(0, 1)),
+            np.ptp(corners, axis=0),
+            np.log1p(100 * np.percentile(rim_roughness, (25, 50, 75, 95))),
+            np.log1p(100 * np.array([roughness[0].mean(), roughness[1].mean()])),
+        ]
+    ).astype(np.float32)

@@ -20,9 +20,8 @@ from leafid.errors import (
     naming_what_to_install,
 )
 from leafid.features.augmentation import Augmentation, SourcePicture
-from leafid.features.extractor import FeatureExtractor, Features, name_versions
+from leafid.features.extractor import TYPE_SIDE, FeatureExtractor, Features, measure_type_features, name_versions
 from leafid.features.feature_cache import FeatureCache
-from leafid.features.type_features import TYPE_SIDE, measure_type_features
 from leafid.parallel.mapping import check_jobs, ordered_map
 from leafid.pictures import hash_picture_file
 from leafid.pictures.decoding import read_hashed_image

@@ -15,7 +15,7 @@ import numpy as np
 import simplejpeg
 from numpy.random import Generator
 
-from leafid.features.drawing import make_image, point_to, rotate
+from leafid.features.compositing import make_image, point_to, rotate
 from leafid.segmentation.result import Image, Mask
 
 Kind = Callable[[Image, Mask, Generator], Image]

@@ -1,4 +1,4 @@
-"""Linear classifiers: trained by scikit-learn, kept as plain arrays."""
+"""Linear classifiers as plain arrays, and the feature maps with which they do the work of those with a kernel."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.learning.feature_maps import apply_feature_map
-
 Array = np.ndarray
 #: A linear classifier of centred rows: coefficients, float (n_columns, n_species), and intercepts, float (n_species,).
 LinearClassifier = tuple[np.ndarray, np.ndarray]
@@ -16,6 +14,8 @@ LinearClassifier = tuple[np.ndarray, np.ndarray]
 # Iterations of logistic regression, and the gradient of the mean loss at which it stops, as in scikit-learn.
 _MAX_ITERATIONS = 200
 _MAX_GRADIENT = 1e-4
+# Interval between the two samples of the spectrum of the χ² kernel.
+_CHI2_SAMPLE_INTERVAL = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,36 @@ def sum_scorers(scorers: Sequence[LinearScorer], weights: Sequence[float]) -> Li
         np.tensordot(factors, np.stack([scorer.coefficients for scorer in scorers]), 1),
         np.tensordot(factors, np.stack([scorer.intercepts for scorer in scorers]), 1),
     )
+
+
+def apply_feature_map(vectors: np.ndarray, name: str) -> np.ndarray:
+    """Apply a feature map to vectors (n, d): ``none``, or ``chi2``, for which negative numbers count as 0."""
+    return apply_chi2_map(np.maximum(vectors, 0)) if name == "chi2" else vectors
+
+
+def apply_chi2_map(vectors: np.ndarray) -> np.ndarray:
+    """Map vectors (n, d) of 0 or more so that inner products, of float32 (n, 3 d), approximate Σ 2xy / (x + y).
+
+    The result is `sklearn.kernel_approximation.AdditiveChi2Sampler(sample_steps=2, sample_interval=0.5)` to the bit.
+    Importing that takes twice the CPU time of everything else that identifying a picture imports.
+
+    References
+    ----------
+    .. [1] A. Vedaldi, A. Zisserman, "Efficient additive kernels via explicit feature maps", IEEE TPAMI 34(3), 2012,
+       section 4, doi:10.1109/TPAMI.2011.153
+
+    Examples
+    --------
+    >>> x, y = apply_chi2_map(np.array([[0.2], [0.6]]))
+    >>> round(float(x @ y), 1)  # 2 · 0.2 · 0.6 / 0.8 = 0.3
+    0.3
+    """
+    step = _CHI2_SAMPLE_INTERVAL
+    values = np.asarray(vectors, np.float64)
+    phase = step * np.log(np.where(values > 0, values, 1.0))
+    amplitude = np.sqrt(2 * values * step / np.cosh(np.pi * step))
+    parts = [np.sqrt(values * step), amplitude * np.cos(phase), amplitude * np.sin(phase)]
+    return np.concatenate(parts, axis=-1).astype(np.float32)
 
 
 def weigh_pictures(

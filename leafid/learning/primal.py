@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from leafid.learning.eigenvectors import find_leading_eigenvectors
+from leafid.learning.components import find_leading_eigenvectors, fit_softmax
 from leafid.learning.linear import LinearClassifier, encode_one_vs_rest
 from leafid.learning.ridge import make_penalty_error
 from leafid.learning.rows import TrainingRows, encode_domains, iterate_batches
 from leafid.learning.settings import ClassifierSettings
-from leafid.learning.softmax import fit_softmax
 from leafid.learning.weighted_rows import WeightedRows
 
 # Penalty of the softmax regression.

@@ -3,7 +3,7 @@
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.learning.eigenvectors import find_leading_eigenvectors
+from leafid.learning.components import find_leading_eigenvectors
 from leafid.learning.linear import LinearClassifier, encode_one_vs_rest
 from leafid.learning.rows import TrainingRows, release_memory
 from leafid.learning.weighted_rows import WeightedRows

@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.learning.feature_maps import apply_feature_map
-from leafid.learning.linear import LinearScorer
+from leafid.learning.linear import LinearScorer, apply_feature_map
 
 #: Size in bytes up to which an array stays in memory.
 MAX_BYTES_IN_MEMORY = 2**26

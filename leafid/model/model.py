@@ -13,13 +13,12 @@ import numpy as np
 from msgspec import Meta
 
 from leafid.errors import LeafidError
-from leafid.features.extractor import Features
+from leafid.features.extractor import TYPE_SIDE, Features
 from leafid.features.loader import FeatureLoader, get_type, pass_through
-from leafid.features.type_features import TYPE_SIDE
 from leafid.grouping import group_by
 from leafid.learning.rejection import REJECTED_SHARE
+from leafid.metrics.hierarchy import back_off
 from leafid.model.answer import Answer, Decision
-from leafid.model.backing_off import back_off
 from leafid.model.identifier import TypeModel
 from leafid.model.modelfile import read_object, write_object
 from leafid.model.plant_fusion import GROUPINGS, fuse_answers
@@ -27,7 +26,7 @@ from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
 from leafid.model.sessions import pool_evidence_of_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
-from leafid.parallel.threads import get_blas_controller
+from leafid.parallel.executor import get_blas_controller
 from leafid.pictures.conversion import list_pictures
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Picture

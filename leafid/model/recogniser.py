@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
+from leafid.features.extractor import N_TYPE_FEATURES
 from leafid.features.loader import FeatureLoader
-from leafid.features.type_features import N_TYPE_FEATURES
 from leafid.learning.linear import LinearScorer
 from leafid.pictures.picture import AcquisitionType, Picture
 

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError, UsageError
 from leafid.metrics.held_out import HeldOutAnswers
-from leafid.model.backing_off import fit_back_off_threshold
+from leafid.metrics.hierarchy import fit_back_off_threshold
 from leafid.pictures.picture import Taxon
 from leafid.pictures.splits import weigh_by_plant
 from leafid.pictures.taxonomy import Taxonomy

@@ -1,13 +1,17 @@
-"""What all workers share: how calls are submitted, errors of lost workers, and objects that workers keep."""
+"""What all workers share: how calls are submitted, lost workers, objects that workers keep, and limits of threads."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Protocol
 
+import cv2
+from threadpoolctl import ThreadpoolController
+
 from leafid.errors import LeafidError
-from leafid.parallel.threads import using_one_thread
 
 
 class WorkerError(LeafidError):
@@ -41,6 +45,29 @@ def reporting_lost_workers(hint: str = "") -> Iterator[None]:
         if type(error).__name__ == "KilledWorker":
             raise WorkerError("a worker of the cluster ended while computing it, maybe out of memory") from error
         raise
+
+
+@contextmanager
+def using_one_thread() -> Iterator[None]:
+    """Let linear algebra use one thread inside the ``with`` block, and OpenCV from now on.
+
+    More threads would compete with worker processes for the same cores.
+    """
+    if cv2.getNumThreads() != 1:
+        cv2.setNumThreads(1)
+    with get_blas_controller().limit(limits=1):
+        yield
+
+
+def get_blas_controller() -> ThreadpoolController:
+    """Return the controller of the linear algebra libraries: ``with get_blas_controller().limit(limits=1)``."""
+    return _find_libraries("scipy.linalg" in sys.modules)
+
+
+@cache
+def _find_libraries(has_scipy: bool) -> ThreadpoolController:
+    """Find the libraries that are loaded: that of NumPy, and later that of SciPy."""
+    return ThreadpoolController()
 
 
 class ObjectWorkers:

@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 
 from leafid.errors import InputError, LeafidError
 from leafid.parallel import MAX_JOBS
-from leafid.parallel.executor import Executor, Shared, WorkerError, reporting_lost_workers
-from leafid.parallel.threads import using_one_thread
+from leafid.parallel.executor import Executor, Shared, WorkerError, reporting_lost_workers, using_one_thread
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -1,4 +1,4 @@
-"""Inspects a picture file before it is decoded: format, size and orientation.
+"""Inspects a picture file before it is decoded: its bytes and their hash, format, size and orientation.
 
 Follows segments, chunks and tags to refuse truncated JPEG and PNG, which decoders would fill with grey, and files with
 too many parts before the pixels, which take minutes to read. Decoders report other truncated files.
@@ -7,11 +7,12 @@ too many parts before the pixels, which take minutes to read. Decoders report ot
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,8 +21,14 @@ from PIL import Image, UnidentifiedImageError
 
 from leafid.errors import ImageError, LeafidError
 from leafid.files import open_input
-from leafid.pictures.formats import READABLE_FORMATS, identify_format
+from leafid.pictures.picture import Picture
 
+#: File name endings that count as pictures when a folder is listed; the content decides which format it is.
+PICTURE_ENDINGS = frozenset(
+    {".jpg", ".jpeg", ".jpe", ".jfif", ".jfi", ".jif", ".pjpeg", ".pjp", ".mpo", ".png", ".apng", ".tif", ".tiff"}
+    | {".bmp", ".dib", ".webp", ".gif", ".heic", ".heics", ".heif", ".heifs", ".hif", ".avif", ".avifs"}
+)
+READABLE_FORMATS = "a JPEG, PNG, TIFF, BMP, WebP, GIF, HEIC or AVIF picture"
 MAX_PIXELS = 100_000_000
 MAX_BYTES = 1 << 30
 MIN_SIDE = 16
@@ -30,6 +37,17 @@ _EXPECTED_SIZE = f"expected a picture of at most {MAX_PIXELS // 1_000_000} megap
 _EXIF_ORIENTATION = 0x0112
 #: Maximum number of pixels times scans of a JPEG, which take half a minute.
 _MAX_SCANNED_PIXELS = 1 << 30
+_SIGNATURES: dict[str, tuple[bytes, ...]] = {
+    "JPEG": (b"\xff\xd8\xff",),
+    "PNG": (b"\x89PNG\r\n\x1a\n",),
+    "TIFF": (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
+    "BMP": (b"BM",),
+    "GIF": (b"GIF87a", b"GIF89a"),
+}
+# Brands of ISO/IEC 23008-12 (HEIF) and of the AV1 Image File Format. Both formats share the brands mif1 and msf1.
+_AVIF_BRANDS = {b"avif", b"avis"}
+_HEVC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs"}
+_HEIF_BRANDS = {b"mif1", b"msf1"}
 #: Pillow's names of the pixel formats that can be converted to RGB without loss of range.
 _MODES = {"1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBX", "RGBa", "CMYK", "YCbCr", "I;16", "I;16B", "I;16L"}
 # Tags of a TIFF.
@@ -79,6 +97,27 @@ def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:
     raise ImageError(f"{file}: expected a picture of 1 byte to {MAX_BYTES >> 20} MiB, found {n_bytes} bytes")
 
 
+def hash_picture_file(file: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits; what can't be a picture is refused."""
+    return hashlib.sha256(read_picture_bytes(file)).hexdigest()
+
+
+def compute_fingerprint(pictures: Iterable[Picture]) -> str:
+    """Hash the files and labels of pictures, in any order and wherever they are: SHA-256 in hexadecimal digits.
+
+    It covers each picture's name, type, species, plant and content.
+    """
+    return hashlib.sha256(b"".join(sorted(map(_encode_picture, pictures)))).hexdigest()
+
+
+def _encode_picture(picture: Picture) -> bytes:
+    data = read_picture_bytes(picture.file) if picture.data is None else picture.data
+    fields = (picture.name, picture.type, picture.species, picture.plant, hashlib.sha256(data).hexdigest())
+    # A length before each field, so that different fields never join to the same bytes.
+    encoded = (b"-" if field is None else str(field).encode("utf-8", "surrogateescape") for field in fields)
+    return b"".join(len(field).to_bytes(4, "big") + field for field in encoded)
+
+
 def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
     """Read the header of a picture; refuse what is not a whole picture, too large or too small."""
     try:
@@ -112,6 +151,21 @@ def _read_header(data: bytes) -> Header:
     if min(rows, cols) < MIN_SIDE:
         raise ImageError(f"expected a picture of at least {MIN_SIDE} × {MIN_SIDE} pixels, found {cols} × {rows}")
     return Header(kind, rows, cols, orientation)
+
+
+def identify_format(data: bytes) -> str | None:
+    """Return Pillow's name of a picture format that leafid reads, by the first bytes of a file."""
+    if data[4:8] == b"ftyp":
+        end = min(int.from_bytes(data[:4], "big"), 256)
+        major, *compatible = (data[position : position + 4] for position in (8, *range(16, end, 4)))
+        # The major brand decides, unless it is one of those that both formats share.
+        brands = set(compatible) if major in _HEIF_BRANDS else {major}
+        if brands & _HEVC_BRANDS or (major in _HEIF_BRANDS and not brands & _AVIF_BRANDS):
+            return "HEIF"
+        return "AVIF" if brands & _AVIF_BRANDS else None
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return "WEBP"
+    return next((kind for kind, signatures in _SIGNATURES.items() if data.startswith(signatures)), None)
 
 
 def _is_read_tiff(tags: Mapping[int, Any]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from leafid.errors import InputError, LeafidError, ProblemsError, UsageError, list_first
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.collection import Collection, EmptyClass, Omission
-from leafid.pictures.formats import PICTURE_ENDINGS
+from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.picture import Picture
 from leafid.pictures.readers import folders, imageclef, plantnet300k, species_folders, tables
 

@@ -1,6 +1,6 @@
 """Scores plant runs that may answer with a higher taxon: ``Quercus *`` for an unidentified oak.
 
-The error is that of `leafid.model.backing_off`: 0 for the correct species, 1 for another order.
+The error is that of `leafid.metrics.hierarchy`: 0 for the correct species, 1 for another order.
 """
 
 from collections import Counter

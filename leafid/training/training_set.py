@@ -10,14 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from leafid.descriptors.encoding import Encoder
+from leafid.errors import LeafidError
 from leafid.features.augmentation import Augmentation
+from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import FeatureExtractor
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Recipe
 from leafid.grouping import group_by
 from leafid.learning.rows import TrainingRows, make_array, make_rows, release_memory
+from leafid.model.bundled import find_bundled_model, read_once
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.training.encoders import find_encoders
 
 #: Number of training pictures above which there are no augmentations: a large set varies enough.
 MAX_AUGMENTED_PICTURES = 20_000
@@ -26,6 +29,8 @@ MAX_AUGMENTED_PICTURES = 20_000
 MAX_COMPOSITED_PER_PLANT = 8
 #: Weights of all jittered copies of a picture, and of all composited photos, relative to the picture itself.
 JITTERED_WEIGHT, COMPOSITED_WEIGHT = 0.5, 1.0
+# What decides how local descriptors are encoded.
+_ENCODER_KEYS = ("descriptor", "encoder", "modes", "components", "position")
 
 
 class Domain(NamedTuple):
@@ -145,6 +150,25 @@ def build_training_set(
         {name: array[kept] for name, array in vectors.items()},
         loader.folder,
     )
+
+
+def find_encoders(recipe: Recipe, pictures: Sequence[Picture], loader: FeatureLoader, seed: int) -> dict[str, Encoder]:
+    """Learn the encoders of a recipe from pictures, or take those of the bundled model if it says so."""
+    return load_encoders(recipe) if recipe.codebooks == "bundled" else learn_encoders(pictures, recipe, loader, seed)
+
+
+def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
+    """Load the encoders of a recipe from the bundled model, or raise a `LeafidError` where that has no such."""
+    identifier = read_once(find_bundled_model())[recipe.types[0]].identifier
+    local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
+    for name, expert in local.items():
+        bundled = identifier.recipe.experts.get(name)
+        if bundled is None or any(getattr(bundled, key) != getattr(expert, key) for key in _ENCODER_KEYS):
+            raise LeafidError(
+                f'codebooks = "bundled": expected an expert {", ".join(identifier.extractor.encoders)} with the '
+                f"{', '.join(_ENCODER_KEYS)} of the bundled model, found others of expert {name!r}"
+            )
+    return {name: identifier.extractor.encoders[name] for name in local}
 
 
 def _list_augmentations(recipe: Recipe, n_pictures: int) -> tuple[list[Augmentation | None], np.ndarray]:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leafid.features.type_features import N_TYPE_FEATURES, measure_type_features
+from leafid.features.extractor import N_TYPE_FEATURES, measure_type_features
 
 GREY = np.full((96, 96, 3), 128, np.uint8)
 

@@ -3,8 +3,7 @@ import pytest
 from sklearn.kernel_approximation import AdditiveChi2Sampler
 
 from leafid.learning.estimators import fit_estimator, make_estimator, to_linear
-from leafid.learning.feature_maps import apply_chi2_map, apply_feature_map
-from leafid.learning.linear import LinearScorer, sum_scorers, weigh_pictures
+from leafid.learning.linear import LinearScorer, apply_chi2_map, apply_feature_map, sum_scorers, weigh_pictures
 from leafid.learning.rows import make_rows
 
 LINEAR = {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.learning import rows as module
-from leafid.learning.feature_maps import apply_feature_map
+from leafid.learning.linear import apply_feature_map
 from leafid.learning.rows import make_array, make_rows
 from leafid.learning.weighted_rows import WeightedRows
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from leafid.metrics.held_out import HeldOutAnswers
-from leafid.metrics.hierarchy import hierarchical_error
-from leafid.model.backing_off import back_off
+from leafid.metrics.hierarchy import back_off, hierarchical_error
 from leafid.model.thresholds import fit_average_k_thresholds, fit_thresholds
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.taxonomy import Taxonomy

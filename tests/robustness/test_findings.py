@@ -13,9 +13,9 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.schema import read_json
 from leafid.scoring.truth import read_ground_truth_file
 from leafid.tasks.annotation2016.files import read_list
-from leafid.tasks.interpretation.class_distances import read_distances
 from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import read_objects
+from leafid.tasks.interpretation.metric import read_distances
 from leafid.textfiles import read_table, read_text, read_xml
 
 DIGITS = "9" * 5000  # Python refuses to convert more than 4,300

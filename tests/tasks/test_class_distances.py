@@ -1,7 +1,7 @@
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.tasks.interpretation.class_distances import read_distances
+from leafid.tasks.interpretation.metric import read_distances
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from leafid.features.recipe import load_recipe
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pictures import AcquisitionType
-from leafid.training.encoders import find_encoders, load_encoders
+from leafid.training.training_set import find_encoders, load_encoders
 
 
 @pytest.mark.parametrize("acquisition_type", list(AcquisitionType))

@@ -29,7 +29,7 @@ from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pages.explaining import Explanation, explain
 from leafid.pages.rendering import format_share, format_trait, render_page
-from leafid.parallel.threads import using_one_thread
+from leafid.parallel.executor import using_one_thread
 from leafid.pictures.decoding import read_image
 from leafid.scoring.tables import WIDTH
 

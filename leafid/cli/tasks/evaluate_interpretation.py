@@ -24,10 +24,16 @@ from leafid.cli.environment import Environment
 from leafid.cli.outputs import print_tables
 from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table, read_metrics
-from leafid.tasks.interpretation.class_distances import read_distances, read_taxonomy
 from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import read_mask_pairs
-from leafid.tasks.interpretation.metric import Parameters, PictureError, average_errors, score_objects
+from leafid.tasks.interpretation.metric import (
+    Parameters,
+    PictureError,
+    average_errors,
+    read_distances,
+    read_taxonomy,
+    score_objects,
+)
 from leafid.tasks.interpretation.regions import ObjectPair
 
 

@@ -56,7 +56,7 @@ class TexturedLeaf:
 
     The leaf, best without its petiole, is resized to one area, so that all radii are relative to √area. A pixel of the
     leaf is interior when it lies farther from the edge than the scale's radius, so that its whole ring is leaf, and
-    border otherwise. Each part has 76 values a scale, and needs `leafid.learning.feature_maps.apply_chi2_map` before a
+    border otherwise. Each part has 76 values a scale, and needs `leafid.learning.linear.apply_chi2_map` before a
     linear classifier.
 
     References

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
-from leafid.pictures.formats import PICTURE_ENDINGS
+from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import natural_sort_key
 
 #: Maximum depth of folders; the paths of deeper ones are longer than systems allow.

@@ -12,7 +12,7 @@ from leafid.errors import LeafidError, UsageError
 from leafid.files import is_file_name
 from leafid.grouping import count_noun
 from leafid.pictures import names
-from leafid.pictures.formats import PICTURE_ENDINGS
+from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.readers import folders
 from leafid.textfiles import LineProblems, read_table, read_text

@@ -7,12 +7,11 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
-from leafid.learning import softmax as module
-from leafid.learning.eigenvectors import find_leading_eigenvectors
+from leafid.learning import components as module
+from leafid.learning.components import find_leading_eigenvectors, fit_softmax
 from leafid.learning.primal import PrimalFit
 from leafid.learning.rows import make_rows
 from leafid.learning.settings import ClassifierSettings
-from leafid.learning.softmax import fit_softmax
 
 
 def drawn(n, d, seed, n_species=3):

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
-from leafid.metrics.hierarchy import hierarchical_error
-from leafid.model.backing_off import back_off, fit_back_off_threshold
+from leafid.metrics.hierarchy import back_off, fit_back_off_threshold, hierarchical_error
 from leafid.pictures.picture import Picture, Taxon
 from leafid.pictures.taxonomy import Taxonomy
 
