@@ -73,18 +73,16 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
     if explanation.opinions:
         rows = []
         for opinion in explanation.opinions:
-            answers = ", ".join(f"{name} {format_probability(p)}" for name, p in opinion.ranking)
-            rows.append([opinion.name, opinion.description, format_share(opinion.share), answers])
+            answers = ", ".join(f"{name} {format_probability(p)}" for name, p in opinion["ranking"])
+            rows.append([opinion["name"], opinion["description"], format_share(opinion["share"]), answers])
         yield from _tabulate(rows, ["expert", "looks at", "share", "its own answer"])
     if explanation.differences:
         rows = []
         for trait in explanation.differences:
-            ranges = [
-                f"{format_trait(range_.low, '')} to {format_trait(range_.high, trait.unit)}"
-                for range_ in (trait.first, trait.second)
-            ]
-            rows.append([trait.title, format_trait(trait.value, trait.unit), *ranges, trait.favours or "neither"])
-        first, second = (species.name for species in explanation.species[:2])
+            unit = trait["unit"]
+            ranges = [f"{format_trait(r.low, '')} to {format_trait(r.high, unit)}" for r in trait["ranges"]]
+            rows.append([trait["title"], format_trait(trait["value"], unit), *ranges, trait["favours"] or "neither"])
+        first, second = (species["name"] for species in explanation.species[:2])
         yield from _tabulate(rows, ["trait", "this leaf", first, second, "speaks for"])
     for note in explanation.notes:
         yield from _wrap(note)
