@@ -20,7 +20,7 @@ from tabulate import tabulate
 from leafid.cli.arguments import UnlabelledOptions, option
 from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import describe_picture
-from leafid.cli.outputs import check_output_file
+from leafid.cli.outputs import check_output
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.files import write_text
@@ -43,7 +43,7 @@ class Options(UnlabelledOptions):
 def run(options: Options, environment: Environment) -> int:
     """Explain the pictures; return 1 when any could not be read."""
     if options.output:
-        check_output_file(options.output, FILE_NAME, options.pictures)
+        check_output(f"{options.output}/{FILE_NAME}", options.pictures)
     model = Model.read(options.model or find_bundled_model(), only_for_answers=True)
     collection = options.read(options.pictures)
     loader = FeatureLoader(progress=environment.progress)

@@ -25,7 +25,7 @@ import numpy as np
 from leafid.cli.arguments import option, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output_folder
+from leafid.cli.outputs import check_output
 from leafid.errors import UsageError
 from leafid.features.loader import get_type
 from leafid.files import open_output
@@ -43,7 +43,8 @@ class Options(MeasuringOptions):
 
 def run(options: Options, environment: Environment) -> int:
     """Cut the leaf out of every picture; return 1 when any could not be read or is left out."""
-    output = check_output_folder(options.output)
+    output = Path(options.output)
+    check_output(output / "any name", [])
     collection = options.read(options.pictures)
     _refuse_read_folder(output, options.pictures)
     names = _make_output_names([picture.file for picture in collection.pictures], collection.root)
