@@ -58,18 +58,15 @@ def map_pictures(
     loader = FeatureLoader(jobs=options.jobs)
     task = partial(_recognise_and_call, load_recogniser(pictures, options.model), function)
     recognised: Counter[AcquisitionType] = Counter()
-    n_failed = 0
     with on_cluster(options.cluster):
         outcomes = environment.progress(loader.map_pictures(task, pictures), len(pictures), what)
         for picture, outcome in zip(pictures, outcomes, strict=True):
-            if outcome is None:
-                n_failed += 1
-                continue
-            recognised.update([] if picture.type else [get_type(outcome[0])])
-            yield outcome
+            if outcome is not None:
+                recognised.update([] if picture.type else [get_type(outcome[0])])
+                yield outcome
     warn_of_mixed_types(recognised)
-    if n_failed:
-        environment.note(f"leafid: {n_failed} of {len(pictures)} pictures left out")
+    if loader.unreadable:
+        environment.note(f"leafid: {len(loader.unreadable)} of {len(pictures)} pictures left out")
 
 
 def _recognise_and_call(

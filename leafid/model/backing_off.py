@@ -5,7 +5,6 @@ from functools import cache
 
 import numpy as np
 
-from leafid.errors import LeafidError
 from leafid.metrics.hierarchy import hierarchical_error
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 
@@ -24,8 +23,6 @@ def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) ->
     >>> back_off(np.array([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125], [0.25, 0.25, 0.5]]), tree, 0.625)
     [('Quercus *', 0.75), ('Quercus ilex', 0.75), ('*', 1.0)]
     """
-    if not threshold >= 0:
-        raise LeafidError(f"expected a back-off threshold of 0 or more, found {threshold}")
     answers, masses = _find_best_taxa(probabilities, taxonomy)
     is_likely = masses >= threshold
     # "*" stands for all species, where no taxon reaches the threshold.

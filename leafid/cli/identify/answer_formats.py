@@ -11,7 +11,6 @@ from leafid.scoring.tables import format_csv
 Ranking = Sequence[tuple[str, float]]
 #: Selects the names to report of an answer, which ranks all species, and their probabilities.
 Selector = Callable[[Answer], Ranking]
-FORMATS = ("text", "json", "csv", "run")
 _CSV_COLUMNS = (
     *("picture", "type", "type_probability", "leaf", "known", "verdict", "name"),
     *("rank", "species", "common_names", "probability", "problem"),
@@ -23,6 +22,7 @@ AROUND = {
     "csv": (",".join(_CSV_COLUMNS) + "\n", "", ""),
     "run": ("", "", ""),
 }
+FORMATS = tuple(AROUND)
 
 
 def format_answer(form: str, answer: Answer, select: Selector, *, open_world: bool, rank_rejected: bool) -> list[str]:

@@ -66,8 +66,6 @@ from leafid.training.cross_validation import (
 
 
 class Options(TrainingOptions, TableOptions, CacheOptions):
-    """The options of crossval."""
-
     collection: str = positional("COLLECTION", "a folder of labelled pictures")
     folds: int = option("number of folds (default: 5)", metavar="N", type=positive_int, default=5)
     repeats: int = option("number of seeds (default: 3)", metavar="N", type=positive_int, default=3)
