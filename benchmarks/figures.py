@@ -88,7 +88,7 @@ def draw_steps(model: Model, file: Path) -> None:
     (answer,) = model.identify([file])
     explanation = explain(model, image, answer)
     for place, opinion in zip(axes[5:7], explanation.opinions[:2], strict=False):
-        _draw_bars(place, opinion.ranking, f"6 expert '{opinion.name}'")
+        _draw_bars(place, opinion["ranking"], f"6 expert '{opinion['name']}'")
     _draw_bars(axes[7], answer.ranking[:3], "7 all experts together")
     _save(figure, DOCS / "images" / "steps.jpg")
 

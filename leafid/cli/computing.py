@@ -10,14 +10,13 @@ from typing import TypeVar
 
 from leafid.cli.arguments import CacheOptions, ComputingOptions, UnlabelledOptions
 from leafid.cli.environment import Environment
-from leafid.errors import ImageError, LeafidError, memory_errors_as_image_error
+from leafid.errors import LeafidError
 from leafid.features.extractor import TYPE_SIDE, measure_type_features
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
-from leafid.features.loader import FeatureLoader
+from leafid.features.loader import FeatureLoader, get_type
 from leafid.model.bundled import load_recogniser
 from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
 from leafid.parallel.cluster import on_cluster
-from leafid.parallel.mapping import ordered_map
 from leafid.pictures import AcquisitionType, Picture
 from leafid.pictures.decoding import read_image
 
@@ -56,36 +55,25 @@ def map_pictures(
 
     Yield the pictures with the results, without those that could not be read, which are reported.
     """
-    task = partial(_call, function, load_recogniser(pictures, options.model))
+    loader = FeatureLoader(jobs=options.jobs)
+    task = partial(_recognise_and_call, load_recogniser(pictures, options.model), function)
     recognised: Counter[AcquisitionType] = Counter()
-    n_failed = 0
     with on_cluster(options.cluster):
-        outcomes = ordered_map(task, pictures, options.jobs, lambda picture, problem: f"{picture.file}: {problem}")
-        for picture, outcome in zip(pictures, environment.progress(outcomes, len(pictures), what), strict=True):
-            if isinstance(outcome, str):
-                n_failed += 1
-                environment.note(f"leafid: error: {outcome}")
-            else:
-                type_, result = outcome
-                recognised.update([] if picture.type else [type_])
-                yield replace(picture, type=type_), result
+        outcomes = environment.progress(loader.map_pictures(task, pictures), len(pictures), what)
+        for picture, outcome in zip(pictures, outcomes, strict=True):
+            if outcome is not None:
+                recognised.update([] if picture.type else [get_type(outcome[0])])
+                yield outcome
     warn_of_mixed_types(recognised)
-    if n_failed:
-        environment.note(f"leafid: {n_failed} of {len(pictures)} pictures left out")
+    if loader.unreadable:
+        environment.note(f"leafid: {len(loader.unreadable)} of {len(pictures)} pictures left out")
 
 
-def _call(
-    function: Callable[[Picture], T], recogniser: TypeRecogniser | None, picture: Picture
-) -> tuple[AcquisitionType, T] | str:
-    """Call the function of a picture in a worker; return the type and the result, or a problem as its message."""
-    try:
-        with memory_errors_as_image_error(picture.file):
-            if picture.type is None and recogniser:
-                row = measure_type_features(read_image(picture.file, TYPE_SIDE))
-                picture = replace(picture, type=recogniser.recognise(row)[0])
-            assert picture.type is not None
-            return picture.type, function(picture)
-    except ImageError as error:
-        return str(error)
-    except LeafidError as error:
-        return f"{picture.file}: {error}"
+def _recognise_and_call(
+    recogniser: TypeRecogniser | None, function: Callable[[Picture], T], picture: Picture
+) -> tuple[Picture, T]:
+    """Call the function of a picture in a worker; also return the picture with its type."""
+    if picture.type is None and recogniser:
+        row = measure_type_features(read_image(picture.file, TYPE_SIDE))
+        picture = replace(picture, type=recogniser.recognise(row)[0])
+    return picture, function(picture)

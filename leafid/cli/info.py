@@ -25,7 +25,7 @@ from tabulate import tabulate
 
 from leafid.cli.arguments import JOBS, ReadingOptions, option, positional
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output, check_output_file
+from leafid.cli.outputs import check_output
 from leafid.errors import UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.features.same_leaf import find_similar
@@ -89,7 +89,7 @@ def run(options: Options, environment: Environment) -> None:
 
 def _describe_model(file: Path, options: Options, environment: Environment) -> None:
     if options.output:
-        check_output_file(options.output, FILE_NAME, [file])
+        check_output(f"{options.output}/{FILE_NAME}", [file])
     model = Model.read(file)
     guide = make_guide(model, file)
     if options.output:

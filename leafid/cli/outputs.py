@@ -8,7 +8,7 @@ from typing import IO
 
 from leafid.cli.arguments import TableOptions
 from leafid.cli.environment import Environment
-from leafid.errors import LeafidError, UsageError
+from leafid.errors import UsageError
 from leafid.files import check_writable, open_output, resolve_symlink
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.scoring.tables import Table, choose_tables, render
@@ -34,18 +34,3 @@ def check_output(output: str | os.PathLike[str], inputs: Iterable[str | os.PathL
     if target.is_file() and any(Path(path).exists() and target.samefile(path) for path in inputs):
         raise UsageError(f"--output {output}: expected a file of its own, found one that is read; name another")
     check_writable(output)
-
-
-def check_output_folder(name: str) -> Path:
-    """Return the folder that ``--output`` names; it need not exist, but must not be a file."""
-    folder = Path(name)
-    if folder.exists() and not folder.is_dir():
-        raise LeafidError(f"{folder}: expected a folder to write to, found a file; name another --output")
-    return folder
-
-
-def check_output_file(name: str, file: str, inputs: Iterable[str | os.PathLike[str]]) -> Path:
-    """Return the folder that ``--output`` names if a file can be written to it that overwrites no input."""
-    folder = check_output_folder(name)
-    check_output(folder / file, inputs)
-    return folder

@@ -41,22 +41,6 @@ _DARK = 64
 _BRIGHTEN = "brighten it; multiply values of 12 bits in a file of 16 bits by 16, of 14 bits by 4"
 
 
-@dataclass(frozen=True)
-class Options:
-    """How pictures are answered."""
-
-    #: The share, from 0 to 1, of the leaves of known species that may be rejected as unknown or as no leaf.
-    reject_at: float = REJECTED_SHARE
-    #: Name a genus, family or order where no species is probable enough.
-    back_off: bool = False
-    #: A grouping of `model.plant_fusion.GROUPINGS`: give one answer from all pictures of a group; with "session",
-    #: one to each picture, which the others of its session support.
-    group_by: str | None = None
-
-
-DEFAULTS = Options()
-
-
 @dataclass(frozen=True, eq=False)
 class Model:
     """All that is needed to identify pictures; `leafid.train` makes one, and `leafid.load_model` reads one."""
@@ -143,8 +127,8 @@ class Model:
             When something is no picture (`InputError`), a single path leads nowhere, there is no such type, or the
             model was not trained for it, or can't back off.
         """
-        options = Options(reject_at, back_off, "session" if sessions else None)
-        yield from self.predict(self._list_pictures(pictures, assume_type), FeatureLoader(jobs=jobs), options)
+        listed, group_by = self._list_pictures(pictures, assume_type), "session" if sessions else None
+        yield from self.predict(listed, FeatureLoader(jobs=jobs), reject_at, back_off=back_off, group_by=group_by)
 
     def identify_plant(
         self,
@@ -164,16 +148,25 @@ class Model:
         LeafidError
             When there is no picture, or as `identify`.
         """
-        options = Options(reject_at, back_off, "all")
-        answers = list(self.predict(self._list_pictures(pictures, assume_type), FeatureLoader(jobs=jobs), options))
-        if not answers:
+        listed, loader = self._list_pictures(pictures, assume_type), FeatureLoader(jobs=jobs)
+        if not listed:
             raise LeafidError("expected at least one picture of the plant, found none")
-        return answers[0]
+        [answer] = self.predict(listed, loader, reject_at, back_off=back_off, group_by="all")
+        return answer
 
     def predict(
-        self, pictures: Sequence[Picture], loader: FeatureLoader, options: Options = DEFAULTS
+        self,
+        pictures: Sequence[Picture],
+        loader: FeatureLoader,
+        reject_at: float = REJECTED_SHARE,
+        *,
+        back_off: bool = False,
+        group_by: str | None = None,
     ) -> Iterator[Answer]:
-        """Identify pictures; yield answers in the order of the pictures, or of the groups with `Options.group_by`.
+        """Identify pictures; yield answers in the order of the pictures, or of the groups with `group_by`.
+
+        `group_by` is one of `model.plant_fusion.GROUPINGS`: one answer is given from all pictures of a group; with
+        "session", one to each picture, which the others of its session support.
 
         The model recognises the type of pictures whose type is unknown. Pictures that can't be read are noted in the
         loader's `unreadable`. A `LeafidError` is raised when the model was not trained for a picture's type, or can't
@@ -182,16 +175,16 @@ class Model:
         for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
             self[type_]  # raises before any work is done
         recognised: Counter[AcquisitionType] = Counter()
-        for groups in _split_into_batches(pictures, options.group_by):
-            answers = self._answer_batch(list(chain(*groups)), loader, options.reject_at)
+        for groups in _split_into_batches(pictures, group_by):
+            answers = self._answer_batch(list(chain(*groups)), loader, reject_at)
             recognised.update(a.type for a in answers if a.type and a.type_probability is not None)
-            if options.group_by == "session":
+            if group_by == "session":
                 answers = pool_evidence_of_answers(answers)
-            elif options.group_by:
+            elif group_by:
                 stream = iter(answers)
                 parts = [list(islice(stream, len(group))) for group in groups]
-                answers = [fuse_answers(self.types, part, options.reject_at) for part in parts]
-            yield from [self._back_off(answer) for answer in answers] if options.back_off else answers
+                answers = [fuse_answers(self.types, part, reject_at) for part in parts]
+            yield from [self._back_off(answer) for answer in answers] if back_off else answers
         warn_of_mixed_types(recognised)
 
     @cached_property
@@ -199,8 +192,7 @@ class Model:
         """The vernacular names of each species."""
         return {name: species.vernacular_names for name, species in self.species.items()}
 
-    def get_back_off_threshold(self, acquisition_type: AcquisitionType) -> float:
-        """Give the probability from which a taxon is named; raise a `LeafidError` where training could not learn it."""
+    def _get_back_off_threshold(self, acquisition_type: AcquisitionType) -> float:
         thresholds = self[acquisition_type].thresholds
         if thresholds is None or thresholds.back_off is None:
             raise LeafidError(
@@ -247,7 +239,7 @@ class Model:
         if answer.problem:
             return answer
         types = {part.picture.type for part in answer.parts or [answer]} - {None}
-        threshold = max(self.get_back_off_threshold(type_) for type_ in types if type_)
+        threshold = max(self._get_back_off_threshold(type_) for type_ in types if type_)
         by_species = dict(answer.ranking)
         taxonomy = Taxonomy(self.species[name].taxon for name in sorted(by_species))
         probabilities = np.array([by_species[name] for name in taxonomy.species])

@@ -55,8 +55,6 @@ class Thresholds:
         >>> Thresholds(np.array([1.0, 2.0]), np.array([0.5, 0.1]), np.array([0.9])).threshold_for_size(1.5)
         0.3
         """
-        if not size > 0:
-            raise ValueError(f"expected a mean set size above 0, found {size}")
         return float(np.interp(size, self.sizes, self.size_thresholds))
 
     def threshold_for_coverage(self, coverage: float) -> float:
@@ -76,8 +74,6 @@ class Thresholds:
         >>> Thresholds(np.array([1.0]), np.array([0.5]), one_to_nine).threshold_for_coverage(0.8)
         0.2
         """
-        if not 0 < coverage < 1:
-            raise ValueError(f"expected a coverage between 0 and 1, found {coverage}")
         # The summand keeps rounding from making 10 · (1 - 0.9) less than 1.
         rank = math.floor((len(self.correct_probabilities) + 1) * (1 - coverage) + 1e-9)
         return float(self.correct_probabilities[rank - 1]) if rank else 0.0
@@ -185,8 +181,6 @@ def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -
 
 def count_inside(n_pictures: int, k: float) -> int:
     """Count the scores that are in the sets of all pictures when these have k classes on average, k above 0."""
-    if not k > 0:
-        raise ValueError(f"expected a mean set size above 0, found {k}")
     # The factor keeps rounding from making 10 · 0.3 less than 3.
     return math.floor(n_pictures * k * (1 + 1e-12))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import cv2
 import numpy as np
@@ -39,45 +40,6 @@ Polygon = tuple[Point, ...]
 
 
 @dataclass(frozen=True)
-class Opinion:
-    """What one expert says about the picture."""
-
-    #: The expert's name in the recipe.
-    name: str
-    #: What it looks at.
-    description: str
-    #: Its share of the answer, 0 to 1: weight times trust times the spread of its scores. All shares sum to 1.
-    share: float
-    #: Its first three species with the probabilities that it gives by itself.
-    ranking: tuple[tuple[str, float], ...]
-
-
-@dataclass(frozen=True)
-class ShownSpecies:
-    """A species of the ranking, with its training pictures in the model, the most similar first."""
-
-    name: str
-    vernacular: str
-    probability: float
-    thumbnails: tuple[Thumbnail, ...]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A trait in which the first two species of an answer differ."""
-
-    #: `title`, `unit`: as in `leafid.pages.trait_words.TRAITS`.
-    title: str
-    unit: str
-    #: The value that was measured in the picture.
-    value: float
-    first: TraitRange
-    second: TraitRange
-    #: The species that the value speaks for, or "".
-    favours: str
-
-
-@dataclass(frozen=True)
 class Explanation:
     """An answer to look at."""
 
@@ -94,12 +56,14 @@ class Explanation:
     base: Point | None
     #: Botanical words with the number, such as "apex acute, acuminate, 62°", of those that are measured well enough.
     traits: Mapping[str, str]
-    #: The most influential expert first.
-    opinions: tuple[Opinion, ...]
-    #: The most probable species, as in the ranking.
-    species: tuple[ShownSpecies, ...]
-    #: The traits in which the first two species differ, the clearest difference first.
-    differences: tuple[Difference, ...]
+    #: What each expert says, the most influential first: `name`, `description` of what it looks at, `share` of the
+    #: answer (weight times trust times the spread of its scores; all sum to 1), and its first three as `ranking`.
+    opinions: list[dict[str, Any]]
+    #: The most probable species, with training pictures in the model, the most similar first: `name`, `vernacular`,
+    #: `probability`, `thumbnails`.
+    species: list[dict[str, Any]]
+    #: `compare_species` of the first two species.
+    differences: list[dict[str, Any]]
     #: What is missing, and why.
     notes: tuple[str, ...]
 
@@ -137,9 +101,9 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         tip=_to_point(landmarks.tip) if landmarks else None,
         base=_to_point(landmarks.base) if landmarks else None,
         traits=describe_traits(values),
-        opinions=_collect_opinions(model[answer.type].identifier, shown) if is_leaf else (),
-        species=tuple(_show_species(model, answer, values, rank) for rank in range(len(names))),
-        differences=tuple(compare_species(model.species, names[:2], values)),
+        opinions=_collect_opinions(model[answer.type].identifier, shown) if is_leaf else [],
+        species=[_show_species(model, answer, values, rank) for rank in range(len(names))],
+        differences=compare_species(model.species, names[:2], values),
         notes=notes,
     )
 
@@ -161,23 +125,23 @@ def _to_point(landmark: np.ndarray) -> Point:
     return col + 0.5, row + 0.5
 
 
-def _show_species(model: Model, answer: Answer, values: Mapping[str, float], rank: int) -> ShownSpecies:
+def _show_species(model: Model, answer: Answer, values: Mapping[str, float], rank: int) -> dict[str, Any]:
     name, probability = answer.ranking[rank]
     species = model.species[name]
     n_pictures = PICTURES_SHOWN if rank < PICTURED_SPECIES and answer.verdict != "no-leaf" else 0
     thumbnails = _sort_by_similarity(species.thumbnails, values, answer.type)[:n_pictures]
-    return ShownSpecies(name, ", ".join(species.vernacular_names[:1]), probability, tuple(thumbnails))
+    vernacular = ", ".join(species.vernacular_names[:1])
+    return {"name": name, "vernacular": vernacular, "probability": probability, "thumbnails": thumbnails}
 
 
 def compare_species(
     records: Mapping[str, Species], names: Sequence[str], values: Mapping[str, float]
-) -> list[Difference]:
+) -> list[dict[str, Any]]:
     """Compare a leaf's traits with the ranges of two species; list those in which the species differ, clearest first.
 
-    With fewer than two `names`, the list is empty.
+    Each has the `title` and `unit` of `leafid.pages.trait_words.TRAITS`, the `value` that was measured, the `ranges`
+    of both species, and the one that the value speaks for, or "", as `favours`. The list is empty for fewer `names`.
     """
-    if len(names) < 2:
-        return []
     differences = []
     for trait, (title, unit, noticeable, scale) in TRAITS.items():
         ranges = [records[name].traits[trait] for name in names if trait in records[name].traits]
@@ -192,7 +156,8 @@ def compare_species(
         value = scale * values[trait]
         near = [abs(value - r.median) / half for r, half in zip((first, second), half_widths, strict=True)]
         favours = names[int(np.argmin(near))] if abs(near[0] - near[1]) > _CLEAR else ""
-        differences.append((separation, Difference(title, unit, value, first, second, favours)))
+        difference = {"title": title, "unit": unit, "value": value, "ranges": (first, second), "favours": favours}
+        differences.append((separation, difference))
     return [difference for _, difference in sorted(differences, key=lambda pair: -pair[0])[:_DIFFERENCES_SHOWN]]
 
 
@@ -209,7 +174,7 @@ def _sort_by_similarity(
     return sorted(thumbnails, key=lambda thumbnail: (thumbnail.type != type_, measure_distance(thumbnail.traits)))
 
 
-def _collect_opinions(identifier: Identifier, image: Image) -> tuple[Opinion, ...]:
+def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, Any]]:
     """Collect what each expert says about a picture of the identifier's type, the most influential expert first."""
     extractor = identifier.extractor
     features = [extractor.extract(shrink(image, extractor.longest_side), identifier.type)]
@@ -225,8 +190,8 @@ def _collect_opinions(identifier: Identifier, image: Image) -> tuple[Opinion, ..
         alone = fuse([scores[index]], [trust[index]], identifier.weights[index : index + 1])[0]
         share = influence[index] / total if total else 0.0
         ranking = rank_species(alone, identifier.species)[:_NAMED] if influence[index] else []
-        opinions.append(Opinion(name, _describe_expert(expert), share, tuple(ranking)))
-    return tuple(sorted(opinions, key=lambda opinion: -opinion.share))
+        opinions.append({"name": name, "description": _describe_expert(expert), "share": share, "ranking": ranking})
+    return sorted(opinions, key=lambda opinion: -opinion["share"])
 
 
 def _describe_expert(expert: Expert) -> str:

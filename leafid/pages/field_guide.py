@@ -1,8 +1,6 @@
 """What a model knows of its species, as tables, as JSON, and as the plates of the field guide."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +8,6 @@ from leafid.metrics.held_out import SCORE_TITLES
 from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
 from leafid.pages.trait_words import describe_traits
-from leafid.pictures.picture import AcquisitionType
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
 
@@ -20,27 +17,17 @@ _MEASURED_SHARE = 0.4
 _LISTED = 10
 
 
-@dataclass(frozen=True)
-class Plate:
-    """A species of the field guide."""
-
-    name: str
-    species: Species
-    #: The words for the medians of its traits.
-    traits: Mapping[str, str]
-
-    @property
-    def taken_for(self) -> list[str]:
-        """The species that held-out pictures were taken for instead, most frequent first."""
-        counts: Counter[str] = Counter()
-        for record in self.species.types.values():
-            counts.update(record.held_out.confused_with if record.held_out else {})
-        return sorted(counts, key=lambda name: (-counts[name], name))
-
-
 def make_guide(model: Model, file: Path) -> dict[str, Any]:
     """Make the values of ``field_guide.html`` for the model that was read from a file."""
-    plates = _make_plates(model)
+    plates = [
+        {
+            "name": name,
+            "species": species,
+            "traits": describe_typical_traits(species),
+            "taken_for": _list_taken_for(species),
+        }
+        for name, species in sorted(model.species.items())
+    ]
     card = file.with_suffix(".md")
     added = sorted({name for type_model in model.types.values() for name in type_model.identifier.added})
     note = f"Scores are those of the training, before species were added: {', '.join(added[:_LISTED])}"
@@ -49,7 +36,7 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
         "source": file.name,
         "plates": plates,
         "types": _tabulate_types(model),
-        "species": _tabulate_species(plates, list(model.types)),
+        "species": _tabulate_species(model),
         "card": read_text(card) if card.is_file() else None,
         "note": note if added else "",
     }
@@ -70,13 +57,16 @@ def describe_model(model: Model, source: str) -> dict[str, Any]:
             }
             for type_, type_model in model.types.items()
         },
-        "species": [_describe_plate(plate) for plate in _make_plates(model)],
+        "species": [_describe_species(name, species) for name, species in sorted(model.species.items())],
     }
 
 
-def _make_plates(model: Model) -> list[Plate]:
-    """Make a plate of each species, in alphabetical order."""
-    return [Plate(name, species, describe_typical_traits(species)) for name, species in sorted(model.species.items())]
+def _list_taken_for(species: Species) -> list[str]:
+    """List the species that held-out pictures were taken for instead, most frequent first."""
+    counts: Counter[str] = Counter()
+    for record in species.types.values():
+        counts.update(record.held_out.confused_with if record.held_out else {})
+    return sorted(counts, key=lambda name: (-counts[name], name))
 
 
 def describe_typical_traits(species: Species) -> dict[str, str]:
@@ -92,10 +82,10 @@ def describe_typical_traits(species: Species) -> dict[str, str]:
     return describe_traits(medians)
 
 
-def _describe_plate(plate: Plate) -> dict[str, Any]:
-    species, taxon = plate.species, plate.species.taxon
+def _describe_species(name: str, species: Species) -> dict[str, Any]:
+    taxon = species.taxon
     return {
-        "species": plate.name,
+        "species": name,
         "common_names": list(species.vernacular_names),
         "genus": taxon.genus,
         "family": taxon.family,
@@ -107,7 +97,7 @@ def _describe_plate(plate: Plate) -> dict[str, Any]:
             name: {"low": trait.low, "median": trait.median, "high": trait.high, "pictures": trait.n_pictures}
             for name, trait in species.traits.items()
         },
-        "description": "; ".join(plate.traits.values()),
+        "description": "; ".join(describe_typical_traits(species).values()),
         "thumbnails": len(species.thumbnails),
     }
 
@@ -136,19 +126,19 @@ def _tabulate_types(model: Model) -> Table:
     return Table("Trained and held-out pictures", columns, rows)
 
 
-def _tabulate_species(plates: Sequence[Plate], types: Sequence[AcquisitionType]) -> Table:
+def _tabulate_species(model: Model) -> Table:
     """List the species with the share of held-out pictures of each type that are identified correctly."""
     rows: list[list[Cell]] = []
-    for plate in plates:
-        species, records = plate.species, [plate.species.types.get(type_) for type_ in types]
+    for name, species in sorted(model.species.items()):
+        records = [species.types.get(type_) for type_ in model.types]
         held_out = [record and record.held_out for record in records]
         rows.append(
             [
-                *(plate.name, ", ".join(species.vernacular_names[:1]), species.taxon.family or ""),
+                *(name, ", ".join(species.vernacular_names[:1]), species.taxon.family or ""),
                 *(species.n_pictures, species.n_plants),
                 *(f"{counts.n_first} of {counts.n_pictures}" if counts else None for counts in held_out),
-                ", ".join(plate.taken_for[:1]),
+                ", ".join(_list_taken_for(species)[:1]),
             ]
         )
-    columns = ["species", "common name", "family", "pictures", "plants", *map(str, types), "taken for"]
+    columns = ["species", "common name", "family", "pictures", "plants", *map(str, model.types), "taken for"]
     return Table("Species, with the share of held-out pictures that are identified correctly", columns, rows)

@@ -18,9 +18,9 @@ from leafid.model.plant_fusion import fuse_answers
 from leafid.pages.explaining import Explanation, explain
 from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
-from leafid.pages.uploads import Upload
 from leafid.parallel.executor import Executor, ObjectWorkers
 from leafid.pictures.decoding import read_hashed_image
+from leafid.pictures.picture import Picture
 
 
 class ModelWorkers(ObjectWorkers):
@@ -38,15 +38,15 @@ def warm_up(file: str | None) -> None:
     next(read_once(Path(file or find_bundled_model())).identify(image))
 
 
-def identify_pictures(model: Model, upload: Upload) -> list[dict[str, Any]]:
+def identify_pictures(model: Model, pictures: Sequence[Picture], is_one_tree: bool) -> list[dict[str, Any]]:
     """Identify pictures; returns the objects of ``predict --format json``."""
-    return [answer.to_dict() for answer in _identify(model, upload)]
+    return [answer.to_dict() for answer in _identify(model, pictures, is_one_tree)]
 
 
-def explain_pictures(model: Model, upload: Upload, prefix: str) -> list[str]:
+def explain_pictures(model: Model, pictures: Sequence[Picture], is_one_tree: bool, prefix: str) -> list[str]:
     """Explain the answers to pictures, or to all of a tree together, as HTML with ids that begin with the prefix."""
-    explained = [(answer, _explain(model, answer)) for answer in _identify(model, upload)]
-    groups = [explained] if upload.is_one_tree else [[pair] for pair in explained]
+    explained = [(answer, _explain(model, answer)) for answer in _identify(model, pictures, is_one_tree)]
+    groups = [explained] if is_one_tree else [[pair] for pair in explained]
     return [
         render_site_page("answer.html", prefix=f"{prefix}-{number}", group=group, summary=_summarise(group))
         for number, group in enumerate(groups, 1)
@@ -58,13 +58,13 @@ def make_field_guide(model: Model, file: Path) -> str:
     return render_site_page("field_guide.html", "/guide", **make_guide(model, file))
 
 
-def _identify(model: Model, upload: Upload) -> list[Answer]:
-    for type_ in {picture.type for picture in upload.pictures if picture.type}:
+def _identify(model: Model, pictures: Sequence[Picture], is_one_tree: bool) -> list[Answer]:
+    for type_ in {picture.type for picture in pictures if picture.type}:
         if type_ not in model.types:
             raise LeafidError(f"the model knows no pictures of the type {type_}, only {', '.join(model.types)}")
     # One by one: two pictures may have the same name.
-    answers = [next(model.identify(picture)) for picture in upload.pictures]
-    return fuse_answers(model.types, answers, REJECTED_SHARE).expand() if upload.is_one_tree else answers
+    answers = [next(model.identify(picture)) for picture in pictures]
+    return fuse_answers(model.types, answers, REJECTED_SHARE).expand() if is_one_tree else answers
 
 
 def _explain(model: Model, answer: Answer) -> Explanation | None:

@@ -171,7 +171,7 @@ class _Site:
         if self.places.locked():
             raise _refuse_for_now("too many requests at once")
         async with self.places:
-            return await self._call(function, await read_upload(request, self.limits), *arguments)
+            return await self._call(function, *await read_upload(request, self.limits), *arguments)
 
     async def _get_fixed(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return what a function tells of the model, which is computed once."""

@@ -36,16 +36,8 @@ class Limits:
     answer_seconds: float = 60.0
 
 
-@dataclass(frozen=True)
-class Upload:
-    """The pictures of a request, and its options."""
-
-    pictures: list[Picture]
-    is_one_tree: bool
-
-
-async def read_upload(request: Request, limits: Limits) -> Upload:
-    """Read the pictures of a multipart request into memory.
+async def read_upload(request: Request, limits: Limits) -> tuple[list[Picture], bool]:
+    """Read the pictures of a multipart request into memory, and whether they show one tree.
 
     Raises
     ------
@@ -84,7 +76,7 @@ async def read_upload(request: Request, limits: Limits) -> Upload:
         raise HTTPException(400, f"expected a type ({', '.join(AcquisitionType)}), found {word!r:.50}")
     type_ = AcquisitionType(str(word)) if word else None
     pictures = [Picture(_make_name(file), type_, data=await file.read()) for file in files]
-    return Upload(pictures, form.get("together") in {"1", "true", "on"})
+    return pictures, form.get("together") in {"1", "true", "on"}
 
 
 async def _limit(request: Request, most: int) -> AsyncGenerator[bytes, None]:

@@ -86,7 +86,7 @@ def test_an_output_that_can_not_be_written_is_refused_before_the_work(work, gard
     monkeypatch.setattr("leafid.cli.training.crossval.cross_validate", lambda *_: pytest.fail("work began"))
     outcome = work("crossval", garden, "--output", tmp_path / "out")
     assert (outcome.status, outcome.err.count("\n")) == (1, 1)
-    assert "expected a folder to write to, found a file" in outcome.err
+    assert f"can't be written: {tmp_path / 'out'} is not a folder" in outcome.err
 
 
 @pytest.fixture

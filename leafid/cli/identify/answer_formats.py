@@ -1,9 +1,7 @@
 """The formats in which predict reports answers."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Sequence
 
 from leafid.errors import escape_unprintable
 from leafid.model.answer import Answer, format_probability
@@ -13,50 +11,39 @@ from leafid.scoring.tables import format_csv
 Ranking = Sequence[tuple[str, float]]
 #: Selects the names to report of an answer, which ranks all species, and their probabilities.
 Selector = Callable[[Answer], Ranking]
-FORMATS = ("text", "json", "csv", "run")
 _CSV_COLUMNS = (
     *("picture", "type", "type_probability", "leaf", "known", "verdict", "name"),
     *("rank", "species", "common_names", "probability", "problem"),
 )
+#: What comes before, between and after the entries of all answers.
+AROUND = {
+    "text": ("", "\n", ""),
+    "json": ("[\n", ",\n", "\n]\n"),
+    "csv": (",".join(_CSV_COLUMNS) + "\n", "", ""),
+    "run": ("", "", ""),
+}
+FORMATS = tuple(AROUND)
 
 
-@dataclass(frozen=True)
-class AnswerFormat:
-    """How answers become text: what comes first, the entries of each answer with a separator between, and the end."""
-
-    format: Callable[[Answer], Iterable[str]]
-    head: str = ""
-    separator: str = ""
-    tail: str = ""
-
-
-def make_format(name: str, select: Selector, *, open_world: bool, rank_rejected: bool) -> AnswerFormat:
-    """Make one of the `FORMATS`; all but text have entries for each picture of a plant.
+def format_answer(form: str, answer: Answer, select: Selector, *, open_world: bool, rank_rejected: bool) -> list[str]:
+    """Format an answer as entries in one of the `FORMATS`; all but text have some for each picture of a plant.
 
     With `open_world`, runs have the probabilities of a leaf of the species; with `rank_rejected`, text has a ranking
     of rejected pictures as well.
     """
-
-    def make_records(answer: Answer) -> list[dict]:
-        # With back-off, the name is a key of its own.
-        return [part.to_dict(None if part.backed_off or part.problem else select(part)) for part in answer.expand()]
-
-    def format_run(answer: Answer) -> list[str]:
+    if form == "text":
+        return _format_text(answer, select, rank_rejected)
+    if form == "run":
         return [
             format_run_line(part.picture.name, species, rank, score * (part.known_leaf if open_world else 1.0))
             for part in answer.expand()
             for rank, (species, score) in enumerate([] if part.problem else select(part), 1)
         ]
-
-    if name == "run":
-        return AnswerFormat(format_run)
-    if name == "csv":
-        header = ",".join(_CSV_COLUMNS) + "\n"
-        return AnswerFormat(lambda answer: map(_format_rows, make_records(answer)), header)
-    if name == "json":
-        dump = partial(json.dumps, ensure_ascii=False, indent=1)
-        return AnswerFormat(lambda answer: map(dump, make_records(answer)), "[\n", ",\n", "\n]\n")
-    return AnswerFormat(lambda answer: _format_text(answer, select, rank_rejected), separator="\n")
+    # With back-off, the name is a key of its own.
+    records = [part.to_dict(None if part.backed_off or part.problem else select(part)) for part in answer.expand()]
+    if form == "csv":
+        return [_format_rows(record) for record in records]
+    return [json.dumps(record, ensure_ascii=False, indent=1) for record in records]
 
 
 def _format_rows(record: dict) -> str:

@@ -23,7 +23,8 @@ from leafid.cli.computing import MeasuringOptions, map_pictures
 from leafid.cli.environment import Environment
 from leafid.cli.outputs import check_output, open_text
 from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
-from leafid.errors import UsageError
+from leafid.errors import ImageError, LeafidError, UsageError
+from leafid.features.loader import get_type
 from leafid.pictures import Picture
 from leafid.pictures.decoding import read_image
 from leafid.scoring.tables import format_csv
@@ -67,8 +68,10 @@ def run(options: Options, environment: Environment) -> int:
 
 def _measure(picture: Picture, families: Sequence[str]) -> list[str]:
     image = read_image(picture.file, _MAX_SIDE)
-    assert picture.type is not None
-    values = measure_families(image, segment(image, picture.type), families)
+    try:
+        values = measure_families(image, segment(image, get_type(picture)), families)
+    except LeafidError as error:
+        raise ImageError(f"{picture.file}: {error}") from error
     # NumPy writes the fewest digits that read back as the same float32.
     return np.concatenate(list(values.values())).astype(str).tolist()
 

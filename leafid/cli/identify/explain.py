@@ -20,7 +20,7 @@ from tabulate import tabulate
 from leafid.cli.arguments import UnlabelledOptions, option
 from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import describe_picture
-from leafid.cli.outputs import check_output_file
+from leafid.cli.outputs import check_output
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.files import write_text
@@ -43,7 +43,7 @@ class Options(UnlabelledOptions):
 def run(options: Options, environment: Environment) -> int:
     """Explain the pictures; return 1 when any could not be read."""
     if options.output:
-        check_output_file(options.output, FILE_NAME, options.pictures)
+        check_output(f"{options.output}/{FILE_NAME}", options.pictures)
     model = Model.read(options.model or find_bundled_model(), only_for_answers=True)
     collection = options.read(options.pictures)
     loader = FeatureLoader(progress=environment.progress)
@@ -73,18 +73,16 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
     if explanation.opinions:
         rows = []
         for opinion in explanation.opinions:
-            answers = ", ".join(f"{name} {format_probability(p)}" for name, p in opinion.ranking)
-            rows.append([opinion.name, opinion.description, format_share(opinion.share), answers])
+            answers = ", ".join(f"{name} {format_probability(p)}" for name, p in opinion["ranking"])
+            rows.append([opinion["name"], opinion["description"], format_share(opinion["share"]), answers])
         yield from _tabulate(rows, ["expert", "looks at", "share", "its own answer"])
     if explanation.differences:
         rows = []
         for trait in explanation.differences:
-            ranges = [
-                f"{format_trait(range_.low, '')} to {format_trait(range_.high, trait.unit)}"
-                for range_ in (trait.first, trait.second)
-            ]
-            rows.append([trait.title, format_trait(trait.value, trait.unit), *ranges, trait.favours or "neither"])
-        first, second = (species.name for species in explanation.species[:2])
+            unit = trait["unit"]
+            ranges = [f"{format_trait(r.low, '')} to {format_trait(r.high, unit)}" for r in trait["ranges"]]
+            rows.append([trait["title"], format_trait(trait["value"], unit), *ranges, trait["favours"] or "neither"])
+        first, second = (species["name"] for species in explanation.species[:2])
         yield from _tabulate(rows, ["trait", "this leaf", first, second, "speaks for"])
     for note in explanation.notes:
         yield from _wrap(note)

@@ -27,14 +27,13 @@ examples:
 from leafid.cli.arguments import CacheOptions, UnlabelledOptions, number_type, option, positive_int, switch
 from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
-from leafid.cli.identify.answer_formats import FORMATS, Selector, make_format
+from leafid.cli.identify.answer_formats import AROUND, FORMATS, Selector, format_answer
 from leafid.cli.outputs import check_output, open_text
 from leafid.errors import UsageError
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
-from leafid.model.model import Options as AnswerOptions
 from leafid.model.plant_fusion import GROUPINGS
 from leafid.model.thresholds import SetRule, select_set
 from leafid.scoring.runs import check_picture_names
@@ -87,23 +86,20 @@ def run(options: Options, environment: Environment) -> int:
     if options.group_by and len(set(map(GROUPINGS[options.group_by], pictures))) == len(pictures):
         environment.warn(f"no two pictures are of one {options.group_by}, as far as is known; each is answered alone")
     reject_at = REJECTED_SHARE if options.reject_at is None else options.reject_at
-    rules = AnswerOptions(reject_at, options.back_off, "all" if options.together else options.group_by)
-    answer_format = make_format(
-        form,
-        _make_selector(options, model, form),
-        open_world=options.open_world,
-        rank_rejected=bool(options.top or options.set or options.back_off),
-    )
-    n_answered, n_empty, separator = 0, 0, answer_format.head
+    group_by = "all" if options.together else options.group_by
+    select = _make_selector(options, model, form)
+    rank_rejected = bool(options.top or options.set or options.back_off)
+    before, between, after = AROUND[form]
+    n_answered = n_empty = 0
     with open_loader(options, environment) as loader, open_text(options.output, environment) as stream:
-        for answer in model.predict(pictures, loader, rules):
-            entries = list(answer_format.format(answer))
+        for answer in model.predict(pictures, loader, reject_at, back_off=options.back_off, group_by=group_by):
+            entries = format_answer(form, answer, select, open_world=options.open_world, rank_rejected=rank_rejected)
             n_answered += sum(not part.problem for part in answer.expand())
             n_empty += not entries and not answer.problem
             for entry in entries:
-                stream.write(separator + entry)
-                separator = answer_format.separator
-        stream.write(answer_format.tail)
+                stream.write(before + entry)
+                before = between
+        stream.write(after)
     if options.output:
         remark = f"; {n_empty} sets are empty and have no line" if n_empty else ""
         environment.note(f"{options.output}: answers to {count_noun(n_answered, 'picture')}{remark}")

@@ -25,8 +25,9 @@ import numpy as np
 from leafid.cli.arguments import option, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output_folder
+from leafid.cli.outputs import check_output
 from leafid.errors import UsageError
+from leafid.features.loader import get_type
 from leafid.files import open_output
 from leafid.pictures import Picture
 from leafid.pictures.decoding import read_image
@@ -42,7 +43,8 @@ class Options(MeasuringOptions):
 
 def run(options: Options, environment: Environment) -> int:
     """Cut the leaf out of every picture; return 1 when any could not be read or is left out."""
-    output = check_output_folder(options.output)
+    output = Path(options.output)
+    check_output(output / "any name", [])
     collection = options.read(options.pictures)
     _refuse_read_folder(output, options.pictures)
     names = _make_output_names([picture.file for picture in collection.pictures], collection.root)
@@ -85,9 +87,8 @@ def _make_output_names(files: Sequence[Path], root: Path) -> dict[Path, str]:
 
 def _cut(picture: Picture, crop: bool) -> tuple[float, float, dict[str, bytes]]:
     """Cut out a picture; return the share of leaf, the confidence, and the files to write by their endings."""
-    assert picture.type is not None
     image = read_image(picture.file)
-    leaf = segment(image, picture.type)
+    leaf = segment(image, get_type(picture))
     images = {"mask.png": leaf.mask.view(np.uint8) * 255, "overlay.jpg": draw_overlay(image, leaf)}
     if crop:
         images["crop.png"] = crop_leaf(image, leaf, CROP_SIZE)[0]

@@ -38,7 +38,7 @@ from leafid.cli.arguments import (
     switch,
 )
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output, check_output_file, print_tables
+from leafid.cli.outputs import check_output, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.errors import UsageError
 from leafid.files import write_text
@@ -99,7 +99,9 @@ def run(options: Options, environment: Environment) -> None:
     if options.validation and (not options.average or len(options.validation) != len(options.runs)):
         counts = f"{count_noun(len(options.validation), 'validation run')} for {count_noun(len(options.runs), 'run')}"
         raise UsageError(f"expected --average, and --validation once for each run, found {counts}")
-    folder = _check_folder(options.output, options.runs) if options.output else None
+    folder = Path(options.output) if options.output else None
+    if folder:
+        _check_folder(folder, options.runs)
     full_truth, truth = read_truth(options, options.taxonomy)
     runs, judged = read_runs(options, truth, environment, official=options.official)
     if "family" in options.by or folder:
@@ -138,12 +140,12 @@ def _list_metrics(form: str) -> Table:
     return Table("Metrics", columns, [[metric[name] for name in columns] for metric in metrics])
 
 
-def _check_folder(name: str, runs: Sequence[str]) -> Path:
+def _check_folder(folder: Path, runs: Sequence[str]) -> None:
     """Check before the work that the official scorer's files can be written under different names."""
     for file in runs if len(runs) > 1 else ():
         if (stem := Path(file).stem) in {ALL_RUNS, MEAN_OF_RUNS}:
             raise UsageError(f"--output: expected no run called {stem}, as the files about all runs are; rename {file}")
-    return check_output_file(name, SCORES, runs)
+    check_output(folder / SCORES, runs)
 
 
 def _make_average_table(runs: Sequence[Run], options: Options, truth: GroundTruth, environment: Environment) -> Table:

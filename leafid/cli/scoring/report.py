@@ -15,7 +15,7 @@ from pathlib import Path
 
 from leafid.cli.arguments import JOBS, IntervalOptions, option
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output, check_output_file
+from leafid.cli.outputs import check_output
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.files import write_text
 from leafid.pages.report_page import make_report
@@ -34,7 +34,8 @@ class Options(TruthOptions, IntervalOptions):
 
 def run(options: Options, environment: Environment) -> None:
     inputs = [options.truth, *options.runs]
-    output = check_output_file(options.output, FILE_NAME, inputs)
+    output = Path(options.output)
+    check_output(output / FILE_NAME, inputs)
     truth, known = read_truth(options)
     runs, _ = read_runs(options, known, environment)
     page, tables = make_report(
@@ -47,8 +48,8 @@ def run(options: Options, environment: Environment) -> None:
     )
     files = {output / FILE_NAME: page}
     for name, table in tables.items():
-        for form, ending in (("csv", "csv"), ("latex", "tex")):
-            files[output / "tables" / f"{name}.{ending}"] = render([table], form)
+        files[output / "tables" / f"{name}.csv"] = render([table], "csv")
+        files[output / "tables" / f"{name}.tex"] = render([table], "latex")
     for file in files:
         check_output(file, inputs)
     for file, text in files.items():

@@ -45,7 +45,7 @@ from leafid.cli.arguments import (
 )
 from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output_file, print_tables
+from leafid.cli.outputs import check_output, print_tables
 from leafid.cli.training.input import TrainingOptions, assign_types_and_warn, load_recipes, read_training_pictures
 from leafid.errors import LeafidError, UsageError
 from leafid.grouping import group_by
@@ -66,8 +66,6 @@ from leafid.training.cross_validation import (
 
 
 class Options(TrainingOptions, TableOptions, CacheOptions):
-    """The options of crossval."""
-
     collection: str = positional("COLLECTION", "a folder of labelled pictures")
     folds: int = option("number of folds (default: 5)", metavar="N", type=positive_int, default=5)
     repeats: int = option("number of seeds (default: 3)", metavar="N", type=positive_int, default=3)
@@ -97,7 +95,7 @@ def run(options: Options, environment: Environment) -> int:
     if options.open_world and (options.reliability or options.sessions or options.output):
         raise UsageError("expected --open-world without --reliability, --sessions and --output")
     if options.output:
-        check_output_file(options.output, f"seed-{options.seed}.txt", [])
+        check_output(f"{options.output}/seed-{options.seed}.txt", [])
     kind: Kind = "parts" if options.parts else "folds"
     protocol = Protocol("", kind, options.by, options.folds, tuple(options.shots or ()))
     validate: Any = cross_validate_open_world if options.open_world else cross_validate

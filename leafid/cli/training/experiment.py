@@ -18,7 +18,7 @@ from pathlib import Path
 from leafid.cli.arguments import CacheOptions, IntervalOptions, PictureOptions, TableOptions, option, positional
 from leafid.cli.computing import open_loader
 from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output_folder, print_tables
+from leafid.cli.outputs import check_output, print_tables
 from leafid.cli.training.input import assign_types_and_warn, read_training_pictures
 from leafid.errors import LeafidError
 from leafid.files import write_text
@@ -36,7 +36,9 @@ class Options(PictureOptions, IntervalOptions, TableOptions, CacheOptions):
 def run(options: Options, environment: Environment) -> int:
     """Run the experiment; return 1 when any picture could not be read."""
     experiment = read_experiment(options.experiment)
-    folder = check_output_folder(options.output) if options.output else None
+    output = Path(options.output or "", Path(options.experiment).stem)
+    if options.output:
+        check_output(f"{output}.csv", [])
     names = [Path(path).name or path for path in options.collections]
     if len(set(names)) < len(names):
         raise LeafidError(f"expected collections whose folders have different names, found {', '.join(names)}")
@@ -48,8 +50,8 @@ def run(options: Options, environment: Environment) -> int:
             collections[name] = assign_types_and_warn(pictures, loader, environment)
         cells = run_experiment(experiment, collections, loader, environment.note)
     table = make_experiment_table(cells, Bootstrap(options.resamples, options.confidence, options.seed))
-    if folder:
-        for form, ending in (("csv", "csv"), ("latex", "tex")):
-            write_text(folder / f"{Path(options.experiment).stem}.{ending}", render([table], form))
+    if options.output:
+        write_text(f"{output}.csv", render([table], "csv"))
+        write_text(f"{output}.tex", render([table], "latex"))
     print_tables([table], options, environment)
     return 1 if loader.unreadable else 0
