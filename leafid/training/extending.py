@@ -28,7 +28,7 @@ from leafid.pictures import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.training.folds import relative_picture_weights
 from leafid.training.species import describe_species
-from leafid.training.training_set import Domain, build_training_set
+from leafid.training.training_set import build_training_set
 
 
 def check_extension(model: Model, pictures: Sequence[Picture], name: str = "the model") -> None:
@@ -99,7 +99,7 @@ def _extend_group(
         weights = weights[training_set.picture_indices] * training_set.relative_weights
         update = partial(update_ridge, kept, rows, weights, regularisation=expert.regularisation)
         for type_, identifier in identifiers.items():
-            domain = training_set.number_domain(Domain(type_))
+            domain = training_set.number_domain(type_)
             scorers[type_][name] = _extend_scorer(identifier, name, species, domain, rows, row_labels, update)
         statistics[name] = kept.update(rows, weights)
     n_plants = len({picture.group for picture in pictures})

@@ -13,7 +13,6 @@ from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import weigh_by_plant
 from leafid.training.folds import WITHOUT_PLANT, FoldPlan
-from leafid.training.training_set import Domain
 
 #: Scores of pictures by experts, float (n, n_species), by the name of the folds without which they were trained.
 FoldScores = Mapping[str, Sequence[np.ndarray]]
@@ -36,7 +35,7 @@ def fuse_experts(
     sizes = [len(expert.classifiers) for expert in experts.values()]
     parts = dict(zip(experts, np.split(weights, np.cumsum(sizes)[:-1]), strict=True))
     shares = {name: _divide_by_sum(part) for name, part in parts.items()}
-    domain = plan.training_set.number_domain(Domain(type_))
+    domain = plan.training_set.number_domain(type_)
     scorers = {name: _make_scorer(expert, shares[name], domain) for name, expert in experts.items()}
     statistics = {name: expert.statistics for name, expert in experts.items() if expert.statistics}
     identifier = Identifier(

@@ -68,7 +68,10 @@ def _train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExp
         plan.labels[training_set.picture_indices],
         weights,
         {
-            kind: [(training_set.find_rows(fold), plan.weigh_rows(settings, fold)) for fold in folds]
+            kind: [
+                (np.flatnonzero(np.isin(training_set.picture_indices, fold)), plan.weigh_rows(settings, fold))
+                for fold in folds
+            ]
             for kind, folds in plan.folds.items()
         },
         plan.scored,

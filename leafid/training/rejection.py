@@ -12,7 +12,7 @@ from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
 from leafid.grouping import group_by
 from leafid.learning.rejection import Examples, Rejection, compute_evidence, fit_rejection
-from leafid.learning.rows import make_array
+from leafid.learning.rows import make_array, release_memory
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import sample_by_plant, weigh_by_plant
@@ -94,7 +94,8 @@ def _join_vectors(identifier: Identifier, training_set: TrainingSet, indices: np
     ends = np.cumsum([training_set.vectors[name].shape[1] for name in names])
     vectors = make_array(len(indices), int(ends[-1]), np.float16, training_set.folder)
     for name, part in zip(names, np.split(vectors, ends[:-1], axis=1), strict=True):
-        part[:] = training_set.read_vectors(name, indices)
+        part[:] = training_set.vectors[name][indices]
+        release_memory(training_set.vectors[name])
     return vectors
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,14 +27,6 @@ MAX_COMPOSITED_PER_PLANT = 8
 JITTERED_WEIGHT, COMPOSITED_WEIGHT = 0.5, 1.0
 
 
-class Domain(NamedTuple):
-    """What pictures that resemble each other have in common, and are centred on the mean of."""
-
-    type: AcquisitionType
-    #: 0: the picture as it is; from 1: the recipe's jittered pictures, then its composited photos.
-    augmentation: int = 0
-
-
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
     """The rows of the training vectors: first one for each picture, then one for each augmented picture."""
@@ -48,7 +39,7 @@ class TrainingSet:
     confidence: np.ndarray
     #: int (n_rows,): the picture of each row.
     picture_indices: np.ndarray
-    #: int (n_rows,): `Domain.augmentation` of each row.
+    #: int (n_rows,): 0: the picture as it is; from 1: the recipe's jittered pictures, then its composited photos.
     augmentations: np.ndarray
     #: float64 (n_rows,): weight of a row divided by that of the picture as it is.
     relative_weights: np.ndarray
@@ -63,34 +54,21 @@ class TrainingSet:
         """Select pictures by their indices."""
         return [self.pictures[index] for index in indices.tolist()]
 
-    def find_rows(self, pictures: np.ndarray) -> np.ndarray:
-        """Find all rows of some pictures, given by their indices."""
-        return np.flatnonzero(np.isin(self.picture_indices, pictures))
-
-    def number_domain(self, domain: Domain) -> int:
-        """Give the number of a domain, by which classifiers know it."""
+    def number_domain(self, type_: AcquisitionType, augmentation: int = 0) -> int:
+        """Give the number of a domain: pictures that resemble each other, and are centred on their mean."""
         types = self.recipe.training_types
-        return types.index(domain.type) + len(types) * domain.augmentation
+        return types.index(type_) + len(types) * augmentation
 
     def number_domains(self) -> np.ndarray:
         """Give the number of each row's domain, int (n_rows,)."""
-        domains = [
-            Domain(get_type(self.pictures[index]), augmentation)
-            for index, augmentation in zip(self.picture_indices.tolist(), self.augmentations.tolist(), strict=True)
-        ]
-        return np.array([self.number_domain(domain) for domain in domains], int)
+        rows = zip(self.picture_indices.tolist(), self.augmentations.tolist(), strict=True)
+        return np.array([self.number_domain(get_type(self.pictures[index]), number) for index, number in rows], int)
 
     def weigh_rows(self, picture_weights: np.ndarray) -> np.ndarray:
         """Turn weights of pictures, (n_pictures,), into weights of rows, (n_rows,), with the same sum."""
         weights = picture_weights[self.picture_indices] * self.relative_weights
         total = weights.sum()
         return weights * (picture_weights.sum() / total) if total else weights
-
-    def read_vectors(self, name: str, rows: np.ndarray) -> np.ndarray:
-        """Read vectors of an expert, given by their rows."""
-        vectors = self.vectors[name][rows]
-        release_memory(self.vectors[name])
-        return vectors
 
     def make_rows(self, name: str) -> TrainingRows:
         """Make the training rows of an expert, or take those that are kept."""

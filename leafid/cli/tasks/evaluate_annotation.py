@@ -22,7 +22,7 @@ from leafid.cli.tasks.check_annotation import KnownOptions
 from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table
 from leafid.tasks.annotation2016.files import Subtask, read_annotations
-from leafid.tasks.annotation2016.metrics import EARTH_RADIUS, OVERLAPS
+from leafid.tasks.annotation2016.metrics import EARTH_RADIUS
 from leafid.tasks.annotation2016.scoring import RANKS, AnnotationScores, score_annotation
 
 
@@ -59,12 +59,10 @@ def run(options: Options, environment: Environment) -> None:
     rows: list[list[Cell]] = [[scores.run, *scores.scores.values()] for scores in scored]
     tables = [Table("Scores", ["run", *scored[0].scores], rows, [f"{len(truth.results)} pictures or documents"])]
     for scores in scored:
-        if options.by_picture:
-            columns = ["id", *next(iter(scores.by_picture.values()))]
-            rows = [[identity, *values.values()] for identity, values in scores.by_picture.items()]
-            tables.append(Table(f"{scores.run}: scores by picture or document", columns, rows))
-        if options.by_concept:
-            rows = [[concept, *precisions] for concept, precisions in scores.by_concept.items()]
-            title = f"{scores.run}: average precision by concept and overlap"
-            tables.append(Table(title, ["concept", *map(str, OVERLAPS)], rows))
+        if options.by_picture or options.by_concept:
+            kind, title = "id", "scores by picture or document"
+            if options.by_concept:
+                kind, title = "concept", "average precision by concept and overlap"
+            rows = [[name, *values.values()] for name, values in scores.details.items()]
+            tables.append(Table(f"{scores.run}: {title}", [kind, *next(iter(scores.details.values()))], rows))
     print_tables(tables, options, environment)

@@ -4,7 +4,7 @@ import importlib.util
 import math
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
@@ -26,10 +26,8 @@ class AnnotationScores:
     run: str
     #: The scores by metric.
     scores: dict[str, float]
-    #: The scores of each picture or document by metric, in subtasks 2 to 5.
-    by_picture: dict[str, dict[str, float]] = field(default_factory=dict)
-    #: The average precision of each concept at `OVERLAPS`, in subtask 1.
-    by_concept: dict[str, list[float]] = field(default_factory=dict)
+    #: The scores of each picture or document by metric; in subtask 1, the precision of each concept by overlap.
+    details: dict[str, dict[str, float]]
 
 
 def score_annotation(
@@ -80,7 +78,9 @@ def _score_concepts(truth: Mapping[str, Any], run: Mapping[str, Any], name: str)
     means = [math.fsum(column) / len(by_concept) for column in zip(*by_concept.values(), strict=True)]
     scores = {"map-0.5": means[OVERLAPS.index(0.5)], "map-0": means[0], "map-increasing": math.fsum(means) / len(means)}
     scores |= {f"map at {overlap:.1f}": mean for overlap, mean in zip(OVERLAPS, means, strict=True)}
-    return AnnotationScores(name, scores, by_concept=by_concept)
+    overlaps = [*map(str, OVERLAPS)]
+    details = {concept: dict(zip(overlaps, values, strict=True)) for concept, values in by_concept.items()}
+    return AnnotationScores(name, scores, details)
 
 
 def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> dict[str, float]:

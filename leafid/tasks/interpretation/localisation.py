@@ -8,10 +8,9 @@ import math
 import numpy as np
 from scipy.ndimage import binary_erosion, distance_transform_edt
 
-from leafid.errors import LeafidError
 from leafid.tasks.interpretation.regions import Box
 
-#: Default weight of a squared distance in the figure of merit, as in the literature since Pratt.
+#: Weight α of a squared distance in the figure of merit, as in the literature since Pratt.
 FOM_ALPHA = 1 / 9
 
 
@@ -52,7 +51,7 @@ def rob_cor_error(truth: Box, result: Box) -> float:
     return 2 / math.pi * math.atan(abs(result.height / result.width - truth.height / truth.width))
 
 
-def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = FOM_ALPHA) -> float:
+def figure_of_merit_score(truth: np.ndarray, result: np.ndarray) -> float:
     """Compare the contours of two masks, bool (H, W), by Pratt's figure of merit, FOM: 0 to 1, 1 for equal contours.
 
     1/(1 + α·d²), with d the distance of a pixel of the true contour to the found contour in pixels, is summed over the
@@ -64,8 +63,6 @@ def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = 
     .. [1] W. Pratt, O. D. Faugeras, A. Gagalowicz, "Visual discrimination of stochastic texture fields", IEEE
            Transactions on Systems, Man, and Cybernetics 8(11), 1978.
     """
-    if truth.shape != result.shape:
-        raise LeafidError(f"expected two masks of one size (rows, cols), found {truth.shape} and {result.shape}")
     true_contour, contour = find_contour(truth), find_contour(result)
     longest = max(true_contour.sum(), contour.sum())
     if longest == 0:
@@ -73,7 +70,7 @@ def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = 
     if not contour.any():
         return 0.0
     squared = distance_transform_edt(~contour)[true_contour] ** 2
-    return float((1 / (1 + alpha * squared)).sum() / longest)
+    return float((1 / (1 + FOM_ALPHA * squared)).sum() / longest)
 
 
 def find_contour(mask: np.ndarray) -> np.ndarray:

@@ -44,8 +44,8 @@ class CodeTable:
         return dict(children)
 
     def count_children(self, axis: str, code: str) -> tuple[int, ...]:
-        """Count, for each position of a code of the table, the characters that can follow the positions before it."""
-        return tuple(len(self._children[axis, code[:depth]]) for depth in range(len(code)))
+        """Count, for each position of a code, the characters that can follow the positions before it in the table."""
+        return tuple(len(self._children.get((axis, code[:depth]), ())) for depth in range(len(code)))
 
     def has_prefix(self, axis: str, prefix: str) -> bool:
         """Tell whether a code of the axis begins like this."""

@@ -14,21 +14,6 @@ Errors = dict[int, dict[str, tuple[float, ...]]]
 WORST_AXIS_ERROR = 0.25
 
 
-def label_error(correct: str, answer: str | None) -> float:
-    """Compute the error of a flat label: 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong or missing.
-
-    The correct label ``"C"`` is the clutter class, which never counts.
-
-    Examples
-    --------
-    >>> [label_error("18", answer) for answer in ("18", "21", "*")]
-    [0.0, 1.0, 0.5]
-    """
-    if answer == correct or correct == CLUTTER:
-        return 0.0
-    return DONT_KNOW_ERROR if answer == WILDCARD else WRONG_ERROR
-
-
 def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
     """Compute the error of one axis of an IRMA code, 0 (correct) to 0.25 (wrong from the first position on).
 
@@ -60,7 +45,7 @@ def code_errors(correct: str, answer: str | None, table: CodeTable) -> tuple[flo
     codes = correct.split("-")
     answers = answer.split("-") if answer else ["?" * len(code) for code in codes]
     return tuple(
-        0.0 if set(code) == {CLUTTER} else axis_error(code, answered, table.count_children(axis, code))
+        axis_error(code, answered, table.count_children(axis, code))
         for axis, code, answered in zip(AXES, codes, answers, strict=True)
     )
 
@@ -73,7 +58,8 @@ def year_errors(
 ) -> Errors:
     """Score a run in each of `years`, the columns of `truth` and `run`; `table` is required for 2007 and 2008.
 
-    A picture that the run lacks is entirely wrong; a clutter picture is left out.
+    A flat label has error 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong. A picture that the run lacks is
+    entirely wrong; a clutter picture is left out.
     """
     scored: Errors = {}
     for column, year in enumerate(years):
@@ -83,7 +69,8 @@ def year_errors(
             if set(correct) <= {CLUTTER, "-"}:
                 continue
             if year in FLAT_YEARS:
-                errors[picture] = (label_error(correct, answer),)
+                label_error = DONT_KNOW_ERROR if answer == WILDCARD else WRONG_ERROR
+                errors[picture] = (0.0 if answer == correct else label_error,)
             elif table is None:
                 raise LeafidError(f"expected a code table for the codes of {year}, found none")
             else:
