@@ -24,8 +24,9 @@ def rob_loc_error(truth: Box, result: Box) -> float:
     >>> rob_loc_error(Box(0, 0, 10, 20), Box(10, 0, 10, 20))
     0.5
     """
-    (column, row), (true_column, true_row) = result.centre, truth.centre
-    shift = max(abs(column - true_column) / truth.width, abs(row - true_row) / truth.height)
+    columns = (result.left + result.width / 2) - (truth.left + truth.width / 2)
+    rows = (result.top + result.height / 2) - (truth.top + truth.height / 2)
+    shift = max(abs(columns) / truth.width, abs(rows) / truth.height)
     return 2 / math.pi * math.atan(shift)
 
 
