@@ -43,13 +43,9 @@ def path_error(
 
 
 def hierarchical_error(correct: str, answer: str, taxonomy: Taxonomy) -> float:
-    """Compute the error of an answer over the ranks: 0 (correct) to 1 (another order), 0.5 for ``*``.
+    """Compute the `path_error` of an answer over the ranks: 0 (correct) to 1 (another order), 0.5 for ``*``.
 
     An answer is a species or a back-off (`Taxonomy.find_path`). A name that the taxonomy lacks raises a `LeafidError`.
-
-    References
-    ----------
-    .. [1] ImageCLEF 2009, "Error evaluation for ImageCLEF 2009 IRMA Medical Image Annotation".
 
     Examples
     --------

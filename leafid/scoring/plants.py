@@ -31,11 +31,6 @@ class PlantPictures:
     #: The authors of its pictures, each once.
     authors: Collection[str]
 
-    @property
-    def is_named_first(self) -> np.ndarray:
-        """Whether each picture is named correctly by itself, bool (n,)."""
-        return (self.probabilities.argmax(axis=1) == self.label) & self.probabilities.any(axis=1)
-
     def is_named_by(self, size: int | None, random: np.random.Generator) -> bool:
         """Tell whether a random sample of the pictures, of that size, or all of them name the plant correctly."""
         chosen = self.probabilities
@@ -55,7 +50,10 @@ def score_plants(plants: Sequence[PlantPictures], size: int | None = None) -> tu
     """
     random = np.random.default_rng(0)
     scored = [plant for plant in plants if len(plant.probabilities) >= (size or 1)]
-    by_picture = [plant.is_named_first.mean() for plant in scored]
+    by_picture = [
+        ((plant.probabilities.argmax(axis=1) == plant.label) & plant.probabilities.any(axis=1)).mean()
+        for plant in scored
+    ]
     correct = by_picture
     if size != 1:
         n_samples = _N_SAMPLES if size else 1

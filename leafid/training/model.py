@@ -2,25 +2,32 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from leafid.features.loader import FeatureLoader
+import numpy as np
+
+from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Recipe, group_by_training
+from leafid.learning.linear import weigh_pictures
+from leafid.learning.rows import make_rows
 from leafid.metrics.held_out import HeldOutAnswers, held_out_scores
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fit_plant_exponent
+from leafid.model.recogniser import TypeRecogniser, expand_features
 from leafid.model.thresholds import fit_thresholds
-from leafid.pictures import compute_fingerprint
+from leafid.pictures import compute_fingerprint, split_by_plant
 from leafid.pictures.collection import warn_of_lost_species
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import sample_by_plant
 from leafid.training.identifiers import train_identifiers
-from leafid.training.recogniser import train_recogniser
 from leafid.training.species import describe_species
 from leafid.training.training_set import build_training_set
 
 #: Maximum number of pictures that the type recogniser is learned from.
 RECOGNISER_PICTURES = 20_000
+_RECOGNISER_OPTIONS = {"C": 1e3, "max_iter": 200}
+_RECOGNISER_FOLDS = 5
 _log = logging.getLogger(__name__)
 
 
@@ -62,3 +69,36 @@ def train(
         for type_, answers in held_out.items()
     }
     return Model(models, species, recogniser, compute_fingerprint(readable))
+
+
+def train_recogniser(pictures: Sequence[Picture], loader: FeatureLoader, seed: int) -> TypeRecogniser:
+    """Train a recogniser on pictures of known types, and measure its accuracy on held-out plants."""
+    pairs = zip(pictures, loader.load_type_features(pictures), strict=True)
+    readable, rows = zip(*((picture, row) for picture, row in pairs if row is not None), strict=True)
+    types = [get_type(picture) for picture in readable]
+    if len(set(types)) < 2:
+        return TypeRecogniser(tuple(dict.fromkeys(types)))
+    table = np.stack(rows)
+    n_plants = len({picture.group for picture in readable})
+    correct: list[bool] = []
+    for test in split_by_plant(readable, min(_RECOGNISER_FOLDS, n_plants), seed) if n_plants > 1 else []:
+        training = np.setdiff1d(np.arange(len(table)), test)
+        training_types = [types[index] for index in training]
+        if len(set(training_types)) > 1:
+            recogniser = fit_type_recogniser(table[training], training_types)
+            correct += [recogniser.recognise(table[index])[0] is types[index] for index in test]
+    return replace(fit_type_recogniser(table, types), accuracy=float(np.mean(correct)) if correct else None)
+
+
+def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
+    """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types, each type with the same total weight."""
+    from leafid.learning.estimators import fit_estimator, make_estimator, to_linear
+
+    names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
+    weights = weigh_pictures(labels, [""] * len(labels), 1.0, 0.0)
+    weights /= weights.mean()
+    rows = make_rows(expand_features(features), standardise=True)
+    estimator = make_estimator("sklearn.linear_model.LogisticRegression", _RECOGNISER_OPTIONS, 0)
+    classifier = to_linear(fit_estimator(estimator, rows.read(slice(None)), labels, weights))
+    scorer = rows.make_transform(np.ones(1), np.zeros((1, len(rows.mean)))).make_scorer(*classifier)
+    return TypeRecogniser(tuple(AcquisitionType(str(name)) for name in names), scorer)

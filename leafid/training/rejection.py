@@ -1,5 +1,6 @@
 """Learns to reject pictures, from leaves of known and of unknown species and from pictures without a leaf."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -10,7 +11,6 @@ from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
-from leafid.grouping import group_by
 from leafid.learning.rejection import Examples, Rejection, compute_evidence, fit_rejection
 from leafid.learning.rows import make_array, release_memory
 from leafid.model.identifier import Identifier, expert_trust
@@ -83,8 +83,7 @@ def _have_another_plant(pictures: Sequence[Picture]) -> np.ndarray:
 
     A classifier that has seen no other plant photographed in the same way says little of one that will have seen some.
     """
-    by_species = group_by(pictures, lambda picture: picture.species)
-    n_plants = {name: len({picture.group for picture in members}) for name, members in by_species.items()}
+    n_plants = Counter(species for species, _ in {(picture.species, picture.group) for picture in pictures})
     return np.array([n_plants[picture.species] > 1 for picture in pictures], bool)
 
 

@@ -2,7 +2,7 @@ import numpy as np
 
 from leafid.features.type_features import N_TYPE_FEATURES, measure_type_features
 from leafid.pictures.picture import AcquisitionType
-from leafid.training.recogniser import fit_type_recogniser
+from leafid.training.model import fit_type_recogniser
 
 
 def test_tells_bright_from_dark_and_middle_from_both():

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from leafid.errors import LeafidError
 from leafid.metrics.hierarchy import DONT_KNOW_ERROR, WRONG_ERROR, path_error
 from leafid.pictures.taxonomy import WILDCARD
 from leafid.tasks.irma.files import AXES, CLUTTER, FLAT_YEARS, UNSPECIFIED, YEARS, Answers, CodeTable
@@ -53,10 +52,10 @@ def code_errors(correct: str, answer: str | None, table: CodeTable) -> tuple[flo
 def year_errors(
     truth: Mapping[str, Answers],
     run: Mapping[str, Answers],
-    table: CodeTable | None = None,
+    table: CodeTable,
     years: Sequence[int] = YEARS,
 ) -> Errors:
-    """Score a run in each of `years`, the columns of `truth` and `run`; `table` is required for 2007 and 2008.
+    """Score a run in each of `years`, the columns of `truth` and `run`; `table` has the codes of 2007 and 2008.
 
     A flat label has error 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong. A picture that the run lacks is
     entirely wrong; a clutter picture is left out.
@@ -71,8 +70,6 @@ def year_errors(
             if year in FLAT_YEARS:
                 label_error = DONT_KNOW_ERROR if answer == WILDCARD else WRONG_ERROR
                 errors[picture] = (0.0 if answer == correct else label_error,)
-            elif table is None:
-                raise LeafidError(f"expected a code table for the codes of {year}, found none")
             else:
                 errors[picture] = code_errors(correct, answer, table)
     return scored
