@@ -11,11 +11,6 @@ from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 DONT_KNOW_ERROR, WRONG_ERROR = 0.5, 1.0
 
 
-def weigh_positions(branching: Sequence[int]) -> list[float]:
-    """Compute what a mistake at each position costs, 1 / (b_i · i): an early or an easy decision costs more."""
-    return [1 / (choices * position) for position, choices in enumerate(branching, start=1)]
-
-
 def path_error(
     correct: Sequence[str], answer: Sequence[str], branching: Sequence[int], unspecified: str | None = None
 ) -> float:
@@ -23,8 +18,8 @@ def path_error(
 
     `correct` has the labels from the root down; `answer` as many, ``"*"`` for "don't know"; `branching` the number of
     possible labels at each position. After a wrong position every later one is wrong, after a wildcard every later one
-    is undecided, which costs half. A wildcard in place of `unspecified`, the label of a correct path's end, costs
-    nothing.
+    is undecided, which costs half. A mistake at position i costs 1 / (b_i · i): more where the decision is early or
+    easy. A wildcard in place of `unspecified`, the label of a correct path's end, costs nothing.
 
     References
     ----------
@@ -38,7 +33,9 @@ def path_error(
     0.3333333333333333
     """
     state, error, total = 0.0, 0.0, 0.0
-    for weight, label, answered in zip(weigh_positions(branching), correct, answer, strict=True):
+    positions = zip(branching, correct, answer, strict=True)
+    for position, (choices, label, answered) in enumerate(positions, start=1):
+        weight = 1 / (choices * position)
         if state == 0 and answered != label:
             state = DONT_KNOW_ERROR if answered == WILDCARD else WRONG_ERROR
         is_forgiven = state == DONT_KNOW_ERROR and label == unspecified
@@ -49,13 +46,9 @@ def path_error(
 
 
 def hierarchical_error(correct: str, answer: str, taxonomy: Taxonomy) -> float:
-    """Compute the error of an answer over the ranks: 0 (correct) to 1 (another order), 0.5 for ``*``.
+    """Compute the `path_error` of an answer over the ranks: 0 (correct) to 1 (another order), 0.5 for ``*``.
 
     An answer is a species or a back-off (`Taxonomy.find_path`). A name that the taxonomy lacks raises a `LeafidError`.
-
-    References
-    ----------
-    .. [1] ImageCLEF 2009, "Error evaluation for ImageCLEF 2009 IRMA Medical Image Annotation".
 
     Examples
     --------

@@ -1,7 +1,6 @@
 """How far probabilities agree with how often they are right."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +12,9 @@ from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth
 
 N_BINS = 15
+
+#: Of what is named first for some pictures, the probability and whether it is correct, (n,); and the pictures' plants.
+FirstSpecies = tuple[NDArray[np.float64], NDArray[np.bool_], Sequence[str]]
 
 
 def expected_calibration_error(confidence: ArrayLike, is_correct: ArrayLike, n_bins: int = N_BINS) -> float:
@@ -43,22 +45,13 @@ def expected_calibration_error(confidence: ArrayLike, is_correct: ArrayLike, n_b
     return float(np.abs(np.bincount(bins, gaps)).sum() / len(probabilities))
 
 
-@dataclass(frozen=True)
-class FirstSpecies:
-    """What is named first for some pictures: its probability and whether it is correct; and the pictures' plants."""
-
-    confidence: NDArray[np.float64]
-    is_correct: NDArray[np.bool_]
-    plants: Sequence[str]
-
-
 def collect_first_species(runs: Iterable[Run], truth: GroundTruth) -> dict[str, FirstSpecies]:
     """Collect the first species of each picture, by a name for run and acquisition type.
 
     A picture that a run lacks counts as named wrongly with probability 0. A `LeafidError` is raised when the score of a
     first species is no probability, or scores contradict ranks.
     """
-    named = {}
+    named: dict[str, FirstSpecies] = {}
     for run in runs:
         first, picture, species = truth.locate(run.select(run.rank == 1))
         first.check_probabilities()
@@ -68,7 +61,7 @@ def collect_first_species(runs: Iterable[Run], truth: GroundTruth) -> dict[str, 
         is_correct[picture] = species == truth.encode("species")[1][picture]
         for type_, indices in select_types(truth).items():
             plants = [truth.plant[index] for index in indices]
-            named[f"{run.name}, {type_}"] = FirstSpecies(confidence[indices], is_correct[indices], plants)
+            named[f"{run.name}, {type_}"] = confidence[indices], is_correct[indices], plants
     return named
 
 
@@ -78,11 +71,10 @@ def make_reliability_table(named: Mapping[str, FirstSpecies], first_column: str 
     A single plant has no ECE, as its pictures are correct or wrong together.
     """
     rows: list[list[Cell]] = []
-    for name, first in named.items():
-        n_plants = len(set(first.plants))
-        error = expected_calibration_error(first.confidence, first.is_correct) if n_plants > 1 else None
-        means = accuracy_score(first.is_correct), accuracy_score(first.confidence)
-        rows.append([name, len(first.plants), n_plants, *means, error])
+    for name, (confidence, is_correct, plants) in named.items():
+        n_plants = len(set(plants))
+        error = expected_calibration_error(confidence, is_correct) if n_plants > 1 else None
+        rows.append([name, len(plants), n_plants, accuracy_score(is_correct), accuracy_score(confidence), error])
     headings = [first_column, "pictures", "plants", "top-1", "confidence", "ECE"]
     notes = [f"ECE: {N_BINS} bins of equal mass; few plants raise it, even if probabilities are calibrated"]
     return Table("Reliability of the probability of the first species", headings, rows, notes)

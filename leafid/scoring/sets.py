@@ -8,20 +8,24 @@ References
    JASA 114, 2019, doi:10.1080/01621459.2017.1395341.
 """
 
+import logging
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from leafid.errors import LeafidError
+from leafid.grouping import count_noun
 from leafid.metrics.averages import accuracy_score, average_by_group, macro_average, top_k_scores
 from leafid.model.thresholds import count_inside, place_threshold
 from leafid.scoring.plant_task import JudgedRun, judge_run
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth
+
+logger = logging.getLogger(__name__)
 
 
 def score_sets(hits: ArrayLike, sizes: ArrayLike, species: ArrayLike) -> tuple[float, float, float, float]:
@@ -37,34 +41,16 @@ def score_sets(hits: ArrayLike, sizes: ArrayLike, species: ArrayLike) -> tuple[f
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AverageKScores:
-    """The scores of the sets above a threshold of a run's scores, which gives them k species on average, as in [1]_."""
-
-    #: The mean size asked for.
-    k: float
-    #: The lowest score in a set.
-    threshold: float
-    #: The mean size of the sets that the threshold was fitted on; above `k` where scores are tied.
-    fitted_size: float
-    #: These four are the scores of `score_sets`.
-    accuracy: float
-    macro_accuracy: float
-    size: float
-    empty_share: float
-    #: How many pictures' lists, of both runs, end at or above the threshold although they don't name all species: what
-    #: they leave out may belong to the set, and the threshold may be wrong.
-    cut: int
-
-
 def score_average_k(
     truth: GroundTruth, run: Run, sizes: Sequence[float], validation: Run | None = None
-) -> list[AverageKScores]:
+) -> list[dict[str, Cell]]:
     """Score the sets of a run whose mean size is k, for several k above 0; a picture that it lacks has an empty set.
 
     The threshold comes from the same system's run on `validation` pictures, by default from `run` itself, so that its
-    own sets have k species on average. Scores that equal the threshold are in, as in the authors' implementation. A
-    `LeafidError` is raised when that run names too few species for a mean size, or scores contradict ranks.
+    own sets have k species on average, as in [1]_. Scores that equal the threshold are in, as in the authors'
+    implementation: where they are tied, the sets that it was fitted on are larger, which "size fitted" tells. A warning
+    counts lists that don't name all species and end at or above the threshold: what they leave out may belong to the
+    set. A `LeafidError` is raised when that run names too few species for a mean size, or scores contradict ranks.
     """
     # Pictures outside the ground truth don't count; those that the run lacks have no species above any threshold.
     fitted, n_pictures, lists = truth.locate(run)[0], len(truth), [run]
@@ -74,7 +60,7 @@ def score_average_k(
         ranking.check_order()
     rising = np.sort(fitted.score)
     species = truth.encode("species")[1]
-    results = []
+    records = []
     for k in sizes:
         n_inside = count_inside(n_pictures, k)
         if n_inside < len(rising):
@@ -90,11 +76,22 @@ def score_average_k(
                 f"found {len(rising) / n_pictures:.3g}; write more species to the run"
             )
         judged = judge_run(run.select(run.score >= threshold), truth)
-        fitted_size = float((rising >= threshold).sum() / n_pictures)
-        cut = sum(_count_cut_lists(ranking, threshold, truth.known.species) for ranking in lists)
-        scores = score_sets(judged.rank > 0, judged.size, species)
-        results.append(AverageKScores(k, threshold, fitted_size, *scores, cut))
-    return results
+        if cut := sum(_count_cut_lists(ranking, threshold, truth.known.species) for ranking in lists):
+            cut_lists = f"for K = {k:g}, {count_noun(cut, 'picture')} with a list that ends at or above the threshold"
+            logger.warning("%s: %s, so that it may be wrong; write more species to the run", fitted.name, cut_lists)
+        accuracy, macro_accuracy, size, empty_share = score_sets(judged.rank > 0, judged.size, species)
+        record: dict[str, Cell] = {
+            "K": int(k) if float(k).is_integer() else k,
+            "threshold": threshold,
+            "size fitted": float((rising >= threshold).sum() / n_pictures),
+            "accuracy": accuracy,
+            "error": 1 - accuracy,
+            "macro-average accuracy": macro_accuracy,
+            "mean size": size,
+            "empty sets": empty_share,
+        }
+        records.append(record)
+    return records
 
 
 def _count_cut_lists(run: Run, threshold: float, species: frozenset[str]) -> int:
@@ -104,19 +101,18 @@ def _count_cut_lists(run: Run, threshold: float, species: frozenset[str]) -> int
     return int(((n_inside == sizes) & (sizes > 0) & (sizes < len(species.union(run.species)))).sum())
 
 
-def make_average_table(scores: Mapping[str, Sequence[AverageKScores]], origin: str) -> Table:
-    """Tabulate the scores, by run, of sets with K species on average; `origin` is where the thresholds come from."""
-    columns = ["run", "K", "threshold", "size fitted", "accuracy", "error", "macro-average accuracy"]
-    rows: list[list[Cell]] = [
-        [
-            *(name, int(row.k) if row.k.is_integer() else row.k, row.threshold, row.fitted_size),
-            *(row.accuracy, 1 - row.accuracy, row.macro_accuracy, row.size, row.empty_share),
-        ]
-        for name, scores_of_run in scores.items()
-        for row in scores_of_run
+def make_average_table(
+    truth: GroundTruth, runs: Sequence[Run], sizes: Sequence[float], validation: Sequence[Run] = ()
+) -> Table:
+    """Tabulate `score_average_k` of each run, with its own validation run if there are any."""
+    records = [
+        {"run": run.name} | record
+        for run, fitted in zip_longest(runs, validation)
+        for record in score_average_k(truth, run, sizes, fitted)
     ]
+    origin = "the validation run" if validation else "the run itself"
     notes = [f"threshold: fitted on {origin}, where the sets have the mean size 'size fitted'"]
-    return Table("Sets of K species on average", [*columns, "mean size", "empty sets"], rows, notes)
+    return Table("Sets of K species on average", [*records[0]], [[*record.values()] for record in records], notes)
 
 
 def make_set_table(truth: GroundTruth, runs: Sequence[JudgedRun]) -> Table:

@@ -59,8 +59,6 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
             for table in tables
         ]
         return json.dumps(objects, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    if form not in _TABULATE:
-        raise ValueError(f"expected a table format ({', '.join(FORMATS)}), found {form!r}")
     return "\n".join(_format_table(table, form, digits) for table in tables)
 
 

@@ -8,14 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.tasks.annotation2016.files import Annotations, Concept, Place, ScoredBox, Subtask
-from leafid.tasks.annotation2016.metrics import (
+from leafid.tasks.annotation2016.scoring import (
     EARTH_RADIUS,
     OVERLAPS,
     concept_precisions,
     great_circle_distance,
+    meteor_scores,
+    score_annotation,
     selection_scores,
 )
-from leafid.tasks.annotation2016.scoring import meteor_scores, score_annotation
 from leafid.tasks.interpretation.regions import Box
 
 
@@ -164,8 +165,8 @@ def test_known_distances():
 
 
 def score(subtask, truth, run, **options):
-    answers = Annotations("mine.txt", subtask, {identity: [result] for identity, result in run.items()})
-    return score_annotation(Annotations("truth.txt", subtask, truth), answers, **options).scores
+    answers = Annotations(subtask, {identity: [result] for identity, result in run.items()})
+    return score_annotation(Annotations(subtask, truth), answers, **options)[0]
 
 
 def test_summary_of_selections():

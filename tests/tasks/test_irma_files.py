@@ -1,7 +1,7 @@
 import pytest
 
 from leafid.errors import ProblemsError
-from leafid.tasks.irma.files import read_code_table, read_labels
+from leafid.tasks.irma.files import CodeTable, read_code_table, read_labels
 
 TABLE = """# axis code meaning
 T 1121 x-ray, plain
@@ -86,7 +86,7 @@ def test_labels_are_whole_numbers(tmp_path, label):
     path = tmp_path / "run.txt"
     path.write_text(f"1 18 *\n2 C {label}\n", "utf-8")
     with pytest.raises(ProblemsError, match=r"run.txt:2: 2006: expected a label \(a whole number or C, or \*\), found"):
-        read_labels(path, None, years=(2005, 2006), pictures=["1", "2"])
+        read_labels(path, CodeTable({}), years=(2005, 2006), pictures=["1", "2"])
 
 
 @pytest.mark.parametrize("content", ["", "# nothing\n\n"])

@@ -24,7 +24,6 @@ examples:
 """
 
 from collections.abc import Sequence
-from itertools import zip_longest
 from pathlib import Path
 
 from leafid.cli.arguments import (
@@ -50,10 +49,8 @@ from leafid.scoring.plant_task import GROUPS, ScoreOptions, list_plant_metrics, 
 from leafid.scoring.plants import make_plant_table
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import read_run
-from leafid.scoring.runs import Run
-from leafid.scoring.sets import make_average_table, make_macro_table, make_set_table, score_average_k
+from leafid.scoring.sets import make_average_table, make_macro_table, make_set_table
 from leafid.scoring.tables import Table, read_metrics
-from leafid.scoring.truth import GroundTruth
 
 
 class Options(TruthOptions, IntervalOptions, TableOptions):
@@ -115,7 +112,7 @@ def run(options: Options, environment: Environment) -> None:
     if options.sets:
         tables.append(make_set_table(truth, judged))
     if options.average:
-        tables.append(_make_average_table(runs, options, truth, environment))
+        tables.append(make_average_table(truth, runs, options.average, [*map(read_run, options.validation)]))
     if options.reliability:
         tables.append(make_reliability_table(collect_first_species(runs, truth), "run"))
     if options.plants:
@@ -146,17 +143,3 @@ def _check_folder(folder: Path, runs: Sequence[str]) -> None:
         if (stem := Path(file).stem) in {ALL_RUNS, MEAN_OF_RUNS}:
             raise UsageError(f"--output: expected no run called {stem}, as the files about all runs are; rename {file}")
     check_output(folder / SCORES, runs)
-
-
-def _make_average_table(runs: Sequence[Run], options: Options, truth: GroundTruth, environment: Environment) -> Table:
-    scores = {}
-    for run, validation in zip_longest(runs, options.validation):
-        scores[run.name] = score_average_k(truth, run, options.average, read_run(validation) if validation else None)
-        name = validation or run.name
-        for row in scores[run.name]:
-            if row.cut:
-                environment.warn(
-                    f"{name}: for K = {row.k:g}, {count_noun(row.cut, 'picture')} with a list that ends at or above "
-                    "the threshold, so that it may be wrong; write more species to the run"
-                )
-    return make_average_table(scores, "the validation run" if options.validation else "the run itself")

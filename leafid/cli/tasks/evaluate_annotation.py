@@ -14,6 +14,7 @@ examples:
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 from leafid.cli.arguments import TableOptions, number_type, option, positional, positive_ints, switch
 from leafid.cli.environment import Environment
@@ -22,8 +23,7 @@ from leafid.cli.tasks.check_annotation import KnownOptions
 from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table
 from leafid.tasks.annotation2016.files import Subtask, read_annotations
-from leafid.tasks.annotation2016.metrics import EARTH_RADIUS, OVERLAPS
-from leafid.tasks.annotation2016.scoring import RANKS, AnnotationScores, score_annotation
+from leafid.tasks.annotation2016.scoring import EARTH_RADIUS, RANKS, score_annotation
 
 
 class Options(KnownOptions, TableOptions):
@@ -49,22 +49,19 @@ def run(options: Options, environment: Environment) -> None:
         raise UsageError(f"--by-concept is for subtask 1, --by-picture for the others, found subtask {truth.subtask}")
     if known.ids is None:
         known = replace(known, ids=frozenset(truth.results))
-    scored: list[AnnotationScores] = []
+    rows: list[list[Cell]] = []
+    details: list[Table] = []
     for path in options.runs:
         answers = read_annotations(path, known, subtask=truth.subtask)
         if missing := len(truth.results.keys() - answers.results.keys()):
             share = f"{missing} of {len(truth.results)} pictures or documents"
             environment.warn(f"{path}: lacks {share}; each counts as the worst answer")
-        scored.append(score_annotation(truth, answers, options.k, options.radius))
-    rows: list[list[Cell]] = [[scores.run, *scores.scores.values()] for scores in scored]
-    tables = [Table("Scores", ["run", *scored[0].scores], rows, [f"{len(truth.results)} pictures or documents"])]
-    for scores in scored:
-        if options.by_picture:
-            columns = ["id", *next(iter(scores.by_picture.values()))]
-            rows = [[identity, *values.values()] for identity, values in scores.by_picture.items()]
-            tables.append(Table(f"{scores.run}: scores by picture or document", columns, rows))
+        scores, values = score_annotation(truth, answers, options.k, options.radius)
+        rows.append([Path(path).name, *scores.values()])
+        kind, title = "id", "scores by picture or document"
         if options.by_concept:
-            rows = [[concept, *precisions] for concept, precisions in scores.by_concept.items()]
-            title = f"{scores.run}: average precision by concept and overlap"
-            tables.append(Table(title, ["concept", *map(str, OVERLAPS)], rows))
-    print_tables(tables, options, environment)
+            kind, title = "concept", "average precision by concept and overlap"
+        cells: list[list[Cell]] = [[name, *by_metric.values()] for name, by_metric in values.items()]
+        details.append(Table(f"{Path(path).name}: {title}", [kind, *next(iter(values.values()))], cells))
+    summary = Table("Scores", ["run", *scores], rows, [f"{len(truth.results)} pictures or documents"])
+    print_tables([summary, *(details if options.by_picture or options.by_concept else ())], options, environment)

@@ -52,7 +52,7 @@ from leafid.grouping import group_by
 from leafid.metrics.held_out import SCORE_TITLES, title_scores
 from leafid.model.answer import rank_species
 from leafid.pictures.protocols import UNITS, Kind, Protocol, Unit
-from leafid.scoring.calibration import FirstSpecies, make_reliability_table
+from leafid.scoring.calibration import make_reliability_table
 from leafid.scoring.open_world import make_open_world_tables
 from leafid.scoring.runs import check_picture_names, write_run
 from leafid.scoring.tables import Table, render
@@ -176,7 +176,7 @@ def _make_reliability_table(answers: Sequence[FoldAnswers]) -> Table:
         confidence = np.concatenate([held_out.probabilities.max(axis=1) for held_out in known])
         is_correct = np.concatenate([held_out.probabilities.argmax(axis=1) == held_out.labels for held_out in known])
         plants = [picture.group for held_out in known for picture in held_out.pictures]
-        named[type_] = FirstSpecies(confidence, is_correct, plants)
+        named[type_] = confidence, is_correct, plants
     return make_reliability_table(named)
 
 

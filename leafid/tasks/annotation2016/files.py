@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from leafid.errors import LeafidError
@@ -72,8 +71,6 @@ class Known:
 class Annotations:
     """A run or a ground truth: for each picture or document one result, in a ground truth of 2 and 3 maybe several."""
 
-    #: The name of the file.
-    name: str
     subtask: Subtask
     results: dict[str, list[Any]]
 
@@ -107,7 +104,7 @@ def read_annotations(
         if not results and not problems:
             problems.add(None, "expected lines '[subtask] [id] [results]', found none")
     assert subtask is not None
-    return Annotations(Path(path).name, subtask, results)
+    return Annotations(subtask, results)
 
 
 def read_list(path: str | os.PathLike[str]) -> frozenset[str]:

@@ -1,41 +1,179 @@
-"""The scores of one run of the ImageCLEF 2016 annotation task."""
+"""The metrics of the ImageCLEF 2016 annotation task, and the scores of a run."""
 
 import importlib.util
 import math
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
 from statistics import fmean, median
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.tasks.annotation2016 import metrics
-from leafid.tasks.annotation2016.files import Annotations, Subtask
-from leafid.tasks.annotation2016.metrics import EARTH_RADIUS, OVERLAPS
+from leafid.tasks.annotation2016.files import Annotations, Concept, Place, ScoredBox, Subtask
+from leafid.tasks.interpretation.regions import Box, box_overlap
 
+#: The overlaps of "map-increasing"; at 0 only the concept counts.
+OVERLAPS = tuple(step / 10 for step in range(10))
+
+#: Radius of the earth in km according to the task's document (the mean radius is 6371 km).
+EARTH_RADIUS = 6137.0
 #: Default values of k for recall and success at k.
 RANKS = (1, 5, 10, 25, 50, 75, 100)
 
 _STATISTICS: dict[str, Any] = {"mean": fmean, "median": median, "min": min, "max": max}
 
 
-@dataclass(frozen=True)
-class AnnotationScores:
-    """Scores of a run."""
+class Detections(NamedTuple):
+    """All detections of one concept."""
 
-    run: str
-    #: The scores by metric.
-    scores: dict[str, float]
-    #: The scores of each picture or document by metric, in subtasks 2 to 5.
-    by_picture: dict[str, dict[str, float]] = field(default_factory=dict)
-    #: The average precision of each concept at `OVERLAPS`, in subtask 1.
-    by_concept: dict[str, list[float]] = field(default_factory=dict)
+    #: float array (N,): how sure each detection is.
+    confidence: np.ndarray
+    #: int array (N,): index of the true box (or picture) that each detection overlaps most, -1 for none.
+    claims: np.ndarray
+    #: float array (N,): intersection over union with that box.
+    overlaps: np.ndarray
+    #: Number of true boxes (or of pictures with the concept).
+    positives: int
+
+
+def average_precision(detections: Detections, overlap: float) -> float:
+    """Sum precision over the steps of recall, without interpolation: the area under the curve of both.
+
+    `overlap` is the minimum overlap of a correct detection. After the most confident detection of a true box, further
+    ones of the same box are wrong, as in PASCAL VOC. Detections of equal confidence count together.
+
+    References
+    ----------
+    .. [1] Everingham et al., "The PASCAL Visual Object Classes Challenge", IJCV 88, 2010,
+           doi:10.1007/s11263-009-0275-4, section 4.2.
+
+    Examples
+    --------
+    Correct, wrong, correct; one of three true boxes is never found:
+
+    >>> detections = Detections(np.array([0.9, 0.8, 0.7]), np.array([0, -1, 1]), np.array([0.6, 0.0, 0.8]), 3)
+    >>> round(average_precision(detections, 0.5), 4)
+    0.5556
+    """
+    order = np.argsort(-detections.confidence, kind="stable")
+    claims = np.where(detections.overlaps >= overlap, detections.claims, -1)[order]
+    claimed, first = np.unique(claims, return_index=True)
+    is_correct = np.zeros(len(order), bool)
+    is_correct[first[claimed >= 0]] = True
+    confidence = detections.confidence[order]
+    ends = np.flatnonzero(np.append(confidence[1:] != confidence[:-1], len(order) > 0))
+    hits = np.cumsum(is_correct)[ends]
+    return float((hits / (ends + 1) * np.diff(hits, prepend=0)).sum() / detections.positives)
+
+
+def concept_precisions(
+    truth: Mapping[str, Sequence[Concept]], run: Mapping[str, Sequence[Concept]]
+) -> dict[str, list[float]]:
+    """Compute the average precision of every concept of the ground truth, sorted by name, at each of `OVERLAPS`.
+
+    The means over the concepts are the task's MAP. At overlap 0 the most confident box of a concept in a picture
+    counts, wherever it is. Pictures that only the run has don't count.
+    """
+    true_boxes = _group_by_concept(truth)
+    boxes = _group_by_concept({picture: run[picture] for picture in sorted(truth.keys() & run.keys())})
+    precisions: dict[str, list[float]] = {}
+    for name in sorted(true_boxes):
+        boxes_of_run = boxes.get(name, {})
+        matched = _match_boxes(true_boxes[name], boxes_of_run)
+        in_pictures = _match_boxes(_mark_pictures(true_boxes[name]), _mark_pictures(boxes_of_run))
+        precisions[name] = [average_precision(matched if overlap else in_pictures, overlap) for overlap in OVERLAPS]
+    return precisions
+
+
+def selection_scores(truth: Collection[Collection[int]], selected: Collection[int]) -> tuple[float, float, float]:
+    """Compute F1, precision and recall of the boxes selected for one picture.
+
+    `truth` has the boxes that each human description mentions, at least one; `selected` may be empty. Precision and
+    recall are means over the descriptions, F1 is computed from these means.
+
+    References
+    ----------
+    .. [1] J. Wang, R. Gaizauskas, "Generating Image Descriptions with Gold Standard Visual Inputs", ENLG 2015.
+
+    Examples
+    --------
+    >>> selection_scores([{0, 1}, {0}], {0, 2})
+    (0.6, 0.5, 0.75)
+    """
+    hits = [len(set(selected) & set(mentioned)) for mentioned in truth]
+    recall = math.fsum(hit / len(set(mentioned)) for hit, mentioned in zip(hits, truth, strict=True)) / len(hits)
+    precision = sum(hits) / (len(set(selected)) * len(hits)) if selected else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return f1, precision, recall
+
+
+def recall_at(truth: Collection[str], ranking: Sequence[str], k: int) -> float:
+    """Compute the share of a document's pictures that are among the first k of a ranking.
+
+    Examples
+    --------
+    >>> [recall_at({"c"}, ["a", "b", "c"], k) for k in (1, 2, 3)]
+    [0.0, 0.0, 1.0]
+    """
+    return len(set(truth) & set(ranking[:k])) / len(set(truth))
+
+
+def great_circle_distance(truth: Place, predicted: Place, radius: float = EARTH_RADIUS) -> float:
+    """Compute the shortest distance between two points along the surface of the earth, in the unit of `radius`.
+
+    The spherical law of cosines is used, as the task prescribes; distances below about 0.1 m are lost to rounding.
+
+    Examples
+    --------
+    From the pole to the equator:
+
+    >>> round(great_circle_distance(Place(90, 0), Place(0, 77)), 3)
+    9639.977
+    """
+    g1, g2, p1, p2 = map(math.radians, (*truth, *predicted))
+    cosine = math.sin(g1) * math.sin(p1) + math.cos(g1) * math.cos(p1) * math.cos(p2 - g2)
+    # Rounding may put the cosine of equal or opposite points a bit outside of where arccos is defined.
+    return radius * math.acos(min(1.0, max(-1.0, cosine)))
+
+
+def _group_by_concept(pictures: Mapping[str, Sequence[Concept]]) -> dict[str, dict[str, list[ScoredBox]]]:
+    """Group boxes by concept and picture, sorted, so that ties of overlap don't depend on the order of lines."""
+    groups: defaultdict[str, dict[str, list[ScoredBox]]] = defaultdict(dict)
+    for picture, concepts in pictures.items():
+        for name, boxes in concepts:
+            groups[name][picture] = sorted(boxes)
+    return groups
+
+
+def _match_boxes(true_boxes: Mapping[str, Sequence[ScoredBox]], boxes: Mapping[str, Sequence[ScoredBox]]) -> Detections:
+    """Let each box of a concept claim the true box of its picture that it overlaps most."""
+    # The true boxes of all pictures are numbered one after the other.
+    starts = dict(zip(true_boxes, accumulate(map(len, true_boxes.values()), initial=0), strict=False))
+    rows: list[tuple[float, int, float]] = []
+    for picture, listed in boxes.items():
+        for box, confidence in listed:
+            overlaps = [box_overlap(true_box, box) for true_box, _ in true_boxes.get(picture, ())]
+            best = max(overlaps, default=0.0)
+            rows.append((confidence, starts[picture] + overlaps.index(best) if best else -1, best))
+    columns = np.array(rows, float).reshape(-1, 3).T
+    return Detections(columns[0], columns[1].astype(int), columns[2], sum(map(len, true_boxes.values())))
+
+
+def _mark_pictures(boxes: Mapping[str, Sequence[ScoredBox]]) -> dict[str, list[ScoredBox]]:
+    """Replace the boxes in a picture by a single one, the same everywhere, with the greatest of their confidences."""
+    return {name: [ScoredBox(Box(0, 0, 1, 1), max(box.confidence for box in listed))] for name, listed in boxes.items()}
 
 
 def score_annotation(
     truth: Annotations, run: Annotations, ranks: Sequence[int] = RANKS, radius: float = EARTH_RADIUS
-) -> AnnotationScores:
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Score a run of the ground truth's subtask; a picture or document that it lacks counts as the worst answer.
+
+    Returns the scores by metric, and the scores of each picture or document by metric; in subtask 1, the average
+    precision of each concept by overlap.
 
     `ranks` are the values of k of subtask 4, `radius` is that of the earth in km for subtask 5. A `LeafidError` is
     raised when METEOR is needed and missing.
@@ -44,7 +182,7 @@ def score_annotation(
     correct = dict(sorted(truth.results.items()))
     answers = {identity: run.results[identity][0] for identity in correct if identity in run.results}
     if truth.subtask is Subtask.CONCEPTS:
-        return _score_concepts({identity: concepts for identity, (concepts,) in correct.items()}, answers, run.name)
+        return _score_concepts({identity: concepts for identity, (concepts,) in correct.items()}, answers)
     meteor = meteor_scores(answers, correct) if truth.subtask is Subtask.CAPTION else {}
     scores: dict[str, dict[str, float]] = {}
     for identity, true in correct.items():
@@ -52,17 +190,17 @@ def score_annotation(
             case Subtask.CAPTION:
                 scores[identity] = {"meteor": meteor.get(identity, 0.0)}
             case Subtask.SELECTION:
-                f1, precision, recall = metrics.selection_scores(true, answers.get(identity, ()))
+                f1, precision, recall = selection_scores(true, answers.get(identity, ()))
                 scores[identity] = {"selection-f1": f1, "selection-precision": precision, "selection-recall": recall}
             case Subtask.ILLUSTRATION:
                 ranking = answers.get(identity, ())
-                recalls = {k: metrics.recall_at(true[0], ranking, k) for k in ranks}
+                recalls = {k: recall_at(true[0], ranking, k) for k in ranks}
                 scores[identity] = {f"recall-at-{k}": recall for k, recall in recalls.items()}
                 # The task's wording of recall: 1 if any of the document's pictures is among the first k.
                 scores[identity] |= {f"success-at-{k}": float(recall > 0) for k, recall in recalls.items()}
             case Subtask.LOCATION:
                 place = answers.get(identity)
-                distance = metrics.great_circle_distance(true[0], place, radius) if place else math.pi * radius
+                distance = great_circle_distance(true[0], place, radius) if place else math.pi * radius
                 scores[identity] = {"great-circle-km": distance}
     statistics = _STATISTICS if truth.subtask in {Subtask.CAPTION, Subtask.LOCATION} else {"": fmean}
     means = {
@@ -70,17 +208,21 @@ def score_annotation(
         for name in next(iter(scores.values()))
         for kind, compute in statistics.items()
     }
-    return AnnotationScores(run.name, means, scores)
+    return means, scores
 
 
-def _score_concepts(truth: Mapping[str, Any], run: Mapping[str, Any], name: str) -> AnnotationScores:
-    by_concept = metrics.concept_precisions(truth, run)
+def _score_concepts(
+    truth: Mapping[str, Any], run: Mapping[str, Any]
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    by_concept = concept_precisions(truth, run)
     if not by_concept:
         raise LeafidError("expected a ground truth with at least one concept, found none")
     means = [math.fsum(column) / len(by_concept) for column in zip(*by_concept.values(), strict=True)]
     scores = {"map-0.5": means[OVERLAPS.index(0.5)], "map-0": means[0], "map-increasing": math.fsum(means) / len(means)}
     scores |= {f"map at {overlap:.1f}": mean for overlap, mean in zip(OVERLAPS, means, strict=True)}
-    return AnnotationScores(name, scores, by_concept=by_concept)
+    overlaps = [*map(str, OVERLAPS)]
+    details = {concept: dict(zip(overlaps, values, strict=True)) for concept, values in by_concept.items()}
+    return scores, details
 
 
 def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> dict[str, float]:

@@ -91,10 +91,7 @@ class Interpretation:
     invented: tuple[int, ...]
 
 
-DEFAULTS = Parameters()
-
-
-def score_scene(scene: Scene, parameters: Parameters = DEFAULTS) -> Interpretation:
+def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpretation:
     """Compare the found objects of a picture with the true ones.
 
     Objects are matched by their overlap; each match has the local error α·localisation + (1 − α)·recognition. Missed
@@ -170,7 +167,7 @@ class PictureError:
     measures: Mapping[str, float]
 
 
-def score_objects(pair: ObjectPair, parameters: Parameters = DEFAULTS) -> PictureError:
+def score_objects(pair: ObjectPair, parameters: Parameters = Parameters()) -> PictureError:
     """Compare the objects found in a picture with the true ones; the figure of merit needs the pixels of both."""
     scene = Scene.from_objects(pair.truth, pair.result)
     interpretation = score_scene(scene, parameters)

@@ -27,11 +27,6 @@ class Box(NamedTuple):
         """The product of width and height."""
         return self.width * self.height
 
-    @property
-    def centre(self) -> tuple[float, float]:
-        """The column and the row of the centre."""
-        return self.left + self.width / 2, self.top + self.height / 2
-
     def check(self, width: float | None = None, height: float | None = None) -> Box:
         """Return the box if it has an area and is inside a picture of this size, or raise a `LeafidError`."""
         right, bottom = width or math.inf, height or math.inf

@@ -44,8 +44,8 @@ class CodeTable:
         return dict(children)
 
     def count_children(self, axis: str, code: str) -> tuple[int, ...]:
-        """Count, for each position of a code of the table, the characters that can follow the positions before it."""
-        return tuple(len(self._children[axis, code[:depth]]) for depth in range(len(code)))
+        """Count, for each position of a code, the characters that can follow the positions before it in the table."""
+        return tuple(len(self._children.get((axis, code[:depth]), ())) for depth in range(len(code)))
 
     def has_prefix(self, axis: str, prefix: str) -> bool:
         """Tell whether a code of the axis begins like this."""
@@ -70,14 +70,14 @@ def read_code_table(path: str | os.PathLike[str]) -> CodeTable:
 
 def read_labels(
     path: str | os.PathLike[str],
-    table: CodeTable | None,
+    table: CodeTable,
     *,
     years: Sequence[int] = YEARS,
     pictures: Container[str] | None = None,
 ) -> dict[str, Answers]:
     """Read a ground truth, or, with its `pictures`, a run: by picture, the answers in the order of `years`.
 
-    Only a run may have wildcards. `table` is required if `years` has one from 2007 on. A `ProblemsError` names the
+    Only a run may have wildcards. `table` has the codes of years from 2007 on. A `ProblemsError` names the
     lines with a wrong number of columns, a repeated or unknown picture, or an answer that is no label or code.
     """
     labels: dict[str, Answers] = {}
@@ -101,13 +101,11 @@ def read_labels(
     return labels
 
 
-def _check_answer(answer: str, year: int, table: CodeTable | None, wildcard: str) -> None:
+def _check_answer(answer: str, year: int, table: CodeTable, wildcard: str) -> None:
     if year in FLAT_YEARS:
         if not re.fullmatch("0|[1-9][0-9]*", answer) and answer not in {CLUTTER, wildcard}:
             raise LeafidError(f"expected a label (a whole number or C{wildcard and ', or *'}), found {answer!r}")
         return
-    if table is None:
-        raise LeafidError("expected a code table for codes, found none")
     codes = answer.split("-")
     if [len(code) for code in codes] != [*AXES.values()]:
         raise LeafidError(f"expected a code TTTT-DDD-AAA-BBB, found {answer!r}")

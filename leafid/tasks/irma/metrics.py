@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from leafid.errors import LeafidError
 from leafid.metrics.hierarchy import DONT_KNOW_ERROR, WRONG_ERROR, path_error
 from leafid.pictures.taxonomy import WILDCARD
 from leafid.tasks.irma.files import AXES, CLUTTER, FLAT_YEARS, UNSPECIFIED, YEARS, Answers, CodeTable
@@ -12,21 +11,6 @@ Errors = dict[int, dict[str, tuple[float, ...]]]
 
 #: The error of a code's axis that is wrong from its first position on.
 WORST_AXIS_ERROR = 0.25
-
-
-def label_error(correct: str, answer: str | None) -> float:
-    """Compute the error of a flat label: 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong or missing.
-
-    The correct label ``"C"`` is the clutter class, which never counts.
-
-    Examples
-    --------
-    >>> [label_error("18", answer) for answer in ("18", "21", "*")]
-    [0.0, 1.0, 0.5]
-    """
-    if answer == correct or correct == CLUTTER:
-        return 0.0
-    return DONT_KNOW_ERROR if answer == WILDCARD else WRONG_ERROR
 
 
 def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
@@ -60,7 +44,7 @@ def code_errors(correct: str, answer: str | None, table: CodeTable) -> tuple[flo
     codes = correct.split("-")
     answers = answer.split("-") if answer else ["?" * len(code) for code in codes]
     return tuple(
-        0.0 if set(code) == {CLUTTER} else axis_error(code, answered, table.count_children(axis, code))
+        axis_error(code, answered, table.count_children(axis, code))
         for axis, code, answered in zip(AXES, codes, answers, strict=True)
     )
 
@@ -68,12 +52,13 @@ def code_errors(correct: str, answer: str | None, table: CodeTable) -> tuple[flo
 def year_errors(
     truth: Mapping[str, Answers],
     run: Mapping[str, Answers],
-    table: CodeTable | None = None,
+    table: CodeTable,
     years: Sequence[int] = YEARS,
 ) -> Errors:
-    """Score a run in each of `years`, the columns of `truth` and `run`; `table` is required for 2007 and 2008.
+    """Score a run in each of `years`, the columns of `truth` and `run`; `table` has the codes of 2007 and 2008.
 
-    A picture that the run lacks is entirely wrong; a clutter picture is left out.
+    A flat label has error 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong. A picture that the run lacks is
+    entirely wrong; a clutter picture is left out.
     """
     scored: Errors = {}
     for column, year in enumerate(years):
@@ -83,9 +68,8 @@ def year_errors(
             if set(correct) <= {CLUTTER, "-"}:
                 continue
             if year in FLAT_YEARS:
-                errors[picture] = (label_error(correct, answer),)
-            elif table is None:
-                raise LeafidError(f"expected a code table for the codes of {year}, found none")
+                label_error = DONT_KNOW_ERROR if answer == WILDCARD else WRONG_ERROR
+                errors[picture] = (0.0 if answer == correct else label_error,)
             else:
                 errors[picture] = code_errors(correct, answer, table)
     return scored
