@@ -21,23 +21,17 @@ from leafid.errors import LeafidError
 # Parts of estimators that skops doesn't trust by itself. A tree is among them, as a manipulated one makes scikit-learn
 # read memory that isn't its own: `_check_nodes` looks at its content.
 _TRUSTED = {
-    "sklearn._loss._loss.CyHalfBinomialLoss",
-    "sklearn._loss._loss.CyHalfMultinomialLoss",
-    "sklearn._loss.link.Interval",
-    "sklearn._loss.link.LogitLink",
-    "sklearn._loss.link.MultinomialLogit",
-    "sklearn._loss.loss.HalfBinomialLoss",
-    "sklearn._loss.loss.HalfMultinomialLoss",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
-    "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
     "sklearn.tree._tree.Tree",
 }
-# Names of the columns of a tree's nodes: in `Tree`, and in `TreePredictor`.
-_NODE_COLUMNS = ("left_child", "right_child", "feature"), ("left", "right", "feature_idx")
+# What the nodes of `Tree`, and those of `TreePredictor`, refer to other nodes and to columns by.
+_TREE_COLUMNS, _HISTOGRAM_COLUMNS = ("left_child", "right_child", "feature"), ("left", "right", "feature_idx")
+# The first bytes of an array, whatever its file is called.
+_MAGIC = b"\x93NUMPY"
 _log = logging.getLogger(__name__)
 
 
@@ -58,8 +52,8 @@ def dump(estimator: Any) -> bytes:
 def load(data: bytes) -> Any:
     """Make the estimator of `dump` again, without executing anything that is in the bytes.
 
-    A `ValueError` is raised when they hold no classifier, or one that has types outside of scikit-learn and NumPy, or
-    is of a version of scikit-learn that this one can't read; a `LeafidError` when skops is not installed.
+    A `ValueError` is raised when they hold no classifier, or one with other types than those of scikit-learn and NumPy,
+    or of a version of scikit-learn that this one can't read; a `LeafidError` is raised when skops is not installed.
     """
     skops = _import_skops()
     try:
@@ -96,24 +90,23 @@ def _check_types(skops: Any, data: bytes) -> None:
 
 
 def _check_nodes(data: bytes, estimator: Any) -> None:
-    """Check that the nodes of trees refer to later nodes, which ends somewhere, and to columns that there are."""
-    last = estimator
-    while isinstance(last, Pipeline):
-        last = last[-1]
+    """Check that the nodes of trees refer to later nodes, so that the way ends at a leaf, and to existing columns."""
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
     with ZipFile(io.BytesIO(data)) as archive:
-        for name in archive.namelist():
-            nodes = (
-                np.load(io.BytesIO(archive.read(name)), allow_pickle=False) if name.endswith(".npy") else np.empty(0)
-            )
-            for left, right, feature in _NODE_COLUMNS:
-                if left not in (nodes.dtype.names or ()):
-                    continue
-                inner = nodes["is_leaf"] == 0 if "is_leaf" in nodes.dtype.names else nodes[left] != -1
-                children = np.stack([nodes[left], nodes[right]])[:, inner].astype(np.int64)
-                columns = nodes[feature][inner]
-                is_right = (children > np.flatnonzero(inner)).all() and (children < len(nodes)).all()
-                if not is_right or not ((columns >= 0) & (columns < last.n_features_in_)).all():
-                    raise ValueError("expected nodes of trees that refer to later ones, found others")
+        contents = [archive.read(name) for name in archive.namelist() if name != "schema.json"]
+    for content in contents:
+        if not content.startswith(_MAGIC):
+            continue
+        nodes = np.load(io.BytesIO(content), allow_pickle=False)
+        names = nodes.dtype.names
+        if names is None:
+            continue
+        left, right, feature = _HISTOGRAM_COLUMNS if "is_leaf" in names else _TREE_COLUMNS
+        inner = np.flatnonzero(nodes["is_leaf"] == 0 if "is_leaf" in names else nodes[left] != -1)
+        children, columns = np.stack([nodes[left], nodes[right]]).astype(np.int64)[:, inner], nodes[feature][inner]
+        is_right = (children > inner) & (children < len(nodes)) & (columns >= 0) & (columns < last.n_features_in_)
+        if not is_right.all() or ("is_categorical" in names and nodes["is_categorical"].any()):
+            raise ValueError("expected nodes of trees that refer to later ones, found others")
 
 
 def _normalise(data: bytes) -> bytes:
@@ -131,7 +124,8 @@ def _normalise(data: bytes) -> bytes:
     with ZipFile(io.BytesIO(data)) as archive, ZipFile(output, "w") as normalised:
         schema = re.sub(r'"file": "([^".]+)(\.\w+)"', rename, archive.read("schema.json").decode())
         schema = re.sub(r'(?<="__id__": )\d+', lambda _: str(next(numbers)), schema)
-        for name, content in [("schema.json", schema), *((name, content) for content, name in names.items())]:
+        normalised.writestr(ZipInfo("schema.json"), schema)
+        for content, name in names.items():
             normalised.writestr(ZipInfo(name), content)
     return output.getvalue()
 

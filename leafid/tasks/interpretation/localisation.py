@@ -11,7 +11,7 @@ from scipy.ndimage import binary_erosion, distance_transform_edt
 from leafid.errors import LeafidError
 from leafid.tasks.interpretation.regions import Box
 
-#: Default weight of a squared distance in the figure of merit, as in the literature since Pratt.
+#: Weight α of a squared distance in the figure of merit, as in the literature since Pratt.
 FOM_ALPHA = 1 / 9
 
 
@@ -25,8 +25,9 @@ def rob_loc_error(truth: Box, result: Box) -> float:
     >>> rob_loc_error(Box(0, 0, 10, 20), Box(10, 0, 10, 20))
     0.5
     """
-    (column, row), (true_column, true_row) = result.centre, truth.centre
-    shift = max(abs(column - true_column) / truth.width, abs(row - true_row) / truth.height)
+    columns = (result.left + result.width / 2) - (truth.left + truth.width / 2)
+    rows = (result.top + result.height / 2) - (truth.top + truth.height / 2)
+    shift = max(abs(columns) / truth.width, abs(rows) / truth.height)
     return 2 / math.pi * math.atan(shift)
 
 
@@ -52,7 +53,7 @@ def rob_cor_error(truth: Box, result: Box) -> float:
     return 2 / math.pi * math.atan(abs(result.height / result.width - truth.height / truth.width))
 
 
-def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = FOM_ALPHA) -> float:
+def figure_of_merit_score(truth: np.ndarray, result: np.ndarray) -> float:
     """Compare the contours of two masks, bool (H, W), by Pratt's figure of merit, FOM: 0 to 1, 1 for equal contours.
 
     1/(1 + α·d²), with d the distance of a pixel of the true contour to the found contour in pixels, is summed over the
@@ -73,7 +74,7 @@ def figure_of_merit_score(truth: np.ndarray, result: np.ndarray, alpha: float = 
     if not contour.any():
         return 0.0
     squared = distance_transform_edt(~contour)[true_contour] ** 2
-    return float((1 / (1 + alpha * squared)).sum() / longest)
+    return float((1 / (1 + FOM_ALPHA * squared)).sum() / longest)
 
 
 def find_contour(mask: np.ndarray) -> np.ndarray:
