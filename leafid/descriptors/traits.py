@@ -192,8 +192,6 @@ def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArra
     The points that are not `is_margin`, those around tip and base, are no teeth. Empty where it can't be told whether
     there are any.
     """
-    from scipy.signal import find_peaks  # takes longer to import than a leaf to measure
-
     best = (0.0, 0, 0.0, 0.0)
     signals = compute_margin_signals(contour, _TOOTH_SMOOTHINGS)
     for signal in smooth_closed(signals, tuple(sigma / 4 for sigma in _TOOTH_SMOOTHINGS)):
@@ -201,7 +199,7 @@ def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArra
         # The closed signal from its lowest point on; heights are those above the mean of the valleys beside a peak.
         start = int(np.argmin(signal))
         values = np.append(np.roll(signal, -start), signal[start]).astype(np.float64)
-        peaks, _ = find_peaks(values, prominence=floor)
+        peaks = find_peaks(values, floor)
         valleys = np.minimum.reduceat(values, np.append(0, peaks))
         heights = values[peaks] - (valleys[:-1] + valleys[1:]) / 2
         peaks = (peaks + start) % len(signal)
@@ -219,6 +217,25 @@ def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArra
     if height < max(_MIN_TOOTH * width, _MIN_TOOTH_PIXELS) or (number < _MIN_TEETH and height < _DEEP_TOOTH * width):
         return {}
     return {"teeth": Measure(number, sure * regularity), "tooth_depth": Measure(100 * height / width, sure)}
+
+
+def find_peaks(values: NDArray[np.float64], prominence: float) -> NDArray[np.int64]:
+    """Find the peaks of a signal that rise this much above the higher of the valleys between them and higher peaks.
+
+    They are those of `scipy.signal.find_peaks`, which takes longer to import than a leaf to measure; only of a plateau,
+    the first point is taken.
+    """
+    candidates = np.flatnonzero((values[1:-1] > values[:-2]) & (values[1:-1] >= values[2:])) + 1
+    tops, valleys = values[candidates], np.minimum.reduceat(values, np.append(0, candidates))
+    is_prominent = np.zeros(len(tops), bool)
+    for index in np.flatnonzero(tops - values.min() >= prominence).tolist():
+        higher = np.flatnonzero(tops > tops[index])
+        place = int(np.searchsorted(higher, index))
+        first = higher[place - 1] + 1 if place else 0
+        last = higher[place] if place < len(higher) else len(tops)
+        valley = max(valleys[first : index + 1].min(), valleys[index + 1 : last + 1].min())
+        is_prominent[index] = tops[index] - valley >= prominence
+    return candidates[is_prominent]
 
 
 def _measure_profile(framed: Points) -> dict[str, float]:
