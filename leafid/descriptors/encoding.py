@@ -31,17 +31,14 @@ class Encoder(ABC):
 
     #: Names of the learned tables; each is an attribute that ends in an underscore.
     tables: ClassVar[tuple[str, ...]]
+    #: Length of an encoded vector.
+    n_features: int
 
     def __init__(self, n_modes: int, n_components: int, position_weight: float = 0.0, seed: int = 0) -> None:
         self.n_modes = n_modes
         self.n_components = n_components
         self.position_weight = position_weight
         self.seed = seed
-
-    @property
-    @abstractmethod
-    def n_features(self) -> int:
-        """Length of an encoded vector."""
 
     def fit(self, features: LocalFeatures) -> Self:
         """Learn the components and the tables from local features of many pictures; 1,000 a mode are plenty.
@@ -119,7 +116,7 @@ class Encoder(ABC):
 
     @abstractmethod
     def _prepare_tables(self) -> None:
-        """Compute from the tables what every picture needs."""
+        """Compute from the tables what every picture needs, and `n_features`."""
 
     @abstractmethod
     def _fit_tables(self, rows: np.ndarray) -> None:
@@ -148,11 +145,6 @@ class FisherEncoder(Encoder):
 
     tables = ("weights", "means", "variances")
 
-    @property
-    def n_features(self) -> int:
-        """Length of a Fisher vector."""
-        return 2 * self.means_.size
-
     def _fit_tables(self, rows: np.ndarray) -> None:
         from sklearn.cluster import kmeans_plusplus
 
@@ -172,6 +164,7 @@ class FisherEncoder(Encoder):
 
     def _prepare_tables(self) -> None:
         """Compute A, float32 (n_modes, 2 d + 1): A (x, x², 1) is the log of each mode's weighted density at x."""
+        self.n_features = 2 * self.means_.size
         precisions = 1 / self.variances_
         spread = (np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions).sum(axis=1, keepdims=True)
         constant = np.log(self.weights_)[:, None] - 0.5 * spread
@@ -220,11 +213,6 @@ class BagOfWordsEncoder(Encoder):
 
     tables = ("words",)
 
-    @property
-    def n_features(self) -> int:
-        """Length of a histogram."""
-        return len(self.words_)
-
     def _fit_tables(self, rows: np.ndarray) -> None:
         from sklearn.cluster import MiniBatchKMeans
 
@@ -232,6 +220,7 @@ class BagOfWordsEncoder(Encoder):
         self.words_ = means.fit(rows).cluster_centers_.astype(np.float32)
 
     def _prepare_tables(self) -> None:
+        self.n_features = len(self.words_)
         self._lengths = (self.words_**2).sum(axis=1)
 
     def _encode(self, rows: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from leafid.features.compositing import composite_photo, point_to, project, relight
-from leafid.features.extractor import PictureViews, SegmentationTarget, cover_whole, make_views, segment_as_type
+from leafid.features.extractor import PictureViews, SegmentationTarget, cover_whole, segment_as_type
 from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Segmentation
@@ -73,7 +73,7 @@ class SourcePicture:
             acquisition_type = AcquisitionType.PHOTO
         else:
             image = draw_non_leaf(image, self._leaf.mask, augmentation.number)
-        return make_views(image, acquisition_type, self.sought)
+        return PictureViews(image, segment_as_type(image, acquisition_type, self.sought))
 
 
 def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType) -> Image:

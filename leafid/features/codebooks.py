@@ -14,11 +14,12 @@ from leafid.descriptors.local import LocalFeatures, concatenate_features
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
 from leafid.features.extractor import (
+    PictureViews,
     SegmentationTarget,
     choose_target,
     extract_local_features,
-    make_views,
     name_versions,
+    segment_as_type,
 )
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Expert, Recipe
@@ -117,7 +118,7 @@ def _sample_picture(
 ) -> dict[str, LocalFeatures]:
     """Sample local features of a picture for each of some experts."""
     image = read_hashed_image(picture.file, longest_side, picture.data)[0]
-    views = make_views(image, get_type(picture), sought)
+    views = PictureViews(image, segment_as_type(image, get_type(picture), sought))
     sampled = {}
     for name, expert in experts.items():
         features = extract_local_features(views, expert)

@@ -96,7 +96,7 @@ class FeatureExtractor:
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
         """Extract the features of a picture; the acquisition type decides how the leaf is segmented."""
-        return self.extract_from_views(make_views(image, acquisition_type, self.sought))
+        return self.extract_from_views(PictureViews(image, segment_as_type(image, acquisition_type, self.sought)))
 
     def extract_from_views(self, views: "PictureViews", names: Sequence[str] | None = None) -> Features:
         """Extract the features of all experts, or of those with some names."""
@@ -164,13 +164,6 @@ def choose_target(experts: Iterable[Expert]) -> SegmentationTarget:
     if not needing:
         return "nothing"
     return "leaf" if all(expert.is_local for expert in needing) else "petiole"
-
-
-def make_views(
-    image: np.ndarray, acquisition_type: AcquisitionType, sought: SegmentationTarget = "petiole"
-) -> PictureViews:
-    """Make views of a picture, segmented as its type requires."""
-    return PictureViews(image, segment_as_type(image, acquisition_type, sought))
 
 
 def segment_as_type(

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from leafid.descriptors.local import LocalFeatures
-from leafid.features.extractor import extract_local_features, make_views
+from leafid.features.extractor import PictureViews, extract_local_features, segment_as_type
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Expert
 from leafid.grouping import group_by
@@ -26,7 +26,8 @@ _TOLERANCE = 0.02
 
 def detect_points(picture: Picture) -> LocalFeatures:
     """Detect points on the upright leaf of a picture of known type."""
-    return extract_local_features(make_views(read_image(picture.file, _SIDE), get_type(picture)), _POINTS)
+    image = read_image(picture.file, _SIDE)
+    return extract_local_features(PictureViews(image, segment_as_type(image, get_type(picture))), _POINTS)
 
 
 def count_matches(first: LocalFeatures, second: LocalFeatures) -> int:

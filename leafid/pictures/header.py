@@ -59,8 +59,8 @@ _READ_COMPRESSIONS, _READ_COLOURS = {1, 2, 3, 4, 5, 6, 7, 8, 32773, 32946}, {0, 
 
 #: Maximum number of chunks, of which long files have thousands, or of tags, and of segments of a JPEG.
 MAX_PARTS, MAX_SEGMENTS = 1 << 16, 1 << 10
-#: Maximum number of bytes before the pixels of a JPEG, and of those that belong to no segment of it.
-_MAX_JPEG_BYTES, _MAX_FILL_BYTES = 1 << 24, 1 << 16
+#: Maximum number of bytes before the pixels of a JPEG.
+_MAX_JPEG_BYTES = 1 << 24
 #: Maximum number of strips or tiles of a TIFF, which take time and memory one by one.
 MAX_STRIPS = 1 << 17
 #: Maximum number of scans of a progressive JPEG: each costs time for the whole picture. Cameras write about 10.
@@ -133,17 +133,16 @@ def _read_header(data: bytes) -> Header:
     n_scans = _check_structure(kind, data)
     try:
         with open_picture(kind, data) as picture:
-            if picture.mode not in _MODES or not _is_read_tiff(getattr(picture, "tag_v2", {})):
-                raise ImageError(f"expected {READABLE_FORMATS}, found a {kind} of a kind that can't be read")
+            is_readable = picture.mode in _MODES and _is_read_tiff(getattr(picture, "tag_v2", {}))
             rows, cols, orientation = _read_size_and_orientation(picture)
-    except ImageError:
-        raise
     except Image.DecompressionBombError:
         raise ImageError(f"{_EXPECTED_SIZE}, found more; shrink it first") from None
     except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
         reason = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
         damage = f"a damaged {kind} header, or one of a kind that can't be read{reason}"
         raise ImageError(f"expected {READABLE_FORMATS}, found {damage}") from error
+    if not is_readable:
+        raise ImageError(f"expected {READABLE_FORMATS}, found a {kind} of a kind that can't be read")
     if rows * cols > MAX_PIXELS:
         raise ImageError(f"{_EXPECTED_SIZE}, found {cols} × {rows}; shrink it first")
     if rows * cols * n_scans > _MAX_SCANNED_PIXELS:
@@ -239,10 +238,8 @@ def _limit(number: int, most: int, noun: str) -> None:
 
 def _find_first_scan(data: bytes) -> int:
     """Return the offset of the first scan's header in a JPEG, or the end of the data if there is none."""
-    position, n_segments, n_fill_bytes = 2, 0, 0
+    position, n_segments = 2, 0
     while marker := _MARKER.search(data, position):
-        n_fill_bytes += marker.start() - position
-        _limit(n_fill_bytes, _MAX_FILL_BYTES, "fill bytes between segments")
         _limit(marker.start(), _MAX_JPEG_BYTES, "bytes before the pixels")
         code = data[marker.end() - 1]
         if code == _SCAN:

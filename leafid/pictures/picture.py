@@ -23,11 +23,6 @@ class AcquisitionType(StrEnum):
         """Whether the leaf lies on a plain sheet; elsewhere it is on the tree, before any background."""
         return self is not AcquisitionType.PHOTO
 
-    @property
-    def imageclef_word(self) -> str:
-        """The word for the type in ImageCLEF 2011 files: ``Scan``, ``pseudoscan``, ``photograph``."""
-        return {"scan": "Scan", "scan-like": "pseudoscan", "photo": "photograph"}.get(self.value, self.value)
-
     @classmethod
     def parse(cls, word: str) -> AcquisitionType:
         """Parse the word for a type in any collection, upper or lower case."""

@@ -107,20 +107,17 @@ def label_units(pictures: Sequence[Picture], unit: str, within_km: float = PLACE
     field = {"place": "coordinates", "author": "author", "day": "date"}[unit]
     values = [getattr(picture, field) for picture in pictures]
     known = list(dict.fromkeys(value for value in values if value is not None))
-    is_known = np.array([value is not None for value in values], bool)
     plants = _number(picture.group for picture in pictures)
-    without = np.setdiff1d(plants, plants[is_known])
+    told = {plant for plant, value in zip(plants.tolist(), values, strict=True) if value is not None}
     # The nodes of a graph: plants, values, and the unknown value.
     n_plants = int(plants.max(initial=-1)) + 1
-    n_nodes = n_plants + len(known) + 1
-    edges = [
-        (plants[is_known], n_plants + _number(value for value in values if value is not None)),
-        (without, np.full(len(without), n_nodes - 1)),
-    ]
+    nodes = {value: node for node, value in enumerate([*known, None], n_plants)}
+    pairs = zip(plants.tolist(), values, strict=True)
+    edges = [(plant, nodes[value]) for plant, value in pairs if value is not None or plant not in told]
     if unit == "place" and known:
-        edges.append(tuple(n_plants + _find_near_points(known, within_km).T))
-    rows, cols = (np.concatenate(ends) for ends in zip(*edges, strict=True))
-    graph = coo_array((np.ones(len(rows), bool), (rows, cols)), shape=(n_nodes, n_nodes))
+        edges += (n_plants + _find_near_points(known, within_km)).tolist()
+    rows, cols = np.array(edges, int).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(rows), bool), (rows, cols)), shape=(n_plants + len(nodes),) * 2)
     return _number(connected_components(graph, directed=False)[1][plants].tolist())
 
 

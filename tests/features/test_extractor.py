@@ -9,7 +9,7 @@ from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features import extractor as extractor_module
 from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.compositing import composite_photo
-from leafid.features.extractor import FeatureExtractor, make_views
+from leafid.features.extractor import FeatureExtractor, PictureViews, segment_as_type
 from leafid.features.recipe import Expert
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation import segment
@@ -100,7 +100,7 @@ def test_features_of_some_experts_only(leaf):
     }
     extractor = FeatureExtractor(experts, {"a": learn_encoder(FisherEncoder)})
     everything = extractor.extract(leaf, SCAN)
-    some = extractor.extract_from_views(make_views(leaf, SCAN), ["c", "a"])
+    some = extractor.extract_from_views(PictureViews(leaf, segment_as_type(leaf, SCAN)), ["c", "a"])
     assert list(some.vectors) == ["c", "a"]
     for name, vector in some.vectors.items():
         np.testing.assert_array_equal(vector, everything.vectors[name])

@@ -89,9 +89,12 @@ def tiff_of_one_block(n_tags, n_bytes):
 
 
 HOSTILE_HEADERS = {
-    "fill bytes in a row": (lambda files: files["jpg"][:2] + b"\xff" * 20_000_000 + files["jpg"][2:], "fill bytes"),
-    "junk": (lambda files: files["jpg"][:2] + b"\xff\0" * 10_000_000 + files["jpg"][2:], "fill bytes"),
-    "other junk": (lambda files: files["jpg"][:20] + b"a" * 20_000_000 + files["jpg"][20:], "fill bytes"),
+    "fill bytes in a row": (
+        lambda files: files["jpg"][:2] + b"\xff" * 20_000_000 + files["jpg"][2:],
+        "bytes before the pixels",
+    ),
+    "junk": (lambda files: files["jpg"][:2] + b"\xff\0" * 10_000_000 + files["jpg"][2:], "bytes before the pixels"),
+    "other junk": (lambda files: files["jpg"][:20] + b"a" * 20_000_000 + files["jpg"][20:], "bytes before the pixels"),
     "restart marks": (lambda files: files["jpg"][:2] + b"\xff\xd0" * 10_000_000 + files["jpg"][2:], "segments"),
     "Exif": (
         lambda files: jpeg_segments(files["jpg"], *[b"Exif\0\0" + bytes(65_000)] * 1500),

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -64,18 +63,12 @@ def extract_edge_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Gri
     return normalise_patches(LocalFeatures(descriptors, positions, scales[owners]))
 
 
-class _Edges(NamedTuple):
-    """The edges of a window of a picture at half size, with all of the window's gradients."""
+def _find_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Sequence[int], int]:
+    """Find the edges in a window of a picture at half size that are at least a pixel away from the window's border.
 
-    down: np.ndarray  # derivatives along rows, int16 (h * w,)
-    right: np.ndarray  # derivatives along columns, int16 (h * w,)
-    pixels: np.ndarray  # pixels on edges at least a pixel away from the window's border, int (n,)
-    focus: np.ndarray  # the Gaussian of the focus at each of these, float (n,)
-    corner: tuple[int, int]  # row and column of the window
-    width: int  # width of the window
-
-
-def _find_edges(level: Level, grid: Grid) -> _Edges:
+    Returns the window's derivatives along rows and along columns, int16 (h * w,), the pixels on edges, int (n,), the
+    Gaussian of the focus at each of these, float (n,), row and column of the window, and its width.
+    """
     half = level.half
     reach = _FOCUS_REACH * grid.focus if grid.focus else 0.5
     # One row or column beyond the first points shows whether these are edges.
@@ -89,7 +82,7 @@ def _find_edges(level: Level, grid: Grid) -> _Edges:
     focus = np.ones(1, np.float32)
     if grid.focus:
         focus = _weigh_window(half.shape, (top, left), grid.focus).take(pixels)
-    return _Edges(down.ravel(), right.ravel(), pixels, focus, (top, left), window.shape[1])
+    return down.ravel(), right.ravel(), pixels, focus, (top, left), window.shape[1]
 
 
 @lru_cache(maxsize=32)

@@ -40,11 +40,6 @@ class Pyramid:
         """The picture itself."""
         return self._levels[0].picture
 
-    @property
-    def n_channels(self) -> int:
-        """Number of channels of the picture."""
-        return 1 if self.picture.ndim == 2 else int(self.picture.shape[2])
-
     def iterate_levels(self, number: int) -> Iterator[Level]:
         """Yield at most that many levels, the largest first, that have room for a patch."""
         for index in range(number):

@@ -77,9 +77,10 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
     A descriptor of a picture with C channels has 128 C values: cell by cell, row by row, the 8 C of each. There are
     none where the picture is smaller than a patch.
     """
+    n_channels = 1 if pyramid.picture.ndim == 2 else int(pyramid.picture.shape[2])
     levels = list(pyramid.iterate_levels(grid.scales))
     if not levels:
-        return LocalFeatures.zeros(0, SIFT_LENGTH * pyramid.n_channels)
+        return LocalFeatures.zeros(0, SIFT_LENGTH * n_channels)
     regions: Iterable[Level | None] = repeat(None)
     if region is not None:
         regions = Pyramid(region.view(np.uint8) * np.uint8(255)).iterate_levels(grid.scales)
@@ -98,7 +99,7 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
     offsets = np.array([(n_cols * step[:, None] + step).ravel() for _, n_cols in shapes])
     table = np.concatenate([reduced.cells.reshape(-1, reduced.cells.shape[2]) for reduced in levels])
     values = table.take(corner[:, None] + offsets[level], axis=0)
-    values = values.reshape(len(corner), SIFT_LENGTH * pyramid.n_channels)
+    values = values.reshape(len(corner), SIFT_LENGTH * n_channels)
     # The size of a reduced picture in cells includes a remainder at its edge.
     sides = np.array([reduced.shape for reduced in levels]) / CELL
     positions = np.empty((len(corner), 2), np.float32)
@@ -108,7 +109,7 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
         selection = slice(k, None, n_symmetries)
         positions[selection].T[...] = _transform_positions(row[selection], col[selection], k)
         if k:
-            values[selection] = values[selection].take(_order_values(k, pyramid.n_channels), axis=1)
+            values[selection] = values[selection].take(_order_values(k, n_channels), axis=1)
     scales = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
     return LocalFeatures(values, positions, scales)
 

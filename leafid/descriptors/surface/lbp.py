@@ -1,7 +1,6 @@
 """Local binary patterns: the codes, and histogram Fourier features of them that don't change when the leaf turns."""
 
-from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -25,8 +24,7 @@ _BITS = (1 << np.arange(POINTS)).astype(np.uint8)[:, None]
 _BINOMIAL = np.array([0.25, 0.5, 0.25], np.float32)
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(NamedTuple):
     """A ring of eight neighbours on a level of the pyramid, whose picture is downsampled by 2 `level` times.
 
     `straight` and `diagonal` are the steps to the neighbours in rows or columns, and in both, in pixels of the level;
@@ -41,11 +39,6 @@ class Scale:
     def radius(self) -> float:
         """Mean distance to the neighbours, in pixels of the full picture."""
         return float((self.straight + self.diagonal * np.sqrt(2.0)) / 2 * 2**self.level)
-
-    @cached_property
-    def offsets(self) -> NDArray[np.intp]:
-        """Steps (rows, columns) to the eight neighbours, in order of angle."""
-        return np.array(_DIRECTIONS) * np.array([[self.straight], [self.diagonal]] * (POINTS // 2))
 
 
 def make_ring_scales(levels: int) -> tuple[Scale, ...]:
@@ -140,7 +133,8 @@ def count_codes(padded: NDArray[np.int16], centres: NDArray[np.intp], scale: Sca
     if not centres.size:
         return np.zeros((2, 2**POINTS), np.intp)
     values = padded.ravel()
-    steps = scale.offsets @ (padded.shape[1], 1)
+    lengths = np.array([[scale.straight], [scale.diagonal]] * (POINTS // 2))
+    steps = (np.array(_DIRECTIONS) * lengths) @ (padded.shape[1], 1)
     differences = values.take(centres + steps[:, None])
     differences -= values.take(centres)
     magnitudes = np.abs(differences)

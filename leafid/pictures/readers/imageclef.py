@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from leafid.errors import LeafidError
 from leafid.files import safe_join
@@ -21,7 +21,6 @@ LAYOUT = "imageclef"
 _GROUND_TRUTH = "testxmlwithgroundtruth"
 _PARTS = ("train", "val", "test", None)
 _XML = {".xml"}
-Value = TypeVar("Value")
 
 
 def detect(path: Path) -> bool:
@@ -129,7 +128,7 @@ def _read_fields(xml: Path) -> dict[str, str]:
     return fields
 
 
-def _parse(parse: Callable[..., Value], fields: dict[str, str], *tags: str) -> Value:
+def _parse(parse: Callable[..., Any], fields: dict[str, str], *tags: str) -> Any:
     """Parse the texts of fields, and prefix an error with their names."""
     try:
         return parse(*(fields.get(tag, "") for tag in tags))

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from leafid.errors import LeafidError, UsageError
 from leafid.files import is_file_name
@@ -41,14 +41,6 @@ _NEXT_ROW = re.compile(rf"[\r\n][^\r\n]*(?:{'|'.join(map(re.escape, sorted(PICTU
 _TABLE_NAMES = {"metadata.csv", "labels.csv", "annotations.csv"}
 
 
-class Row(NamedTuple):
-    """What a line of a table, or of a list, says about the picture that it names."""
-
-    file: str
-    record: dict[str, str]
-    line: int
-
-
 def find_tables(folder: Path) -> tuple[list[Path], list[str]]:
     """Find a table of labels by its name, and lists of parts; also return a line about each table that is ignored."""
     named = [file for file in folders.list_files(folder, {".csv"}) if file.name.lower() in _TABLE_NAMES]
@@ -66,18 +58,21 @@ def _find_fields(heading: Sequence[str]) -> list[str | None]:
     return [field if field and columns[field] == column else None for column, field in enumerate(fields)]
 
 
-def read_rows(file: Path) -> tuple[list[Row], list[str]]:
-    """Read a CSV table, or a list of a part (``train.txt``); also return lines on columns that aren't used, and NA."""
+def read_rows(file: Path) -> tuple[list[tuple[int, str, dict[str, str]]], list[str]]:
+    """Read a CSV table, or a list of a part (``train.txt``): number of each line, name of the picture, and record.
+
+    Also returns lines on columns that aren't used, and NA.
+    """
     if part := folders.parse_part(file.stem) if file.suffix.lower() == ".txt" else None:
         lines = enumerate(read_text(file).splitlines(), 1)
-        return [Row(line.strip(), {"split": part}, number) for number, line in lines if line.strip()], []
+        return [(number, line.strip(), {"split": part}) for number, line in lines if line.strip()], []
     table = read_table(file)
     first_line, heading = next(table, (1, []))
     fields = _find_fields(heading)
     if "file" not in fields:
         expected = f"expected a heading with the column 'file' ({', '.join(FIELDS['file'])})"
         raise LeafidError(f"{file}:{first_line}: {expected}, found {heading}")
-    rows: list[Row] = []
+    rows: list[tuple[int, str, dict[str, str]]] = []
     empty: dict[str, str] = {}
     with LineProblems(file) as problems:
         for line, cells in table:
@@ -93,14 +88,14 @@ def read_rows(file: Path) -> tuple[list[Row], list[str]]:
             elif "file" not in record:
                 problems.add(line, "expected the name of a picture, found an empty cell")
             else:
-                rows.append(Row(record.pop("file"), record, line))
+                rows.append((line, record.pop("file"), record))
     remarks = []
     if unused := [cell.strip() for cell, field in zip(heading, fields, strict=True) if cell.strip() and not field]:
         remarks.append(f"{file}: columns that are not used: {', '.join(unused)}")
     if like := [cell for cell in unused if "plant" not in fields and _LIKE_PLANTS.fullmatch(cell)]:
         remarks.append(f"{file}: the column {like[0]!r} looks like plants; call it 'plant', or scores may be too high")
     for field, first in empty.items():
-        number = sum(field not in row.record for row in rows)
+        number = sum(field not in record for _, _, record in rows)
         remarks.append(f"{file}: {number} of {len(rows)} rows have no {field} ({first}, for example)")
     return rows, remarks
 
@@ -124,29 +119,29 @@ def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[
         return next((index for key in keys if (index := indices.get(key)) is not None), None)
 
     rows, remarks = read_rows(source)
-    has_labels = any("label" in row.record for row in rows)
+    has_labels = any("label" in record for _, _, record in rows)
     changed = [replace(picture, taxon=None) if has_labels else picture for picture in pictures]
     used = set() if has_labels else {picture.file.parent for picture in pictures}
     lost: list[str] = []
     with LineProblems(source) as problems:
-        for row in rows:
-            index = find(row.file) if is_file_name(row.file) else None
+        for line, file, record in rows:
+            index = find(file) if is_file_name(file) else None
             if index is None and source.suffix.lower() == ".txt":
                 # In many lists, a number of the label stands behind each picture.
-                index = find(row.file.rpartition(" ")[0])
+                index = find(file.rpartition(" ")[0])
             if index is None:
-                lost.append(row.file)
+                lost.append(file)
                 continue
             used.add(pictures[index].file.parent)
             part = changed[index].part
             if source.suffix.lower() != ".txt":
-                problems.check_unique(row.line, "every picture", str(pictures[index].file))
-            elif part not in {None, row.record.get("split", part)}:
-                problems.add(row.line, f"{row.file}: expected a picture of one part, found it in part {part} as well")
+                problems.check_unique(line, "every picture", str(pictures[index].file))
+            elif part not in {None, record.get("split", part)}:
+                problems.add(line, f"{file}: expected a picture of one part, found it in part {part} as well")
             try:
-                changed[index] = _apply_record(changed[index], row.record)
+                changed[index] = _apply_record(changed[index], record)
             except LeafidError as error:
-                problems.add(row.line, f"{row.file}: {error}")
+                problems.add(line, f"{file}: {error}")
     if lost:
         ignored = f"found none for {len(lost)} of {len(rows)} ({lost[0]!r}, first); they are ignored"
         remarks.append(f"{source}: expected a picture below {root} for every row, {ignored}")
