@@ -37,15 +37,9 @@ def test_every_leaf_names_its_author_and_source():
         assert "`Train/" in row
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    """A feature cache that the examples share, as a person's do."""
-    return str(tmp_path_factory.mktemp("cache"))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OUTPUT)
-def test_examples_run_on_the_sample(name, tmp_path, cache):
+def test_examples_run_on_the_sample(name, tmp_path):
     if name.endswith(".sh") and os.name == "nt":
         pytest.skip("for POSIX shells")
     for folder in ("data", "examples"):
@@ -54,7 +48,7 @@ def test_examples_run_on_the_sample(name, tmp_path, cache):
     done = subprocess.run(
         [sys.executable, EXAMPLES / name] if name.endswith(".py") else [EXAMPLES / name],
         cwd=tmp_path,
-        env=os.environ | {"PATH": programs, "LEAFID_CACHE": cache},
+        env=os.environ | {"PATH": programs},
         capture_output=True,
         text=True,
     )

@@ -103,15 +103,15 @@ def list_leftovers(folder):
     return sorted(file.name for file in folder.iterdir() if file.name.endswith(".part") or file.name.startswith("."))
 
 
-@pytest.mark.parametrize("at", [1, 30])
-def test_training_killed_and_started_again(at, words, tmp_path, drawn_model):
-    mark = f"killed-{os.getpid()}-{at}"
-    process = start([*words, "--jobs", 2], mark, tmp_path / "first")
-    wait_for(lambda: vectors(tmp_path / "cache") >= at or process.poll() is not None)
-    process.kill()
-    assert process.wait() == -signal.SIGKILL
-    assert wait_until_ended(mark, 60)
-    assert not (tmp_path / "model").exists()
+def test_training_killed_twice_and_started_again(words, tmp_path, drawn_model):
+    mark = f"killed-{os.getpid()}"
+    for n_vectors in (1, 30):
+        process = start([*words, "--jobs", 2], mark, tmp_path / "first")
+        wait_for(lambda at=n_vectors, process=process: vectors(tmp_path / "cache") >= at or process.poll() is not None)
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+        assert wait_until_ended(mark, 60)
+        assert not (tmp_path / "model").exists()
     again = start([*words, "--jobs", 1], mark, tmp_path / "second")
     assert again.wait() == 0, (tmp_path / "second" / "err").read_text()
     assert (tmp_path / "model").read_bytes() == drawn_model.read_bytes()
