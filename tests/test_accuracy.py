@@ -14,10 +14,12 @@ from threadpoolctl import threadpool_limits
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
+from leafid.metrics.held_out import held_out_scores
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pictures import AcquisitionType, read_collection
-from leafid.training.model import train
+from leafid.pictures.protocols import Split
+from leafid.training.cross_validation import cross_validate
 
 pytestmark = pytest.mark.slow
 
@@ -45,14 +47,14 @@ def loader(default_cache):
     cache.close()
 
 
-def select_training_pictures(sample, n_plants):
-    """Select all pictures of so many training plants of each species: a picture of each plant and type."""
+def find_training_pictures(sample, n_plants):
+    """Find the indices of all pictures of so many training plants of each species: a picture of each plant and type."""
     plants = defaultdict(set)
     for picture in sample:
         if picture.part == "train":
             plants[picture.species].add(int(picture.plant))
     chosen = {str(plant) for numbers in plants.values() for plant in sorted(numbers)[:n_plants]}
-    return [picture for picture in sample if picture.plant in chosen]
+    return np.flatnonzero([picture.plant in chosen for picture in sample])
 
 
 def compute_top1(model, pictures, loader):
@@ -75,12 +77,13 @@ def assert_not_below(top1, floors):
 
 @pytest.mark.parametrize("recipe", RECIPE_FLOORS)
 def test_top1_of_a_recipe_on_the_sample(recipe, sample, loader):
-    training_pictures = select_training_pictures(sample, TRAINING_PLANTS[recipe])
     recipes = {type_: load_recipe(recipe, type_) for type_ in AcquisitionType}
+    test = np.flatnonzero([picture.part == "test" for picture in sample])
+    split = Split(0, 0, find_training_pictures(sample, TRAINING_PLANTS[recipe]), test)
     with threadpool_limits(1):
-        model = train(training_pictures, recipes, loader)
-    held_out = [picture for picture in sample if picture.part == "test"]
-    top1 = compute_top1(model, held_out, loader)
+        answers = list(cross_validate(sample, recipes, loader, [split]))
+    assert sum(len(of_type.held_out.pictures) for of_type in answers) == len(test)
+    top1 = {str(of_type.type): held_out_scores([of_type.held_out])["top1"] for of_type in answers}
     print(recipe, top1)
     assert_not_below(top1, RECIPE_FLOORS[recipe])
 

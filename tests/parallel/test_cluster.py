@@ -21,8 +21,9 @@ from tests.parallel.test_mapping import describe, fail, get_threads, kill, squar
 needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs Dask: pip install distributed")
 
 
-@pytest.fixture
-def local():
+@pytest.fixture(scope="module")
+def address():
+    """The address of a cluster of two workers."""
     from distributed import LocalCluster
 
     workers = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
@@ -31,8 +32,13 @@ def local():
     with (
         mock.patch.dict(os.environ, PYTHONPATH=str(Path(__file__).parents[2])),
         LocalCluster(**workers, silence_logs=logging.CRITICAL) as local,
-        on_cluster(local.scheduler_address),
     ):
+        yield local.scheduler_address
+
+
+@pytest.fixture
+def local(address):
+    with on_cluster(address):
         yield
 
 

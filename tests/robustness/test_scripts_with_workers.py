@@ -55,9 +55,8 @@ def run_script(words, **options):
     )
 
 
-@pytest.mark.parametrize("work", WORKS)
-@pytest.mark.parametrize("place", ["file", "standard input"])
-def test_a_script_without_a_guard_is_one_error_that_shows_it(work, place, drawn, small_recipe, drawn_model, tmp_path):
+@pytest.mark.parametrize(("place", "work"), [*(("file", work) for work in WORKS), ("standard input", "identify")])
+def test_a_script_without_a_guard_is_one_error_that_shows_it(place, work, drawn, small_recipe, drawn_model, tmp_path):
     lines = ["import leafid", "from pathlib import Path"]
     lines.append("files = sorted(Path({pictures!r}).rglob('*.jpg'))")
     given = {"model": str(drawn_model), "pictures": str(drawn), "recipe": str(small_recipe)}
