@@ -28,7 +28,7 @@ SAMPLE = Path(__file__).parents[1] / "data" / "sample"
 TRAINING_PLANTS = {"default": 2, "fast": 5, "baseline-bow": 2}
 RECIPE_FLOORS = {
     "default": {"scan": 0.95, "scan-like": 0.95, "photo": 0.62},
-    "fast": {"scan": 0.95, "scan-like": 0.95, "photo": 0.45},
+    "fast": {"scan": 0.95, "scan-like": 0.95, "photo": 0.62},
     "baseline-bow": {"scan": 0.87, "scan-like": 0.87, "photo": 0.45},
 }
 PICTURES_PER_TYPE = 80

@@ -95,6 +95,7 @@ def test_malformed_toml_is_refused(text: str) -> None:
 _values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from([*Colour, "entire"]),
     lambda own: st.lists(own) | st.dictionaries(st.sampled_from([*Leaf.__struct_encode_fields__, "a", "x.y"]), own),
+    max_leaves=20,
 )
 
 

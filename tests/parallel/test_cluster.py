@@ -24,12 +24,14 @@ needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs 
 @pytest.fixture(scope="module")
 def address():
     """The address of a cluster of two workers."""
+    import dask.config
     from distributed import LocalCluster
 
     workers = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
     # Workers have to import what they call. Dask leaves settings of theirs in the environment, which would reach the
-    # processes of later tests.
+    # processes of later tests. A call that kills its worker is tried twice, not four times: workers take time to start.
     with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         mock.patch.dict(os.environ, PYTHONPATH=str(Path(__file__).parents[2])),
         LocalCluster(**workers, silence_logs=logging.CRITICAL) as local,
     ):
