@@ -1,6 +1,9 @@
 import io
 import os
 import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +29,20 @@ settings.load_profile("leafid")
 NO_PROGRESS = 1e6
 
 
+#: The files that take longest, begun first: one that begins last leaves all cores but its own without work.
+_LONGEST = ["test_readme.py", "test_accuracy.py", "test_examples.py"]
+
+
+def pytest_configure(config):
+    # pytest-xdist would begin with the files that have most tests.
+    config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items):
+    order = {name: position for position, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: order.get(item.path.relative_to(Path(__file__).parent).as_posix(), len(order)))
+
+
 @dataclass
 class Outcome:
     status: int
@@ -33,11 +50,28 @@ class Outcome:
     err: str
 
 
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory) -> Path:
+    """A folder that all processes of this run of the tests share."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 @pytest.fixture(scope="session", autouse=True)
-def _use_a_new_cache(tmp_path_factory):
+def default_cache(shared_folder):
     """Leave the user's feature cache alone: its vectors may be of another version of OpenCV, or another processor."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEAFID_CACHE", str(tmp_path_factory.mktemp("default-cache")))
+        patch.setenv("LEAFID_CACHE", str(shared_folder / "default-cache"))
+        yield shared_folder / "default-cache"
+
+
+@contextmanager
+def only_one_process(file: Path) -> Iterator[None]:
+    """Let other processes wait until the ``with`` block is left, or its process has ended."""
+    with closing(sqlite3.connect(file, timeout=600, isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
         yield
 
 
@@ -178,19 +212,21 @@ def drawn(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def drawn_cache(tmp_path_factory) -> Path:
+def drawn_cache(shared_folder) -> Path:
     """A feature cache that tests on `drawn` and copies of its pictures may share."""
-    return tmp_path_factory.mktemp("cache")
+    return shared_folder / "drawn-cache"
 
 
 @pytest.fixture(scope="session")
-def drawn_model(tmp_path_factory, drawn, small_recipe, drawn_cache) -> Path:
+def drawn_model(shared_folder, drawn, small_recipe, drawn_cache) -> Path:
     """A model of all three types, trained by the command line on `drawn` with `small_recipe`."""
-    file = tmp_path_factory.mktemp("model") / "small.leafid"
-    environment = Environment(io.StringIO(), io.StringIO(), log_interval=NO_PROGRESS)
-    words = ["train", drawn, "--recipe", small_recipe, "--output", file, "--cache", drawn_cache, "--jobs", 1]
-    status = main([str(word) for word in words], environment)
-    assert status == 0, environment.stderr.getvalue()
+    file = shared_folder / "small.leafid"
+    with only_one_process(shared_folder / "small.lock"):
+        if not file.exists():
+            environment = Environment(io.StringIO(), io.StringIO(), log_interval=NO_PROGRESS)
+            words = ["train", drawn, "--recipe", small_recipe, "--output", file, "--cache", drawn_cache, "--jobs", 1]
+            status = main([str(word) for word in words], environment)
+            assert status == 0, environment.stderr.getvalue()
     return file
 
 

@@ -129,8 +129,9 @@ def check(block: Block, shared: dict[str, str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
+def place(tmp_path_factory, default_cache):
     folder = tmp_path_factory.mktemp("readme")
+    (folder / "cache").symlink_to(default_cache)
     for name in ("data", "examples"):
         (folder / name).symlink_to(REPOSITORY / name)
     for page in PAGES:
@@ -158,7 +159,6 @@ def test_a_command_prints_what_the_page_shows(block, place, shared, monkeypatch)
     if block.how.startswith("not run"):
         pytest.skip(f"{block.page}:{block.line}: {block.how}")
     monkeypatch.chdir(place)
-    monkeypatch.setenv("LEAFID_CACHE", str(place / "cache"))
     if block.how == "own model":
         try:
             find_bundled_model()

@@ -100,6 +100,7 @@ _values = st.recursive(
     lambda values: (
         st.lists(values) | st.dictionaries(st.sampled_from([*Leaf.__struct_encode_fields__, "a", "x.y"]), values)
     ),
+    max_leaves=20,
 )
 
 

@@ -13,7 +13,7 @@ pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 httpx = pytest.importorskip("httpx", reason="the extra 'test' is not installed")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def start(drawn_model):
     """Start the command; returns the process and the address that it prints."""
     started = []
@@ -49,6 +49,13 @@ def start(drawn_model):
         process.communicate()
 
 
+@pytest.fixture(scope="module")
+def host_and_port(start):
+    """Where a server listens that several tests use."""
+    address = urlsplit(start()[1])
+    return address.hostname, address.port
+
+
 @pytest.mark.slow
 def test_serve_answers_until_ctrl_c(start, drawn):
     process, address = start()
@@ -62,15 +69,14 @@ def test_serve_answers_until_ctrl_c(start, drawn):
 
 
 @pytest.mark.slow
-def test_half_sent_headers_keep_nobody_out(start):
-    _, address = start()
-    host, port = address.removeprefix("http://").strip("/").split(":")
+def test_half_sent_headers_keep_nobody_out(host_and_port):
+    host, port = host_and_port
     with ExitStack() as stack:
         for _ in range(805):
-            half = stack.enter_context(socket.create_connection((host, int(port))))
+            half = stack.enter_context(socket.create_connection(host_and_port))
             half.sendall(b"GET / HTTP/1.1\r\nHost: ")
         end = time.monotonic() + 30
-        while httpx.get(address).status_code == 503:
+        while httpx.get(f"http://{host}:{port}/").status_code == 503:
             assert time.monotonic() < end
             time.sleep(0.2)
         half.settimeout(30)
@@ -78,16 +84,14 @@ def test_half_sent_headers_keep_nobody_out(start):
 
 
 @pytest.mark.slow
-def test_the_limit_for_a_header_holds_after_each_answer(start):
-    _, address = start()
-    host, port = address.removeprefix("http://").strip("/").split(":")
+def test_the_limit_for_a_header_holds_after_each_answer(host_and_port):
     request = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
     refused = b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
     with ExitStack() as stack:
         connections = []
         # Half a header after an answer, after two, and half of the content that an answer didn't wait for.
         for sent, half in ((request, b"GET / HT"), (2 * request, b"GET / HT"), (refused, b"half")):
-            connection = stack.enter_context(socket.create_connection((host, int(port)), timeout=30))
+            connection = stack.enter_context(socket.create_connection(host_and_port, timeout=30))
             connection.sendall(sent)
             assert connection.recv(9) == b"HTTP/1.1 "
             connection.sendall(half)

@@ -21,18 +21,26 @@ from tests.parallel.test_mapping import describe, fail, get_threads, kill, squar
 needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs Dask: pip install distributed")
 
 
-@pytest.fixture
-def local():
+@pytest.fixture(scope="module")
+def address():
+    """The address of a cluster of two workers."""
+    import dask.config
     from distributed import LocalCluster
 
     workers = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
     # Workers have to import what they call. Dask leaves their settings in the environment, where the processes of later
-    # tests would read them.
+    # tests would read them. A call that kills its worker is tried twice, not four times: workers take time to start.
     with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         mock.patch.dict(os.environ, PYTHONPATH=str(Path(__file__).parents[2])),
         LocalCluster(**workers, silence_logs=logging.CRITICAL) as local,
-        on_cluster(local.scheduler_address),
     ):
+        yield local.scheduler_address
+
+
+@pytest.fixture
+def local(address):
+    with on_cluster(address):
         yield
 
 

@@ -39,7 +39,7 @@ if __name__ == "__main__":
 WORKS = {
     "identify": "list(leafid.load_model({model!r}).identify(2 * files, jobs=2))",
     "train": "leafid.train({pictures!r}, {recipe!r}, cache=False, jobs=2)",
-    "LeafDescriptor": "LeafDescriptor(['hu'], jobs=2).fit_transform(files)",
+    "LeafDescriptor": "from leafid.sklearn import LeafDescriptor; LeafDescriptor(['hu'], jobs=2).fit_transform(files)",
 }
 
 
@@ -55,10 +55,9 @@ def run_script(words, **options):
     )
 
 
-@pytest.mark.parametrize("work", WORKS)
-@pytest.mark.parametrize("place", ["file", "standard input"])
-def test_a_script_without_a_guard_is_one_error_that_shows_it(work, place, drawn, small_recipe, drawn_model, tmp_path):
-    lines = ["import leafid", "from pathlib import Path", "from leafid.sklearn import LeafDescriptor"]
+@pytest.mark.parametrize(("place", "work"), [*(("file", work) for work in WORKS), ("standard input", "identify")])
+def test_a_script_without_a_guard_is_one_error_that_shows_it(place, work, drawn, small_recipe, drawn_model, tmp_path):
+    lines = ["import leafid", "from pathlib import Path"]
     lines.append("files = sorted(Path({pictures!r}).rglob('*.jpg'))")
     given = {"model": str(drawn_model), "pictures": str(drawn), "recipe": str(small_recipe)}
     text = "\n".join([*lines, WORKS[work]]).format(**given)
