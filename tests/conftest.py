@@ -114,8 +114,8 @@ position = 1.0
 [experts.shape]
 descriptor = "measures"
 families = ["geometry", "hu"]
-classifier = "sklearn.discriminant_analysis.LinearDiscriminantAnalysis"
-classifier_options = { solver = "lsqr", shrinkage = 0.1 }
+classifier = "sklearn.linear_model.LogisticRegression"
+classifier_options = { C = 10.0 }
 """,
     "scan-like": """
 types = ["scan-like"]
@@ -142,7 +142,7 @@ encoder = "words"
 modes = 6
 components = 8
 map = "chi2"
-classifier = "sklearn.neighbors.NearestCentroid"
+classifier = "sklearn.naive_bayes.GaussianNB"
 trust = "segmentation"
 """,
 }

@@ -28,7 +28,7 @@ from sklearn.utils.validation import has_fit_parameter
 from leafid.errors import LeafidError
 
 #: Entry points of this group name classes of classifiers that other packages have.
-ENTRY_POINT_GROUP = "leafid.classifiers"
+ENTRY_POINT_GROUP = "leafid_classifiers"
 # A tenth of the vote of one in 100 trees. With 0.1, and with 1e-12, the held-out log-loss of neighbours and forests is
 # higher.
 _MIN_PROBABILITY = 1e-3
@@ -40,7 +40,7 @@ def check_estimator(name: str, options: Mapping[str, Any]) -> None:
     """Check that a name and its parameters make a classifier whose scores can be used; raise a `ValueError` otherwise.
 
     The name is that of a class of scikit-learn, such as ``sklearn.svm.SVC``, or an entry point of the group
-    ``leafid.classifiers``. The steps of ``sklearn.pipeline.Pipeline`` are lists of a name, a class and its parameters.
+    ``leafid_classifiers``. The steps of ``sklearn.pipeline.Pipeline`` are lists of a name, a class and its parameters.
     """
     estimator = make_estimator(name, options, 0)
     if not is_classifier(estimator):
@@ -112,10 +112,17 @@ def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
     They are margins or log odds where the estimator gives them, and else logarithms of its probabilities. The votes of
     neighbours and trees are often 0: a probability counts as `_MIN_PROBABILITY` at least.
     """
-    if hasattr(estimator, "decision_function"):
-        scores = estimator.decision_function(rows)
-        return np.asarray(np.column_stack([-scores, scores]) if scores.ndim == 1 else scores, np.float32)
-    return np.log(np.maximum(estimator.predict_proba(rows), _MIN_PROBABILITY)).astype(np.float32)
+    try:
+        if hasattr(estimator, "decision_function"):
+            scores = estimator.decision_function(rows)
+            scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+        else:
+            scores = np.log(np.maximum(estimator.predict_proba(rows), _MIN_PROBABILITY))
+    except ValueError as error:  # of what was fitted to too few rows
+        raise LeafidError(f"{type(estimator).__name__} gives no scores: {error}") from error
+    if not np.isfinite(scores).all():
+        raise LeafidError(f"{type(estimator).__name__} gives scores that are not finite; use another, or more pictures")
+    return np.asarray(scores, np.float32)
 
 
 def is_linear(estimator: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-_EXPECTED_NAME = "expected ridge, a name such as sklearn.svm.LinearSVC, or an entry point of leafid.classifiers, "
+_EXPECTED_NAME = "expected ridge, a name such as sklearn.svm.LinearSVC, or an entry point of leafid_classifiers, "
 _Exponent = Annotated[float, Meta(ge=0, le=4)]
 
 
@@ -18,7 +18,7 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
     #: feature map before the classifier: `none` or `chi2`
     feature_map: Literal["none", "chi2"] = msgspec.field(name="map", default="none")
     #: `ridge`; or a classifier of scikit-learn by its full name, such as `sklearn.svm.LinearSVC`, or an entry point of
-    #: the group `leafid.classifiers` of an installed package
+    #: the group `leafid_classifiers` of an installed package
     classifier: str = "ridge"
     #: parameters of that classifier, such as `{ C = 1.0 }`; none for `ridge`
     classifier_options: dict[str, Any] = {}

@@ -91,7 +91,7 @@ def test_such_a_model_learns_no_further_species(cli, train, drawn, drawn_cache, 
     [
         ("sklearn.svm.SVM", "", "did you mean sklearn.svm."),
         ("SVC", "", "did you mean sklearn.svm.SVC"),
-        ("os.system", "", "expected a class of scikit-learn"),
+        ("os.system", "", "expected ridge, a name such as sklearn.svm.LinearSVC, or an entry point"),
         ("sklearn.svm.SVR", "", "expected a classifier, found sklearn.svm.SVR"),
         ("sklearn.svm.SVC", "{ c = 1 }", "expected parameters among"),
         ("sklearn.svm.SVC", '{ kernel = "radial" }', "kernel"),

@@ -159,7 +159,7 @@ def test_a_mistyped_value_of_an_expert_lists_those_that_are_allowed(key, values)
     ],
 )
 def test_a_mistyped_classifier_says_what_is_allowed_and_suggests_similar_names(name, suggestion):
-    allowed = "ridge, a name such as sklearn.svm.LinearSVC, or an entry point of leafid.classifiers"
+    allowed = "ridge, a name such as sklearn.svm.LinearSVC, or an entry point of leafid_classifiers"
     message = get_error({**LOCAL, "classifier": name})
     assert message.startswith(f"r.toml: experts.one: classifier: expected {allowed}, found '{name}'{suggestion}")
     assert bool(suggestion) == ("did you mean" in message)

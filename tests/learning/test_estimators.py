@@ -153,7 +153,7 @@ def test_what_cannot_be_fitted_is_said():
         ("sklearn.linear_model.LogisticRegresion", {}, "did you mean sklearn.linear_model.LogisticRegression"),
         ("sklearn.linear.RidgeClassifier", {}, "found 'sklearn.linear.RidgeClassifier'; did you mean sklearn.linear_"),
         ("RidgeClassifier", {}, "did you mean sklearn.linear_model.RidgeClassifier"),
-        ("os.system", {}, "expected a class of scikit-learn, or an entry point of leafid.classifiers, found 'os.syst"),
+        ("os.system", {}, "expected a class of scikit-learn, or an entry point of leafid_classifiers, found 'os.syst"),
         ("sklearn.utils.shuffle", {}, "expected a class of scikit-learn"),
         ("", {}, "expected a class of scikit-learn"),
         ("sklearn.linear_model.Ridge", {}, "expected a classifier, found sklearn.linear_model.Ridge"),
@@ -322,3 +322,11 @@ def test_a_missing_skops_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "skops.io", None)
     with pytest.raises(LeafidError, match=r"skops is needed: pip install 'leafid\[skops\]'"):
         estimator_bytes.load(b"")
+
+
+def test_what_can_not_score_is_one_error():
+    """A single row of each class leaves `NearestCentroid` nothing to divide by."""
+    rows = np.random.default_rng(0).normal(size=(3, 5)).astype(np.float32)
+    fitted = fit_estimator(make_estimator("sklearn.neighbors.NearestCentroid", {}, 0), rows, np.arange(3), np.ones(3))
+    with pytest.raises(LeafidError, match="NearestCentroid gives "):
+        score(fitted, rows)
