@@ -92,8 +92,8 @@ def weigh_pictures(
 def fit_logistic(rows: Array, labels: Array, weights: Array, regularisation: float) -> tuple[Array, Array]:
     """Train logistic regressions of the same rows (n, d) with several weights, float (n, m), together.
 
-    Each row is read once for all of them, which takes a fraction of the time of one after the other. Labels are 0 and
-    1. Returns coefficients, float32 (d, m), and intercepts, float32 (m,).
+    Each row is read once for all of them. Labels are 0 and 1. Returns coefficients, float32 (d, m), and intercepts,
+    float32 (m,).
     """
     from scipy.optimize import minimize
     from scipy.special import expit
