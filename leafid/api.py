@@ -29,8 +29,6 @@ from leafid.pictures.splits import select_training_pictures
 from leafid.pictures.summary import warn_of_shared_pictures
 from leafid.segmentation.result import Segmentation
 from leafid.segmentation.segment import segment as segment_image
-from leafid.training import extending
-from leafid.training import model as training
 
 Path_ = str | os.PathLike[str]
 
@@ -78,12 +76,14 @@ def train(
     LeafidError
         When there is nothing to train on, or no such recipe or type.
     """
+    from leafid.training.model import train as train_model  # scikit-learn takes a second to import
+
     only = None if only_type is None else AcquisitionType.parse(only_type)
     with _open_loader(jobs, cache) as loader:
         pictures = _read_training_pictures(collection, assume_type, loader)
         types = choose_types_to_train(pictures, only)
         recipes = {type_: load_recipe(recipe, type_) for type_ in types}
-        return training.train(pictures, recipes, loader, seed, thumbnails=thumbnails)
+        return train_model(pictures, recipes, loader, seed, thumbnails=thumbnails)
 
 
 def extend(
@@ -99,11 +99,13 @@ def extend(
 
     Thresholds and scores stay those of the model. The parameters are those of `train`. A `LeafidError` is raised when
     the model knows a species of the collection, doesn't learn from a type of its pictures, or was trained with
-    classifiers other than ridge regression.
+    classifiers that are not linear.
     """
+    from leafid.training.extending import extend as extend_model
+
     with _open_loader(jobs, cache) as loader:
         pictures = _read_training_pictures(collection, assume_type, loader, model.recogniser)
-        return extending.extend(model, pictures, loader, thumbnails=thumbnails)
+        return extend_model(model, pictures, loader, thumbnails=thumbnails)
 
 
 @contextmanager

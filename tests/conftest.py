@@ -172,7 +172,6 @@ size = 64
 scales = 2
 modes = 4
 components = 8
-softmax_components = 8
 [experts.shape]
 descriptor = "measures"
 families = ["geometry", "hu"]

@@ -73,7 +73,6 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     trust: Literal["always", "segmentation"] = "always"
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.is_local and self.families:
             raise ValueError(
                 f"families: expected none for {self.descriptor!r}, found {', '.join(self.families)}; remove them, or "
@@ -203,4 +202,10 @@ def parse_recipe(data: Any, source: str) -> Recipe:
             name: defaults | table if isinstance(table, dict) else table for name, table in experts.items()
         }
     data.setdefault("training_types", data.get("types", ()))
-    return convert(data, Recipe, source)
+    recipe = convert(data, Recipe, source)
+    for name, expert in recipe.experts.items():
+        try:
+            expert.check_classifier()
+        except ValueError as error:
+            raise LeafidError(f"{source}: experts.{name}: {error}") from None
+    return recipe

@@ -3,45 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-Array = np.ndarray
 #: A linear classifier of centred rows: coefficients, float (n_columns, n_species), and intercepts, float (n_species,).
 LinearClassifier = tuple[np.ndarray, np.ndarray]
 
-# Iterations of logistic regression, and the gradient of the mean loss at which it stops, as in scikit-learn.
-_MAX_ITERATIONS = 200
-_MAX_GRADIENT = 1e-4
 # Interval between the two samples of the spectrum of the χ² kernel.
 _CHI2_SAMPLE_INTERVAL = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class LinearScorer:
-    """A trained linear classifier."""
-
-    #: One of {"none", "chi2"}: explicit feature map that is applied first.
-    map: str
-    #: float (n_mapped, n_species).
-    coefficients: np.ndarray
-    #: float (n_species,).
-    intercepts: np.ndarray
-
-    def scores(self, vectors: np.ndarray) -> np.ndarray:
-        """Score every species for vectors (n, d), higher is better; float32 (n, n_species)."""
-        return apply_feature_map(vectors, self.map) @ np.asarray(self.coefficients, np.float32) + self.intercepts
-
-
-def sum_scorers(scorers: Sequence[LinearScorer], weights: Sequence[float]) -> LinearScorer:
-    """Make the classifier whose scores are the weighted sum of those of several with the same feature map."""
-    factors = np.asarray(weights, np.float32)
-    return LinearScorer(
-        scorers[0].map,
-        np.tensordot(factors, np.stack([scorer.coefficients for scorer in scorers]), 1),
-        np.tensordot(factors, np.stack([scorer.intercepts for scorer in scorers]), 1),
-    )
 
 
 def apply_feature_map(vectors: np.ndarray, name: str) -> np.ndarray:
@@ -89,35 +58,6 @@ def weigh_pictures(
     return weights
 
 
-def fit_logistic(rows: Array, labels: Array, weights: Array, regularisation: float) -> tuple[Array, Array]:
-    """Train logistic regressions of the same rows (n, d) with several weights, float (n, m), together.
-
-    Each row is read once for all of them. Labels are 0 and 1. Returns coefficients, float32 (d, m), and intercepts,
-    float32 (m,).
-    """
-    from scipy.optimize import minimize
-    from scipy.special import expit
-
-    shape = rows.shape[1] + 1, weights.shape[1]
-    signs = np.where(labels, np.float32(1), np.float32(-1))[:, None]
-    rows, weights = rows.astype(np.float32), weights.astype(np.float32)
-    scale = 1 / weights.sum(axis=0).max()
-
-    def compute_loss(point: Array) -> tuple[float, Array]:
-        coefficients = point.reshape(shape).astype(np.float32)
-        margins = signs * (rows @ coefficients[:-1] + coefficients[-1])
-        slopes = -signs * weights * expit(-margins)
-        penalised = regularisation * coefficients[:-1].astype(np.float64)
-        loss = (weights * np.logaddexp(0, -margins)).sum(dtype=np.float64) + (penalised * coefficients[:-1]).sum() / 2
-        gradient = np.vstack([rows.T @ slopes + penalised, slopes.sum(axis=0)])
-        return scale * float(loss), scale * gradient.ravel()
-
-    options = {"maxiter": _MAX_ITERATIONS, "gtol": _MAX_GRADIENT, "ftol": 0}
-    solution = minimize(compute_loss, np.zeros(np.prod(shape)), jac=True, method="L-BFGS-B", options=options).x
-    coefficients = solution.reshape(shape).astype(np.float32)
-    return coefficients[:-1], coefficients[-1]
-
-
-def encode_one_vs_rest(labels: Array) -> Array:
+def encode_one_vs_rest(labels: np.ndarray) -> np.ndarray:
     """Encode labels as regression targets: float32 (n, n_species), 1 in the label's column and -1 in all others."""
     return np.where(labels[:, None] == np.arange(labels.max() + 1), np.float32(1), np.float32(-1))

@@ -11,25 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from leafid.learning.linear import fit_logistic
-from leafid.learning.rows import make_rows, release_memory
-
 #: Numbers of values that `compute_evidence` gives for the fused answer, for each expert, and for all together.
 _N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
-#: Penalty of the regression on feature vectors, of that on evidence, and of their calibration.
-_LEAF_REGULARISATION, _KNOWN_REGULARISATION, _CALIBRATION_REGULARISATION = 0.01, 0.4, 1.0
-# Three folds would be too few: leaves of a few plants look like others if a third of the plants is missing.
-_N_FOLDS = 10
-#: Maximum number of quantiles of held-out leaves that are kept for the operating point.
-MAX_QUANTILES = 1001
 #: Share of the leaves of known species that may be rejected by default.
 REJECTED_SHARE = 0.05
-# Weight of a plant's share in the operating points; the remaining weight is that of its pictures.
-_PLANT_SHARE = 2 / 3
 # A picture whose probability of a leaf is below the first probably shows none: the second multiplies its score.
 _MIN_LEAF, _NO_LEAF_FACTOR = 0.4, 0.01
 # The smallest probability, and complement of one, whose logarithm is taken.
@@ -65,7 +53,7 @@ class Rejection:
         evidence : float (n, n_evidence)
             What `compute_evidence` gives for the pictures.
         """
-        return _apply_logistic(_compute_logits(vectors, self.leaf)), _apply_logistic(
+        return apply_logistic(_compute_logits(vectors, self.leaf)), apply_logistic(
             _compute_logits(evidence, self.known)
         )
 
@@ -171,95 +159,8 @@ def compute_evidence(
     return np.column_stack([*evidence, agreement, confidence])
 
 
-class Examples(NamedTuple):
-    """Examples of a class: rows (n, n_columns), sample weights (n,), and groups (n,) that folds keep together."""
-
-    rows: np.ndarray
-    weights: np.ndarray
-    groups: Sequence[str] | np.ndarray
-
-
-def fit_rejection(
-    leaves: Examples,
-    non_leaves: Examples,
-    known: Examples,
-    unknown: Examples,
-    gain: np.ndarray | float = 0.0,
-    has_another_plant: np.ndarray | None = None,
-) -> Rejection:
-    """Fit both regressions.
-
-    Parameters
-    ----------
-    leaves, non_leaves : Examples
-        Vectors of leaves, grouped by plant, and of other pictures, grouped by kind.
-    known, unknown : Examples
-        Evidence of the same leaves by classifiers that did not see their plants, and of leaves by classifiers that did
-        not see their species; grouped by plant.
-    gain : float (n_evidence,)
-        What the evidence of leaves of known species gains on average if the classifiers see all other plants. The
-        operating points take it into account: without it, fewer leaves than asked for are rejected.
-    has_another_plant : bool (n_leaves,), optional
-        The leaves whose species has another plant: operating points are taken from these, by default and if there are
-        none from all.
-    """
-    leaf, is_leaf = _fit_logistic(leaves, non_leaves, _LEAF_REGULARISATION)
-    coefficients, is_known = _fit_logistic(known, unknown, _KNOWN_REGULARISATION)
-    shift = max(0.0, float(np.sum(gain * coefficients[:-1])))
-    is_known = is_known / (is_known + (1 - is_known) * np.exp(-shift))
-    accepted, plant_weights = acceptance_score(is_leaf, is_known), leaves.weights
-    if has_another_plant is not None and has_another_plant.any():
-        accepted, plant_weights = accepted[has_another_plant], plant_weights[has_another_plant]
-    order = np.argsort(accepted)
-    # Pictures of a plant are rejected together: by pictures, a few plants with many would set the operating points, by
-    # plants, a few with a single picture. In between, neither the share of pictures nor that of plants is far off.
-    by_plant = plant_weights[order] / plant_weights.sum()
-    weights = _PLANT_SHARE * by_plant + (1 - _PLANT_SHARE) / len(order)
-    shares = np.linspace(0, 1, min(len(order), MAX_QUANTILES))
-    quantiles = np.interp(shares, np.cumsum(weights) - weights / 2, accepted[order])
-    return Rejection(leaf, coefficients, quantiles)
-
-
-def _fit_logistic(positive: Examples, negative: Examples, regularisation: float) -> tuple[np.ndarray, np.ndarray]:
-    """Fit a logistic regression, and calibrate it on groups that were held out of it.
-
-    Returns
-    -------
-    coefficients : float32 (n_columns + 1,)
-        The intercept last.
-    held_out : float64 (n_positive,)
-        Probabilities of the positive examples.
-    """
-    # The examples are released once they are copied, so that one copy is in memory.
-    joined = np.empty((len(positive.rows) + len(negative.rows), positive.rows.shape[1]), positive.rows.dtype)
-    for examples, part in zip((positive, negative), np.split(joined, [len(positive.rows)]), strict=True):
-        part[:] = examples.rows
-        release_memory(examples.rows)
-    rows = make_rows(joined, standardise=True)
-    compressed, combinations = rows.compressed
-    values = compressed.read(slice(None))
-    labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
-    classes = positive, negative
-    weights = np.concatenate([members.weights / members.weights.sum() for members in classes]) * (len(labels) / 2)
-    folds = np.concatenate([_assign_folds(members.groups) for members in classes])
-    seen = np.not_equal.outer(folds, np.arange(-1, _N_FOLDS))
-    # Without all groups of a class there is nothing to learn.
-    seen |= ~(seen[labels == 1].any(axis=0) & seen[labels == 0].any(axis=0))
-    coefficients, intercepts = fit_logistic(values, labels, weights[:, None] * seen, regularisation)
-    logits = np.take_along_axis(values @ coefficients + intercepts, folds[:, None] + 1, axis=1)
-    slope, offset = fit_logistic(logits, labels, weights[:, None], _CALIBRATION_REGULARISATION)
-    coefficients = rows.rotate_back(coefficients[:, :1], combinations)[:, 0] * rows.scale
-    final = slope[0] * np.append(coefficients, intercepts[0] - rows.mean @ coefficients)
-    final[-1] += offset[0]
-    return final.astype(np.float32), _apply_logistic(logits[labels == 1, 0] * slope[0] + offset)
-
-
-def _assign_folds(groups: Sequence[str] | np.ndarray) -> np.ndarray:
-    _, indices = np.unique(groups, return_inverse=True)
-    return np.random.default_rng(0).permutation(int(indices.max()) + 1)[indices] % _N_FOLDS
-
-
-def _apply_logistic(logits: np.ndarray) -> np.ndarray:
+def apply_logistic(logits: np.ndarray) -> np.ndarray:
+    """Turn logits into probabilities."""
     return 1 / (1 + np.exp(-np.clip(logits, -50, 50)))
 
 

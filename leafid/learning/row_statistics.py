@@ -1,4 +1,4 @@
-"""Statistics of training rows from which a ridge regression can learn further rows without them."""
+"""Statistics of training rows from which a linear classifier can learn further rows without them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leafid.learning.primal import PrimalFit
-from leafid.learning.ridge import DualRidge
-from leafid.learning.rows import RowTransform
+from leafid.learning.scorers import RowTransform
 
 #: Maximum number of principal components that are kept.
 N_COMPONENTS = 24
@@ -42,27 +40,14 @@ class RowStatistics:
         eigenvectors = np.linalg.eigh(factor.T @ factor).eigenvectors
         components = factor @ eigenvectors[:, -N_COMPONENTS:]
         remainder = self.remainder + (factor**2).sum(axis=1) - (components**2).sum(axis=1)
-        updated = _make_statistics(components, remainder, mean, float(total), self.transform)
+        updated = make_statistics(components, remainder, mean, float(total), self.transform)
         return replace(updated, base_weight=self.base_weight)
 
 
-def summarise_rows(rows: DualRidge | PrimalFit) -> RowStatistics:
-    """Summarise centred rows by their leading principal components, and the variances of what they leave."""
-    vectors, strengths = rows.find_components(N_COMPONENTS)
-    total = float(rows.weights.sum())
-    sums, squares = rows.sum_centred()
-    mean = sums / total
-    # Within the span of the vectors, the mean can be taken off without losing positive semidefiniteness.
-    inside = vectors.T @ mean
-    values, rotation = np.linalg.eigh(np.diag(strengths) - total * np.outer(inside, inside))
-    components = vectors @ (rotation * np.sqrt(np.maximum(values, 0)))
-    remainder = squares - total * mean**2 - (components**2).sum(axis=1)
-    return _make_statistics(components, remainder, mean, total, rows.transform)
-
-
-def _make_statistics(
+def make_statistics(
     components: np.ndarray, remainder: np.ndarray, mean: np.ndarray, weight: float, transform: RowTransform
 ) -> RowStatistics:
+    """Make statistics of arrays in double precision; remainders below 0, which are rounding errors, become 0."""
     components, remainder, mean = (a.astype(np.float32) for a in (components, np.maximum(remainder, 0), mean))
     return RowStatistics(components, remainder, mean, weight, transform)
 
@@ -82,15 +67,13 @@ def update_ridge(
     ----------
     .. [1] A. H. Sayed, "Fundamentals of adaptive filtering", Wiley 2003, section 12.3
     """
-    from scipy.linalg import solve
-
     centred = rows.astype(np.float64) - statistics.mean
     components, diagonal = statistics.components.astype(np.float64), statistics.remainder + float(regularisation)
     scaled = components / diagonal[:, None]
     inner = np.eye(components.shape[1]) + components.T @ scaled
     solved = centred.T / diagonal[:, None]
-    solved -= scaled @ solve(inner, components.T @ solved, assume_a="pos")
+    solved -= scaled @ np.linalg.solve(inner, components.T @ solved)
     kernel = centred @ solved + 1 / statistics.weight + np.diag(1 / weights)
-    dual = solve(kernel, residuals.astype(np.float64), assume_a="pos")
+    dual = np.linalg.solve(kernel, residuals.astype(np.float64))
     change = solved @ dual
     return change, dual.sum(axis=0) / statistics.weight - statistics.mean @ change

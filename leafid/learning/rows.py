@@ -5,15 +5,19 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.blas import ssyrk
+from scipy.linalg.lapack import dpstrf
 
 from leafid.errors import LeafidError
-from leafid.learning.linear import LinearScorer, apply_feature_map
+from leafid.learning.linear import apply_feature_map
+from leafid.learning.scorers import RowTransform
 
 #: Size in bytes up to which an array stays in memory.
 MAX_BYTES_IN_MEMORY = 2**26
@@ -98,8 +102,6 @@ class TrainingRows:
     @cached_property
     def kernel(self) -> np.ndarray:
         """The inner products of all rows, float32 (n, n)."""
-        from scipy.linalg.blas import ssyrk
-
         n_rows, d = self.vectors.shape
         kernel = make_array(n_rows, n_rows, np.float32, self.folder)
         # By columns, so that each vector is prepared once.
@@ -137,9 +139,6 @@ class TrainingRows:
         learns the same in a fraction of the time. The second result is the coefficients that combine rows to the axes
         of that space, float64 (n, k), for `rotate_back`; None where the rows stay as they are.
         """
-        from scipy.linalg import solve_triangular
-        from scipy.linalg.lapack import dpstrf
-
         n_rows, n_columns = self.shape
         if n_columns <= n_rows:
             return self, None
@@ -213,33 +212,3 @@ def make_rows(
 def encode_domains(domains: np.ndarray) -> np.ndarray:
     """Encode domains, int (n,), as indicators: float32 (n, n_domains)."""
     return np.equal.outer(domains, np.arange(domains.max() + 1)).astype(np.float32)
-
-
-@dataclass(frozen=True, eq=False)
-class RowTransform:
-    """Turns vectors into centred rows like those of a training."""
-
-    #: The feature map.
-    map: str
-    #: Means of the mapped vectors by domain, float32 (n_columns,).
-    means: Mapping[int, np.ndarray]
-    #: Mean of all rows, for domains without a mean: float32 (n_columns,).
-    mean: np.ndarray
-    #: Factors of the columns, as in `TrainingRows`.
-    scale: np.ndarray | None = None
-
-    def transform(self, vectors: np.ndarray, domains: np.ndarray) -> np.ndarray:
-        """Turn vectors (n, d) of domains, int (n,), into rows, float32 (n, n_columns)."""
-        rows = apply_feature_map(vectors.astype(np.float32), self.map)
-        rows = rows - np.array([self.means.get(domain, self.mean) for domain in domains.tolist()])
-        return rows if self.scale is None else rows * self.scale
-
-    def select_domain(self, domain: int) -> RowTransform:
-        """Make what transforms vectors of any domain as those of one."""
-        return replace(self, means={}, mean=self.means.get(domain, self.mean))
-
-    def make_scorer(self, coefficients: np.ndarray, intercepts: np.ndarray, domain: int = 0) -> LinearScorer:
-        """Turn a classifier of centred rows into one of vectors of a domain."""
-        mean = self.means.get(domain, self.mean)
-        unscaled = coefficients if self.scale is None else coefficients * self.scale[:, None]
-        return LinearScorer(self.map, unscaled.astype(np.float32), (intercepts - mean @ unscaled).astype(np.float32))

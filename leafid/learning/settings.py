@@ -22,11 +22,8 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
     classifier: str = "ridge"
     #: parameters of that classifier, such as `{ C = 1.0 }`; none for `ridge`
     classifier_options: dict[str, Any] = {}
-    #: penalty of `ridge`
+    #: penalty of `ridge`, and of learning further species with `--extend`
     regularisation: Annotated[float, Meta(ge=1e-12, le=1e12)] = 0.1
-    #: above 0, softmax regression on this many principal components of the training vectors is trained beside a linear
-    #: classifier; held-out plants weigh the two, and both become one linear classifier
-    softmax_components: Annotated[int, Meta(ge=0, le=4096)] = 0
     #: a picture's weight is the number of pictures of its species to the power of minus this; 0: all weigh the same
     species_balance: _Exponent = 0.5
     #: likewise by the number of pictures of its plant (those of one acquisition type)
@@ -34,12 +31,13 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
     #: subtract the mean of each acquisition type, where several are trained on
     centre_types: bool = False
 
-    def __post_init__(self) -> None:
+    def check_classifier(self) -> None:
+        """Raise a `ValueError` when the classifier or its options are not valid."""
         if self.classifier == "ridge":
             if self.classifier_options:
                 raise ValueError("classifier_options: expected none for 'ridge', which has a regularisation")
             return
-        from leafid.learning.estimators import check_estimator
+        from leafid.learning.estimators import check_estimator  # scikit-learn takes a second to import
 
         try:
             check_estimator(self.classifier, self.classifier_options)
@@ -48,20 +46,3 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
             expected, wrong_name, similar = str(error).partition(f"found {self.classifier!r}")
             expected = _EXPECTED_NAME if wrong_name else expected
             raise ValueError(f"classifier: {expected}{wrong_name}{similar}") from None
-        if self.softmax_components and not self.is_linear:
-            raise ValueError(f"softmax_components: expected 0 beside {self.classifier}, which is not linear")
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether scores are a linear function of the mapped vectors."""
-        if self.classifier == "ridge":
-            return True
-        from leafid.learning.estimators import is_linear
-
-        return is_linear(self.make_estimator())
-
-    def make_estimator(self) -> Any:
-        """Make the classifier of scikit-learn."""
-        from leafid.learning.estimators import make_estimator
-
-        return make_estimator(self.classifier, self.classifier_options, seed=0)

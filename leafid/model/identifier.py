@@ -11,10 +11,9 @@ from msgspec import Meta
 from leafid.features.extractor import FeatureExtractor, Features
 from leafid.features.recipe import Recipe
 from leafid.learning.fusion import fuse
-from leafid.learning.linear import LinearScorer
-from leafid.learning.nonlinear import EstimatorScorer
 from leafid.learning.rejection import Rejection, compute_evidence
 from leafid.learning.row_statistics import RowStatistics
+from leafid.learning.scorers import EstimatorScorer, LinearScorer
 from leafid.model.answer import Answer, Decision, rank_species
 from leafid.model.thresholds import Thresholds
 from leafid.pictures.picture import AcquisitionType, Picture

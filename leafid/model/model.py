@@ -5,7 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from typing import Annotated, Any, cast
 
@@ -75,7 +75,7 @@ class Model:
 
         A model that is `only_for_answers` leaves out what it takes to learn further species, a third of its memory.
         """
-        return read_object(path, cls, _leave_out_statistics if only_for_answers else None)
+        return read_object(path, cls, partial(_edit_manifest, only_for_answers=only_for_answers))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, which `leafid.load_model` reads; the same model gives the same bytes.
@@ -255,9 +255,13 @@ def _is_nearly_black(picture: Picture) -> bool:
     return bool(image.max() < _DARK)
 
 
-def _leave_out_statistics(manifest: Any) -> None:
+def _edit_manifest(manifest: Any, only_for_answers: bool) -> None:
     for model in manifest["types"].values():
-        model["identifier"].pop("statistics", None)
+        if only_for_answers:
+            model["identifier"].pop("statistics", None)
+        for expert in model["identifier"]["recipe"]["experts"].values():
+            # Recipes had this key, for training alone.
+            expert.pop("softmax_components", None)
 
 
 def _split_into_batches(pictures: Sequence[Picture], grouping: str | None) -> Iterator[list[list[Picture]]]:

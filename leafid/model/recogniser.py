@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from leafid.features.extractor import N_TYPE_FEATURES
 from leafid.features.loader import FeatureLoader
-from leafid.learning.linear import LinearScorer
+from leafid.learning.scorers import LinearScorer
 from leafid.pictures.picture import AcquisitionType, Picture
 
 #: Number of features after `expand_features`.

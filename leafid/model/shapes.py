@@ -6,8 +6,9 @@ from itertools import chain
 import numpy as np
 
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, get_column_names
-from leafid.learning.linear import LinearScorer, apply_feature_map
+from leafid.learning.linear import apply_feature_map
 from leafid.learning.rejection import count_evidence
+from leafid.learning.scorers import LinearScorer
 from leafid.model.identifier import TypeModel
 from leafid.model.recogniser import N_EXPANDED_FEATURES, TypeRecogniser
 from leafid.pictures.picture import AcquisitionType

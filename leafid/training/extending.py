@@ -1,9 +1,9 @@
 """Adds species to a model, which keeps statistics of its training pictures instead of the pictures.
 
-Every expert's ridge regression learns the new pictures by recursive least squares (`update_ridge`): the new species get
-columns, and those of the old species learn that the new pictures are of others. Where a softmax regression was added to
-the ridge regression, the sum is changed like a ridge regression, with targets on its scale. All else stays, but for the
-operating point of rejection, which is lowered where it would reject the new pictures.
+Every expert's classifier learns the new pictures by recursive least squares (`update_ridge`): the new species get
+columns, and those of the old species learn that the new pictures are of others. A linear classifier that is no ridge
+regression is changed like one, with targets on its scale. All else stays, but for the operating point of rejection,
+which is lowered where it would reject the new pictures.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ from leafid.errors import LeafidError
 from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import group_by_training
-from leafid.learning.linear import LinearScorer
 from leafid.learning.rejection import acceptance_score
 from leafid.learning.row_statistics import RowStatistics, update_ridge
+from leafid.learning.scorers import LinearScorer
 from leafid.model.identifier import Identifier
 from leafid.model.model import Model
 from leafid.model.species import Species

@@ -34,8 +34,6 @@ def train_identifiers(
     plant. Without `learn_rejection`, the identifiers don't learn to reject pictures. A `LeafidError` is raised when
     there is no readable labelled picture of one of the types.
     """
-    import scipy.linalg  # noqa: F401  # loads the library that is limited to one thread below
-
     recipe = training_set.recipe
     files = {picture.file for picture in pictures}
     chosen = np.flatnonzero([picture.file in files for picture in training_set.pictures])
@@ -43,8 +41,7 @@ def train_identifiers(
     if missing := set(types) - {picture.type for picture in plan.pictures}:
         raise LeafidError(f"no labelled picture of type {min(missing)} could be read; nothing to train on")
     # A cross-validation, which has no use for statistics, keeps rows or learns no rejection.
-    is_single = learn_rejection and training_set.rows is None
-    keep_statistics = is_single and all(expert.classifier == "ridge" for expert in recipe.experts.values())
+    keep_statistics = learn_rejection and training_set.rows is None
     trained = {}
     # Two threads of linear algebra take twice the processor's time, as they spin while they wait for each other.
     with get_blas_controller().limit(limits=1):

@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Recipe, group_by_training
+from leafid.learning.estimators import fit_estimator, to_linear
 from leafid.learning.linear import weigh_pictures
 from leafid.learning.rows import make_rows
 from leafid.metrics.held_out import HeldOutAnswers, held_out_scores
@@ -26,7 +28,7 @@ from leafid.training.training_set import build_training_set
 
 #: Maximum number of pictures that the type recogniser is learned from.
 RECOGNISER_PICTURES = 20_000
-_RECOGNISER_OPTIONS = {"C": 1e3, "max_iter": 200}
+_RECOGNISER_C, _RECOGNISER_ITERATIONS = 1e3, 200
 _RECOGNISER_FOLDS = 5
 _log = logging.getLogger(__name__)
 
@@ -92,13 +94,11 @@ def train_recogniser(pictures: Sequence[Picture], loader: FeatureLoader, seed: i
 
 def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
     """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types, each type with the same total weight."""
-    from leafid.learning.estimators import fit_estimator, make_estimator, to_linear
-
     names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
     weights = weigh_pictures(labels, [""] * len(labels), 1.0, 0.0)
     weights /= weights.mean()
     rows = make_rows(expand_features(features), standardise=True)
-    estimator = make_estimator("sklearn.linear_model.LogisticRegression", _RECOGNISER_OPTIONS, 0)
+    estimator = LogisticRegression(C=_RECOGNISER_C, max_iter=_RECOGNISER_ITERATIONS)
     classifier = to_linear(fit_estimator(estimator, rows.read(slice(None)), labels, weights))
     scorer = rows.make_transform(np.ones(1), np.zeros((1, len(rows.mean)))).make_scorer(*classifier)
     return TypeRecogniser(tuple(AcquisitionType(str(name)) for name in names), scorer)

@@ -11,7 +11,8 @@ from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
 from leafid.grouping import group_by
-from leafid.learning.rejection import Examples, Rejection, compute_evidence, fit_rejection
+from leafid.learning.rejection import Rejection, compute_evidence
+from leafid.learning.rejection_fitting import Examples, fit_rejection
 from leafid.learning.rows import make_array
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture

@@ -56,7 +56,6 @@ WRONG = {
     "position": ("expected a number", [-0.1, 10**400, "1", True]),
     "classifier_options": ("expected ", [1, "C", ["C"], {"C": 1.0}]),
     "regularisation": ("expected a number", [0, -1.0, {}, [[1.0]]]),
-    "softmax_components": ("expected a whole number", [-1, 4097, 1.0, "all", True]),
     "species_balance": ("expected a number", [-0.01, 4.01, None]),
     "plant_balance": ("expected a number", [-0.01, 4.01, "1"]),
     "centre_types": ("expected true or false", [0, 1, "true"]),
@@ -258,7 +257,7 @@ def test_the_feature_key_covers_only_settings_that_change_vectors():
         "map": "chi2",
         "trust": "segmentation",
     }
-    training.update(species_balance=0.0, plant_balance=0.0, softmax_components=9)
+    training.update(species_balance=0.0, plant_balance=0.0)
     training.update(codebook_types=["scan"], centre_types=True)
     patches = {"view": "picture", "size": 300, "scales": 2, "coverage": 0.5, "symmetry": "turns"}
     patches.update(descriptor="edge-sift", max_patches=7, focus=0.3)

@@ -2,17 +2,14 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from leafid.learning import cross_fitting as module
 from leafid.learning.cross_fitting import cross_fit
-from leafid.learning.nonlinear import EstimatorScorer
 from leafid.learning.rows import make_rows
+from leafid.learning.scorers import EstimatorScorer
 from leafid.learning.settings import ClassifierSettings
 
 SETTINGS = ClassifierSettings()
-# Softmax stands beside a classifier: it is the second that is learned.
 KINDS = {
     "ridge": {},
-    "softmax": {"softmax_components": 4},
     "LinearSVC": {"classifier": "sklearn.svm.LinearSVC"},
     "LDA": {
         "classifier": "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
@@ -40,12 +37,12 @@ def cross_fit_ways(vectors, labels, ways, kind="ridge", asked=None, weights=None
         for number, way in enumerate(ways)
     }
     expert = cross_fit(rows, labels, weights, folds, asked, settings)
-    classifier = expert.classifiers[-1]
+    classifier = expert.classifier
     if isinstance(classifier, bytes):
         scorer = EstimatorScorer(expert.transform.select_domain(0), classifier)
     else:
         scorer = expert.transform.make_scorer(*classifier)
-    return scorer, [scores[-1] for scores in expert.held_out_scores.values()]
+    return scorer, list(expert.held_out_scores.values())
 
 
 def learned(vectors, labels, folds, kind="ridge", asked=None):
@@ -68,25 +65,38 @@ def test_what_is_held_out_is_never_seen(kind, d):
     assert np.abs(after[folds[1]] - before[folds[1]]).max() > 0.1
 
 
-@pytest.mark.parametrize("kind", ["ridge", "softmax"])
+@pytest.mark.parametrize("kind", ["ridge", "LogisticRegression"])
 @pytest.mark.parametrize("d", [5, 60])
-@pytest.mark.parametrize("small", [2**25, 0])
-def test_held_out_scores_are_those_of_a_fit_to_the_other_rows(kind, d, small, monkeypatch):
-    """Neither means nor principal components are learned from rows that are held out."""
-    monkeypatch.setattr(module, "_SMALL_NUMBERS", small)
+def test_held_out_scores_are_those_of_a_fit_to_the_other_rows(kind, d):
+    """Means are not learned from rows that are held out."""
     vectors, labels = drawn(60, d)
     domains = np.random.default_rng(1).integers(2, size=60)
     rows = make_rows(vectors, domains=domains)
-    settings = structs.replace(SETTINGS, softmax_components=4 if kind == "softmax" else 0)
+    settings = structs.replace(SETTINGS, **KINDS[kind])
     fold, weights = np.arange(0, 60, 4), np.random.default_rng(2).uniform(0.2, 2, 60)
     remaining = np.where(np.isin(np.arange(60), fold), 0, weights)
     expert = cross_fit(rows, labels, weights, {"fold": [(fold, remaining)]}, fold, settings)
     alone = cross_fit(rows, labels, remaining, {}, fold, settings)
     centred = alone.transform.transform(vectors[fold], domains[fold])
-    coefficients, intercepts = alone.classifiers[-1]
-    # Scores are up to 10; where a softmax regression stops depends on rounding errors.
-    tolerance = 1e-4 if kind == "ridge" else 0.02
-    np.testing.assert_allclose(expert.held_out_scores["fold"][-1], centred @ coefficients + intercepts, atol=tolerance)
+    coefficients, intercepts = alone.classifier
+    # Scores are up to 10.
+    np.testing.assert_allclose(expert.held_out_scores["fold"], centred @ coefficients + intercepts, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["ridge", "LogisticRegression"])
+def test_targets_are_what_a_classifier_scores(kind):
+    vectors, labels = drawn(60, 5)
+    settings = structs.replace(SETTINGS, **KINDS[kind])
+    weights = np.random.default_rng(2).uniform(0.2, 2, 60)
+    expert = cross_fit(make_rows(vectors), labels, weights, {}, np.arange(60), settings, keep_statistics=True)
+    scores = expert.transform.make_scorer(*expert.classifier).scores(vectors)
+    is_right = labels[:, None] == np.arange(3)
+    right = np.average(scores[is_right], weights=weights)
+    wrong = np.average(scores[~is_right].reshape(60, 2).mean(axis=1), weights=weights)
+    expected = (-1, 1) if kind == "ridge" else (wrong, right)
+    np.testing.assert_allclose(expert.targets, expected, atol=1e-3)
+    assert wrong < right
+    assert expert.statistics.weight == pytest.approx(weights.sum())
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -3,7 +3,7 @@ import pytest
 from sklearn.kernel_approximation import AdditiveChi2Sampler
 
 from leafid.learning.estimators import fit_estimator, make_estimator, to_linear
-from leafid.learning.linear import LinearScorer, apply_chi2_map, apply_feature_map, sum_scorers, weigh_pictures
+from leafid.learning.linear import apply_chi2_map, apply_feature_map, weigh_pictures
 from leafid.learning.rows import make_rows
 
 LINEAR = {
@@ -107,16 +107,3 @@ def test_weights_of_pictures_by_hand():
         (2.0, 0.5, [1 / 9 / 2**0.5, 1 / 9 / 2**0.5, 1 / 9, 1]),
     ):
         np.testing.assert_allclose(weigh_pictures(labels, plants, species_balance, plant_balance), wanted)
-
-
-def test_summed_classifiers_score_what_their_scores_sum_to():
-    random = np.random.default_rng(0)
-    parts = [
-        LinearScorer("chi2", random.normal(size=(12, 3)).astype(np.float32), random.normal(size=3).astype(np.float32))
-        for _ in range(3)
-    ]
-    vectors, weights = random.uniform(size=(5, 4)).astype(np.float32), [2.0, 0.0, 0.5]
-    wanted = sum(weight * part.scores(vectors) for part, weight in zip(parts, weights, strict=True))
-    # float32 sums of some twelve numbers around 1.
-    np.testing.assert_allclose(sum_scorers(parts, weights).scores(vectors), wanted, atol=1e-5)
-    np.testing.assert_array_equal(sum_scorers(parts[:1], [1.0]).coefficients, parts[0].coefficients)

@@ -5,14 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.learning.rejection import (
-    Examples,
-    Rejection,
-    acceptance_score,
-    compute_evidence,
-    count_evidence,
-    fit_rejection,
-)
+from leafid.learning.rejection import Rejection, acceptance_score, compute_evidence, count_evidence
+from leafid.learning.rejection_fitting import Examples, fit_rejection
 
 
 def compute_evidence_slowly(scores, trust, weights, confidence):

@@ -6,18 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from leafid.learning import row_statistics as module
-from leafid.learning.primal import PrimalFit
-from leafid.learning.row_statistics import summarise_rows, update_ridge
+from leafid.learning import row_statistics, weighted_rows
+from leafid.learning.row_statistics import update_ridge
 from leafid.learning.rows import make_rows
-from leafid.learning.settings import ClassifierSettings
+from leafid.learning.weighted_rows import WeightedRows
 
 
 def summarise(rows, weights, n_components):
-    weighted = PrimalFit(make_rows(rows), weights, np.zeros(len(rows), int), ClassifierSettings())
+    weighted = WeightedRows(make_rows(rows), weights)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "N_COMPONENTS", n_components)
-        return weighted.transform, summarise_rows(weighted)
+        for module in (row_statistics, weighted_rows):
+            patch.setattr(module, "N_COMPONENTS", n_components)
+        return weighted.transform, weighted.summarise()
 
 
 def literal(rows, targets, weights, penalty):
@@ -93,5 +93,4 @@ def test_a_heavy_mean_does_not_make_the_update_blow_up():
 
 def test_24_components_are_kept():
     rows = np.random.default_rng(0).normal(size=(90, 60))
-    fit = PrimalFit(make_rows(rows), np.ones(90), np.zeros(90, int), ClassifierSettings())
-    assert summarise_rows(fit).components.shape == (60, 24)
+    assert WeightedRows(make_rows(rows), np.ones(90)).summarise().components.shape == (60, 24)

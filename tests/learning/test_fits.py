@@ -4,23 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import structs
 from sklearn.linear_model import Ridge
 
 from leafid.errors import LeafidError
 from leafid.learning import rows as module
-from leafid.learning.primal import PrimalFit
-from leafid.learning.ridge import DualRidge
+from leafid.learning.fits import DualRidge, PrimalRidge
 from leafid.learning.rows import make_rows
-from leafid.learning.settings import ClassifierSettings
+from leafid.learning.weighted_rows import WeightedRows
 
-SETTINGS = ClassifierSettings(regularisation=0.1)
-FITS = [
-    lambda rows, weights, labels, penalty: DualRidge(rows, weights, labels, penalty),
-    lambda rows, weights, labels, penalty: PrimalFit(
-        rows, weights, labels, structs.replace(SETTINGS, regularisation=penalty)
-    ),
-]
+FITS = [DualRidge, PrimalRidge]
 
 
 def draw(n, d, seed):
@@ -55,37 +47,39 @@ def test_it_is_scikit_learns_ridge_of_rows_less_the_mean_of_their_domain(fit, n,
     wanted = literal.predict(expected).reshape(n, -1) + offset
     ridge = fit(rows, weights, labels, penalty)
     # Rows are float32, and so is the dual form; its products are up to 100, and the weakest penalty is 0.03.
-    np.testing.assert_allclose(ridge.score(np.arange(n))[0], wanted, atol=0.02)
-    [(coefficients, intercepts)] = ridge.classifiers
+    np.testing.assert_allclose(ridge.score(np.arange(n)), wanted, atol=0.02)
+    coefficients, intercepts = ridge.classifier
     scorer = ridge.transform.make_scorer(coefficients, intercepts, int(domains[0]))
     np.testing.assert_allclose(scorer.scores(vectors[:1].astype(np.float32)), wanted[:1], atol=0.02)
 
 
-@pytest.mark.parametrize("fit", FITS)
 @pytest.mark.parametrize("d", [6, 60])
-def test_components_are_those_of_the_weighted_covariance(fit, d):
-    vectors, domains, weights, labels = draw(50, d, 1)
+def test_components_are_those_of_the_weighted_covariance(d):
+    vectors, domains, weights, _ = draw(50, d, 1)
     rows = make_rows(vectors, domains=domains)
     weighted = centre(rows.read(slice(None)), domains, weights) * np.sqrt(weights)[:, None]
-    ridge = fit(rows, weights, labels, 0.1)
-    components, strengths = ridge.find_components(4)
+    weighted_rows = WeightedRows(rows, weights)
+    components, strengths = weighted_rows.find_components(4)
     np.testing.assert_allclose(strengths, np.linalg.svd(weighted, compute_uv=False)[:4] ** 2, rtol=1e-4)
     np.testing.assert_allclose(components.T @ components, np.eye(4), atol=1e-4)
     np.testing.assert_allclose(((weighted @ components) ** 2).sum(axis=0), strengths, rtol=1e-4)
-    sums, squares = ridge.sum_centred()
-    np.testing.assert_allclose(sums, np.sqrt(weights) @ weighted, atol=0.01)
-    np.testing.assert_allclose(squares, (weighted**2).sum(axis=0), rtol=1e-3)
+    statistics = weighted_rows.summarise()
+    centred = weighted / np.sqrt(np.maximum(weights, 1e-9))[:, None]
+    np.testing.assert_allclose(statistics.mean, np.average(centred, axis=0, weights=weights), atol=1e-3)
 
 
-def test_sums_of_other_weights_are_changed_where_few_differ():
-    vectors, domains, weights, labels = draw(90, 5, 0)
-    rows = make_rows(vectors, domains=domains)
-    reference = PrimalFit(rows, weights, labels, SETTINGS)
-    fewer = np.where(np.arange(90) < 20, 0, weights)
-    expected = PrimalFit(rows, fewer, labels, SETTINGS).gram
-    # Products are float32, and up to 1000 before they are centred.
-    np.testing.assert_allclose(PrimalFit(rows, fewer, labels, SETTINGS, reference).gram, expected, atol=1e-3)
-    np.testing.assert_allclose(PrimalFit(rows, 2 * fewer, labels, SETTINGS, reference).gram, 2 * expected, atol=2e-3)
+@pytest.mark.parametrize("d", [30, 90])
+def test_components_are_no_more_than_there_are(d):
+    """Rows that vary in three directions have three components, and equal rows one without strength."""
+    random = np.random.default_rng(0)
+    vectors = random.normal(size=(60, 3)) @ random.normal(size=(3, d))
+    components, strengths = WeightedRows(make_rows(vectors), np.ones(60)).find_components(10)
+    assert components.shape == (d, 3)
+    assert (strengths > 1).all()
+    components, strengths = WeightedRows(make_rows(np.ones((60, d))), np.ones(60)).find_components(10)
+    assert components.shape == (d, 1)
+    assert not strengths.any()
+    assert np.isfinite(components).all()
 
 
 @pytest.mark.parametrize("fit", FITS)
@@ -94,7 +88,7 @@ def test_batches_hardly_count(fit, monkeypatch):
     fitted = []
     for numbers in (2**22, 40):
         monkeypatch.setattr(module, "_BATCH_NUMBERS", numbers)
-        [(coefficients, _)] = fit(make_rows(vectors, domains=domains), weights, labels, 0.1).classifiers
+        coefficients, _ = fit(make_rows(vectors, domains=domains), weights, labels, 0.1).classifier
         fitted.append(coefficients)
     np.testing.assert_allclose(fitted[1], fitted[0], atol=1e-3)
 

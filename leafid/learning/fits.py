@@ -1,0 +1,173 @@
+"""Classifiers of weighted rows: ridge regression, in dual or in primal form, and those of scikit-learn."""
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve
+
+from leafid.errors import LeafidError
+from leafid.learning.estimator_bytes import dump
+from leafid.learning.estimators import fit_estimator, is_linear, score, to_linear
+from leafid.learning.linear import LinearClassifier, encode_one_vs_rest
+from leafid.learning.rows import TrainingRows, iterate_batches, release_memory
+from leafid.learning.weighted_rows import WeightedRows
+
+# Ratio of the trace of a matrix to the penalty above which single precision would lose the penalty.
+_MAX_SINGLE_RATIO = 1e5
+# Rows of a kernel matrix that are copied at once, so that they stay in the processor's cache.
+_ROWS_AT_ONCE = 64
+
+
+class DualRidge(WeightedRows):
+    """Ridge regression by the kernel matrix of the rows, where these are fewer than twice the columns.
+
+    With K the kernel matrix of the rows, Kc that of the centred ones, W the weights, λ the penalty, and Y the targets
+    less their weighted mean, the dual coefficients are (Kc + λ W⁻¹)⁻¹ Y. With D the indicators of the domains, and S
+    those divided by their sums, Kc = (1 - D S') K (1 - S D'): K and a matrix of low rank, for Woodbury's identity.
+
+    Parameters
+    ----------
+    rows, weights
+        As in `WeightedRows`.
+    labels : int (n,)
+        Species from 0.
+    penalty : float
+        A `LeafidError` is raised when it is too weak.
+
+    References
+    ----------
+    .. [1] C. Saunders, A. Gammerman, V. Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998
+    """
+
+    def __init__(self, rows: TrainingRows, weights: np.ndarray, labels: np.ndarray, penalty: float) -> None:
+        super().__init__(rows, weights)
+        targets = encode_one_vs_rest(labels)[self.indices]
+        self._intercepts = self.weights @ targets / self.weights.sum()
+        present = self.counts > 0
+        indicators, shares = self.indicators[:, present], self.shares[:, present]
+        kernel, with_means = self._read_kernel(shares, penalty)
+        low_rank = np.hstack([indicators, with_means])
+        solved = self._solve(kernel, np.hstack([targets - self._intercepts, low_rank]), penalty)
+        dual, of_low_rank = np.hsplit(solved.astype(np.float64), [targets.shape[1]])
+        nothing, one = np.zeros((shares.shape[1],) * 2), np.eye(shares.shape[1])
+        # The inverse of [[S'KS, -1], [-1, 0]].
+        core = np.block([[nothing, -one], [-one, -(shares.T @ with_means)]]) + low_rank.T @ of_low_rank
+        dual -= of_low_rank @ np.linalg.solve(core, low_rank.T @ dual)
+        self._dual = dual - shares @ (indicators.T @ dual)
+        means = with_means.T @ self._dual
+        self._means = np.tile(self.counts[present] @ means / len(self.indices), (len(present), 1))
+        self._means[present] = means
+
+    @property
+    def classifier(self) -> LinearClassifier:
+        """The classifier of centred rows."""
+        return self._column_sums[2], self._intercepts
+
+    def score(self, indices: np.ndarray) -> np.ndarray:
+        """Score any rows, given by their indices: float (n, n_species)."""
+        products = self.rows.kernel[indices] @ self._scatter_to_all_rows(self._dual).astype(np.float32)
+        return products - self._means[self.rows.domains[indices]] + self._intercepts
+
+    def _read_kernel(self, columns: np.ndarray, penalty: float) -> tuple[np.ndarray, np.ndarray]:
+        """Read the upper triangle of the kernel matrix of the rows of weight above 0, and multiply it with columns."""
+        size, scattered = len(self.indices), self._scatter_to_all_rows(columns).astype(np.float32)
+        # Single precision mostly suffices for vectors in half precision.
+        is_single = self.weights @ self.rows.kernel.diagonal()[self.indices] <= _MAX_SINGLE_RATIO * penalty
+        kernel, products = np.empty((size, size), np.float32 if is_single else np.float64), np.empty(columns.shape)
+        for start in range(0, size, _ROWS_AT_ONCE):
+            batch = slice(start, start + _ROWS_AT_ONCE)
+            rows = self.rows.kernel[self.indices[batch]]
+            products[batch] = rows @ scattered
+            kernel[batch, start:] = rows.take(self.indices[start:], axis=1)
+        release_memory(self.rows.kernel)
+        return kernel, products
+
+    def _solve(self, kernel: np.ndarray, columns: np.ndarray, penalty: float) -> np.ndarray:
+        """Solve (K + λ W⁻¹) Z = columns; only the upper triangle of K is read, and K is overwritten."""
+        np.fill_diagonal(kernel, kernel.diagonal() + penalty / self.weights)
+        try:
+            # In Fortran's order, the upper triangle is the lower one of the transpose.
+            factor = cho_factor(kernel.T, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError as error:
+            raise _make_penalty_error(penalty, len(kernel)) from error
+        return cho_solve(factor, columns.astype(kernel.dtype), check_finite=False)
+
+
+class PrimalRidge(WeightedRows):
+    """Ridge regression by the products of columns, where these are fewer than half the rows.
+
+    With X the centred rows, W the weights, λ the penalty, and Y the targets less their weighted mean, the coefficients
+    are (X'WX + λ)⁻¹ X'WY, as those of `DualRidge` are. The parameters are the same.
+    """
+
+    def __init__(self, rows: TrainingRows, weights: np.ndarray, labels: np.ndarray, penalty: float) -> None:
+        super().__init__(rows, weights)
+        targets = encode_one_vs_rest(labels)[self.indices]
+        intercepts = self.weights @ targets / self.weights.sum()
+        n_columns = rows.shape[1]
+        gram, moments = penalty * np.eye(n_columns), np.zeros((n_columns, len(intercepts)))
+        for part in iterate_batches(len(self.indices), n_columns):
+            values = self.read_centred(self.indices[part]).astype(np.float64)
+            weighted = values.T * self.weights[part]
+            gram += weighted @ values
+            moments += weighted @ (targets[part] - intercepts)
+        try:
+            coefficients = solve(gram, moments, assume_a="pos", overwrite_a=True, check_finite=False)
+        except LinAlgError as error:
+            raise _make_penalty_error(penalty, len(self.indices)) from error
+        #: The classifier of centred rows.
+        self.classifier: LinearClassifier = coefficients, intercepts
+
+    def score(self, indices: np.ndarray) -> np.ndarray:
+        """Score any rows, given by their indices: float (n, n_species)."""
+        coefficients, intercepts = self.classifier
+        parts = iterate_batches(len(indices), len(coefficients))
+        return np.concatenate([self.read_centred(indices[part]) @ coefficients + intercepts for part in parts])
+
+
+class EstimatorFit(WeightedRows):
+    """A classifier of scikit-learn, of weighted rows.
+
+    One that is linear is fitted to compressed rows, from which it learns the same in less time.
+
+    Parameters
+    ----------
+    rows, weights
+        As in `WeightedRows`.
+    labels : int (n,)
+        Species from 0; one without a row has coefficients and scores of 0.
+    estimator : object
+        A classifier of scikit-learn that is not fitted yet.
+    """
+
+    def __init__(self, rows: TrainingRows, weights: np.ndarray, labels: np.ndarray, estimator: Any) -> None:
+        super().__init__(rows, weights)
+        compressed, self._combinations = rows.compressed if is_linear(estimator) else (rows, None)
+        self._compressed = WeightedRows(compressed, weights)
+        self._n_species = int(labels.max()) + 1
+        self._classes, targets = np.unique(labels[self.indices], return_inverse=True)
+        values = self._compressed.read_centred(self.indices)
+        self._estimator = fit_estimator(estimator, values, targets, self.weights)
+
+    @property
+    def classifier(self) -> LinearClassifier | bytes:
+        """The classifier of centred rows: in the format of `leafid.learning.estimator_bytes` if it is not linear."""
+        if not is_linear(self._estimator):
+            return dump(self._estimator)
+        values, intercepts = to_linear(self._estimator)
+        coefficients = np.zeros((self.rows.shape[1], self._n_species), np.float32)
+        coefficients[:, self._classes] = self.rows.rotate_back(values, self._combinations)
+        all_intercepts = np.zeros(self._n_species, np.float32)
+        all_intercepts[self._classes] = intercepts
+        return coefficients, all_intercepts
+
+    def score(self, indices: np.ndarray) -> np.ndarray:
+        """Score any rows, given by their indices: float (n, n_species)."""
+        scores = np.zeros((len(indices), self._n_species), np.float32)
+        scores[:, self._classes] = score(self._estimator, self._compressed.read_centred(indices))
+        return scores
+
+
+def _make_penalty_error(penalty: float, n_rows: int) -> LeafidError:
+    """Make the error of a penalty with which a matrix is not positive definite."""
+    return LeafidError(f"a ridge's regularisation of {penalty:g} is too weak for {n_rows} pictures; use a larger one")

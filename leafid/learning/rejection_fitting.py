@@ -1,0 +1,122 @@
+"""Fits what rejects pictures: two logistic regressions, and the operating points of both together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from leafid.learning.rejection import Rejection, acceptance_score, apply_logistic
+from leafid.learning.rows import make_rows, release_memory
+
+#: Penalty of the regression on feature vectors, of that on evidence, and of their calibration.
+_LEAF_REGULARISATION, _KNOWN_REGULARISATION, _CALIBRATION_REGULARISATION = 0.01, 0.4, 1.0
+_TOLERANCE, _MAX_ITERATIONS = 1e-5, 500
+# Three folds would be too few: leaves of a few plants look like others if a third of the plants is missing.
+_N_FOLDS = 10
+#: Maximum number of quantiles of held-out leaves that are kept for the operating point.
+MAX_QUANTILES = 1001
+# Weight of a plant's share in the operating points; the remaining weight is that of its pictures.
+_PLANT_SHARE = 2 / 3
+
+
+class Examples(NamedTuple):
+    """Examples of a class: rows (n, n_columns), sample weights (n,), and groups (n,) that folds keep together."""
+
+    rows: np.ndarray
+    weights: np.ndarray
+    groups: Sequence[str] | np.ndarray
+
+
+def fit_rejection(
+    leaves: Examples,
+    non_leaves: Examples,
+    known: Examples,
+    unknown: Examples,
+    gain: np.ndarray | float = 0.0,
+    has_another_plant: np.ndarray | None = None,
+) -> Rejection:
+    """Fit both regressions.
+
+    Parameters
+    ----------
+    leaves, non_leaves : Examples
+        Vectors of leaves, grouped by plant, and of other pictures, grouped by kind.
+    known, unknown : Examples
+        Evidence of the same leaves by classifiers that did not see their plants, and of leaves by classifiers that did
+        not see their species; grouped by plant.
+    gain : float (n_evidence,)
+        What the evidence of leaves of known species gains on average if the classifiers see all other plants. The
+        operating points take it into account: without it, fewer leaves than asked for are rejected.
+    has_another_plant : bool (n_leaves,), optional
+        The leaves whose species has another plant: operating points are taken from these, by default and if there are
+        none from all.
+    """
+    leaf, is_leaf = _fit_calibrated(leaves, non_leaves, _LEAF_REGULARISATION)
+    coefficients, is_known = _fit_calibrated(known, unknown, _KNOWN_REGULARISATION)
+    shift = max(0.0, float(np.sum(gain * coefficients[:-1])))
+    is_known = is_known / (is_known + (1 - is_known) * np.exp(-shift))
+    accepted, plant_weights = acceptance_score(is_leaf, is_known), leaves.weights
+    if has_another_plant is not None and has_another_plant.any():
+        accepted, plant_weights = accepted[has_another_plant], plant_weights[has_another_plant]
+    order = np.argsort(accepted)
+    # Pictures of a plant are rejected together: by pictures, a few plants with many would set the operating points, by
+    # plants, a few with a single picture. In between, neither the share of pictures nor that of plants is far off.
+    by_plant = plant_weights[order] / plant_weights.sum()
+    weights = _PLANT_SHARE * by_plant + (1 - _PLANT_SHARE) / len(order)
+    shares = np.linspace(0, 1, min(len(order), MAX_QUANTILES))
+    quantiles = np.interp(shares, np.cumsum(weights) - weights / 2, accepted[order])
+    return Rejection(leaf, coefficients, quantiles)
+
+
+def _fit_calibrated(positive: Examples, negative: Examples, regularisation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Fit a logistic regression, and calibrate it on groups that were held out of it.
+
+    Returns
+    -------
+    coefficients : float32 (n_columns + 1,)
+        The intercept last.
+    held_out : float64 (n_positive,)
+        Probabilities of the positive examples.
+    """
+    # The examples are released once they are copied, so that one copy is in memory.
+    joined = np.empty((len(positive.rows) + len(negative.rows), positive.rows.shape[1]), positive.rows.dtype)
+    for examples, part in zip((positive, negative), np.split(joined, [len(positive.rows)]), strict=True):
+        part[:] = examples.rows
+        release_memory(examples.rows)
+    rows = make_rows(joined, standardise=True)
+    compressed, combinations = rows.compressed
+    values = compressed.read(slice(None))
+    labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
+    classes = positive, negative
+    weights = np.concatenate([members.weights / members.weights.sum() for members in classes]) * (len(labels) / 2)
+    folds = np.concatenate([_assign_folds(members.groups) for members in classes])
+    final = _fit_logistic(values, labels, weights, regularisation)
+    logits = np.empty(len(labels))
+    for fold in np.unique(folds):
+        is_held_out = folds == fold
+        training = np.flatnonzero(~is_held_out)
+        without = final
+        # Without all groups of a class there is nothing to learn.
+        if len(np.unique(labels[training])) == 2:
+            without = _fit_logistic(values[training], labels[training], weights[training], regularisation)
+        logits[is_held_out] = values[is_held_out] @ without[:-1] + without[-1]
+    slope, offset = _fit_logistic(logits[:, None], labels, weights, _CALIBRATION_REGULARISATION)
+    coefficients = rows.rotate_back(final[:-1, None], combinations)[:, 0] * rows.scale
+    calibrated = slope * np.append(coefficients, final[-1] - rows.mean @ coefficients)
+    calibrated[-1] += offset
+    return calibrated.astype(np.float32), apply_logistic(logits[labels == 1] * slope + offset)
+
+
+def _fit_logistic(rows: np.ndarray, labels: np.ndarray, weights: np.ndarray, regularisation: float) -> np.ndarray:
+    """Fit a logistic regression: coefficients and intercept, float (n_columns + 1,)."""
+    regression = LogisticRegression(C=1 / regularisation, tol=_TOLERANCE, max_iter=_MAX_ITERATIONS)
+    regression.fit(rows, labels, weights)
+    return np.append(regression.coef_, regression.intercept_)
+
+
+def _assign_folds(groups: Sequence[str] | np.ndarray) -> np.ndarray:
+    _, indices = np.unique(groups, return_inverse=True)
+    return np.random.default_rng(0).permutation(int(indices.max()) + 1)[indices] % _N_FOLDS
