@@ -101,16 +101,13 @@ def _join_vectors(identifier: Identifier, training_set: TrainingSet, indices: np
 
 def gather_non_leaves(identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader) -> Examples | None:
     """Gather pictures without a leaf as examples, grouped by kind; None where the segmentation finds none in any."""
-    kinds: list[str] = []
-    rows = np.empty((0, 0), np.float16)
     number = _N_SHEETS if identifier.type.lies_on_sheet else _N_PHOTOS
-    for kind, features in load_non_leaves(identifier, pictures, loader, number, TRAINING_KINDS):
-        vector = identifier.join_vectors([features])
-        if not kinds:
-            rows = make_array(number, vector.shape[1], np.float16, loader.folder)
-        rows[len(kinds)] = vector
-        kinds.append(kind)
-    return Examples(rows[: len(kinds)], np.ones(len(kinds)), kinds) if kinds else None
+    loaded = load_non_leaves(identifier, pictures, loader, number, TRAINING_KINDS)
+    examples = [(kind, identifier.join_vectors([features]).astype(np.float16)) for kind, features in loaded]
+    if not examples:
+        return None
+    kinds, rows = zip(*examples, strict=True)
+    return Examples(np.concatenate(rows), np.ones(len(rows)), kinds)
 
 
 def load_non_leaves(

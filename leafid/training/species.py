@@ -10,10 +10,8 @@ import numpy as np
 from leafid.descriptors.traits import TRAIT_NAMES, measure_reliable_traits
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import LONGEST_SIDE
-from leafid.grouping import group_by
 from leafid.metrics.held_out import HeldOutAnswers, rank_labels
 from leafid.model.species import THUMBNAIL_SIDE, HeldOutRecord, Species, Thumbnail, TraitRange, TypeRecord
-from leafid.pictures.collection import group_by_species
 from leafid.pictures.decoding import encode_jpeg, read_hashed_image
 from leafid.pictures.header import MIN_SIDE
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -28,6 +26,7 @@ _MAX_CONFUSED = 3
 # This is raised with every change to the measurement of a trait, so that cached ones are not used.
 _TRAITS_VERSION = 1
 _JPEG_QUALITY = 75
+_TYPES = list(AcquisitionType)
 
 
 def describe_species(
@@ -42,26 +41,28 @@ def describe_species(
     The loader gives the number of workers and the progress. With `thumbnails`, the most typical pictures are kept: of
     each species and type, those of different plants that are identified best.
     """
-    by_species = group_by_species(pictures)
+    by_species: dict[str, dict[AcquisitionType, list[Picture]]] = {}
+    for picture in sorted(pictures, key=lambda picture: (str(picture.species), _TYPES.index(get_type(picture)))):
+        by_species.setdefault(str(picture.species), {}).setdefault(get_type(picture), []).append(picture)
     certainty, records = _assess_answers(held_out)
-    by_type = {}
-    for name, of_species in by_species.items():
-        of_types = group_by(of_species, get_type)
-        by_type[name] = {type_: of_types[type_] for type_ in AcquisitionType if type_ in of_types}
-    groups = [(type_, group) for types in by_type.values() for type_, group in types.items()]
-    # Traits are measured on sheets only; other pictures are read if they are kept as thumbnails.
-    sampled = [picture for type_, group in groups if type_.lies_on_sheet for picture in _sample_plants(group)]
-    typical = [picture for _, group in groups if thumbnails for picture in _choose_typical(group, certainty)]
-    shown = list({picture.file: picture for picture in typical}.values())
+    typical: dict[str, list[Picture]] = {name: [] for name in by_species}
+    sampled: list[Picture] = []
+    for name, by_type in by_species.items():
+        for type_, of_type in by_type.items():
+            # Traits are measured on sheets only; other pictures are read if they are kept as thumbnails.
+            sampled += _sample_plants(of_type) if type_.lies_on_sheet else []
+            typical[name] += _choose_typical(of_type, certainty) if thumbnails else []
+    shown = list({picture.file: picture for of_species in typical.values() for picture in of_species}.values())
     measured = list({picture.file: picture for picture in sampled + shown}.values())
     tables = loader.load_measures(measured, f"traits|{_TRAITS_VERSION}", LONGEST_SIDE, _tabulate_traits, "measure")
     traits = {picture.file: _read_traits(table) for picture, table in zip(measured, tables, strict=True)}
     made = loader.map_pictures(_make_thumbnail, shown, [traits[picture.file] for picture in shown])
     images = loader.show_progress(made, len(shown), "thumbnails")
     by_file = {picture.file: image for picture, image in zip(shown, images, strict=True)}
-    kept = group_by(typical, lambda picture: picture.species)
-    return {
-        name: Species(
+    described = {}
+    for name, by_type in by_species.items():
+        of_species = [picture for of_type in by_type.values() for picture in of_type]
+        described[name] = Species(
             # Of the taxa, take the one that names the most of its family and order.
             max((p.taxon for p in of_species if p.taxon), key=lambda taxon: bool(taxon.family) + bool(taxon.order)),
             tuple(dict.fromkeys(vernacular for p in of_species for vernacular in p.vernacular_names)),
@@ -69,13 +70,12 @@ def describe_species(
             _count_plants(of_species),
             {
                 type_: TypeRecord(len(of_type), _count_plants(of_type), records.get((name, type_)))
-                for type_, of_type in by_type[name].items()
+                for type_, of_type in by_type.items()
             },
             _summarise_traits(of_species, traits),
-            tuple(thumbnail for picture in kept.get(name, ()) if (thumbnail := by_file[picture.file])),
+            tuple(thumbnail for picture in typical[name] if (thumbnail := by_file[picture.file])),
         )
-        for name, of_species in by_species.items()
-    }
+    return described
 
 
 def _count_plants(pictures: Sequence[Picture]) -> int:

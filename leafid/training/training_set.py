@@ -120,19 +120,21 @@ def build_training_set(
 
     Without an extractor, one is made, with encoders that are learned from the pictures or those of the bundled model.
     """
-    pictures = [p for p in pictures if p.type in recipe.training_types and p.species is not None]
-    if extractor is None:
-        encoders = find_encoders(recipe, pictures, loader, seed)
-        extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
+    labelled = [p for p in pictures if p.type in recipe.training_types and p.species is not None]
+    is_source = _choose_composite_sources(labelled)
+    is_used = np.ones(len(labelled), bool)
     if recipe.composited:
         # Of types that the recipe doesn't serve, the pictures that photos are composited from are enough.
-        is_source = _choose_composite_sources(pictures)
         types = {*recipe.types, *(type_ for type_ in AcquisitionType if not type_.lies_on_sheet)}
-        pictures = [p for p, is_chosen in zip(pictures, is_source, strict=True) if is_chosen or p.type in types]
+        is_used = is_source | np.array([picture.type in types for picture in labelled], bool)
+    pictures = [labelled[index] for index in np.flatnonzero(is_used)]
     augmentations, weights = _list_augmentations(recipe, len(pictures))
     is_augmented = np.ones((len(augmentations), len(pictures)), bool)
     is_composited = [augmentation is not None and augmentation.kind == "composite" for augmentation in augmentations]
-    is_augmented[is_composited] = _choose_composite_sources(pictures)
+    is_augmented[is_composited] = is_source[is_used]
+    if extractor is None:
+        encoders = find_encoders(recipe, labelled, loader, seed)
+        extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     numbers, indices = np.nonzero(is_augmented)
     rows = np.full(is_augmented.shape, -1)
     rows[numbers, indices] = np.arange(len(numbers))
@@ -207,7 +209,9 @@ def _extract(
     vectors: dict[str, np.ndarray] = {}
     confidence = np.full(len(pictures), np.nan)
     # Pictures with the same augmentations are read once for all of them.
-    for is_made, members in group_by(range(len(pictures)), lambda index: tuple(rows[:, index] >= 0)).items():
+    patterns, pattern_of_picture = np.unique(rows >= 0, axis=1, return_inverse=True)
+    for pattern, is_made in enumerate(patterns.T):
+        members = np.flatnonzero(pattern_of_picture.ravel() == pattern).tolist()
         numbers = np.flatnonzero(is_made)
         views = [augmentations[number] for number in numbers.tolist()]
         with closing(loader.stream_augmented([pictures[index] for index in members], extractor, views)) as stream:
