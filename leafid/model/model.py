@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Meta
 
 from leafid.errors import LeafidError
-from leafid.features.extractor import TYPE_SIDE, Features
+from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader, get_type, pass_through
 from leafid.grouping import group_by
 from leafid.learning.rejection import REJECTED_SHARE
@@ -28,7 +28,6 @@ from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
 from leafid.parallel.executor import get_blas_controller
 from leafid.pictures.conversion import list_pictures
-from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 
@@ -36,9 +35,6 @@ _log = logging.getLogger(__name__)
 
 #: Number of pictures that are identified together.
 BATCH_SIZE = 256
-# Larger than all values of a picture of 14 bits in a file of 16.
-_DARK = 64
-_BRIGHTEN = "brighten it; multiply values of 12 bits in a file of 16 bits by 16, of 14 bits by 4"
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,10 +225,7 @@ class Model:
             _log.warning("%s: no leaf found in it; every species is ranked as equally likely", picture.file)
         # A product of one row takes less time than to start threads for it.
         with get_blas_controller().limit(limits=1):
-            answer = model.answer(picture, features, reject_at, self.common_names)
-        if answer.decision == "no-leaf" and _is_nearly_black(picture):
-            _log.warning("%s: nearly black; %s", picture.file, _BRIGHTEN)
-        return answer
+            return model.answer(picture, features, reject_at, self.common_names)
 
     def _back_off(self, answer: Answer) -> Answer:
         """Name the species, or the lowest taxon above it that is probable enough."""
@@ -248,11 +241,6 @@ class Model:
         n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
         rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
         return replace(answer, decision=rank if answer.decision == "species" else answer.decision, backed_off=named)
-
-
-def _is_nearly_black(picture: Picture) -> bool:
-    image, _ = read_hashed_image(picture.file, TYPE_SIDE, picture.data)
-    return bool(image.max() < _DARK)
 
 
 def _leave_out_statistics(manifest: Any) -> None:

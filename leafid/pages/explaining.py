@@ -67,11 +67,6 @@ class Explanation:
     #: What is missing, and why.
     notes: tuple[str, ...]
 
-    @property
-    def trait_words(self) -> str:
-        """The traits as one sentence."""
-        return "; ".join(self.traits.values())
-
 
 def explain(model: Model, image: Image, answer: Answer) -> Explanation:
     """Explain the answer to a picture that could be read, uint8 (H, W, 3) as `leafid.read_image` returns it."""

@@ -13,8 +13,6 @@ from leafid.textfiles import read_text
 
 # A trait is described if it is measured in this share of the pictures in which the most traits are.
 _MEASURED_SHARE = 0.4
-# Maximum number of added species that are named.
-_LISTED = 10
 
 
 def make_guide(model: Model, file: Path) -> dict[str, Any]:
@@ -30,8 +28,7 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
     ]
     card = file.with_suffix(".md")
     added = sorted({name for type_model in model.types.values() for name in type_model.identifier.added})
-    note = f"Scores are those of the training, before species were added: {', '.join(added[:_LISTED])}"
-    note += f" and {len(added) - _LISTED} more." if len(added) > _LISTED else "."
+    note = f"Scores are those of the training, before species were added: {', '.join(added)}."
     return {
         "source": file.name,
         "plates": plates,

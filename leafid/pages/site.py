@@ -8,7 +8,6 @@ import secrets
 import socket
 from collections.abc import Callable, Mapping
 from importlib import resources
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -150,7 +149,7 @@ class _Site:
         return HTMLResponse("\n".join(answers)) if is_fragment else self._show_answers(request, answers)
 
     async def show_field_guide(self, _: Request) -> Response:
-        return HTMLResponse(await self._get_fixed(model_workers.make_field_guide, Path(self.pool.model_file)))
+        return HTMLResponse(await self._get_fixed(model_workers.make_field_guide, self.pool.model_file))
 
     def _show_answers(self, request: Request, answers: list[str]) -> Response:
         is_local = request.client is not None and _is_loopback(request.client.host.removeprefix("::ffff:"))

@@ -1,6 +1,5 @@
-"""What all workers share: how calls are submitted, lost workers, objects that workers keep, and limits of threads."""
+"""What all workers share: how calls are submitted, lost workers, and limits of threads."""
 
-import asyncio
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -68,23 +67,3 @@ def get_blas_controller() -> ThreadpoolController:
 def _find_libraries(has_scipy: bool) -> ThreadpoolController:
     """Find the libraries that are loaded: that of NumPy, and later that of SciPy."""
     return ThreadpoolController()
-
-
-class ObjectWorkers:
-    """Calls functions of an object that each worker keeps: ``function(load(), *arguments)``, where `load` is cached."""
-
-    def __init__(self, executor: Executor, load: Callable[[], Any]) -> None:
-        self._executor, self._load = executor, load
-
-    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function in a worker; a call that is cancelled ends its worker.
-
-        Raises `WorkerError` if the worker was killed, and the function's own errors.
-        """
-        with reporting_lost_workers():
-            return await asyncio.wrap_future(self._executor.submit(_call_with_object, self._load, function, arguments))
-
-
-@using_one_thread()
-def _call_with_object(load: Callable[[], Any], function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    return function(load(), *arguments)

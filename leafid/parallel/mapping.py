@@ -63,12 +63,11 @@ def ordered_map(
     remaining = iter(items)
     first = list(islice(remaining, 0 if jobs == 1 else n_few + 1))
     items = chain(first, remaining)
-    # Processes that run already take a few items, too.
-    if first and (len(first) > n_few or "leafid.parallel.pool" in sys.modules):
+    if len(first) > n_few:
         from leafid.parallel.pool import count_workers, get_pool
 
         pool = get_pool(count_workers(jobs))
-        if pool.n_workers > 1 and (len(first) > n_few or pool.is_running):
+        if pool.n_workers > 1:
             if getattr(sys.modules["__main__"], "__file__", None) == "<stdin>":  # which workers can't read again
                 raise LeafidError(_NOT_STARTED)
             return _map_ahead(pool, function, items, make_failure)

@@ -69,7 +69,7 @@ def run(options: Options, environment: Environment) -> int:
 def _format_explanation(explanation: Explanation) -> Iterator[str]:
     yield from _wrap(explanation.answer.verdict_text)
     if explanation.traits:
-        yield from _wrap(explanation.trait_words)
+        yield from _wrap("; ".join(explanation.traits.values()))
     if explanation.opinions:
         rows = []
         for opinion in explanation.opinions:
