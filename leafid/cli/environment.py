@@ -39,12 +39,10 @@ class Environment:
         self.stdout.write(escape_unprintable(text, keep="\n") + "\n")
 
     def note(self, text: str) -> None:
-        """Write a message to stderr; if stderr is closed, drop it and all later ones."""
-        try:
+        """Write a message to stderr, if it isn't closed."""
+        with contextlib.suppress(OSError):
             self.stderr.write(escape_unprintable(text, keep="\n") + "\n")
             self.stderr.flush()
-        except OSError:
-            _redirect_to_devnull(self.stderr)
 
     def warn(self, text: str) -> None:
         """Write a warning: something went wrong, but the command continues."""
@@ -55,7 +53,8 @@ class Environment:
         try:
             self.stdout.flush()
         except OSError:
-            _redirect_to_devnull(self.stdout)
+            with contextlib.suppress(OSError), Path(os.devnull).open("w") as devnull:
+                os.dup2(devnull.fileno(), self.stdout.fileno())
 
     def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
         """Yield the items, and show how many there were, with `what` as the caption."""
@@ -68,8 +67,3 @@ class Environment:
         interval, delay = (0.1, 0.0) if self.stderr.isatty() else (self.log_interval, self.log_interval)
         with tqdm(items, what, total, False, self.stderr, 80, interval, 2 * interval, unit="", delay=delay) as bar:
             yield from bar
-
-
-def _redirect_to_devnull(stream: IO[str]) -> None:
-    with contextlib.suppress(OSError), Path(os.devnull).open("w") as devnull:
-        os.dup2(devnull.fileno(), stream.fileno())

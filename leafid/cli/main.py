@@ -87,7 +87,6 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
 
 
 def _format_error(error: BaseException) -> list[str]:
-    """Format an error as lines for the user."""
     if isinstance(error, ProblemsError):
         return list(error.problems)
     if isinstance(error, LeafidError):
@@ -135,7 +134,6 @@ def _prepare_colours() -> None:
 
 
 def make_parser(command: str, module: ModuleType) -> Parser:
-    """Make the parser of a command from its module."""
     return Parser(module.Options, prog=f"leafid {command}", description=module.__doc__)
 
 

@@ -15,7 +15,6 @@ from leafid.scoring.tables import Table, choose_tables, render
 
 
 def print_tables(tables: Sequence[Table], options: TableOptions, environment: Environment, digits: int = 4) -> None:
-    """Print tables, or the one of ``--table``, in the format of ``--format``."""
     chosen = choose_tables(tables, options.format, options.table)
     environment.stdout.write(render(chosen, options.format, digits))
 

@@ -13,7 +13,6 @@ import numpy as np
 from msgspec import Meta
 
 from leafid.errors import LeafidError
-from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader, get_type, pass_through
 from leafid.grouping import group_by
 from leafid.learning.rejection import REJECTED_SHARE
@@ -211,21 +210,19 @@ class Model:
             model = self[type_]
             table = loader.stream([typed[index][0] for index in indices], model.identifier.extractor)
             for index, features in zip(indices, table, strict=True):
-                if features is not None:
-                    picture, probability = typed[index]
-                    answer = self._answer(picture, features, model, reject_at)
-                    answers[index] = replace(answer, type_probability=probability)
+                if features is None:
+                    continue
+                picture, probability = typed[index]
+                if features.confidence == 0:
+                    _log.warning("%s: no leaf found in it; every species is ranked as equally likely", picture.file)
+                # A product of one row takes less time than to start threads for it.
+                with get_blas_controller().limit(limits=1):
+                    answer = model.answer(picture, features, reject_at, self.common_names)
+                answers[index] = replace(answer, type_probability=probability)
         return [
             answers.get(index) or Answer(picture, [], 0.0, problem=loader.unreadable[picture.file])
             for index, picture in enumerate(pictures)
         ]
-
-    def _answer(self, picture: Picture, features: Features, model: TypeModel, reject_at: float) -> Answer:
-        if features.confidence == 0:
-            _log.warning("%s: no leaf found in it; every species is ranked as equally likely", picture.file)
-        # A product of one row takes less time than to start threads for it.
-        with get_blas_controller().limit(limits=1):
-            return model.answer(picture, features, reject_at, self.common_names)
 
     def _back_off(self, answer: Answer) -> Answer:
         """Name the species, or the lowest taxon above it that is probable enough."""

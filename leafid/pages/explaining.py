@@ -190,7 +190,6 @@ def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, An
 
 
 def _describe_expert(expert: Expert) -> str:
-    """Describe what an expert looks at, in words."""
     if expert.is_local:
         return f"{LOCAL_DESCRIPTORS[expert.descriptor].summary} of {_VIEWS[expert.view]}"
     return f"measures of the leaf: {', '.join(name.replace('_', ' ') for name in expert.families)}"

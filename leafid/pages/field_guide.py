@@ -110,7 +110,6 @@ def _describe_type(record: TypeRecord) -> dict[str, Any]:
 
 
 def _tabulate_types(model: Model) -> Table:
-    """List the acquisition types with the scores of the training."""
     columns = ["type", "pictures", "plants", *SCORE_TITLES.values(), "held-out pictures"]
     rows: list[list[Cell]] = [
         [
@@ -124,7 +123,6 @@ def _tabulate_types(model: Model) -> Table:
 
 
 def _tabulate_species(model: Model) -> Table:
-    """List the species with the share of held-out pictures of each type that are identified correctly."""
     rows: list[list[Cell]] = []
     for name, species in sorted(model.species.items()):
         records = [species.types.get(type_) for type_ in model.types]

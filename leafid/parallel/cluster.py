@@ -33,8 +33,6 @@ def on_cluster(address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
-    if "://" not in address:
-        raise LeafidError(f"--cluster: expected the tcp://HOST:PORT of a Dask scheduler, found {address!r}")
     try:
         distributed = importlib.import_module("distributed")
     except ImportError as error:

@@ -21,8 +21,6 @@ from leafid.tasks.annotation2016.files import Known, read_annotations, read_list
 
 
 class KnownOptions:
-    """Options that list what a run may name."""
-
     pictures: str | None = option("ids of all pictures or documents, one per line", metavar="FILE")
     concepts: str | None = option("subtask 1: all concepts, one per line", metavar="FILE")
     illustrations: str | None = option("subtask 4: ids of the pictures to choose from, one per line", metavar="FILE")

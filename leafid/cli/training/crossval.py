@@ -121,7 +121,6 @@ def run(options: Options, environment: Environment) -> int:
 
 
 def _report(answers: list[FoldAnswers], options: Options, environment: Environment) -> None:
-    """Print the tables of scores, and write run files."""
     # A setting begins with its number of training pictures; fewer come first.
     ordered = sorted(answers, key=lambda fold: int(fold.setting.split()[0]) if fold.setting else 0)
     groups = group_by(ordered, lambda fold: f"{fold.type}, {fold.setting}" if fold.setting else str(fold.type))
@@ -169,7 +168,6 @@ def _format_scores(table: Table) -> str:
 
 
 def _make_reliability_table(answers: Sequence[FoldAnswers]) -> Table:
-    """Tabulate how reliable probabilities are, by type."""
     named = {}
     for type_, folds in group_by(answers, lambda fold: str(fold.type)).items():
         known = [fold.held_out.select_known() for fold in folds]

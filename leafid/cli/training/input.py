@@ -17,8 +17,6 @@ from leafid.pictures.summary import warn_of_shared_pictures
 
 
 class TrainingOptions(PictureOptions):
-    """Options that say what to train, and how."""
-
     only_type: str | None = option("train for this acquisition type only (default: all types)", choices=TYPES)
     recipe: str | None = option(
         "a shipped recipe (default, fast, small, baseline-bow), a .toml file, or a folder of such files "
