@@ -24,8 +24,7 @@ from typing import Any
 from tabulate import tabulate
 
 from leafid.cli.arguments import JOBS, ReadingOptions, option, positional
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output
+from leafid.cli.outputs import Environment, check_output
 from leafid.errors import UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.features.same_leaf import find_similar

@@ -25,7 +25,7 @@ from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
 from leafid.model.sessions import pool_evidence_of_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
-from leafid.parallel.executor import get_blas_controller
+from leafid.parallel.mapping import get_blas_controller
 from leafid.pictures.conversion import list_pictures
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy

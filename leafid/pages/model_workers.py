@@ -18,7 +18,7 @@ from leafid.model.plant_fusion import fuse_answers
 from leafid.pages.explaining import Explanation, explain
 from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
-from leafid.parallel.executor import Executor, reporting_lost_workers, using_one_thread
+from leafid.parallel.mapping import Executor, reporting_lost_workers, using_one_thread
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import Picture
 

@@ -42,11 +42,8 @@ def _get_environment() -> Any:
         lstrip_blocks=True,
     )
     environment.globals["version"] = leafid.__version__
-    environment.filters["percent"] = format_share
-    environment.filters["probability"] = format_probability
-    environment.filters["score"] = format_score
-    environment.filters["trait"] = format_trait
-    environment.filters["cell"] = format_cell
+    environment.filters.update(percent=format_share, probability=format_probability, score=format_score)
+    environment.filters.update(trait=format_trait, cell=format_cell)
     environment.filters["jpeg"] = lambda data: f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
     return environment
 

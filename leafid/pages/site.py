@@ -30,7 +30,7 @@ from leafid.pages import field_guide, model_workers
 from leafid.pages.model_workers import ModelWorkers
 from leafid.pages.rendering import render_site_page
 from leafid.pages.uploads import Limits, read_upload
-from leafid.parallel.executor import WorkerError
+from leafid.parallel.mapping import WorkerError
 
 # Seconds after which a client that is refused for now may try again.
 _RETRY_AFTER = 2

@@ -29,7 +29,7 @@ class WorkerPool:
         self._pools: dict[int, ProcessPool] = {}
 
     def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
-        """Queue a call in a worker, as `leafid.parallel.executor.Executor` does."""
+        """Queue a call in a worker, as `leafid.parallel.mapping.Executor` does."""
         if pool := self._pools.get(os.getpid()):
             try:
                 return pool.schedule(function, arguments, timeout=seconds)

@@ -20,8 +20,7 @@ import numpy as np
 
 from leafid.cli.arguments import list_type, option, positional, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output, open_text
+from leafid.cli.outputs import Environment, check_output, open_text
 from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
 from leafid.errors import ImageError, LeafidError, UsageError
 from leafid.features.loader import get_type

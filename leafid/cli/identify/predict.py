@@ -26,9 +26,8 @@ examples:
 
 from leafid.cli.arguments import CacheOptions, UnlabelledOptions, number_type, option, positive_int, switch
 from leafid.cli.computing import open_loader
-from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import AROUND, FORMATS, Selector, format_answer
-from leafid.cli.outputs import check_output, open_text
+from leafid.cli.outputs import Environment, check_output, open_text
 from leafid.errors import UsageError
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE

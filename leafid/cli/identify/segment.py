@@ -24,8 +24,7 @@ import numpy as np
 
 from leafid.cli.arguments import option, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output
+from leafid.cli.outputs import Environment, check_output
 from leafid.features.loader import get_type
 from leafid.files import open_output
 from leafid.pictures import Picture

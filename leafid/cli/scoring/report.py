@@ -13,8 +13,7 @@ examples:
 from pathlib import Path
 
 from leafid.cli.arguments import JOBS, IntervalOptions, option
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output
+from leafid.cli.outputs import Environment, check_output
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.files import write_text
 from leafid.pages.report_page import make_report

@@ -15,7 +15,7 @@ examples:
 """
 
 from leafid.cli.arguments import option, positional
-from leafid.cli.environment import Environment
+from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError
 from leafid.tasks.annotation2016.files import Known, read_annotations, read_list
 

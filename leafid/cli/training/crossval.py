@@ -43,10 +43,14 @@ from leafid.cli.arguments import (
     positive_ints,
     switch,
 )
-from leafid.cli.computing import open_loader
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output, print_tables
-from leafid.cli.training.input import TrainingOptions, assign_types_and_warn, load_recipes, read_training_pictures
+from leafid.cli.computing import (
+    TrainingOptions,
+    assign_types_and_warn,
+    load_recipes,
+    open_loader,
+    read_training_pictures,
+)
+from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.errors import LeafidError, UsageError
 from leafid.grouping import group_by
 from leafid.metrics.held_out import SCORE_TITLES, title_scores
