@@ -187,15 +187,6 @@ class Model:
         """The vernacular names of each species."""
         return {name: species.vernacular_names for name, species in self.species.items()}
 
-    def _get_back_off_threshold(self, acquisition_type: AcquisitionType) -> float:
-        thresholds = self[acquisition_type].thresholds
-        if thresholds is None or thresholds.back_off is None:
-            raise LeafidError(
-                f"the model has no back-off threshold for pictures of type {acquisition_type}: its training set had no "
-                "species with two plants, or its labels form no taxonomy; leave out --back-off, or train it again"
-            )
-        return thresholds.back_off
-
     def _list_pictures(self, pictures: Any, assume_type: AcquisitionType | str | None) -> list[Picture]:
         listed = list_pictures(pictures)
         if not assume_type:
@@ -228,8 +219,15 @@ class Model:
         """Name the species, or the lowest taxon above it that is probable enough."""
         if answer.problem:
             return answer
-        types = {part.picture.type for part in answer.parts or [answer]} - {None}
-        threshold = max(self._get_back_off_threshold(type_) for type_ in types if type_)
+        threshold = 0.0
+        for type_ in {part.picture.type for part in answer.parts or [answer] if part.picture.type}:
+            fitted = self[type_].thresholds
+            if fitted is None or fitted.back_off is None:
+                raise LeafidError(
+                    f"the model has no back-off threshold for pictures of type {type_}: its training set had no "
+                    "species with two plants, or its labels form no taxonomy; leave out --back-off, or train it again"
+                )
+            threshold = max(threshold, fitted.back_off)
         by_species = dict(answer.ranking)
         taxonomy = Taxonomy(self.species[name].taxon for name in sorted(by_species))
         probabilities = np.array([by_species[name] for name in taxonomy.species])

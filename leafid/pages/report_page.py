@@ -98,7 +98,12 @@ def make_report(
     for run in details:
         suffix = f"-{PurePath(run['name']).stem}" if len(runs) > 1 else ""
         tables |= {f"{kind}{suffix}": run[kind] for kind in ("species", "confusions")}
-    shown = _choose_pictures(truth, rankings)
+
+    def count_correct(index: int) -> int:
+        return sum(name == truth.species[index] for run in rankings.values() for name, _ in run[index][:1])
+
+    # Those pictures come first that the most runs answer wrongly.
+    shown = sorted(range(len(truth)), key=count_correct)[:PICTURES_SHOWN]
     names = [truth.pictures[index] for index in shown]
     names += [name for run in details for confusion in run["shown"] for name in confusion["names"]]
     page = render_page(
@@ -119,7 +124,6 @@ def make_report(
 def _describe_run(
     run: JudgedRun, rankings: Sequence[Ranking], truth: GroundTruth, pictures: Sequence[Picture]
 ) -> dict[str, Any]:
-    """Describe a run for the page, with its tables."""
     confusions = find_confusions(rankings, truth)
     columns = ["species", "taken for", "pictures", "share of the species"]
     rows: list[list[Cell]] = [[c.species, c.predicted, len(c.pictures), c.share] for c in confusions]
@@ -151,15 +155,6 @@ def _illustrate(confusion: Confusion, pictures: Sequence[Picture]) -> dict[str, 
     )
     names = [*confused, *same, *predicted]
     return {"confusion": confusion, "confused": confused, "same": same, "predicted": predicted, "names": names}
-
-
-def _choose_pictures(truth: GroundTruth, rankings: Mapping[str, Sequence[Ranking]]) -> list[int]:
-    """Choose the pictures for the list of all, by their index, those first that the most runs answer wrongly."""
-
-    def count_correct(index: int) -> int:
-        return sum(name == truth.species[index] for run in rankings.values() for name, _ in run[index][:1])
-
-    return sorted(range(len(truth)), key=count_correct)[:PICTURES_SHOWN]
 
 
 def _make_thumbnails(names: Sequence[str], pictures: Sequence[Picture], jobs: int) -> dict[str, bytes]:

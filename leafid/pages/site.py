@@ -166,7 +166,6 @@ class _Site:
         return JSONResponse(read_api_description())
 
     async def _answer(self, request: Request, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function of an upload in a worker."""
         if self.places.locked():
             raise _refuse_for_now("too many requests at once")
         async with self.places:
