@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from leafid.cli.environment import Environment
 from leafid.cli.main import main
+from leafid.cli.outputs import Environment
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe

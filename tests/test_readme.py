@@ -23,8 +23,8 @@ from pathlib import Path
 
 import pytest
 
-from leafid.cli.environment import Environment
 from leafid.cli.main import COMMANDS, GROUPS, main
+from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError
 from leafid.model.bundled import find_bundled_model
 

@@ -41,7 +41,6 @@ def option(help: str, *, group: str | None = None, **keywords: Any) -> Any:
 
 
 def switch(help: str, *, group: str | None = None) -> Any:
-    """Declare an option without a value."""
     return option(help, group=group, action="store_true")
 
 
@@ -138,8 +137,6 @@ CACHE = option("folder of the feature cache (default: $LEAFID_CACHE, or ~/.cache
 
 
 class ReadingOptions:
-    """Options that say how a collection is read."""
-
     layout: str | None = option("layout of the collection (default: detected)", choices=tuple(READERS))
     metadata: str | None = option(
         "CSV table of the pictures with the column file and any of label, plant, type, author, date, latitude, "
@@ -184,8 +181,6 @@ class UnlabelledOptions(PictureOptions):
 
 
 class TableOptions:
-    """Options that choose the tables to print, and their format."""
-
     format: str = option("format of the tables (default: text)", choices=FORMATS, default="text")
     table: int | None = option(
         "print only the Nth table (default: all; CSV holds a single one)", type=positive_int, metavar="N"
@@ -193,8 +188,6 @@ class TableOptions:
 
 
 class IntervalOptions:
-    """Options of the intervals, which are bootstrapped."""
-
     confidence: float = option(
         "confidence level of the intervals (default: 0.95)", type=_fraction, default=0.95, metavar="SHARE"
     )
@@ -205,8 +198,6 @@ class IntervalOptions:
 
 
 class ComputingOptions:
-    """Options that say where to compute."""
-
     jobs: int = JOBS
     cluster: str | None = option(
         "run on a Dask cluster, by the tcp://HOST:PORT of its scheduler (needs: pip install distributed)",

@@ -10,7 +10,7 @@ examples:
 from pathlib import Path
 
 from leafid.cli.arguments import CACHE, switch
-from leafid.cli.environment import Environment
+from leafid.cli.outputs import Environment
 from leafid.features.feature_cache import choose_cache_folder, locate_database, remove_cache
 
 

@@ -24,8 +24,7 @@ from typing import Any
 from tabulate import tabulate
 
 from leafid.cli.arguments import JOBS, ReadingOptions, option, positional
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output
+from leafid.cli.outputs import Environment, check_output
 from leafid.errors import UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.features.same_leaf import find_similar
@@ -63,7 +62,6 @@ class Options(ReadingOptions):
 
 
 def run(options: Options, environment: Environment) -> None:
-    """Describe the model, or summarise the collection."""
     given = options.collection or [str(find_bundled_model())]
     if len(given) == 1 and is_model(given[0]):
         _describe_model(Path(given[0]), options, environment)
@@ -148,6 +146,5 @@ def _format_summary(summary: dict[str, Any]) -> Iterator[str]:
 
 
 def _shorten(lines: Sequence[str]) -> Iterable[str]:
-    """Shorten a list, and its lines."""
     more = [f"and {len(lines) - _MAX_LINES} more"] if len(lines) > _MAX_LINES else []
     return [*(line[:_MAX_LENGTH] for line in lines[:_MAX_LINES]), *more]

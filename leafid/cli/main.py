@@ -13,7 +13,7 @@ import numpy as np
 
 import leafid
 from leafid.cli.arguments import Parser
-from leafid.cli.environment import Environment
+from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError, ProblemsError, UsageError, is_out_of_memory, naming_what_to_install, to_one_line
 
 #: What each command does, by the headings of the overview.
@@ -87,7 +87,6 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
 
 
 def _format_error(error: BaseException) -> list[str]:
-    """Format an error as lines for the user."""
     if isinstance(error, ProblemsError):
         return list(error.problems)
     if isinstance(error, LeafidError):
@@ -116,7 +115,10 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         raise UsageError(f"unknown command {command!r}; see 'leafid --help'")
     has_help = bool({"-h", "--help"} & set(arguments))
     if COMMANDS[command].startswith(_FOLDERS["identify"]) and not has_help:
-        _prepare_colours()
+        import cv2  # here, because a failure in the other thread would be no error of the command
+
+        # OpenCV computes its tables of Lab colours while the command is imported: they take longer than a picture.
+        threading.Thread(target=cv2.cvtColor, args=(np.zeros((1, 1, 3), np.uint8), cv2.COLOR_BGR2LAB)).start()
     module = importlib.import_module(f"leafid.cli.{COMMANDS[command]}")
     parser = make_parser(command, module)
     if has_help:
@@ -127,15 +129,7 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         return module.run(options, environment) or 0
 
 
-def _prepare_colours() -> None:
-    """Let OpenCV compute its tables of Lab colours while the command is imported: they take longer than a picture."""
-    import cv2  # here, because a failure in the other thread would be no error of the command
-
-    threading.Thread(target=cv2.cvtColor, args=(np.zeros((1, 1, 3), np.uint8), cv2.COLOR_BGR2LAB)).start()
-
-
 def make_parser(command: str, module: ModuleType) -> Parser:
-    """Make the parser of a command from its module."""
     return Parser(module.Options, prog=f"leafid {command}", description=module.__doc__)
 
 

@@ -1,21 +1,85 @@
-"""Output of commands: tables, text, and checks that no input is overwritten."""
+"""What commands write to: the streams, passed in so that tests can run commands in-process, and files."""
 
+import io
 import os
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from leafid.cli.arguments import TableOptions
-from leafid.cli.environment import Environment
-from leafid.errors import UsageError
+from leafid.errors import UsageError, escape_unprintable, to_one_line
 from leafid.files import check_writable, open_output, resolve_symlink
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.scoring.tables import Table, choose_tables, render
 
+T = TypeVar("T")
+
+
+def _open_stream(name: str) -> IO[str]:
+    # A process that is started with `>&-` has no such stream.
+    return getattr(sys, name) or Path(os.devnull).open("w")
+
+
+@dataclass
+class Environment:
+    """Streams for results (`stdout`) and for messages and progress (`stderr`)."""
+
+    stdout: IO[str] = field(default_factory=lambda: _open_stream("stdout"))
+    stderr: IO[str] = field(default_factory=lambda: _open_stream("stderr"))
+    #: Seconds until the first line of progress, and between two lines, where stderr is no terminal.
+    log_interval: float = 60.0
+
+    def __post_init__(self) -> None:
+        # A file name may hold characters that the stream can't encode, or bytes that are no text at all.
+        for stream in (self.stdout, self.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+
+    def print(self, text: str = "") -> None:
+        """Write a line of the result; control characters in names are escaped."""
+        self.stdout.write(escape_unprintable(text, keep="\n") + "\n")
+
+    def note(self, text: str) -> None:
+        """Write a message to stderr; if stderr is closed, drop it and all later ones."""
+        try:
+            self.stderr.write(escape_unprintable(text, keep="\n") + "\n")
+            self.stderr.flush()
+        except OSError:
+            _redirect_to_devnull(self.stderr)
+
+    def warn(self, text: str) -> None:
+        """Write a warning: something went wrong, but the command continues."""
+        self.note(f"leafid: warning: {to_one_line(text)}")
+
+    def flush_stdout(self) -> None:
+        """Flush stdout if possible; otherwise Python would retry at exit and print an error."""
+        try:
+            self.stdout.flush()
+        except OSError:
+            _redirect_to_devnull(self.stdout)
+
+    def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
+        """Yield the items, and show how many there were, with `what` as the caption."""
+        if total == 1:  # there is nothing to show, and a bar takes longer to import than a picture to be identified
+            yield from items
+            return
+        from tqdm import tqdm
+
+        tqdm.monitor_interval = 0  # tqdm starts no thread: there may be no memory for it
+        interval, delay = (0.1, 0.0) if self.stderr.isatty() else (self.log_interval, self.log_interval)
+        with tqdm(items, what, total, False, self.stderr, 80, interval, 2 * interval, unit="", delay=delay) as bar:
+            yield from bar
+
+
+def _redirect_to_devnull(stream: IO[str]) -> None:
+    with suppress(OSError), Path(os.devnull).open("w") as devnull:
+        os.dup2(devnull.fileno(), stream.fileno())
+
 
 def print_tables(tables: Sequence[Table], options: TableOptions, environment: Environment, digits: int = 4) -> None:
-    """Print tables, or the one of ``--table``, in the format of ``--format``."""
     chosen = choose_tables(tables, options.format, options.table)
     environment.stdout.write(render(chosen, options.format, digits))
 

@@ -54,11 +54,6 @@ class Identifier:
     #: Species that were added later: the scores and thresholds of the model are from before.
     added: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        if sorted([*self.scorers, *self.estimators]) != sorted(self.recipe.experts):
-            names = ", ".join([*self.scorers, *self.estimators])
-            raise ValueError(f"expected a classifier for each expert, found {names}")
-
     @cached_property
     def extractor(self) -> FeatureExtractor:
         """What extracts the features of pictures for it."""

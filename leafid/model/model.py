@@ -13,7 +13,6 @@ import numpy as np
 from msgspec import Meta
 
 from leafid.errors import LeafidError
-from leafid.features.extractor import TYPE_SIDE, Features
 from leafid.features.loader import FeatureLoader, get_type, pass_through
 from leafid.grouping import group_by
 from leafid.learning.rejection import REJECTED_SHARE
@@ -26,9 +25,8 @@ from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
 from leafid.model.sessions import pool_evidence_of_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
-from leafid.parallel.executor import get_blas_controller
+from leafid.parallel.mapping import get_blas_controller
 from leafid.pictures.conversion import list_pictures
-from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 
@@ -36,9 +34,6 @@ _log = logging.getLogger(__name__)
 
 #: Number of pictures that are identified together.
 BATCH_SIZE = 256
-# Larger than all values of a picture of 14 bits in a file of 16.
-_DARK = 64
-_BRIGHTEN = "brighten it; multiply values of 12 bits in a file of 16 bits by 16, of 14 bits by 4"
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,15 +187,6 @@ class Model:
         """The vernacular names of each species."""
         return {name: species.vernacular_names for name, species in self.species.items()}
 
-    def _get_back_off_threshold(self, acquisition_type: AcquisitionType) -> float:
-        thresholds = self[acquisition_type].thresholds
-        if thresholds is None or thresholds.back_off is None:
-            raise LeafidError(
-                f"the model has no back-off threshold for pictures of type {acquisition_type}: its training set had no "
-                "species with two plants, or its labels form no taxonomy; leave out --back-off, or train it again"
-            )
-        return thresholds.back_off
-
     def _list_pictures(self, pictures: Any, assume_type: AcquisitionType | str | None) -> list[Picture]:
         listed = list_pictures(pictures)
         if not assume_type:
@@ -215,31 +201,33 @@ class Model:
             model = self[type_]
             table = loader.stream([typed[index][0] for index in indices], model.identifier.extractor)
             for index, features in zip(indices, table, strict=True):
-                if features is not None:
-                    picture, probability = typed[index]
-                    answer = self._answer(picture, features, model, reject_at)
-                    answers[index] = replace(answer, type_probability=probability)
+                if features is None:
+                    continue
+                picture, probability = typed[index]
+                if features.confidence == 0:
+                    _log.warning("%s: no leaf found in it; every species is ranked as equally likely", picture.file)
+                # A product of one row takes less time than to start threads for it.
+                with get_blas_controller().limit(limits=1):
+                    answer = model.answer(picture, features, reject_at, self.common_names)
+                answers[index] = replace(answer, type_probability=probability)
         return [
             answers.get(index) or Answer(picture, [], 0.0, problem=loader.unreadable[picture.file])
             for index, picture in enumerate(pictures)
         ]
 
-    def _answer(self, picture: Picture, features: Features, model: TypeModel, reject_at: float) -> Answer:
-        if features.confidence == 0:
-            _log.warning("%s: no leaf found in it; every species is ranked as equally likely", picture.file)
-        # A product of one row takes less time than to start threads for it.
-        with get_blas_controller().limit(limits=1):
-            answer = model.answer(picture, features, reject_at, self.common_names)
-        if answer.decision == "no-leaf" and _is_nearly_black(picture):
-            _log.warning("%s: nearly black; %s", picture.file, _BRIGHTEN)
-        return answer
-
     def _back_off(self, answer: Answer) -> Answer:
         """Name the species, or the lowest taxon above it that is probable enough."""
         if answer.problem:
             return answer
-        types = {part.picture.type for part in answer.parts or [answer]} - {None}
-        threshold = max(self._get_back_off_threshold(type_) for type_ in types if type_)
+        threshold = 0.0
+        for type_ in {part.picture.type for part in answer.parts or [answer] if part.picture.type}:
+            fitted = self[type_].thresholds
+            if fitted is None or fitted.back_off is None:
+                raise LeafidError(
+                    f"the model has no back-off threshold for pictures of type {type_}: its training set had no "
+                    "species with two plants, or its labels form no taxonomy; leave out --back-off, or train it again"
+                )
+            threshold = max(threshold, fitted.back_off)
         by_species = dict(answer.ranking)
         taxonomy = Taxonomy(self.species[name].taxon for name in sorted(by_species))
         probabilities = np.array([by_species[name] for name in taxonomy.species])
@@ -248,11 +236,6 @@ class Model:
         n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
         rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
         return replace(answer, decision=rank if answer.decision == "species" else answer.decision, backed_off=named)
-
-
-def _is_nearly_black(picture: Picture) -> bool:
-    image, _ = read_hashed_image(picture.file, TYPE_SIDE, picture.data)
-    return bool(image.max() < _DARK)
 
 
 def _edit_manifest(manifest: Any, only_for_answers: bool) -> None:

@@ -84,17 +84,9 @@ def pool_evidence(probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
     .. math:: q_{is} \propto p_{is} \Bigl(1 + \sum_{j \ne i} w_j q_{js}\Bigr)
 
-    Parameters
-    ----------
-    probabilities : float (n, n_species)
-        Of equally probable species; rows sum to 1.
-    weights : float (n,)
-        From 0 to 1: the probability that a picture shows a leaf of one of these species.
-
-    Returns
-    -------
-    float64 (n, n_species)
-        Rows sum to 1. Where no other picture has a weight, they stay the same to the bit.
+    The probabilities, float (n, n_species), are of equally probable species, and rows sum to 1. The weights, float (n,)
+    from 0 to 1, are the probabilities that the pictures show a leaf of one of these species. Of the result, float64
+    (n, n_species), rows sum to 1; where no other picture has a weight, they stay the same to the bit.
 
     References
     ----------

@@ -5,6 +5,8 @@ References
 .. [1] C. Garcin et al., "Pl@ntNet-300K: a plant image dataset with high label ambiguity and a long-tailed
    distribution", NeurIPS Datasets and Benchmarks 2021, section 2.
 .. [2] C. Denis, M. Hebiri, "Confidence sets with expected sizes for multiclass classification", JMLR 18, 2017.
+.. [3] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with bounded error levels", JASA 114,
+   2019, doi:10.1080/01621459.2017.1395341.
 """
 
 from __future__ import annotations
@@ -61,12 +63,7 @@ class Thresholds:
         """Compute the minimum probability of a species in sets that hold the correct one with a probability in (0, 1).
 
         It is the ⌊(n + 1)(1 − coverage)⌋-th smallest of the correct species' probabilities; 0, so that sets hold all
-        species, where there are too few pictures for the coverage.
-
-        References
-        ----------
-        .. [1] M. Sadinle, J. Lei, L. Wasserman, "Least ambiguous set-valued classifiers with bounded error levels",
-           JASA 114, 2019, section 2, doi:10.1080/01621459.2017.1395341.
+        species, where there are too few pictures for the coverage ([3]_, section 2).
 
         Examples
         --------

@@ -11,7 +11,7 @@ from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.descriptors.traits import measure_reliable_traits
 from leafid.features.extractor import segment_as_type
-from leafid.features.recipe import LONGEST_SIDE, Expert
+from leafid.features.recipe import LONGEST_SIDE
 from leafid.learning.fusion import fuse
 from leafid.model.answer import Answer, rank_species
 from leafid.model.identifier import Identifier, expert_trust
@@ -66,11 +66,6 @@ class Explanation:
     differences: list[dict[str, Any]]
     #: What is missing, and why.
     notes: tuple[str, ...]
-
-    @property
-    def trait_words(self) -> str:
-        """The traits as one sentence."""
-        return "; ".join(self.traits.values())
 
 
 def explain(model: Model, image: Image, answer: Answer) -> Explanation:
@@ -190,12 +185,8 @@ def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, An
         alone = fuse([scores[index]], [trust[index]], identifier.weights[index : index + 1])[0]
         share = influence[index] / total if total else 0.0
         ranking = rank_species(alone, identifier.species)[:_NAMED] if influence[index] else []
-        opinions.append({"name": name, "description": _describe_expert(expert), "share": share, "ranking": ranking})
+        description = f"measures of the leaf: {', '.join(family.replace('_', ' ') for family in expert.families)}"
+        if expert.is_local:
+            description = f"{LOCAL_DESCRIPTORS[expert.descriptor].summary} of {_VIEWS[expert.view]}"
+        opinions.append({"name": name, "description": description, "share": share, "ranking": ranking})
     return sorted(opinions, key=lambda opinion: -opinion["share"])
-
-
-def _describe_expert(expert: Expert) -> str:
-    """Describe what an expert looks at, in words."""
-    if expert.is_local:
-        return f"{LOCAL_DESCRIPTORS[expert.descriptor].summary} of {_VIEWS[expert.view]}"
-    return f"measures of the leaf: {', '.join(name.replace('_', ' ') for name in expert.families)}"

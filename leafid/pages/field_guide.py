@@ -13,8 +13,6 @@ from leafid.textfiles import read_text
 
 # A trait is described if it is measured in this share of the pictures in which the most traits are.
 _MEASURED_SHARE = 0.4
-# Maximum number of added species that are named.
-_LISTED = 10
 
 
 def make_guide(model: Model, file: Path) -> dict[str, Any]:
@@ -30,8 +28,7 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
     ]
     card = file.with_suffix(".md")
     added = sorted({name for type_model in model.types.values() for name in type_model.identifier.added})
-    note = f"Scores are those of the training, before species were added: {', '.join(added[:_LISTED])}"
-    note += f" and {len(added) - _LISTED} more." if len(added) > _LISTED else "."
+    note = f"Scores are those of the training, before species were added: {', '.join(added)}."
     return {
         "source": file.name,
         "plates": plates,
@@ -113,7 +110,6 @@ def _describe_type(record: TypeRecord) -> dict[str, Any]:
 
 
 def _tabulate_types(model: Model) -> Table:
-    """List the acquisition types with the scores of the training."""
     columns = ["type", "pictures", "plants", *SCORE_TITLES.values(), "held-out pictures"]
     rows: list[list[Cell]] = [
         [
@@ -127,7 +123,6 @@ def _tabulate_types(model: Model) -> Table:
 
 
 def _tabulate_species(model: Model) -> Table:
-    """List the species with the share of held-out pictures of each type that are identified correctly."""
     rows: list[list[Cell]] = []
     for name, species in sorted(model.species.items()):
         records = [species.types.get(type_) for type_ in model.types]

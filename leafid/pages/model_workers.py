@@ -1,7 +1,7 @@
 """Worker processes that hold the model, and what they do for requests; one that is killed or hangs costs one answer."""
 
-from collections.abc import Sequence
-from functools import partial
+import asyncio
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +18,30 @@ from leafid.model.plant_fusion import fuse_answers
 from leafid.pages.explaining import Explanation, explain
 from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
-from leafid.parallel.executor import Executor, ObjectWorkers
+from leafid.parallel.mapping import Executor, reporting_lost_workers, using_one_thread
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import Picture
 
 
-class ModelWorkers(ObjectWorkers):
+class ModelWorkers:
     """Calls functions of the model, by default the bundled one, in workers that keep it."""
 
     def __init__(self, executor: Executor, model_file: str | None = None) -> None:
-        self.model_file = model_file or str(find_bundled_model())
-        super().__init__(executor, partial(read_once, Path(self.model_file)))
+        self._executor = executor
+        self.model_file = Path(model_file or find_bundled_model())
+
+    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call ``function(model, *arguments)`` in a worker; a call that is cancelled ends its worker.
+
+        Raises `WorkerError` if the worker was killed, and the function's own errors.
+        """
+        with reporting_lost_workers():
+            return await asyncio.wrap_future(self._executor.submit(_call, self.model_file, function, arguments))
+
+
+@using_one_thread()
+def _call(model_file: Path, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    return function(read_once(model_file), *arguments)
 
 
 def warm_up(file: str | None) -> None:

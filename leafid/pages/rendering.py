@@ -3,16 +3,13 @@
 import base64
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import leafid
 from leafid.model.answer import format_probability
 from leafid.scoring.tables import format_cell
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -28,7 +25,7 @@ def render_site_page(template: str, path: str = "", **values: Any) -> str:
 
 
 @cache
-def _get_environment() -> "Environment":
+def _get_environment() -> Any:
     """Return the environment of the templates: escaping, strict about missing values, with the filters of all pages.
 
     ``percent``, ``score``, ``trait`` and ``cell`` format shares, scores, a number with its unit, and a cell of a table;
@@ -45,11 +42,8 @@ def _get_environment() -> "Environment":
         lstrip_blocks=True,
     )
     environment.globals["version"] = leafid.__version__
-    environment.filters["percent"] = format_share
-    environment.filters["probability"] = format_probability
-    environment.filters["score"] = format_score
-    environment.filters["trait"] = format_trait
-    environment.filters["cell"] = format_cell
+    environment.filters.update(percent=format_share, probability=format_probability, score=format_score)
+    environment.filters.update(trait=format_trait, cell=format_cell)
     environment.filters["jpeg"] = lambda data: f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
     return environment
 

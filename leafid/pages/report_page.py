@@ -1,17 +1,24 @@
 """The HTML report: one page that needs no other file and no network."""
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
 from pathlib import PurePath
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from leafid.errors import ImageError, LeafidError
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
-from leafid.pages import plots, run_facts
+from leafid.metrics.averages import average_by_group, top_k_scores
+from leafid.pages import plots
 from leafid.pages.rendering import render_page
-from leafid.pages.run_facts import Confusion, Ranking
 from leafid.parallel.mapping import N_FEW_READ, ordered_map
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import Picture
@@ -29,21 +36,35 @@ from leafid.scoring.plant_task import (
 )
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.runs import Run
-from leafid.scoring.tables import Table
+from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import draw_overlay
 
-# Maximum number of confusions with pictures, of missing pictures that are named, of species in a confusion matrix, and
-# of pictures in the list of all: the page stays at a few megabytes.
+# Maximum number of confusions with pictures, of species in a confusion matrix, and of pictures in the list of all: the
+# page stays at a few megabytes.
 CONFUSIONS_SHOWN = 12
-MISSING_SHOWN = 200
 MATRIX_SIZE = 30
 PICTURES_SHOWN = 1500
 # Number of answers shown of each picture, and maximum numbers of thumbnails of one confusion.
 _TOP, _WRONG_SHOWN, _EXAMPLES_SHOWN = 5, 3, 2
 # Longest side of a thumbnail, in pixels.
 SIDE = 136
+
+#: The first answers to a picture, with their scores; none where the run lacks it.
+Ranking = list[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """A species that was taken for another."""
+
+    species: str
+    predicted: str
+    #: The pictures, the most confident predictions first.
+    pictures: tuple[str, ...]
+    #: What share of the species' pictures they are.
+    share: float
 
 
 def make_report(
@@ -63,7 +84,7 @@ def make_report(
     truth = full_truth.select_known()
     n_unknown = len(full_truth) - len(truth)
     judged = [judge_run(run, truth) for run in runs]
-    rankings = {run.name: run_facts.find_rankings(run, truth, _TOP) for run in runs}
+    rankings = {run.name: find_rankings(run, truth, _TOP) for run in runs}
     tables = {"scores": make_score_table(truth, judged, options)}
     if len(runs) > 1:
         tables["comparison"] = make_comparison_table(truth, judged, options.metrics[0], seed=bootstrap.seed)
@@ -72,12 +93,17 @@ def make_report(
         tables["reliability"] = make_reliability_table(collect_first_species(runs, truth), "run")
     if n_unknown:
         tables["open-world"] = make_open_world_table(runs, full_truth)
-    tables["pictures"] = run_facts.make_picture_table(truth, rankings)
+    tables["pictures"] = make_picture_table(truth, rankings)
     details = [_describe_run(run, rankings[run.name], truth, pictures) for run in judged]
     for run in details:
         suffix = f"-{PurePath(run['name']).stem}" if len(runs) > 1 else ""
         tables |= {f"{kind}{suffix}": run[kind] for kind in ("species", "confusions")}
-    shown = _choose_pictures(truth, rankings)
+
+    def count_correct(index: int) -> int:
+        return sum(name == truth.species[index] for run in rankings.values() for name, _ in run[index][:1])
+
+    # Those pictures come first that the most runs answer wrongly.
+    shown = sorted(range(len(truth)), key=count_correct)[:PICTURES_SHOWN]
     names = [truth.pictures[index] for index in shown]
     names += [name for run in details for confusion in run["shown"] for name in confusion["names"]]
     page = render_page(
@@ -91,7 +117,6 @@ def make_report(
         details=details,
         shown=shown,
         images=_make_thumbnails(names, pictures, jobs),
-        missing_shown=MISSING_SHOWN,
     )
     return page, tables
 
@@ -99,13 +124,14 @@ def make_report(
 def _describe_run(
     run: JudgedRun, rankings: Sequence[Ranking], truth: GroundTruth, pictures: Sequence[Picture]
 ) -> dict[str, Any]:
-    """Describe a run for the page, with its tables."""
-    confusions = run_facts.find_confusions(rankings, truth)
-    names, counts = run_facts.count_answers(rankings, truth, confusions, MATRIX_SIZE)
+    confusions = find_confusions(rankings, truth)
+    columns = ["species", "taken for", "pictures", "share of the species"]
+    rows: list[list[Cell]] = [[c.species, c.predicted, len(c.pictures), c.share] for c in confusions]
+    names, counts = count_answers(rankings, truth, confusions, MATRIX_SIZE)
     return {
         "name": run.name,
-        "species": run_facts.make_run_species_table(run, confusions, truth),
-        "confusions": run_facts.make_confusion_table(run.name, confusions),
+        "species": make_run_species_table(run, confusions, truth),
+        "confusions": Table(f"Confusions of {run.name}", columns, rows),
         "matrix_plot": plots.draw_confusion_matrix(names, counts, run.name),
         "n_left_out": len(set(truth.species)) - len(names),
         "shown": [_illustrate(confusion, pictures) for confusion in confusions[:CONFUSIONS_SHOWN]],
@@ -129,15 +155,6 @@ def _illustrate(confusion: Confusion, pictures: Sequence[Picture]) -> dict[str, 
     )
     names = [*confused, *same, *predicted]
     return {"confusion": confusion, "confused": confused, "same": same, "predicted": predicted, "names": names}
-
-
-def _choose_pictures(truth: GroundTruth, rankings: Mapping[str, Sequence[Ranking]]) -> list[int]:
-    """Choose the pictures for the list of all, by their index, those first that the most runs answer wrongly."""
-
-    def count_correct(index: int) -> int:
-        return sum(name == truth.species[index] for run in rankings.values() for name, _ in run[index][:1])
-
-    return sorted(range(len(truth)), key=count_correct)[:PICTURES_SHOWN]
 
 
 def _make_thumbnails(names: Sequence[str], pictures: Sequence[Picture], jobs: int) -> dict[str, bytes]:
@@ -170,3 +187,75 @@ def _plot_scores(table: Table, runs: Sequence[Run]) -> str:
         for run in runs
     }
     return plots.draw_points(["mean" if name == MEAN_OF_TYPES else name for name in shown], scores, "S")
+
+
+def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[Ranking]:
+    """Find the first answers to each picture of the ground truth, in its order."""
+    rankings: list[Ranking] = [[] for _ in truth.pictures]
+    known, picture, _ = truth.locate(run)
+    for row in np.flatnonzero(known.rank <= most):
+        rankings[picture[row]].append((known.species[known.species_index[row]], float(known.score[row])))
+    return rankings
+
+
+def find_confusions(rankings: Sequence[Ranking], truth: GroundTruth) -> list[Confusion]:
+    """List which species were taken for which, sorted by number of pictures, share of the species, and name."""
+    wrong: dict[tuple[str, str], list[tuple[float, str]]] = defaultdict(list)
+    for ranking, species, picture in zip(rankings, truth.species, truth.pictures, strict=True):
+        if ranking and ranking[0][0] != species:
+            wrong[species, ranking[0][0]].append((-ranking[0][1], picture))
+    confusions = [
+        Confusion(
+            species,
+            predicted,
+            tuple(name for _, name in sorted(pictures, key=itemgetter(0))),
+            len(pictures) / truth.species.count(species),
+        )
+        for (species, predicted), pictures in wrong.items()
+    ]
+    return sorted(confusions, key=lambda c: (-len(c.pictures), -c.share, c.species, c.predicted))
+
+
+def count_answers(
+    rankings: Sequence[Ranking], truth: GroundTruth, confusions: Sequence[Confusion], most: int
+) -> tuple[list[str], NDArray[np.intp]]:
+    """Count the first answers of each species, or of the `most` species that are confused most often.
+
+    Return the species, sorted, and the pictures of each by their first answer, (n, n + 1); the last column is of all
+    other answers.
+    """
+    errors: Counter[str] = Counter()
+    for confusion in confusions:
+        errors.update(dict.fromkeys((confusion.species, confusion.predicted), len(confusion.pictures)))
+    shown = sorted(sorted(set(truth.species), key=lambda name: (-errors[name], name))[:most])
+    index = {name: position for position, name in enumerate(shown)}
+    counts = np.zeros((len(shown), len(shown) + 1), np.intp)
+    for ranking, species in zip(rankings, truth.species, strict=True):
+        if ranking and species in index:
+            counts[index[species], index.get(ranking[0][0], -1)] += 1
+    return shown, counts
+
+
+def make_run_species_table(run: JudgedRun, confusions: Sequence[Confusion], truth: GroundTruth) -> Table:
+    """Tabulate a run's scores on every species, the best first; a picture that the run lacks counts as wrong."""
+    family = dict(zip(truth.species, truth.family, strict=True))
+    # The most frequent confusion of a species comes first.
+    worst = {confusion.species: confusion.predicted for confusion in reversed(confusions)}
+    names, labels = truth.encode("species")
+    shares = [average_by_group(top_k_scores(run.rank, k), labels).tolist() for k in (1, 5)]
+    columns = zip(names, np.bincount(labels).tolist(), *shares, strict=True)
+    scores = sorted(columns, key=lambda row: (-row[2], -row[3], row[0]))
+    rows: list[list[Cell]] = [[name, family[name], *numbers, worst.get(name)] for name, *numbers in scores]
+    headings = ["species", "family", "pictures", "top-1", "top-5", "most often taken for"]
+    return Table(f"Species of {run.name}", headings, rows)
+
+
+def make_picture_table(truth: GroundTruth, answers: Mapping[str, Sequence[Ranking]]) -> Table:
+    """Tabulate the first answer of each run, with its score, for every picture."""
+    columns = [f"{name}: {column}" for name in answers for column in ("answer", "score")]
+    pictures = zip(truth.pictures, truth.type, truth.species, strict=True)
+    rows: list[list[Cell]] = [
+        [*picture, *chain.from_iterable(run[index][0] if run[index] else (None, None) for run in answers.values())]
+        for index, picture in enumerate(pictures)
+    ]
+    return Table("Pictures", ["picture", "type", "species", *columns], rows)

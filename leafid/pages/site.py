@@ -8,7 +8,6 @@ import secrets
 import socket
 from collections.abc import Callable, Mapping
 from importlib import resources
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,7 +30,7 @@ from leafid.pages import field_guide, model_workers
 from leafid.pages.model_workers import ModelWorkers
 from leafid.pages.rendering import render_site_page
 from leafid.pages.uploads import Limits, read_upload
-from leafid.parallel.executor import WorkerError
+from leafid.parallel.mapping import WorkerError
 
 # Seconds after which a client that is refused for now may try again.
 _RETRY_AFTER = 2
@@ -150,7 +149,7 @@ class _Site:
         return HTMLResponse("\n".join(answers)) if is_fragment else self._show_answers(request, answers)
 
     async def show_field_guide(self, _: Request) -> Response:
-        return HTMLResponse(await self._get_fixed(model_workers.make_field_guide, Path(self.pool.model_file)))
+        return HTMLResponse(await self._get_fixed(model_workers.make_field_guide, self.pool.model_file))
 
     def _show_answers(self, request: Request, answers: list[str]) -> Response:
         is_local = request.client is not None and _is_loopback(request.client.host.removeprefix("::ffff:"))
@@ -167,7 +166,6 @@ class _Site:
         return JSONResponse(read_api_description())
 
     async def _answer(self, request: Request, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a function of an upload in a worker."""
         if self.places.locked():
             raise _refuse_for_now("too many requests at once")
         async with self.places:

@@ -39,10 +39,7 @@ class Limits:
 async def read_upload(request: Request, limits: Limits) -> tuple[list[Picture], bool]:
     """Read the pictures of a multipart request into memory, and whether they show one tree.
 
-    Raises
-    ------
-    HTTPException
-        With status 400, 408, 413 or 415.
+    An `HTTPException` is raised with status 400, 408, 413 or 415.
     """
     kind, parameters = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data":

@@ -8,13 +8,12 @@ import logging
 import platform
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache, lru_cache, partial
 from typing import Any
 
 from leafid.errors import LeafidError
-from leafid.parallel.executor import Shared
-from leafid.parallel.mapping import current_executor
+from leafid.parallel.mapping import Shared, current_executor
 
 #: Maximum time to reach the scheduler, and then until a first worker joins, in seconds.
 CONNECT_SECONDS, FIRST_WORKER_SECONDS = 10, 30
@@ -33,15 +32,19 @@ def on_cluster(address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
-    if "://" not in address:
-        raise LeafidError(f"--cluster: expected the tcp://HOST:PORT of a Dask scheduler, found {address!r}")
     try:
         distributed = importlib.import_module("distributed")
     except ImportError as error:
         raise LeafidError(f"--cluster needs Dask ({error}); install it: pip install distributed") from None
     # leafid reports lost connections itself, in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with _connect(distributed, address) as client:
+    with ExitStack() as stack:
+        try:
+            client = stack.enter_context(distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False))
+            client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
+        except Exception:  # servers of other kinds, and wrong certificates, raise any class
+            advice = f"start them: dask scheduler, and dask worker {address}"
+            raise LeafidError(f"{address}: expected a Dask scheduler with a worker, found none; {advice}") from None
         token = current_executor.set(_Cluster(client))
         try:
             yield
@@ -63,20 +66,6 @@ class _Cluster:
     def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Any:
         shared = (self._share(value) if isinstance(value, Shared) else value for value in arguments)
         return self._client.submit(_call_on_worker, collect_versions(), function, *shared, pure=False)
-
-
-def _connect(distributed: Any, address: str) -> Any:
-    """Return a client that has a worker."""
-    try:
-        client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except Exception:  # servers of other kinds, and wrong certificates, raise any class
-        raise LeafidError(f"{address}: no Dask scheduler answers; start one: dask scheduler") from None
-    try:
-        client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
-    except TimeoutError:
-        client.close()
-        raise LeafidError(f"{address}: expected a worker, found none; start some: dask worker {address}") from None
-    return client
 
 
 @cache

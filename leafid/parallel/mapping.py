@@ -9,15 +9,17 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, islice
 from numbers import Integral
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
+
+import cv2
+from threadpoolctl import ThreadpoolController
 
 from leafid.errors import InputError, LeafidError
 from leafid.parallel import MAX_JOBS
-from leafid.parallel.executor import Executor, Shared, WorkerError, reporting_lost_workers, using_one_thread
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -35,6 +37,24 @@ _NOT_STARTED = (
     "the worker processes could not start: save the script in a file, and write what uses them below the line "
     'if __name__ == "__main__": (where that is so, there is too little memory for them: use fewer jobs)'
 )
+
+
+class WorkerError(LeafidError):
+    """A worker process was killed, or took too long."""
+
+
+class Shared(bytes):
+    """Bytes that are an argument of many calls: a cluster sends them only once."""
+
+
+class Executor(Protocol):
+    """Workers that compute calls: processes on this machine, or those of a cluster."""
+
+    n_workers: int
+
+    def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
+        """Queue a call in a worker, with a limit of time; `reporting_lost_workers` converts errors of its future."""
+
 
 #: What computes the calls of `ordered_map`; None: worker processes, as many as there are jobs.
 current_executor: ContextVar[Executor | None] = ContextVar("current_executor", default=None)
@@ -63,12 +83,11 @@ def ordered_map(
     remaining = iter(items)
     first = list(islice(remaining, 0 if jobs == 1 else n_few + 1))
     items = chain(first, remaining)
-    # Processes that run already take a few items, too.
-    if first and (len(first) > n_few or "leafid.parallel.pool" in sys.modules):
+    if len(first) > n_few:
         from leafid.parallel.pool import count_workers, get_pool
 
         pool = get_pool(count_workers(jobs))
-        if pool.n_workers > 1 and (len(first) > n_few or pool.is_running):
+        if pool.n_workers > 1:
             if getattr(sys.modules["__main__"], "__file__", None) == "<stdin>":  # which workers can't read again
                 raise LeafidError(_NOT_STARTED)
             return _map_ahead(pool, function, items, make_failure)
@@ -118,6 +137,45 @@ def _map_ahead(
     finally:
         for _, future in pending:
             future.cancel()
+
+
+@contextmanager
+def reporting_lost_workers(hint: str = "") -> Iterator[None]:
+    """Convert the errors of processes and of Dask into a `WorkerError`; errors of the work pass unchanged."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise WorkerError("a worker process took too long and was ended") from error
+    except Exception as error:
+        # Classes are known by name, as their packages take time to import, or may not be installed.
+        if type(error).__name__ in {"ProcessExpired", "BrokenProcessPool"}:
+            raise WorkerError(f"a worker process ended, maybe out of memory{hint}") from error
+        if type(error).__name__ == "KilledWorker":
+            raise WorkerError("a worker of the cluster ended while computing it, maybe out of memory") from error
+        raise
+
+
+@contextmanager
+def using_one_thread() -> Iterator[None]:
+    """Let linear algebra use one thread inside the ``with`` block, and OpenCV from now on.
+
+    More threads would compete with worker processes for the same cores.
+    """
+    if cv2.getNumThreads() != 1:
+        cv2.setNumThreads(1)
+    with get_blas_controller().limit(limits=1):
+        yield
+
+
+def get_blas_controller() -> ThreadpoolController:
+    """Return the controller of the linear algebra libraries: ``with get_blas_controller().limit(limits=1)``."""
+    return _find_libraries("scipy.linalg" in sys.modules)
+
+
+@cache
+def _find_libraries(has_scipy: bool) -> ThreadpoolController:
+    """Find the libraries that are loaded: that of NumPy, and later that of SciPy."""
+    return ThreadpoolController()
 
 
 @contextmanager

@@ -28,13 +28,8 @@ class WorkerPool:
         # The keys are the processes that started them: a fork has no part in the workers of its parent.
         self._pools: dict[int, ProcessPool] = {}
 
-    @property
-    def is_running(self) -> bool:
-        """Whether workers were started."""
-        return os.getpid() in self._pools
-
     def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
-        """Queue a call in a worker, as `leafid.parallel.executor.Executor` does."""
+        """Queue a call in a worker, as `leafid.parallel.mapping.Executor` does."""
         if pool := self._pools.get(os.getpid()):
             try:
                 return pool.schedule(function, arguments, timeout=seconds)

@@ -10,7 +10,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.learning.cross_fitting import FittedExpert, cross_fit
 from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier
-from leafid.parallel.executor import get_blas_controller
+from leafid.parallel.mapping import get_blas_controller
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.training.folds import FoldPlan
 from leafid.training.fusing import fuse_experts

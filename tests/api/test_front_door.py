@@ -4,7 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import cv2
 import numpy as np
 import pytest
 from PIL import Image
@@ -206,15 +205,3 @@ def test_messages_name_no_addresses(model, drawn):
             call()
         messages.append(str(caught.value))
     assert not [message for message in messages if " at 0x" in message or "BytesIO object" in message]
-
-
-@pytest.mark.parametrize("bits", [8, 12])
-def test_a_picture_that_is_nearly_black_is_hinted_at(bits, cli, test_pictures, tmp_path):
-    image = leafid.read_image(test_pictures.pictures[0].file)
-    file = tmp_path / "leaf.png"
-    deep = image.astype(np.uint16) * 257 >> (16 - bits)
-    assert cv2.imwrite(str(file), image if bits == 8 else deep)
-    # The second time, the features come from the cache.
-    for _ in range(2):
-        outcome = cli("predict", file, "--assume-type", "scan-like", "--cache", tmp_path / "cache")
-        assert outcome.err.count("leaf.png: nearly black; brighten it") == (bits == 12)

@@ -63,7 +63,6 @@ def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth,
             expected = [line for line in everything[picture.name] if line[2] >= least]
         assert sets[picture.name] == expected
     empty = sum(not lines for lines in sets.values())
-    assert (f"; {empty} sets are empty and have no line" in outcome.err) == (empty > 0)
     scored = cli("evaluate", truth, tmp_path / "sets.txt", "--sets", "--format", "json")
     assert scored.status == 0, scored.err
     [table] = [table for table in json.loads(scored.out) if table["title"] == "Sets"]

@@ -69,18 +69,3 @@ def test_outputs_of_pictures_with_the_same_name_differ(cli, leaf_file, tmp_path)
         "a_leaf.png_mask.png",
         "b_leaf.png_mask.png",
     }
-
-
-@pytest.mark.parametrize("output", ["garden/Acer campestre", "garden", "garden/cut", "garden/Acer campestre/../cut"])
-def test_an_output_folder_that_the_next_call_would_read_is_refused(cli, leaf_file, tmp_path, output):
-    species = tmp_path / "garden" / "Acer campestre"
-    species.mkdir(parents=True)
-    leaf_file.rename(species / "leaf.png")
-    done = cli("segment", tmp_path / "garden", "--output", tmp_path / output, "--jobs", 1)
-    assert (done.status, done.out) == (2, "")
-    folder = tmp_path / "garden"
-    assert done.err.startswith(
-        f"leafid: error: --output {tmp_path / output}: expected a folder apart from the pictures in {folder}"
-    )
-    assert done.err.endswith("; name another\n")
-    assert [file.name for file in tmp_path.rglob("*.*") if file.is_file()] == ["leaf.png"]

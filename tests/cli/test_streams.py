@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from leafid.cli.environment import Environment
+from leafid.cli.outputs import Environment
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"

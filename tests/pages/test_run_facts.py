@@ -1,6 +1,6 @@
 import pytest
 
-from leafid.pages.run_facts import (
+from leafid.pages.report_page import (
     Confusion,
     count_answers,
     find_confusions,

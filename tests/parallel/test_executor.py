@@ -1,16 +1,12 @@
-"""Any workers that submit calls can compute those of `ordered_map` and of an object that they keep."""
+"""Any workers that submit calls can compute those of `ordered_map`."""
 
-import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.parallel.executor import ObjectWorkers, WorkerError
 from leafid.parallel.mapping import current_executor, ordered_map
-from leafid.parallel.pool import WorkerPool
-from tests.parallel.test_mapping import describe, fail, kill, needs_signals, square
+from tests.parallel.test_mapping import describe, fail, square
 
 
 class Threads:
@@ -39,29 +35,3 @@ def test_the_current_executor_computes_all_items_whatever_the_jobs():
     assert threads.limits == [None] * 3 + [300] * 4
     assert list(ordered_map(square, range(3))) == [0, 1, 4]
     assert len(threads.limits) == 7
-
-
-@cache
-def load():
-    return []
-
-
-def append(numbers, number):
-    kill(number)
-    numbers.append(number)
-    return numbers
-
-
-@needs_signals
-def test_a_worker_keeps_its_object_until_it_is_lost():
-    pool = WorkerPool(1)
-    workers = ObjectWorkers(pool, load)
-    try:
-        assert asyncio.run(workers.call(append, 1)) == [1]
-        assert asyncio.run(workers.call(append, 2)) == [1, 2]
-        with pytest.raises(WorkerError, match=r"^a worker process ended, maybe out of memory$"):
-            asyncio.run(workers.call(append, 3))
-        assert asyncio.run(workers.call(append, 4)) == [4]
-    finally:
-        pool.close()
-    assert load() == []

@@ -56,7 +56,6 @@ def _format_rows(record: dict) -> str:
 
 
 def _format_text(answer: Answer, select: Selector, rank_rejected: bool) -> list[str]:
-    """Format an answer for a person to read."""
     if answer.problem:
         return []
     lines = [describe_picture(part) for part in answer.parts or [answer] if not part.problem]

@@ -20,8 +20,7 @@ import numpy as np
 
 from leafid.cli.arguments import list_type, option, positional, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output, open_text
+from leafid.cli.outputs import Environment, check_output, open_text
 from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
 from leafid.errors import ImageError, LeafidError, UsageError
 from leafid.features.loader import get_type
@@ -48,7 +47,9 @@ class Options(MeasuringOptions):
 def run(options: Options, environment: Environment) -> int:
     """Write the table; return 1 when any picture is left out."""
     if options.list:
-        _list_families(environment)
+        width = max(map(len, FAMILIES)) + 2
+        for family in FAMILIES.values():
+            environment.print(f"{family.name:<{width}}{len(family.value_names):>4} values  {family.summary}")
         return 0
     families = [family.name for family in find_families(options.families)]
     if not options.pictures:
@@ -74,9 +75,3 @@ def _measure(picture: Picture, families: Sequence[str]) -> list[str]:
         raise ImageError(f"{picture.file}: {error}") from error
     # NumPy writes the fewest digits that read back as the same float32.
     return np.concatenate(list(values.values())).astype(str).tolist()
-
-
-def _list_families(environment: Environment) -> None:
-    width = max(map(len, FAMILIES)) + 2
-    for family in FAMILIES.values():
-        environment.print(f"{family.name:<{width}}{len(family.value_names):>4} values  {family.summary}")

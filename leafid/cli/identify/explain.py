@@ -18,9 +18,8 @@ from textwrap import fill
 from tabulate import tabulate
 
 from leafid.cli.arguments import UnlabelledOptions, option
-from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import describe_picture
-from leafid.cli.outputs import check_output
+from leafid.cli.outputs import Environment, check_output
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.files import write_text
@@ -29,7 +28,7 @@ from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pages.explaining import Explanation, explain
 from leafid.pages.rendering import format_share, format_trait, render_page
-from leafid.parallel.executor import using_one_thread
+from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import read_image
 from leafid.scoring.tables import WIDTH
 
@@ -69,7 +68,7 @@ def run(options: Options, environment: Environment) -> int:
 def _format_explanation(explanation: Explanation) -> Iterator[str]:
     yield from _wrap(explanation.answer.verdict_text)
     if explanation.traits:
-        yield from _wrap(explanation.trait_words)
+        yield from _wrap("; ".join(explanation.traits.values()))
     if explanation.opinions:
         rows = []
         for opinion in explanation.opinions:

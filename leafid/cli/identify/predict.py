@@ -26,9 +26,8 @@ examples:
 
 from leafid.cli.arguments import CacheOptions, UnlabelledOptions, number_type, option, positive_int, switch
 from leafid.cli.computing import open_loader
-from leafid.cli.environment import Environment
 from leafid.cli.identify.answer_formats import AROUND, FORMATS, Selector, format_answer
-from leafid.cli.outputs import check_output, open_text
+from leafid.cli.outputs import Environment, check_output, open_text
 from leafid.errors import UsageError
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
@@ -90,19 +89,17 @@ def run(options: Options, environment: Environment) -> int:
     select = _make_selector(options, model, form)
     rank_rejected = bool(options.top or options.set or options.back_off)
     before, between, after = AROUND[form]
-    n_answered = n_empty = 0
+    n_answered = 0
     with open_loader(options, environment) as loader, open_text(options.output, environment) as stream:
         for answer in model.predict(pictures, loader, reject_at, back_off=options.back_off, group_by=group_by):
             entries = format_answer(form, answer, select, open_world=options.open_world, rank_rejected=rank_rejected)
             n_answered += sum(not part.problem for part in answer.expand())
-            n_empty += not entries and not answer.problem
             for entry in entries:
                 stream.write(before + entry)
                 before = between
         stream.write(after)
     if options.output:
-        remark = f"; {n_empty} sets are empty and have no line" if n_empty else ""
-        environment.note(f"{options.output}: answers to {count_noun(n_answered, 'picture')}{remark}")
+        environment.note(f"{options.output}: answers to {count_noun(n_answered, 'picture')}")
     n_failed = len(pictures) - n_answered
     if n_failed:
         environment.note(f"leafid: {n_failed} of {len(pictures)} pictures could not be read")

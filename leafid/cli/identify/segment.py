@@ -24,9 +24,7 @@ import numpy as np
 
 from leafid.cli.arguments import option, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output
-from leafid.errors import UsageError
+from leafid.cli.outputs import Environment, check_output
 from leafid.features.loader import get_type
 from leafid.files import open_output
 from leafid.pictures import Picture
@@ -46,7 +44,6 @@ def run(options: Options, environment: Environment) -> int:
     output = Path(options.output)
     check_output(output / "any name", [])
     collection = options.read(options.pictures)
-    _refuse_read_folder(output, options.pictures)
     names = _make_output_names([picture.file for picture in collection.pictures], collection.root)
     n_cut = 0
     width = max(len("picture"), *(len(picture.title) for picture in collection.pictures))
@@ -62,16 +59,6 @@ def run(options: Options, environment: Environment) -> int:
         if not share:
             environment.warn(f"{picture.file}: no leaf found; its mask is empty")
     return 1 if n_cut < len(collection.pictures) or collection.is_incomplete else 0
-
-
-def _refuse_read_folder(output: Path, pictures: Sequence[str]) -> None:
-    """Refuse an output folder that the next call would read as pictures."""
-    target = output.resolve()
-    for path in map(Path, pictures):
-        # A folder on the command line is read with all folders in it; for a file, its folder is not read.
-        folder = path if path.is_dir() else path.parent
-        if target == folder.resolve() or (path.is_dir() and target.is_relative_to(path.resolve())):
-            raise UsageError(f"--output {output}: expected a folder apart from the pictures in {folder}; name another")
 
 
 def _make_output_names(files: Sequence[Path], root: Path) -> dict[Path, str]:

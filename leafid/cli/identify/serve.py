@@ -17,8 +17,9 @@ from contextlib import closing, suppress
 from importlib.util import find_spec
 
 from leafid.cli.arguments import JOBS, number_type, option
-from leafid.cli.environment import Environment
+from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError
+from leafid.parallel.mapping import reporting_lost_workers
 from leafid.parallel.pool import WorkerPool, count_workers
 
 _port = number_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535, int)
@@ -42,7 +43,6 @@ def run(options: Options, environment: Environment) -> None:
         first = workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
         from leafid.pages.model_workers import ModelWorkers
         from leafid.pages.site import list_host_names, run_server
-        from leafid.parallel.executor import reporting_lost_workers
 
         with reporting_lost_workers():
             first.result()

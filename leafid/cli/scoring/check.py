@@ -11,7 +11,7 @@ examples:
 """
 
 from leafid.cli.arguments import ReadingOptions, option, positional
-from leafid.cli.environment import Environment
+from leafid.cli.outputs import Environment
 from leafid.errors import UsageError, to_one_line
 from leafid.grouping import count_noun
 from leafid.scoring.run_reading import examine_run

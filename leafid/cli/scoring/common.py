@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from leafid.cli.arguments import ReadingOptions, option, positional
-from leafid.cli.environment import Environment
+from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError, UsageError
 from leafid.scoring.plant_task import JudgedRun, judge_run
 from leafid.scoring.run_reading import read_run

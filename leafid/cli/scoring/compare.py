@@ -10,8 +10,7 @@ examples:
 """
 
 from leafid.cli.arguments import SEED, TYPES, TableOptions, option, positive_int
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import print_tables
+from leafid.cli.outputs import Environment, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.errors import LeafidError, UsageError
 from leafid.scoring.comparison import make_comparison_table

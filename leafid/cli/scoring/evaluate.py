@@ -23,7 +23,6 @@ examples:
   leafid evaluate --list
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from leafid.cli.arguments import (
@@ -36,8 +35,7 @@ from leafid.cli.arguments import (
     positive_ints,
     switch,
 )
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output, print_tables
+from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.errors import UsageError
 from leafid.files import write_text
@@ -98,7 +96,11 @@ def run(options: Options, environment: Environment) -> None:
         raise UsageError(f"expected --average, and --validation once for each run, found {counts}")
     folder = Path(options.output) if options.output else None
     if folder:
-        _check_folder(folder, options.runs)
+        for file in options.runs if len(options.runs) > 1 else ():
+            if (stem := Path(file).stem) in {ALL_RUNS, MEAN_OF_RUNS}:
+                reason = "as the files about all runs are"
+                raise UsageError(f"--output: expected no run called {stem}, {reason}; rename {file}")
+        check_output(folder / SCORES, options.runs)
     full_truth, truth = read_truth(options, options.taxonomy)
     runs, judged = read_runs(options, truth, environment, official=options.official)
     if "family" in options.by or folder:
@@ -135,11 +137,3 @@ def _list_metrics(form: str) -> Table:
     metrics = read_metrics()
     columns = ["metric", "command", "what it is"] if form == "text" else [*metrics[0]]
     return Table("Metrics", columns, [[metric[name] for name in columns] for metric in metrics])
-
-
-def _check_folder(folder: Path, runs: Sequence[str]) -> None:
-    """Check before the work that the official scorer's files can be written under different names."""
-    for file in runs if len(runs) > 1 else ():
-        if (stem := Path(file).stem) in {ALL_RUNS, MEAN_OF_RUNS}:
-            raise UsageError(f"--output: expected no run called {stem}, as the files about all runs are; rename {file}")
-    check_output(folder / SCORES, runs)

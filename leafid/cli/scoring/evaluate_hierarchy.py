@@ -13,8 +13,7 @@ examples:
 """
 
 from leafid.cli.arguments import TableOptions, option, positional
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import print_tables
+from leafid.cli.outputs import Environment, print_tables
 from leafid.cli.scoring.common import TruthOptions, check_run_names
 from leafid.errors import LeafidError
 from leafid.pictures import read_and_warn

@@ -10,16 +10,14 @@ examples:
   leafid report imageclef2011/testGroundTruth.txt a.txt b.txt --pictures imageclef2011 --output report
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from leafid.cli.arguments import JOBS, IntervalOptions, option
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output
+from leafid.cli.outputs import Environment, check_output
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.files import write_text
 from leafid.pages.report_page import make_report
-from leafid.pictures import Picture, read_and_warn, read_collection
+from leafid.pictures import read_and_warn, read_collection
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.tables import render
 
@@ -38,10 +36,16 @@ def run(options: Options, environment: Environment) -> None:
     check_output(output / FILE_NAME, inputs)
     truth, known = read_truth(options)
     runs, _ = read_runs(options, known, environment)
+    if options.pictures:
+        pictures = read_and_warn(options.pictures).pictures
+    else:
+        folder = Path(options.truth) if Path(options.truth).is_dir() else Path(options.truth).parent
+        # Reading the ground truth has given the warnings.
+        pictures = read_collection(folder, **options.as_keywords()).pictures
     page, tables = make_report(
         truth,
         runs,
-        _read_pictures(options),
+        pictures,
         source=Path(options.truth).resolve().name,
         bootstrap=Bootstrap(options.resamples, options.confidence, options.seed),
         jobs=options.jobs,
@@ -55,11 +59,3 @@ def run(options: Options, environment: Environment) -> None:
     for file, text in files.items():
         write_text(file, text)
     environment.print(str(output / FILE_NAME))
-
-
-def _read_pictures(options: Options) -> Sequence[Picture]:
-    if options.pictures:
-        return read_and_warn(options.pictures).pictures
-    truth = Path(options.truth)
-    # Reading the ground truth has given the warnings.
-    return read_collection(truth if truth.is_dir() else truth.parent, **options.as_keywords()).pictures

@@ -15,14 +15,12 @@ examples:
 """
 
 from leafid.cli.arguments import option, positional
-from leafid.cli.environment import Environment
+from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError
 from leafid.tasks.annotation2016.files import Known, read_annotations, read_list
 
 
 class KnownOptions:
-    """Options that list what a run may name."""
-
     pictures: str | None = option("ids of all pictures or documents, one per line", metavar="FILE")
     concepts: str | None = option("subtask 1: all concepts, one per line", metavar="FILE")
     illustrations: str | None = option("subtask 4: ids of the pictures to choose from, one per line", metavar="FILE")

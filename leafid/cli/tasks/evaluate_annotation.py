@@ -17,8 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from leafid.cli.arguments import TableOptions, number_type, option, positional, positive_ints, switch
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import print_tables
+from leafid.cli.outputs import Environment, print_tables
 from leafid.cli.tasks.check_annotation import KnownOptions
 from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table

@@ -20,8 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from leafid.cli.arguments import TableOptions, number_type, option, positional, switch
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import print_tables
+from leafid.cli.outputs import Environment, print_tables
 from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table, read_metrics
 from leafid.tasks.interpretation.coco import read_coco

@@ -18,8 +18,7 @@ import math
 from pathlib import Path
 
 from leafid.cli.arguments import TableOptions, option, positional, positive_ints, switch
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import print_tables
+from leafid.cli.outputs import Environment, print_tables
 from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table
 from leafid.tasks.irma.files import AXES, FLAT_YEARS, YEARS, CodeTable, read_code_table, read_labels

@@ -43,10 +43,14 @@ from leafid.cli.arguments import (
     positive_ints,
     switch,
 )
-from leafid.cli.computing import open_loader
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output, print_tables
-from leafid.cli.training.input import TrainingOptions, assign_types_and_warn, load_recipes, read_training_pictures
+from leafid.cli.computing import (
+    TrainingOptions,
+    assign_types_and_warn,
+    load_recipes,
+    open_loader,
+    read_training_pictures,
+)
+from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.errors import LeafidError, UsageError
 from leafid.grouping import group_by
 from leafid.metrics.held_out import SCORE_TITLES, title_scores
@@ -121,7 +125,6 @@ def run(options: Options, environment: Environment) -> int:
 
 
 def _report(answers: list[FoldAnswers], options: Options, environment: Environment) -> None:
-    """Print the tables of scores, and write run files."""
     # A setting begins with its number of training pictures; fewer come first.
     ordered = sorted(answers, key=lambda fold: int(fold.setting.split()[0]) if fold.setting else 0)
     groups = group_by(ordered, lambda fold: f"{fold.type}, {fold.setting}" if fold.setting else str(fold.type))
@@ -169,7 +172,6 @@ def _format_scores(table: Table) -> str:
 
 
 def _make_reliability_table(answers: Sequence[FoldAnswers]) -> Table:
-    """Tabulate how reliable probabilities are, by type."""
     named = {}
     for type_, folds in group_by(answers, lambda fold: str(fold.type)).items():
         known = [fold.held_out.select_known() for fold in folds]

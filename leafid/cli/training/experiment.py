@@ -16,10 +16,8 @@ examples:
 from pathlib import Path
 
 from leafid.cli.arguments import CacheOptions, IntervalOptions, PictureOptions, TableOptions, option, positional
-from leafid.cli.computing import open_loader
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output, print_tables
-from leafid.cli.training.input import assign_types_and_warn, read_training_pictures
+from leafid.cli.computing import assign_types_and_warn, open_loader, read_training_pictures
+from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.errors import LeafidError
 from leafid.files import write_text
 from leafid.scoring.experiment import make_experiment_table, read_experiment, run_experiment

@@ -15,15 +15,19 @@ examples:
   leafid train garden --extend bundled --output trees-and-garden.leafid
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from leafid.cli.arguments import SEED, CacheOptions, option, positional, switch
-from leafid.cli.computing import open_loader
-from leafid.cli.environment import Environment
-from leafid.cli.outputs import check_output
-from leafid.cli.training.input import TrainingOptions, assign_types_and_warn, load_recipes, read_training_pictures
+from leafid.cli.computing import (
+    TrainingOptions,
+    assign_types_and_warn,
+    load_recipes,
+    open_loader,
+    read_training_pictures,
+)
+from leafid.cli.outputs import Environment, check_output
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
 from leafid.metrics.held_out import SCORE_TITLES
@@ -58,7 +62,14 @@ def run(options: Options, environment: Environment) -> int:
         raise UsageError("--extend uses the recipes of the model; leave out --recipe and --only-type")
 
     pictures, is_incomplete = read_training_pictures(options.collection, options)
-    _check_parts(options.collection, pictures)
+    parts = {picture.part for picture in pictures}
+    # Scores on a test part would mean nothing.
+    if parts.isdisjoint({None, "train"}):
+        names = " and ".join(sorted(map(str, parts)))
+        raise LeafidError(
+            f"{options.collection}: expected pictures to learn from, found {len(pictures)} of part {names} only; put "
+            "those to learn from into a folder called train beside it"
+        )
     if options.licence:
         pictures = [replace(p, licence=p.licence or options.licence) for p in pictures]
     with open_loader(options, environment) as loader:
@@ -106,14 +117,3 @@ def _format_scores(scores: Mapping[str, float]) -> str:
         return "no picture of a species with another plant to learn from; probabilities are not calibrated"
     values = "   ".join(f"{title} {scores[key]:.3f}" for key, title in SCORE_TITLES.items())
     return f"{values}   ({scores['pictures']:.0f} pictures, {scores['unseen']:.0f} left out)"
-
-
-def _check_parts(collection: str, pictures: Sequence[Picture]) -> None:
-    """Refuse to train on a test part: scores on it would mean nothing."""
-    parts = {picture.part for picture in pictures}
-    if parts.isdisjoint({None, "train"}):
-        names = " and ".join(sorted(map(str, parts)))
-        raise LeafidError(
-            f"{collection}: expected pictures to learn from, found {len(pictures)} of part {names} only; put those to "
-            "learn from into a folder called train beside it"
-        )
