@@ -24,8 +24,8 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE, Expert, Recipe, load_recipe
 from leafid.learning.linear import LinearScorer, apply_feature_map
 from leafid.model.identifier import Identifier
-from leafid.pictures import AcquisitionType, Picture
 from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.segmentation import crop_leaf
 
 RECIPES = ("default", "fast", "baseline-bow")

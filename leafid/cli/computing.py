@@ -17,8 +17,8 @@ from leafid.features.loader import FeatureLoader, get_type
 from leafid.model.bundled import load_recogniser
 from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
 from leafid.parallel.cluster import on_cluster
-from leafid.pictures import AcquisitionType, Picture
 from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import AcquisitionType, Picture
 
 T = TypeVar("T")
 

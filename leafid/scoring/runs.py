@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.files import open_output
-from leafid.pictures import Picture, find_name_clashes
+from leafid.pictures.collection import find_name_clashes
+from leafid.pictures.picture import Picture
 
 logger = logging.getLogger(__name__)
 

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
-from leafid.pictures import read_and_warn
 from leafid.pictures.collection import XmlOmission
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import parse_genus, parse_label, read_families
 from leafid.pictures.picture import Picture, Taxon
+from leafid.pictures.reading import read_and_warn
 from leafid.pictures.summary import warn_of_shared_pictures
 from leafid.scoring.runs import KnownNames, Run
 from leafid.textfiles import LineProblems, read_text

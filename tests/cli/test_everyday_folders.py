@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from leafid.pictures import read_collection
+from leafid.pictures.reading import read_collection
 
 BLANK_NAMES = ("WhatsApp Image {}.jpg", "leaf\xa0{}.jpg", "leaf  {} (copy).jpg", " {}.jpg", "u\u0308ber\u202f{}.jpg")
 

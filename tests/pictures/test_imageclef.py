@@ -1,6 +1,7 @@
 import pytest
 
-from leafid.pictures import AcquisitionType, Taxon, read_collection
+from leafid.pictures.picture import AcquisitionType, Taxon
+from leafid.pictures.reading import read_collection
 
 XML_2012 = """<Image>
   <FileName>12.jpg</FileName><Date>2011-05-20</Date><Type>pseudoscan</Type><Author>Jane Doe</Author>

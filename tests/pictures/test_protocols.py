@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
-from leafid.pictures import AcquisitionType, Picture, Taxon
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.protocols import UNITS, Protocol
 
 TYPES = list(AcquisitionType)

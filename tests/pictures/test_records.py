@@ -6,7 +6,9 @@ import unicodedata
 import pytest
 
 from leafid.errors import LeafidError, UsageError
-from leafid.pictures import AcquisitionType, find_name_clashes, read_collection
+from leafid.pictures.collection import find_name_clashes
+from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.reading import read_collection
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from leafid.errors import LeafidError
-from leafid.pictures import Picture, Taxon, split_by_plant
-from leafid.pictures.splits import label_units, split_by_unit
+from leafid.pictures.picture import Picture, Taxon
+from leafid.pictures.splits import label_units, split_by_plant, split_by_unit
 
 
 def make(sizes: list[list[int]]) -> list[Picture]:

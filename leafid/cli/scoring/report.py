@@ -19,7 +19,8 @@ from leafid.cli.outputs import check_output
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.files import write_text
 from leafid.pages.report_page import make_report
-from leafid.pictures import Picture, read_and_warn, read_collection
+from leafid.pictures.picture import Picture
+from leafid.pictures.reading import read_and_warn, read_collection
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.tables import render
 
