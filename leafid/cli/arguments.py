@@ -12,8 +12,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from leafid.errors import UsageError
 from leafid.parallel import MAX_JOBS
-from leafid.pictures.collection import Collection
-from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.picture import AcquisitionType, Collection
 from leafid.pictures.reading import READERS, read_and_warn
 from leafid.scoring.tables import FORMATS
 from leafid.textfiles import parse_finite_number

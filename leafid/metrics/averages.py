@@ -66,17 +66,6 @@ def average_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> f
     return accuracy_score(average_by_group(average_by_group(values, plant), owners))
 
 
-def per_plant_score(values: ArrayLike, plants: ArrayLike) -> float:
-    """Average over plants the mean of each plant's pictures, whoever took them; NaN without pictures.
-
-    Examples
-    --------
-    >>> per_plant_score([1, 0, 1, 0], ["a", "a", "b", "c"])
-    0.5
-    """
-    return accuracy_score(average_by_group(values, encode(plants)))
-
-
 def index_plants(authors: ArrayLike, plants: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Index each author's plants: the author of each plant, rising, intp (m,), and each picture's plant, intp (n,).
 

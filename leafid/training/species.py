@@ -13,10 +13,9 @@ from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
 from leafid.metrics.held_out import HeldOutAnswers, rank_labels
 from leafid.model.species import THUMBNAIL_SIDE, HeldOutRecord, Species, Thumbnail, TraitRange, TypeRecord
-from leafid.pictures.collection import group_by_species
 from leafid.pictures.decoding import encode_jpeg, read_hashed_image
 from leafid.pictures.header import MIN_SIDE
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, Picture, group_by_species
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
 

@@ -148,7 +148,7 @@ def test_invalid_optional_field_is_ignored(tmp_path, add, changes, attribute):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "found an empty file"),
+        (b"", "no element found"),
         (b"<Image>\n<FileName>", ":2: expected well-formed XML"),
         (b"<!DOCTYPE Image><Image/>", ":1: expected XML without a DOCTYPE"),
         (b"<Leaf/>", "expected the root element <Image>, found <Leaf>"),

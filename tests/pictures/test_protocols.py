@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.pictures.protocols import UNITS, Protocol
+from leafid.pictures.splits import UNITS, Protocol
 
 TYPES = list(AcquisitionType)
 LEAVE_ONE_OUT = Protocol("", "leave-one-out")

@@ -103,7 +103,9 @@ def test_pictures_without_type_or_author_are_reported_with_the_consequence(caplo
     make_ground_truth([picture("a.jpg", **known), picture("b.jpg", type=AcquisitionType.SCAN), picture("c.jpg")])
     by_type, by_author = (record.getMessage() for record in caplog.records)
     assert by_type.startswith("c.jpg: expected the type of every picture, found none for 1 of 3, this one first; they")
-    assert by_author.startswith("b.jpg: expected the author of every picture, found none for 2 of 3, this one first; S")
+    assert by_author.startswith(
+        "b.jpg: expected the author of every picture, found none for 2 of 3, this one first; they"
+    )
     caplog.clear()
     # Where no picture has either, no score depends on them.
     make_ground_truth([picture("a.jpg"), picture("b.jpg")])

@@ -9,8 +9,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, choose_types_to_train, load_recipe
 from leafid.model.bundled import assign_types
 from leafid.model.recogniser import TypeRecogniser
-from leafid.pictures.collection import EmptyClass
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, EmptyClass, Picture
 from leafid.pictures.splits import select_training_pictures
 from leafid.pictures.summary import warn_of_shared_pictures
 
