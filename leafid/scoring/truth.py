@@ -238,8 +238,8 @@ def select_scored(pictures: Sequence[Picture], part: str | None = None, *, sourc
 def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]:
     """Read a ``…GroundTruth.txt``: ``Genus species 666.jpg 2071.jpg …``, a species a line, as picture names by species.
 
-    A `ProblemsError` has the first problem of each line: no species name, a picture named twice, or a word after the
-    first picture that is no picture. A file that is empty, or a run file, raises a `LeafidError`.
+    A `ProblemsError` has the lines of another form, and pictures that are named twice. A file that is empty, or a run
+    file, raises a `LeafidError`.
     """
     file = Path(path)
     species: dict[str, list[str]] = {}
@@ -248,12 +248,9 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
             words = line.split()
             first = next((i for i, word in enumerate(words) if _PICTURE_NAME.fullmatch(word)), len(words))
             names = words[first:]
-            no_picture = next((word for word in names if not _PICTURE_NAME.fullmatch(word)), None)
-            if words and first == 0:
-                problem = f"expected a species name before the pictures, found {words[0]!r}"
-                problems.add(number, f"{problem} (a ground truth is named before the runs)")
-            elif no_picture is not None:
-                problems.add(number, f"expected a picture's file name, found {no_picture!r}")
+            if words and (first == 0 or not all(map(_PICTURE_NAME.fullmatch, names))):
+                expected = "expected a ground truth (named before the runs) of lines '<Genus species> <picture> …'"
+                problems.add(number, f"{expected}, found {line.strip()!r:.100}")
             elif words and all(problems.check_unique(number, "every picture", word) for word in names):
                 species.setdefault(" ".join(words[:first]), []).extend(names)
     if not any(species.values()):

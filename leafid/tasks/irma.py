@@ -44,8 +44,6 @@ def read_code_table(path: str | os.PathLike[str]) -> CodeTable:
             elif problems.check_unique(line, f"every code of axis {axis}", code):
                 for depth, character in enumerate(code):
                     children[axis, code[:depth]].add(character)
-        if not problems and not all((axis, "") in children for axis in AXES):
-            problems.add(None, "expected codes of every axis (T, D, A, B), found none of some")
     return dict(children)
 
 
