@@ -38,7 +38,7 @@ from benchmarks.measure import (
     time_alternately,
 )
 from benchmarks.pictures import SAMPLE, Prepared, describe_sizes, select_pictures
-from leafid.pictures import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, Picture
 
 BASELINE = Path(__file__).parent / "baseline.json"
 #: Minimum relative rise of a ratio that counts.

@@ -29,7 +29,7 @@ from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, load_recipe
 from leafid.pictures.picture import AcquisitionType
-from leafid.pictures.protocols import Protocol
+from leafid.pictures.splits import Protocol
 from leafid.training.cross_validation import cross_validate, cross_validated_scores
 
 _ROUNDS, _N_TIMED = 5, 8

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from leafid.features.extractor import segment_as_type
-from leafid.pictures import AcquisitionType, Picture, read_collection
 from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.reading import read_collection
 from leafid.segmentation import Segmentation
 
 REPOSITORY = Path(__file__).parents[1]

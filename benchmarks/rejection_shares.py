@@ -24,9 +24,8 @@ from leafid.features.recipe import group_by_training, load_recipe
 from leafid.model.identifier import TypeModel
 from leafid.model.model import REJECTED_SHARE
 from leafid.model.plant_fusion import DEFAULT_EXPONENT
-from leafid.pictures import Picture, split_by_plant
-from leafid.pictures.picture import AcquisitionType
-from leafid.pictures.splits import split_by_unit
+from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.splits import split_by_plant, split_by_unit
 from leafid.training.identifiers import train_identifiers
 from leafid.training.training_set import build_training_set
 

@@ -25,8 +25,8 @@ from leafid.features.recipe import LONGEST_SIDE, Expert, Recipe, load_recipe
 from leafid.learning.linear import apply_feature_map
 from leafid.learning.scorers import LinearScorer
 from leafid.model.identifier import Identifier
-from leafid.pictures import AcquisitionType, Picture
 from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.segmentation import crop_leaf
 
 RECIPES = ("default", "fast", "baseline-bow")

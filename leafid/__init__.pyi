@@ -8,9 +8,9 @@ from .api import train as train
 from .errors import LeafidError as LeafidError
 from .model.answer import Answer as Answer
 from .model.model import Model as Model
-from .pictures.collection import Collection as Collection
 from .pictures.decoding import read_image as read_image
 from .pictures.picture import AcquisitionType as AcquisitionType
+from .pictures.picture import Collection as Collection
 from .pictures.picture import Picture as Picture
 from .pictures.reading import read_collection as read_collection
 from .scoring.evaluation import evaluate as evaluate

@@ -21,9 +21,8 @@ from leafid.features.recipe import choose_types_to_train, load_recipe
 from leafid.model.bundled import assign_types, find_bundled_model
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser
-from leafid.pictures.collection import Collection, EmptyClass
 from leafid.pictures.conversion import to_image
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, Collection, EmptyClass, Picture
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.splits import select_training_pictures
 from leafid.pictures.summary import warn_of_shared_pictures

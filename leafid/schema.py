@@ -39,20 +39,12 @@ def parse_toml(text: str, type_: type[T], source: object) -> T:
 def read_json(file: str | os.PathLike[str], type_: type[T]) -> T:
     """Read a JSON file as an object of a type; a `LeafidError` says what is wrong, as that of `convert`."""
     try:
-        data = json.loads(read_text(file), object_pairs_hook=_build_object)
+        data = json.loads(read_text(file))
     except json.JSONDecodeError as error:
         raise LeafidError(f"{file}:{error.lineno}: expected JSON, found an error: {error.msg}") from None
-    except (ValueError, RecursionError) as error:  # a key twice; a number of thousands of digits; endless nesting
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits; endless nesting
         raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
     return convert(data, type_, file)
-
-
-def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    built = dict(pairs)
-    if len(built) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r:.100} twice in one object")
-    return built
 
 
 def convert(data: Any, type_: type[T], source: object) -> T:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import math
@@ -31,18 +32,15 @@ def read_text(file: str | os.PathLike[str]) -> str:
     `LeafidError` that names the line and the first invalid byte is raised if it isn't UTF-8.
     """
     with open_input(file) as stream:
-        data = stream.read(MAX_BYTES + 1)
+        data = stream.read(MAX_BYTES + 1).removeprefix(codecs.BOM_UTF8)
     if len(data) > MAX_BYTES:
         raise LeafidError(f"{file}: expected a text file of at most {MAX_BYTES >> 20} MiB, found more")
     try:
-        return unicodedata.normalize("NFC", data.decode("utf-8-sig"))
+        return unicodedata.normalize("NFC", data.decode())
     except UnicodeDecodeError as error:
-        # The decoder counts from the end of the byte order mark.
-        start = error.start + len(data) - len(error.object)
-        line = data.count(b"\n", 0, start) + 1
-        raise LeafidError(
-            f"{file}:{line}: expected UTF-8 text, found the invalid byte {data[start]:#04x}; convert the file"
-        ) from None
+        line = data.count(b"\n", 0, error.start) + 1
+        problem = f"found the invalid byte {data[error.start]:#04x}; convert the file"
+        raise LeafidError(f"{file}:{line}: expected UTF-8 text, {problem}") from None
 
 
 def read_lines(file: str | os.PathLike[str], encoding: str, max_length: int = 1 << 16) -> Iterator[str]:
@@ -83,14 +81,12 @@ def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
 def read_xml(file: str | os.PathLike[str]) -> Element:
     """Parse an untrusted XML file of at most 1 MiB and return its root element.
 
-    A `LeafidError` is raised if the file can't be read, is empty or too large, is not well-formed, is not in the
+    A `LeafidError` is raised if the file can't be read, is too large, is not well-formed, is not in the
     encoding that it declares (UTF-8 by default), or has a DOCTYPE or entities of its own, which could grow endlessly or
     read other files.
     """
     with open_input(file) as stream:
         data = stream.read(MAX_XML_BYTES + 1)
-    if not data.strip():
-        raise LeafidError(f"{file}: expected XML, found an empty file")
     if len(data) > MAX_XML_BYTES:
         raise LeafidError(f"{file}: expected XML of at most {MAX_XML_BYTES >> 10} KiB, found more")
     try:
@@ -98,11 +94,11 @@ def read_xml(file: str | os.PathLike[str]) -> Element:
     except defusedxml.DefusedXmlException:
         line = data.count(b"\n", 0, max(data.find(b"<!DOCTYPE"), 0)) + 1
         raise LeafidError(f"{file}:{line}: expected XML without a DOCTYPE, found one; remove it") from None
-    except ParseError as error:
+    except (ParseError, LookupError, ValueError) as error:
+        # An encoding that isn't known raises an error without a position.
+        line, _ = getattr(error, "position", (1, 0))
         expected = "well-formed XML in UTF-8, or in the encoding that it declares"
-        raise LeafidError(f"{file}:{error.position[0]}: expected {expected}, found an error: {error}") from None
-    except (LookupError, ValueError) as error:
-        raise LeafidError(f"{file}:1: expected XML in a known encoding, found another: {error}") from None
+        raise LeafidError(f"{file}:{line}: expected {expected}, found an error: {error}") from None
 
 
 def parse_finite_number(word: str) -> float | None:
@@ -131,17 +127,9 @@ def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
 
 
 class LineProblems:
-    r"""Collect what is wrong with the lines of one file: the first `MAX_PROBLEMS`, and the number of the others.
+    """Collects what is wrong with the lines of one file, and raises a `ProblemsError` at the end of a ``with`` block.
 
-    As a context manager it raises a `ProblemsError` at the end of the block if there is any problem.
-
-    Examples
-    --------
-    >>> problems = LineProblems("run.txt")
-    >>> [problems.check_unique(line, "every id", name) for line, name in enumerate("aba", start=1)]
-    [True, True, False]
-    >>> problems.list_messages()
-    ["run.txt:3: expected every id once, found 'a', as in line 1"]
+    It has the first `MAX_PROBLEMS` in the order of lines, those of the whole file last, and the number of the others.
     """
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
@@ -152,7 +140,6 @@ class LineProblems:
         self._first_lines: dict[tuple[str, Hashable], int] = {}
 
     def __len__(self) -> int:
-        """Count all problems."""
         return self._count
 
     def __enter__(self) -> LineProblems:
@@ -160,7 +147,10 @@ class LineProblems:
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and self:
-            raise ProblemsError(self.list_messages())
+            messages = [message for _, message in sorted(self._listed, key=lambda entry: entry[0])]
+            if more := self._count - len(messages):
+                messages.append(f"{self.file}: and {more} problem{'s' if more > 1 else ''} more")
+            raise ProblemsError(messages)
 
     def add(self, line: int | None, problem: str) -> None:
         """Add a problem ("expected …, found …") of a line, or of the file as a whole."""
@@ -177,9 +167,3 @@ class LineProblems:
         first = self._first_lines[kind, key]
         self.add(line, f"expected {kind} once, found {key!r}, as in line {first}")
         return False
-
-    def list_messages(self) -> list[str]:
-        """List the first problems in the order of lines, those of the whole file last, and count the others."""
-        ordered = [message for _, message in sorted(self._listed, key=lambda entry: entry[0])]
-        more = self._count - len(ordered)
-        return [*ordered, f"{self.file}: and {more} problem{'s' if more > 1 else ''} more"] if more else ordered

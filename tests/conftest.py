@@ -16,8 +16,8 @@ from leafid.cli.outputs import Environment
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
-from leafid.pictures import read_collection
 from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.reading import read_collection
 from leafid.training.model import train
 from tests.drawing.collection import copy_sample
 

@@ -17,8 +17,9 @@ from leafid.features.recipe import load_recipe
 from leafid.metrics.held_out import held_out_scores
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
-from leafid.pictures import AcquisitionType, read_collection
-from leafid.pictures.protocols import Split
+from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.reading import read_collection
+from leafid.pictures.splits import Split
 from leafid.training.cross_validation import cross_validate
 
 pytestmark = pytest.mark.slow

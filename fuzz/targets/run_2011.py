@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fuzz.target import Target, write_input
 from leafid.errors import ProblemsError
-from leafid.scoring.run_reading import examine_run, read_run
+from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import KnownNames
 
 _GOOD = b"""213.jpg Sorbus torminalis 1 0.7
@@ -32,10 +32,12 @@ def target() -> Target:
         file = write_input(folder, "run.txt", data)
         errors = []
         for known, official in ((None, True), (_KNOWN, False), (None, False)):
-            run, problems = examine_run(file, known, official=official)
-            if problems:
-                errors.append(ProblemsError(problems))
-            elif not len(run) or not all(prediction.rank >= 1 for prediction in run):
+            try:
+                run = read_run(file, known, official=official)
+            except ProblemsError as error:
+                errors.append(error)
+                continue
+            if not len(run) or not all(prediction.rank >= 1 for prediction in run):
                 raise AssertionError("an empty run, or one with a rank below 1, was accepted")
         if errors:
             raise errors[-1]

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from leafid.errors import UsageError
 from leafid.parallel import MAX_JOBS
-from leafid.pictures import READERS, AcquisitionType, Collection, read_and_warn
+from leafid.pictures.picture import AcquisitionType, Collection
+from leafid.pictures.reading import READERS, read_and_warn
 from leafid.scoring.tables import FORMATS
 from leafid.textfiles import parse_finite_number
 

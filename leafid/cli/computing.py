@@ -18,9 +18,8 @@ from leafid.features.recipe import Recipe, choose_types_to_train, load_recipe
 from leafid.model.bundled import assign_types, load_recogniser
 from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
 from leafid.parallel.cluster import on_cluster
-from leafid.pictures import AcquisitionType, Picture
-from leafid.pictures.collection import EmptyClass
 from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import AcquisitionType, EmptyClass, Picture
 from leafid.pictures.splits import select_training_pictures
 from leafid.pictures.summary import warn_of_shared_pictures
 

@@ -35,8 +35,9 @@ from leafid.model.modelfile import is_model
 from leafid.pages.field_guide import describe_model, make_guide
 from leafid.pages.rendering import render_page
 from leafid.parallel.mapping import N_FEW_READ, ordered_map
-from leafid.pictures import Collection, read_collection
+from leafid.pictures.picture import Collection
 from leafid.pictures.readers.tables import get_relative_path
+from leafid.pictures.reading import read_collection
 from leafid.pictures.summary import FileCheck, check_file, summarise
 from leafid.scoring.tables import format_csv, render
 

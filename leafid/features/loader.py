@@ -23,8 +23,8 @@ from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.extractor import TYPE_SIDE, FeatureExtractor, Features, measure_type_features, name_versions
 from leafid.features.feature_cache import FeatureCache
 from leafid.parallel.mapping import check_jobs, ordered_map
-from leafid.pictures import hash_picture_file
 from leafid.pictures.decoding import read_hashed_image
+from leafid.pictures.header import hash_picture_file
 from leafid.pictures.picture import AcquisitionType, Picture
 
 T = TypeVar("T")

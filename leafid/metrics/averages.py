@@ -16,13 +16,7 @@ def accuracy_score(values: ArrayLike) -> float:
 
 
 def macro_average(values: ArrayLike) -> float:
-    """Average over classes or acquisition types, each counting the same; NaN, a class without pictures, is left out.
-
-    Examples
-    --------
-    >>> macro_average([0.5, 1.0, float("nan")])
-    0.75
-    """
+    """Average over classes or acquisition types, each counting the same; NaN, a class without pictures, is left out."""
     array = np.asarray(values, np.float64)
     return accuracy_score(array[~np.isnan(array)])
 
@@ -64,17 +58,6 @@ def average_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> f
     """
     owners, plant = index_plants(authors, plants)
     return accuracy_score(average_by_group(average_by_group(values, plant), owners))
-
-
-def per_plant_score(values: ArrayLike, plants: ArrayLike) -> float:
-    """Average over plants the mean of each plant's pictures, whoever took them; NaN without pictures.
-
-    Examples
-    --------
-    >>> per_plant_score([1, 0, 1, 0], ["a", "a", "b", "c"])
-    0.5
-    """
-    return accuracy_score(average_by_group(values, encode(plants)))
 
 
 def index_plants(authors: ArrayLike, plants: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

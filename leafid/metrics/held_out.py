@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leafid.metrics.averages import accuracy_score, average_score, per_plant_score, top_k_scores
+from leafid.metrics.averages import accuracy_score, average_by_group, average_score, encode, top_k_scores
 from leafid.pictures.picture import Picture
 
 #: Titles of the scores that `held_out_scores` computes, by their names, in the order of tables.
@@ -66,7 +66,7 @@ def average_answers(pictures: Sequence[Picture], top1: ArrayLike, top5: ArrayLik
         "S": average_score(top1, [picture.author or "" for picture in pictures], plants),
         "top1": accuracy_score(top1),
         "top5": accuracy_score(top5),
-        "per_plant": per_plant_score(top1, plants),
+        "per_plant": accuracy_score(average_by_group(top1, encode(plants))),
     }
 
 

@@ -49,15 +49,6 @@ def hierarchical_error(correct: str, answer: str, taxonomy: Taxonomy) -> float:
     """Compute the `path_error` of an answer over the ranks: 0 (correct) to 1 (another order), 0.5 for ``*``.
 
     An answer is a species or a back-off (`Taxonomy.find_path`). A name that the taxonomy lacks raises a `LeafidError`.
-
-    Examples
-    --------
-    Two genera, two species in the correct one; weights 1/2 and 1/4:
-
-    >>> from leafid.pictures.picture import Taxon
-    >>> tree = Taxonomy([Taxon("Quercus robur"), Taxon("Quercus ilex"), Taxon("Acer campestre")])
-    >>> [round(hierarchical_error("Quercus ilex", a, tree), 3) for a in ("Quercus *", "Quercus robur", "Acer *")]
-    [0.167, 0.333, 1.0]
     """
     if correct not in taxonomy.paths:
         raise LeafidError(f"expected a species of the taxonomy, found {correct!r}")

@@ -11,8 +11,7 @@ from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
-from leafid.pictures.collection import warn_of_lost_species
-from leafid.pictures.picture import Picture
+from leafid.pictures.picture import Picture, warn_of_lost_species
 
 DEFAULT_NAME = "imageclef2011.leafid"
 #: Share of the pictures without a type below which a recognised type is taken for an error of the recogniser.

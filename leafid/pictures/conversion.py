@@ -11,9 +11,8 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from leafid.errors import ImageError, InputError, LeafidError
-from leafid.pictures.collection import Collection
 from leafid.pictures.decoding import convert_to_bgr, read_hashed_image
-from leafid.pictures.picture import Picture
+from leafid.pictures.picture import Collection, Picture
 from leafid.pictures.reading import read_and_warn
 
 #: Says what `to_picture` and `to_image` take.

@@ -1,14 +1,19 @@
-"""A picture and its metadata, whatever layout they were read from."""
+"""A picture and its metadata, and a collection of pictures, whatever layout they were read from."""
 
 from __future__ import annotations
 
+import logging
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
 from leafid.errors import LeafidError
+from leafid.grouping import group_by
+
+logger = logging.getLogger(__name__)
 
 
 class AcquisitionType(StrEnum):
@@ -107,3 +112,76 @@ class Picture:
 def to_run_name(name: str) -> str:
     """Write a picture's name as a run file does: with underscores for blanks, in Unicode form NFC."""
     return re.sub(r"\s", "_", unicodedata.normalize("NFC", name))
+
+
+class Omission(str):
+    """A problem because of which pictures were left out."""
+
+
+class XmlOmission(Omission):
+    """A problem because of which an XML file was left out, whose picture a ground truth then lacks."""
+
+
+class EmptyClass(str):
+    """A problem of a folder of a label that holds no picture: a model would lack the label."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Pictures, and the problems that were found while listing them."""
+
+    #: The folder or file that was read.
+    root: Path
+    #: Name of the layout, as in `READERS`.
+    layout: str
+    #: Pictures, sorted by part (train, val, test), then by name in natural order. Where a collection holds only
+    #: metadata, the file of a picture may be missing, see `find_missing`.
+    pictures: tuple[Picture, ...]
+    #: A line for each problem; those that cost pictures are `Omission`.
+    problems: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.pictures)
+
+    @property
+    def species(self) -> tuple[str, ...]:
+        """The species names, sorted."""
+        return tuple(group_by_species(self.pictures))
+
+    @property
+    def types(self) -> tuple[AcquisitionType, ...]:
+        """The acquisition types that occur, in the order scan, scan-like, photo."""
+        return tuple(type_ for type_ in AcquisitionType if any(picture.type == type_ for picture in self.pictures))
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether pictures were left out."""
+        return any(isinstance(problem, Omission) for problem in self.problems)
+
+    def select_type(self, type_: AcquisitionType | str | None) -> Collection:
+        """Keep the pictures of one acquisition type; None selects those of unknown type."""
+        return replace(self, pictures=tuple(picture for picture in self.pictures if picture.type == type_))
+
+    def part(self, part: str | None) -> Collection:
+        """Keep the pictures of one part: ``train``, ``val``, ``test``, or None."""
+        return replace(self, pictures=tuple(picture for picture in self.pictures if picture.part == part))
+
+    def select_labelled(self) -> Collection:
+        """Keep the pictures of known species."""
+        return replace(self, pictures=tuple(picture for picture in self.pictures if picture.species is not None))
+
+    def find_missing(self) -> tuple[Picture, ...]:
+        """Return the pictures with metadata but no file."""
+        return tuple(picture for picture in self.pictures if not picture.file.is_file())
+
+
+def group_by_species(pictures: Iterable[Picture]) -> dict[str, list[Picture]]:
+    """Group labelled pictures by species, sorted by name; others are left out."""
+    groups = group_by((picture for picture in pictures if picture.species is not None), lambda p: str(p.species))
+    return dict(sorted(groups.items()))
+
+
+def warn_of_lost_species(pictures: Iterable[Picture], readable: Iterable[Picture]) -> None:
+    """Log a warning of species of which no picture is readable, so that a model lacks them."""
+    if lost := {picture.species for picture in pictures} - {picture.species for picture in readable} - {None}:
+        logger.warning("no picture could be read of %s; the model doesn't know it", ", ".join(sorted(map(str, lost))))

@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from leafid.errors import InputError, LeafidError, ProblemsError, UsageError, list_first
 from leafid.grouping import count_noun, group_by
-from leafid.pictures.collection import Collection, EmptyClass, Omission
 from leafid.pictures.header import PICTURE_ENDINGS
-from leafid.pictures.picture import Picture
+from leafid.pictures.picture import Collection, EmptyClass, Omission, Picture
 from leafid.pictures.readers import folders, imageclef, plantnet300k, species_folders, tables
 
 #: Paths that a collection is read from.
@@ -24,13 +23,6 @@ _METADATA_ENDINGS, _METADATA_NAME = {".xml", ".txt", ".json", ".csv"}, "SpeciesI
 logger = logging.getLogger(__name__)
 
 
-class Reader(NamedTuple):
-    """Detects a layout, and reads it: lists the pictures with their metadata, and what is wrong with the metadata."""
-
-    detect: Callable[[Path], bool]
-    read: Callable[[Path], tuple[list[Picture], list[str]]]
-
-
 def _has_pictures(path: Path) -> bool:
     return path.is_file() or any(True for _ in folders.walk_pictures(path))
 
@@ -40,12 +32,13 @@ def _read_plain_pictures(path: Path) -> tuple[list[Picture], list[str]]:
     return [Picture(file) for file in ([path] if path.is_file() else folders.walk_pictures(path))], []
 
 
-#: Readers by the name of their layout; detection tries the most specific layout first.
-READERS: dict[str, Reader] = {
-    plantnet300k.LAYOUT: Reader(plantnet300k.detect, plantnet300k.read),
-    imageclef.LAYOUT: Reader(imageclef.detect, imageclef.read),
-    species_folders.LAYOUT: Reader(species_folders.detect, species_folders.read),
-    PLAIN_PICTURES: Reader(_has_pictures, _read_plain_pictures),
+#: By the name of a layout, functions that detect it and read it, which list the pictures with their metadata, and what
+#: is wrong with the metadata. Detection tries the most specific layout first.
+READERS: dict[str, tuple[Callable[[Path], bool], Callable[[Path], tuple[list[Picture], list[str]]]]] = {
+    plantnet300k.LAYOUT: (plantnet300k.detect, plantnet300k.read),
+    imageclef.LAYOUT: (imageclef.detect, imageclef.read),
+    species_folders.LAYOUT: (species_folders.detect, species_folders.read),
+    PLAIN_PICTURES: (_has_pictures, _read_plain_pictures),
 }
 
 
@@ -136,8 +129,8 @@ def _read_path(
 ) -> Collection:
     if not path.exists():
         raise LeafidError(f"{path}: no such file or folder")
-    name = layout or next((name for name, reader in READERS.items() if reader.detect(path)), "")
-    pictures, problems = READERS[name].read(path) if name else ([], [])
+    name = layout or next((name for name, (detect, _) in READERS.items() if detect(path)), "")
+    pictures, problems = READERS[name][1](path) if name else ([], [])
     root = path if path.is_dir() else path.parent
     table_files: list[Path] = []
     if path.is_dir():

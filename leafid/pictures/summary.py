@@ -14,9 +14,8 @@ from leafid.errors import LeafidError
 from leafid.files import open_input
 from leafid.grouping import count_noun, group_by
 from leafid.parallel.mapping import recording_log
-from leafid.pictures.collection import Collection, group_by_species
 from leafid.pictures.decoding import read_hashed_image
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, Collection, Picture, group_by_species
 
 _NOUNS = {"species": "species", "part": "parts", "group": "plants"}
 logger = logging.getLogger(__name__)

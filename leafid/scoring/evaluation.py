@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from leafid.errors import InputError, LeafidError, ProblemsError, UsageError
-from leafid.pictures import Collection
-from leafid.pictures.picture import Picture, to_run_name
+from leafid.pictures.picture import Collection, Picture, to_run_name
 from leafid.scoring.plant_task import (
     GROUPS,
     ScoreOptions,

@@ -17,7 +17,7 @@ from leafid.grouping import count_noun, group_by
 from leafid.metrics.averages import encode, top_k_scores
 from leafid.metrics.held_out import average_answers, rank_labels, title_scores
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.protocols import Protocol
+from leafid.pictures.splits import Protocol
 from leafid.schema import parse_toml
 from leafid.scoring.resampling import Bootstrap, WeightedScore, bootstrap_scores, correct_holm, randomisation_test
 from leafid.scoring.tables import Cell, Table

@@ -7,30 +7,30 @@ from collections import Counter
 from collections.abc import Mapping
 from statistics import fmean
 
-from leafid.errors import LeafidError, ProblemsError
+from leafid.errors import LeafidError
 from leafid.metrics.averages import average_score
 from leafid.metrics.hierarchy import WRONG_ERROR, hierarchical_error
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth
+from leafid.textfiles import LineProblems
 
 
 def select_answers(run: Run, truth: GroundTruth, taxonomy: Taxonomy) -> dict[str, str]:
     """Select each picture's answer, its line of rank 1; a `ProblemsError` has unknown pictures and answers."""
-    answers, problems = {}, []
-    for prediction, line in zip(run, run.line.tolist(), strict=True):
-        if prediction.rank != 1:
-            continue
-        answers[prediction.picture] = prediction.species
-        if prediction.picture not in truth.known.pictures:
-            problems.append((line, f"expected a picture of the collection, found {prediction.picture!r}"))
-        try:
-            taxonomy.find_path(prediction.species)
-        except LeafidError as error:
-            problems.append((line, f"{error}; name a collection that has it with --taxonomy"))
-    if problems:
-        raise ProblemsError(f"{run.name}:{line}: {problem}" for line, problem in sorted(problems))
+    answers = {}
+    with LineProblems(run.name) as problems:
+        for prediction, line in zip(run, run.line.tolist(), strict=True):
+            if prediction.rank != 1:
+                continue
+            answers[prediction.picture] = prediction.species
+            if prediction.picture not in truth.known.pictures:
+                problems.add(line, f"expected a picture of the collection, found {prediction.picture!r}")
+            try:
+                taxonomy.find_path(prediction.species)
+            except LeafidError as error:
+                problems.add(line, f"{error}; name a collection that has it with --taxonomy")
     return answers
 
 

@@ -69,13 +69,7 @@ def format_official_files(
 
 
 def format_java_double(score: float) -> str:
-    """Write a score from 0 to 1, or NaN, as Java's ``Double.toString`` does.
-
-    Examples
-    --------
-    >>> format_java_double(0.5), format_java_double(1), format_java_double(0.00025), format_java_double(float("nan"))
-    ('0.5', '1.0', '2.5E-4', 'NaN')
-    """
+    """Write a score from 0 to 1, or NaN, as Java's ``Double.toString`` does."""
     if np.isnan(score):
         return "NaN"
     if score == 0 or score >= 1e-3:

@@ -102,13 +102,7 @@ def randomisation_test(difference: ArrayLike, plants: ArrayLike, *, resamples: i
 
 
 def correct_holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Correct several p values by Holm's method: none gets smaller, none larger than 1.
-
-    Examples
-    --------
-    >>> correct_holm([0.01, 0.04, 0.03])
-    array([0.03, 0.06, 0.06])
-    """
+    """Correct several p values by Holm's method: none gets smaller, none larger than 1."""
     p = np.asarray(p_values, np.float64)
     order = np.argsort(p, kind="stable")
     corrected = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))

@@ -8,7 +8,6 @@ References
 .. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF 2011; package README, section 3.
 """
 
-import difflib
 import os
 import re
 from array import array
@@ -19,14 +18,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.errors import ProblemsError
 from leafid.scoring.runs import KnownNames, Run, make_run
 from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_lines
 
-# Maximum number of names to search the nearest known name for: each takes a millisecond.
-_MAX_SUGGESTIONS = 200
-# Minimum similarity of a misspelt name: congeners such as Juglans nigra and Juglans regia are below it.
-_MIN_SIMILARITY = 0.88
 # What a line looks like, for messages.
 _LINE = "'<picture> <Genus species> <rank> <score>'"
 
@@ -49,31 +43,18 @@ def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, o
     >>> list(read_run(file))[0]
     Prediction(picture='213.jpg', species='Sorbus torminalis', rank=1, score=0.7)
     """
-    run, problems = examine_run(path, known, official=official)
-    if problems:
-        raise ProblemsError(problems)
-    return run
-
-
-def examine_run(
-    path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False
-) -> tuple[Run, list[str]]:
-    """Read the lines of a run file that can be parsed, and list what is wrong with it, line by line.
-
-    Parameters are those of `read_run`. A file that can't be read at all raises a `LeafidError`.
-    """
     file = Path(path)
-    problems = LineProblems(file)
-    run = _parse_run(read_lines(file, "utf-8-sig"), file.name, problems)
-    if not len(run) and not problems:
-        problems.add(1, f"expected lines {_LINE}, found an empty file")
-    if known is not None:
-        run = run.rename_species(known.identifiers)
-    if official:
-        run = _keep_last_of_each_rank(run)
-    for line, complaint in find_problems(run, known, official=official):
-        problems.add(line, complaint)
-    return run, problems.list_messages()
+    with LineProblems(file) as problems:
+        run = _parse_run(read_lines(file, "utf-8-sig"), file.name, problems)
+        if not len(run) and not problems:
+            problems.add(1, f"expected lines {_LINE}, found an empty file")
+        if known is not None:
+            run = run.rename_species(known.identifiers)
+        if official:
+            run = _keep_last_of_each_rank(run)
+        for line, complaint in find_problems(run, known, official=official):
+            problems.add(line, complaint)
+    return run
 
 
 def _parse_run(lines: Iterable[str], name: str, problems: LineProblems) -> Run:
@@ -125,7 +106,6 @@ def find_problems(run: Run, known: KnownNames | None = None, *, official: bool =
 
 
 def _find_first_lines(run: Run, index: NDArray[np.int32], n_names: int) -> list[int]:
-    """Find the first line of each name in a run."""
     first = np.full(n_names, np.iinfo(np.int32).max, np.int32)
     np.minimum.at(first, index, run.line)
     return first.tolist()
@@ -145,15 +125,13 @@ def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
     # Species of one name end with their identifiers.
     normalised = {_normalise(re.sub(r" \d+$", "", name)): name for name in names}
     normalised |= {_normalise(name): name for name in names}
-    # Labels such as Species1 and Species12 resemble each other, and an unknown one may be correct: none is suggested.
+    # Where labels aren't names of species, an unknown one may be correct.
     has_classes = not known.complete and not all(map(_is_binomial, names))
     lines = _find_first_lines(run, run.species_index, len(run.species))
-    unknown = [(line, name) for line, name in zip(lines, run.species, strict=True) if name not in known.species]
-    for number, (line, name) in enumerate(sorted(unknown)):
-        nearest = normalised.get(_normalise(name))
-        if nearest is None and not has_classes and number < _MAX_SUGGESTIONS:
-            nearest = next(iter(difflib.get_close_matches(name, names, n=1, cutoff=_MIN_SIMILARITY)), None)
-        if nearest is not None:
+    for line, name in zip(lines, run.species, strict=True):
+        if name in known.species:
+            continue
+        if nearest := normalised.get(_normalise(name)):
             yield line, f"expected a known species, found {name!r}; the nearest known name is {nearest!r}"
         elif known.complete or not (has_classes or _is_binomial(name)):
             yield line, f"expected a known species, found {name!r}; --official counts it as a wrong answer"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -15,9 +13,8 @@ from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.files import open_output
-from leafid.pictures import Picture, find_name_clashes
-
-logger = logging.getLogger(__name__)
+from leafid.grouping import group_by
+from leafid.pictures.picture import Picture
 
 
 class Prediction(NamedTuple):
@@ -55,7 +52,6 @@ class Run:
     repeated: int = 0
 
     def __len__(self) -> int:
-        """Count the predictions."""
         return len(self.rank)
 
     def select(self, mask: NDArray[np.bool_]) -> Run:
@@ -122,7 +118,7 @@ class KnownNames:
     pictures: frozenset[str]
     species: frozenset[str]
     #: Whether there can be no other species. Where only a test set is known, a well-formed name that it lacks may be
-    #: another species of the training set, and is accepted unless it looks misspelt.
+    #: another species of the training set, and is accepted.
     complete: bool = True
     #: The species of each identifier that a run may use in place of the name.
     identifiers: Mapping[str, str] = field(default_factory=dict)
@@ -169,14 +165,12 @@ def find_name_problem(picture: str) -> str | None:
 
 
 def check_picture_names(pictures: Sequence[Picture]) -> None:
-    """Raise a `ProblemsError` where a run file can't hold names of pictures or tell them apart; note blanks in them."""
+    """Raise a `ProblemsError` where a run file can't hold names of pictures or tell them apart."""
     reasons = ((picture.file, find_name_problem(picture.name)) for picture in pictures)
     problems = [f"{file}: {reason}; rename the file" for file, reason in reasons if reason]
-    for name, clashing in find_name_clashes(pictures).items():
-        files = ", ".join(str(picture.file) for picture in clashing)
-        problems.append(f"{name}: several pictures have this name ({files}); rename them")
+    for name, clashing in group_by(pictures, lambda picture: picture.name).items():
+        if len(clashing) > 1:
+            files = ", ".join(str(picture.file) for picture in clashing)
+            problems.append(f"{name}: several pictures have this name ({files}); rename them")
     if problems:
         raise ProblemsError(problems)
-    if blank := [picture for picture in pictures if re.search(r"\s", picture.title)]:
-        message = "blanks in names of pictures are underscores in a run file: %r is %s there (%d in all)"
-        logger.info(message, blank[0].title, blank[0].name, len(blank))

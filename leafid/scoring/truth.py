@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
-from leafid.pictures import read_and_warn
-from leafid.pictures.collection import XmlOmission
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import parse_genus, parse_label, read_families
-from leafid.pictures.picture import Picture, Taxon
+from leafid.pictures.picture import Picture, Taxon, XmlOmission
+from leafid.pictures.reading import read_and_warn
 from leafid.pictures.summary import warn_of_shared_pictures
 from leafid.scoring.runs import KnownNames, Run
 from leafid.textfiles import LineProblems, read_text
@@ -28,12 +27,6 @@ from leafid.textfiles import LineProblems, read_text
 logger = logging.getLogger(__name__)
 
 _PICTURE_NAME = re.compile(rf"\S+(?:{'|'.join(map(re.escape, PICTURE_ENDINGS))})", re.IGNORECASE)
-# What follows where a field is unknown for some pictures.
-_CONSEQUENCES = {
-    "type": "they count as a type of their own in the mean of types",
-    "author": "S counts them as pictures of one more author",
-    "plant": "S counts those of an author as one plant, as the official scorer does",
-}
 
 #: The entry of a column where the collection has none.
 UNKNOWN = "unknown"
@@ -62,7 +55,6 @@ class GroundTruth:
     known: KnownNames
 
     def __len__(self) -> int:
-        """Count the pictures."""
         return len(self.pictures)
 
     def select_known(self, source: object = "ground truth") -> GroundTruth:
@@ -76,25 +68,13 @@ class GroundTruth:
 
     def encode(self, field: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
         """Encode a column, such as ``species``: its distinct entries, sorted, and the index of each picture's, intp."""
-        if field not in self._encoded:
-            names, index = np.unique(getattr(self, field), return_inverse=True)
-            self._encoded[field] = tuple(names.tolist()), index
-        return self._encoded[field]
-
-    @cached_property
-    def _encoded(self) -> dict[str, tuple[tuple[str, ...], NDArray[np.intp]]]:
-        """The columns encoded so far: every run uses the same."""
-        return {}
+        return _encode(getattr(self, field))
 
     def locate(self, run: Run) -> tuple[Run, NDArray[np.intp], NDArray[np.intp]]:
         """Find a run's predictions of pictures of this ground truth.
 
-        Returns
-        -------
-        run : Run
-            These N predictions.
-        picture, species : ndarray of intp, shape (N,)
-            The index of each one's picture, and of its species among the names of ``encode("species")``, -1 for others.
+        With these N predictions come the index of each one's picture, and of its species among the names of
+        ``encode("species")``, -1 for others: intp (N,).
         """
         picture = find_indices(run.pictures, self.pictures)[run.picture_index]
         located = run.select(picture >= 0)
@@ -110,6 +90,12 @@ class GroundTruth:
             if unknown := {parse_genus(name) for name in named} - self.known.family_of.keys():
                 problem = f"expected genera of known families, found {', '.join(sorted(unknown))}, which count as wrong"
                 logger.warning("%s: %s; name a collection that has them (--taxonomy)", run.name, problem)
+
+
+@lru_cache(maxsize=16)  # every run uses the same columns
+def _encode(column: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+    names, index = np.unique(column, return_inverse=True)
+    return tuple(names.tolist()), index
 
 
 def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
@@ -135,8 +121,9 @@ def make_ground_truth(
     if clashes := [(a.file, b.file) for a, b in pairwise(labelled) if a.name == b.name]:
         expected = f"{source}: expected picture names that differ"
         raise ProblemsError(f"{expected}, found {a} and {b}; score them apart (--part)" for a, b in clashes)
-    for field, consequence in _CONSEQUENCES.items():
-        _warn_of([picture for picture in labelled if not getattr(picture, field)], len(labelled), field, consequence)
+    for field in ("type", "author", "plant"):
+        unknown = [picture for picture in labelled if not getattr(picture, field)]
+        _warn_of(unknown, len(labelled), field, f"they count as pictures of one more {field} in S")
     names = tuple(picture.name for picture in labelled)
     # A package has a test picture twice: with and without its label.
     unlabelled = list({picture.name: picture for picture in listed if picture.name not in set(names)}.values())
@@ -251,8 +238,8 @@ def select_scored(pictures: Sequence[Picture], part: str | None = None, *, sourc
 def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]:
     """Read a ``…GroundTruth.txt``: ``Genus species 666.jpg 2071.jpg …``, a species a line, as picture names by species.
 
-    A `ProblemsError` has the first problem of each line: no species name, a picture named twice, or a word after the
-    first picture that is no picture. A file that is empty, or a run file, raises a `LeafidError`.
+    A `ProblemsError` has the lines of another form, and pictures that are named twice. A file that is empty, or a run
+    file, raises a `LeafidError`.
     """
     file = Path(path)
     species: dict[str, list[str]] = {}
@@ -261,12 +248,9 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
             words = line.split()
             first = next((i for i, word in enumerate(words) if _PICTURE_NAME.fullmatch(word)), len(words))
             names = words[first:]
-            no_picture = next((word for word in names if not _PICTURE_NAME.fullmatch(word)), None)
-            if words and first == 0:
-                problem = f"expected a species name before the pictures, found {words[0]!r}"
-                problems.add(number, f"{problem} (a ground truth is named before the runs)")
-            elif no_picture is not None:
-                problems.add(number, f"expected a picture's file name, found {no_picture!r}")
+            if words and (first == 0 or not all(map(_PICTURE_NAME.fullmatch, names))):
+                expected = "expected a ground truth (named before the runs) of lines '<Genus species> <picture> …'"
+                problems.add(number, f"{expected}, found {line.strip()!r:.100}")
             elif words and all(problems.check_unique(number, "every picture", word) for word in names):
                 species.setdefault(" ".join(words[:first]), []).extend(names)
     if not any(species.values()):

@@ -19,7 +19,7 @@ from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.plant_fusion import DEFAULT_EXPONENT
 from leafid.model.sessions import pool_evidence_held_out
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.protocols import Split
+from leafid.pictures.splits import Split
 from leafid.training.identifiers import train_identifiers
 from leafid.training.rejection import load_non_leaves
 from leafid.training.training_set import TrainingSet, build_training_set

@@ -8,9 +8,8 @@ import numpy as np
 
 from leafid.learning.linear import weigh_pictures
 from leafid.learning.settings import ClassifierSettings
-from leafid.pictures import split_by_plant
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.splits import sample_by_plant
+from leafid.pictures.splits import sample_by_plant, split_by_plant
 from leafid.training.training_set import TrainingSet
 
 #: Names of folds, by what a classifier that is trained without a fold has not seen: the plants of the fold's pictures;

@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from leafid.pictures import read_collection
+from leafid.pictures.reading import read_collection
 
 BLANK_NAMES = ("WhatsApp Image {}.jpg", "leaf\xa0{}.jpg", "leaf  {} (copy).jpg", " {}.jpg", "u\u0308ber\u202f{}.jpg")
 
@@ -43,9 +43,6 @@ def list_run_names(file):
 def test_blanks_in_names_are_underscores_in_run_files(cli, work, garden, tmp_path):
     outcome = work("crossval", garden, "--folds", 3, "--repeats", 1, "--output", tmp_path / "runs")
     assert outcome.status == 0, outcome.err
-    assert (
-        "blanks in names of pictures are underscores in a run file: ' 3.jpg' is _3.jpg there (23 in all)" in outcome.err
-    )
     run = tmp_path / "runs" / "seed-0.txt"
     of_type = [p for p in read_collection(garden, metadata=tmp_path / "garden.csv").pictures if p.type == "scan-like"]
     names = {unicodedata.normalize("NFC", picture.file.name) for picture in of_type}
@@ -61,7 +58,6 @@ def test_blanks_in_names_are_underscores_in_run_files(cli, work, garden, tmp_pat
 def test_blanks_in_names_in_all_formats(work, garden, drawn_model, tmp_path, form):
     outcome = work("predict", garden, "--model", drawn_model, "--format", form, "--output", tmp_path / "answers")
     assert outcome.status == 0, outcome.err
-    assert ("blanks in names" in outcome.err) == (form == "run")
     text = (tmp_path / "answers").read_text(encoding="utf-8")
     assert ("WhatsApp_Image_0.jpg" in text, "WhatsApp Image 0.jpg" in text) == (form == "run", form != "run")
 

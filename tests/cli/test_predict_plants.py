@@ -6,7 +6,7 @@ import pytest
 
 from leafid import load_model
 from leafid.model.sessions import find_session
-from leafid.pictures import read_collection
+from leafid.pictures.reading import read_collection
 
 
 @pytest.fixture

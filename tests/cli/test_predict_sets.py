@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from leafid.model.model import Model
-from leafid.pictures import read_collection
+from leafid.pictures.reading import read_collection
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leafid.pictures import read_collection
+from leafid.pictures.reading import read_collection
 from tests.pages.written_pages import check_page
 
 REPOSITORY = Path(__file__).parents[2]

@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from leafid.model.model import Model
-from leafid.pictures import read_collection
 from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.reading import read_collection
 
 SCAN, SCAN_LIKE, PHOTO = AcquisitionType
 

@@ -6,8 +6,9 @@ import pytest
 
 from leafid.features.loader import FeatureLoader
 from leafid.features.same_leaf import MIN_MATCHES, count_matches, detect_points, find_similar
-from leafid.pictures import AcquisitionType, read_collection
 from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.reading import read_collection
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 import pytest
 
-from leafid.pictures import AcquisitionType, Taxon, read_collection
+from leafid.pictures.picture import AcquisitionType, Taxon
+from leafid.pictures.reading import read_collection
 
 XML_2012 = """<Image>
   <FileName>12.jpg</FileName><Date>2011-05-20</Date><Type>pseudoscan</Type><Author>Jane Doe</Author>
@@ -147,7 +148,7 @@ def test_invalid_optional_field_is_ignored(tmp_path, add, changes, attribute):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "found an empty file"),
+        (b"", "no element found"),
         (b"<Image>\n<FileName>", ":2: expected well-formed XML"),
         (b"<!DOCTYPE Image><Image/>", ":1: expected XML without a DOCTYPE"),
         (b"<Leaf/>", "expected the root element <Image>, found <Leaf>"),

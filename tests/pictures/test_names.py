@@ -4,7 +4,8 @@ import random
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.pictures import AcquisitionType, names
+from leafid.pictures import names
+from leafid.pictures.picture import AcquisitionType
 
 
 def test_examples():

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
-from leafid.pictures import AcquisitionType, Picture, Taxon
-from leafid.pictures.protocols import UNITS, Protocol
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.pictures.splits import UNITS, Protocol
 
 TYPES = list(AcquisitionType)
 LEAVE_ONE_OUT = Protocol("", "leave-one-out")

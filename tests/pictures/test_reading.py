@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
-from leafid.pictures import READERS, AcquisitionType, Picture, compute_fingerprint, read_collection
+from leafid.pictures.header import compute_fingerprint
+from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.reading import READERS, read_collection
 
 
 def plantnet(root, draw):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from leafid.pictures import read_collection
+from leafid.pictures.reading import read_collection
 from leafid.pictures.splits import select_training_pictures
 
 

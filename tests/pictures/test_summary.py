@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from leafid.pictures import AcquisitionType, Picture, Taxon
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.summary import count_by_species, count_pictures, find_risks
 
 

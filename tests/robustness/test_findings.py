@@ -7,9 +7,9 @@ import pytest
 from leafid.errors import MAX_LINE_LENGTH, LeafidError, to_one_line
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.recipe import load_recipe
-from leafid.pictures import read_collection
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.reading import read_collection
 from leafid.schema import read_json
 from leafid.scoring.truth import read_ground_truth_file
 from leafid.tasks.annotation2016.files import read_list

@@ -7,9 +7,9 @@ import pytest
 
 from leafid import evaluate
 from leafid.errors import InputError, LeafidError, ProblemsError
-from leafid.pictures import read_collection
 from leafid.pictures.names import parse_label
 from leafid.pictures.picture import Picture
+from leafid.pictures.reading import read_collection
 from leafid.scoring.run_reading import read_run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"

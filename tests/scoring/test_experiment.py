@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from leafid.features.recipe import load_recipe
-from leafid.pictures import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.scoring.experiment import GridCell, list_experiments, make_experiment_table, read_experiment
 from leafid.scoring.resampling import Bootstrap, randomisation_test
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.metrics.averages import accuracy_score, average_score, per_plant_score
+from leafid.metrics.averages import accuracy_score, average_by_group, average_score, encode
 from leafid.scoring.plant_task import weigh_in_groups
 from leafid.scoring.resampling import (
     Bootstrap,
@@ -18,7 +18,7 @@ from leafid.scoring.resampling import (
 
 AVERAGES = {
     "S": average_score,
-    "plants": lambda values, authors, plants: per_plant_score(values, plants),
+    "plants": lambda values, authors, plants: accuracy_score(average_by_group(values, encode(plants))),
     "pictures": lambda values, _authors, _plants: accuracy_score(values),
 }
 pictures = st.lists(

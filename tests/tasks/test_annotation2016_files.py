@@ -1,7 +1,7 @@
 import pytest
 
 from leafid.errors import ProblemsError
-from leafid.tasks.annotation2016.files import Concept, Known, Place, ScoredBox, Subtask, read_annotations
+from leafid.tasks.annotation2016.files import Concept, Known, ScoredBox, Subtask, read_annotations
 from leafid.tasks.interpretation.regions import Box
 
 # A good run of each subtask; 2, 3 and 5 are the examples of the task's page, 1 is built from its description.
@@ -41,7 +41,7 @@ def test_values_of_the_examples(tmp_path):
     assert read[2][first] == "Two boys are playing with a dog."
     assert read[3][first] == (0, 2, 5)
     assert read[4]["doc1"][0] == "jlsCv7gwAE1ScDJ2"
-    assert read[5]["zwtm5ZcmsvTZydW0"] == Place(51.5085, -6.24889)
+    assert read[5]["zwtm5ZcmsvTZydW0"] == (51.5085, -6.24889)
 
 
 def make_bad_examples():

@@ -1,7 +1,7 @@
 import pytest
 
 from leafid.errors import ProblemsError
-from leafid.tasks.irma.files import CodeTable, read_code_table, read_labels
+from leafid.tasks.irma import read_code_table, read_labels
 
 TABLE = """# axis code meaning
 T 1121 x-ray, plain
@@ -29,10 +29,10 @@ def table(table_file):
     return read_code_table(table_file)
 
 
-def test_count_children_of_each_prefix(table):
-    assert table.count_children("T", "1121") == (1, 1, 1, 2)
-    assert table.count_children("A", "463") == (2, 2, 1)
-    assert table.count_children("B", "700") == (1, 2, 1)
+def test_a_table_has_what_can_follow_each_prefix(table):
+    assert [table["T", prefix] for prefix in ("", "1", "11", "112")] == [{"1"}, {"1"}, {"2"}, {"1", "2"}]
+    assert [table["A", prefix] for prefix in ("", "4", "46")] == [{"4", "7"}, {"6", "1"}, {"3"}]
+    assert [table["B", prefix] for prefix in ("", "7", "70")] == [{"7"}, {"0", "1"}, {"0"}]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_labels_are_whole_numbers(tmp_path, label):
     path = tmp_path / "run.txt"
     path.write_text(f"1 18 *\n2 C {label}\n", "utf-8")
     with pytest.raises(ProblemsError, match=r"run.txt:2: 2006: expected a label \(a whole number or C, or \*\), found"):
-        read_labels(path, CodeTable({}), years=(2005, 2006), pictures=["1", "2"])
+        read_labels(path, {}, years=(2005, 2006), pictures=["1", "2"])
 
 
 @pytest.mark.parametrize("content", ["", "# nothing\n\n"])

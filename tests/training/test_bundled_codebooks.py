@@ -9,7 +9,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
-from leafid.pictures import AcquisitionType
+from leafid.pictures.picture import AcquisitionType
 from leafid.training.training_set import find_encoders, load_encoders
 
 

@@ -11,8 +11,8 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
 from leafid.learning.rejection import Rejection, count_evidence
 from leafid.model.model import Model
-from leafid.pictures import read_collection
 from leafid.pictures.picture import AcquisitionType, Taxon
+from leafid.pictures.reading import read_collection
 from leafid.training.extending import extend
 from leafid.training.model import train
 from tests.model.model_files import take_apart

@@ -1,4 +1,4 @@
-from leafid.pictures import compute_fingerprint
+from leafid.pictures.header import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType
 from leafid.training.model import train
 

@@ -24,8 +24,8 @@ from leafid.cli.outputs import Environment, check_output, open_text
 from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
 from leafid.errors import ImageError, LeafidError, UsageError
 from leafid.features.loader import get_type
-from leafid.pictures import Picture
 from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import Picture
 from leafid.scoring.tables import format_csv
 from leafid.segmentation import segment
 

@@ -27,8 +27,8 @@ from leafid.cli.computing import MeasuringOptions, map_pictures
 from leafid.cli.outputs import Environment, check_output
 from leafid.features.loader import get_type
 from leafid.files import open_output
-from leafid.pictures import Picture
 from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import Picture
 from leafid.segmentation import crop_leaf, draw_overlay, segment
 
 CROP_SIZE = 512

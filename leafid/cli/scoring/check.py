@@ -12,9 +12,9 @@ examples:
 
 from leafid.cli.arguments import ReadingOptions, option, positional
 from leafid.cli.outputs import Environment
-from leafid.errors import UsageError, to_one_line
+from leafid.errors import ProblemsError, UsageError
 from leafid.grouping import count_noun
-from leafid.scoring.run_reading import examine_run
+from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import read_known_names
 
 
@@ -30,10 +30,10 @@ def run(options: Options, environment: Environment) -> int:
     if any(reading.values()) and not options.against:
         raise UsageError("expected --against with options of reading a collection")
     known = read_known_names(options.against, **reading) if options.against else None
-    checked, problems = examine_run(options.run, known)
-    for problem in problems:
-        environment.print(to_one_line(problem))
-    if problems:
+    try:
+        checked = read_run(options.run, known)
+    except ProblemsError as error:
+        environment.print(str(error))
         return 1
     if known is not None and (n_missing := len(known.pictures - set(checked.pictures))):
         environment.warn(f"{options.run}: {n_missing} of {len(known.pictures)} pictures are missing")

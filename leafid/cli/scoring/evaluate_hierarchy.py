@@ -16,7 +16,7 @@ from leafid.cli.arguments import TableOptions, option, positional
 from leafid.cli.outputs import Environment, print_tables
 from leafid.cli.scoring.common import TruthOptions, check_run_names
 from leafid.errors import LeafidError
-from leafid.pictures import read_and_warn
+from leafid.pictures.reading import read_and_warn
 from leafid.pictures.taxonomy import Taxonomy
 from leafid.scoring.hierarchy import make_hierarchy_table, select_answers
 from leafid.scoring.run_reading import read_run

@@ -17,7 +17,7 @@ from leafid.cli.outputs import Environment, check_output
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.files import write_text
 from leafid.pages.report_page import make_report
-from leafid.pictures import read_and_warn, read_collection
+from leafid.pictures.reading import read_and_warn, read_collection
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.tables import render
 

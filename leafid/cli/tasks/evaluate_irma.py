@@ -21,8 +21,7 @@ from leafid.cli.arguments import TableOptions, option, positional, positive_ints
 from leafid.cli.outputs import Environment, print_tables
 from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table
-from leafid.tasks.irma.files import AXES, FLAT_YEARS, YEARS, CodeTable, read_code_table, read_labels
-from leafid.tasks.irma.metrics import Errors, year_errors
+from leafid.tasks.irma import AXES, FLAT_YEARS, YEARS, Errors, read_code_table, read_labels, year_errors
 
 
 class Options(TableOptions):
@@ -42,7 +41,7 @@ def run(options: Options, environment: Environment) -> None:
         raise UsageError(f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}")
     if not options.codes and set(years) - FLAT_YEARS:
         raise UsageError("expected a code table for 2007 and 2008, found none; give --codes, or --years 2005,2006")
-    table = read_code_table(options.codes) if options.codes else CodeTable({})
+    table = read_code_table(options.codes) if options.codes else {}
     truth = read_labels(options.truth, table, years=years)
     scored: list[tuple[str, Errors]] = []
     for path in options.runs:

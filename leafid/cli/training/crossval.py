@@ -55,7 +55,7 @@ from leafid.errors import LeafidError, UsageError
 from leafid.grouping import group_by
 from leafid.metrics.held_out import SCORE_TITLES, title_scores
 from leafid.model.answer import rank_species
-from leafid.pictures.protocols import UNITS, Kind, Protocol, Unit
+from leafid.pictures.splits import UNITS, Kind, Protocol, Unit
 from leafid.scoring.calibration import make_reliability_table
 from leafid.scoring.open_world import make_open_world_tables
 from leafid.scoring.runs import check_picture_names, write_run

@@ -33,7 +33,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.metrics.held_out import SCORE_TITLES
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
-from leafid.pictures import Picture
+from leafid.pictures.picture import Picture
 from leafid.training.extending import check_extension, extend
 from leafid.training.model import train
 

@@ -12,8 +12,7 @@ from typing import Any
 from leafid.errors import LeafidError
 from leafid.files import safe_join
 from leafid.pictures import names
-from leafid.pictures.collection import XmlOmission
-from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon, XmlOmission
 from leafid.pictures.readers import folders
 from leafid.textfiles import read_xml
 

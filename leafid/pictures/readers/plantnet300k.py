@@ -76,7 +76,6 @@ def _find_file(path: Path, ending: str) -> Path | None:
 
 
 def _read_taxa(file: Path) -> dict[str, Taxon]:
-    """Read the taxon of each identifier."""
     full_names = read_json(file, dict[str, str])
     try:
         parsed = {identifier: names.parse_species_name(name) for identifier, name in full_names.items()}

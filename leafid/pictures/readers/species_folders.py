@@ -7,8 +7,7 @@ from pathlib import Path
 
 from leafid.errors import LeafidError
 from leafid.pictures import names
-from leafid.pictures.collection import EmptyClass
-from leafid.pictures.picture import Picture, Taxon
+from leafid.pictures.picture import EmptyClass, Picture, Taxon
 from leafid.pictures.readers import folders
 
 LAYOUT = "species-folders"

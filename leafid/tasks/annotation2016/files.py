@@ -47,13 +47,8 @@ class Concept(NamedTuple):
     boxes: tuple[ScoredBox, ...]
 
 
-class Place(NamedTuple):
-    """A point on the earth, in degrees: -90 to 90 north, -180 to 180 east."""
-
-    latitude: float
-    longitude: float
-
-
+#: Latitude and longitude of a point on the earth, in degrees: -90 to 90 north, -180 to 180 east.
+Place = tuple[float, float]
 #: What subtasks 1 to 5 ask for: concepts, a sentence, ids of boxes (maybe none), ids of pictures (best first), a place.
 Result = tuple[Concept, ...] | str | tuple[int, ...] | tuple[str, ...] | Place
 
@@ -190,7 +185,7 @@ def _parse_place(text: str) -> Place:
     for word, name, limit in zip(words, ("latitude", "longitude"), (90, 180), strict=True):
         if abs(_parse_number(word, f"a {name}")) > limit:
             raise LeafidError(f"expected a {name} from -{limit} to {limit}, found {word}")
-    return Place(*map(float, words))
+    return float(words[0]), float(words[1])
 
 
 _PARSERS: dict[Subtask, Callable[[str], Result]] = {

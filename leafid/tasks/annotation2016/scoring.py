@@ -1,8 +1,6 @@
 """The metrics of the ImageCLEF 2016 annotation task, and the scores of a run."""
 
-import importlib.util
 import math
-import shutil
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
@@ -110,17 +108,6 @@ def selection_scores(truth: Collection[Collection[int]], selected: Collection[in
     return f1, precision, recall
 
 
-def recall_at(truth: Collection[str], ranking: Sequence[str], k: int) -> float:
-    """Compute the share of a document's pictures that are among the first k of a ranking.
-
-    Examples
-    --------
-    >>> [recall_at({"c"}, ["a", "b", "c"], k) for k in (1, 2, 3)]
-    [0.0, 0.0, 1.0]
-    """
-    return len(set(truth) & set(ranking[:k])) / len(set(truth))
-
-
 def great_circle_distance(truth: Place, predicted: Place, radius: float = EARTH_RADIUS) -> float:
     """Compute the shortest distance between two points along the surface of the earth, in the unit of `radius`.
 
@@ -130,7 +117,7 @@ def great_circle_distance(truth: Place, predicted: Place, radius: float = EARTH_
     --------
     From the pole to the equator:
 
-    >>> round(great_circle_distance(Place(90, 0), Place(0, 77)), 3)
+    >>> round(great_circle_distance((90, 0), (0, 77)), 3)
     9639.977
     """
     g1, g2, p1, p2 = map(math.radians, (*truth, *predicted))
@@ -193,8 +180,8 @@ def score_annotation(
                 f1, precision, recall = selection_scores(true, answers.get(identity, ()))
                 scores[identity] = {"selection-f1": f1, "selection-precision": precision, "selection-recall": recall}
             case Subtask.ILLUSTRATION:
-                ranking = answers.get(identity, ())
-                recalls = {k: recall_at(true[0], ranking, k) for k in ranks}
+                pictures, ranking = set(true[0]), answers.get(identity, ())
+                recalls = {k: len(pictures & set(ranking[:k])) / len(pictures) for k in ranks}
                 scores[identity] = {f"recall-at-{k}": recall for k, recall in recalls.items()}
                 # The task's wording of recall: 1 if any of the document's pictures is among the first k.
                 scores[identity] |= {f"success-at-{k}": float(recall > 0) for k, recall in recalls.items()}
@@ -231,21 +218,17 @@ def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence
     METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the package runs it; it takes about
     2 GB of memory. A `LeafidError` is raised when Java or the package is missing, or METEOR fails.
     """
-    if shutil.which("java") is None:
-        raise LeafidError("METEOR needs Java (expected 'java' in the path, found none); install a Java runtime")
-    if importlib.util.find_spec("pycocoevalcap") is None:
-        raise LeafidError("METEOR needs the package pycocoevalcap, found none; 'pip install pycocoevalcap'")
     if not captions:
         return {}
-    # The package is optional.
-    from pycocoevalcap.meteor.meteor import Meteor
-
     given = {picture: [_clean(caption)] for picture, caption in captions.items()}
     human = {picture: [_clean(text) for text in references[picture]] for picture in captions}
     try:
+        from pycocoevalcap.meteor.meteor import Meteor  # the package is optional
+
         _, scores = Meteor().compute_score(human, given)
-    except (OSError, ValueError) as error:
-        raise LeafidError(f"METEOR failed ({error}); does Java work, and are there 2 GB of memory?") from error
+    except (ImportError, OSError, ValueError) as error:
+        needed = "Java, 2 GB of memory and the package pycocoevalcap ('pip install pycocoevalcap')"
+        raise LeafidError(f"METEOR failed ({error}); it needs {needed}") from error
     return dict(zip(captions, map(float, scores), strict=True))
 
 

@@ -67,7 +67,8 @@ def figure_of_merit_score(truth: np.ndarray, result: np.ndarray) -> float:
     """
     if truth.shape != result.shape:
         raise LeafidError(f"expected two masks of one size (rows, cols), found {truth.shape} and {result.shape}")
-    true_contour, contour = find_contour(truth), find_contour(result)
+    # The pixels with a 4-neighbour outside the mask or the picture.
+    true_contour, contour = (mask & ~binary_erosion(mask) for mask in (truth, result))
     longest = max(true_contour.sum(), contour.sum())
     if longest == 0:
         return 1.0
@@ -75,8 +76,3 @@ def figure_of_merit_score(truth: np.ndarray, result: np.ndarray) -> float:
         return 0.0
     squared = distance_transform_edt(~contour)[true_contour] ** 2
     return float((1 / (1 + FOM_ALPHA * squared)).sum() / longest)
-
-
-def find_contour(mask: np.ndarray) -> np.ndarray:
-    """Find the pixels of a mask, bool (H, W), with a 4-neighbour outside the mask or the picture."""
-    return mask & ~binary_erosion(mask)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from leafid.errors import LeafidError
-from leafid.pictures import read_and_warn
+from leafid.pictures.reading import read_and_warn
 from leafid.pictures.taxonomy import Taxonomy
 from leafid.tasks.interpretation import localisation
 from leafid.tasks.interpretation.regions import BoxedObject, ObjectPair, align_masks, box_intersection

@@ -1,4 +1,4 @@
-"""IRMA code tables, and files of IRMA labels and codes.
+"""ImageCLEF 2009's medical annotation: the errors of flat labels (2005, 2006) and IRMA codes (2007, 2008), and files.
 
 A code table has one code per line: ``A 463 what it means``. A ground truth or a run has one picture per line, its name
 and one answer per year: ``1234 18 * 1121-120-463-700 1121-***-46*-700``. Lines that begin with ``#`` are comments.
@@ -7,11 +7,10 @@ and one answer per year: ``1234 18 * 1121-120-463-700 1121-***-46*-700``. Lines 
 import os
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 
 from leafid.errors import LeafidError
+from leafid.metrics.hierarchy import DONT_KNOW_ERROR, WRONG_ERROR, path_error
 from leafid.pictures.taxonomy import WILDCARD
 from leafid.textfiles import LineProblems, read_text
 
@@ -22,39 +21,20 @@ YEARS = (2005, 2006, 2007, 2008)
 #: The years that have labels, and those with a clutter class.
 FLAT_YEARS, CLUTTER_YEARS = frozenset({2005, 2006}), frozenset({2005, 2006, 2007})
 UNSPECIFIED, CLUTTER = "0", "C"
+#: The error of a code's axis that is wrong from its first position on.
+WORST_AXIS_ERROR = 0.25
 
+#: The characters that can follow a prefix in a code table, by axis and prefix.
+CodeTable = Mapping[tuple[str, str], Set[str]]
 #: One answer per year.
 Answers = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class CodeTable:
-    """The full-length codes that exist on each axis of `AXES`."""
-
-    codes: Mapping[str, frozenset[str]]
-
-    @cached_property
-    def _children(self) -> dict[tuple[str, str], set[str]]:
-        """The characters that can follow a prefix, by axis and prefix."""
-        children: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-        for axis, codes in self.codes.items():
-            for code in codes:
-                for depth, character in enumerate(code):
-                    children[axis, code[:depth]].add(character)
-        return dict(children)
-
-    def count_children(self, axis: str, code: str) -> tuple[int, ...]:
-        """Count, for each position of a code, the characters that can follow the positions before it in the table."""
-        return tuple(len(self._children.get((axis, code[:depth]), ())) for depth in range(len(code)))
-
-    def has_prefix(self, axis: str, prefix: str) -> bool:
-        """Tell whether a code of the axis begins like this."""
-        return not prefix or prefix[-1] in self._children.get((axis, prefix[:-1]), ())
+#: The errors of each picture's label, or of the axes of its code, by year and picture.
+Errors = dict[int, dict[str, tuple[float, ...]]]
 
 
 def read_code_table(path: str | os.PathLike[str]) -> CodeTable:
     """Read a code table; a `ProblemsError` names the bad lines."""
-    codes: dict[str, set[str]] = {axis: set() for axis in AXES}
+    children: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     with LineProblems(path) as problems:
         for line, (axis, *words) in _split_lines(path):
             code = words[0] if words else ""
@@ -62,10 +42,9 @@ def read_code_table(path: str | os.PathLike[str]) -> CodeTable:
                 expected = "an axis (T, D, A or B) and its code of 4, 3, 3 or 3 positions of 0-9, a-z"
                 problems.add(line, f"expected {expected}, found {' '.join([axis, *words])!r}")
             elif problems.check_unique(line, f"every code of axis {axis}", code):
-                codes[axis].add(code)
-        if not problems and not all(codes.values()):
-            problems.add(None, "expected codes of every axis (T, D, A, B), found none of some")
-    return CodeTable({axis: frozenset(known) for axis, known in codes.items()})
+                for depth, character in enumerate(code):
+                    children[axis, code[:depth]].add(character)
+    return dict(children)
 
 
 def read_labels(
@@ -114,7 +93,8 @@ def _check_answer(answer: str, year: int, table: CodeTable, wildcard: str) -> No
         if not re.fullmatch(f"[0-9a-z{others}]+", code):
             raise LeafidError(f"axis {axis}: expected positions of {', '.join(['0-9, a-z', *others])}, found {code!r}")
         prefix = code.partition(WILDCARD)[0]
-        if set(prefix) != {CLUTTER} and not table.has_prefix(axis, prefix):
+        is_known = not prefix or prefix[-1] in table.get((axis, prefix[:-1]), ())
+        if set(prefix) != {CLUTTER} and not is_known:
             raise LeafidError(f"axis {axis}: expected a code of the table, found {code!r}")
 
 
@@ -123,3 +103,66 @@ def _split_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]
         words = line.split()
         if words and not words[0].startswith("#"):
             yield number, words
+
+
+def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
+    """Compute the error of one axis of an IRMA code, 0 (correct) to 0.25 (wrong from the first position on).
+
+    In `correct`, "0" ends a code's path, and all "C" is the clutter class, which never counts; ``"*"`` in `answer`, of
+    the same length, means "don't know". `branching` has for each position the number of characters that can follow the
+    ones before it. Positions count up to and including the first "0" at the end of the path; any other character there
+    is a mistake, a wildcard is not.
+
+    References
+    ----------
+    .. [1] ImageCLEF 2009, "Error evaluation for ImageCLEF 2009 IRMA Medical Image Annotation".
+
+    Examples
+    --------
+    >>> round(axis_error("463", "46*", (11, 7, 8)), 6)
+    0.025531
+    """
+    if set(correct) == {CLUTTER}:
+        return 0.0
+    depth = min(len(correct.rstrip(UNSPECIFIED)) + 1, len(correct))
+    return WORST_AXIS_ERROR * path_error(correct[:depth], answer[:depth], branching[:depth], UNSPECIFIED)
+
+
+def code_errors(correct: str, answer: str | None, table: CodeTable) -> tuple[float, ...]:
+    """Compute the errors of the four axes of a code ``TTTT-DDD-AAA-BBB`` of the table, in the order of `AXES`.
+
+    Their sum is the error of the code. A missing answer is entirely wrong.
+    """
+    codes = correct.split("-")
+    answers = answer.split("-") if answer else ["?" * len(code) for code in codes]
+    errors = []
+    for axis, code, answered in zip(AXES, codes, answers, strict=True):
+        branching = [len(table.get((axis, code[:depth]), ())) for depth in range(len(code))]
+        errors.append(axis_error(code, answered, branching))
+    return tuple(errors)
+
+
+def year_errors(
+    truth: Mapping[str, Answers],
+    run: Mapping[str, Answers],
+    table: CodeTable,
+    years: Sequence[int] = YEARS,
+) -> Errors:
+    """Score a run in each of `years`, the columns of `truth` and `run`; `table` has the codes of 2007 and 2008.
+
+    A flat label has error 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong. A picture that the run lacks is
+    entirely wrong; a clutter picture is left out.
+    """
+    scored: Errors = {}
+    for column, year in enumerate(years):
+        errors = scored[year] = {}
+        for picture, answers in truth.items():
+            correct, answer = answers[column], run[picture][column] if picture in run else None
+            if set(correct) <= {CLUTTER, "-"}:
+                continue
+            if year in FLAT_YEARS:
+                label_error = DONT_KNOW_ERROR if answer == WILDCARD else WRONG_ERROR
+                errors[picture] = (0.0 if answer == correct else label_error,)
+            else:
+                errors[picture] = code_errors(correct, answer, table)
+    return scored

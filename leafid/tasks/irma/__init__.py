@@ -1,1 +1,0 @@
-"""ImageCLEF 2009 medical annotation: IRMA codes and flat labels."""
