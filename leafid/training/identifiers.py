@@ -46,7 +46,7 @@ def train_identifiers(
     # Two threads of linear algebra take twice the processor's time, as they spin while they wait for each other.
     with get_blas_controller().limit(limits=1):
         names = loader.show_progress(recipe.experts, len(recipe.experts), "fit")
-        experts = {name: _train_expert(plan, name, keep_statistics) for name in names}
+        experts = {name: train_expert(plan, name, keep_statistics) for name in names}
         for type_ in loader.show_progress(types, len(types), "learn to reject"):
             identifier, answers, scores = fuse_experts(plan, type_, experts)
             if scores:
@@ -56,8 +56,8 @@ def train_identifiers(
     return trained
 
 
-def _train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExpert:
-    """Train the classifiers of an expert, whose rows and kernel matrix are not needed afterwards."""
+def train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExpert:
+    """Train the classifier of an expert in the folds of a plan."""
     training_set, settings = plan.training_set, plan.training_set.recipe.experts[name]
     weights = plan.weigh_rows(settings)
     expert = cross_fit(
