@@ -67,11 +67,13 @@ _MIN_DEEP_TEETH, _DEEP_TOOTH = 6, 0.02
 """Number of teeth that is enough if their mean height is more than this, in widths of the blade."""
 
 
-def measure_traits(segmentation: Segmentation) -> tuple[dict[str, Measure], Landmarks | None]:
-    """Measure the traits of a leaf on a plain sheet, of `TRAIT_NAMES` those that can be told.
+def measure_reliable_traits(segmentation: Segmentation) -> tuple[dict[str, float], Landmarks | None]:
+    """Measure the traits of a leaf on a plain sheet, those of `TRAIT_NAMES` that are measured well enough.
 
-    The leaf must not be empty. Also returns the landmarks, if there are any.
+    Also returns the landmarks, if there are any. Without a leaf there is nothing.
     """
+    if not segmentation.blade.any():
+        return {}, None
     landmarks = find_landmarks(segmentation)
     leaflets, certainty = count_leaflets(segmentation.blade)
     sure = segmentation.confidence * certainty
@@ -80,19 +82,8 @@ def measure_traits(segmentation: Segmentation) -> tuple[dict[str, Measure], Land
         traits["petiole"] = Measure(landmarks.petiole / landmarks.length, segmentation.confidence)
     if leaflets == 1:
         traits |= _measure_blade(landmarks, sure) if landmarks else _measure_outline(trace_blade(segmentation), sure)
-    told = {name: Measure(*map(float, measure)) for name, measure in traits.items() if measure.confidence > 0}
-    return told, landmarks
-
-
-def measure_reliable_traits(segmentation: Segmentation) -> tuple[dict[str, float], Landmarks | None]:
-    """Measure the traits of a leaf on a plain sheet, those that are measured well enough; none without a leaf.
-
-    Also returns the landmarks, if there are any.
-    """
-    if not segmentation.blade.any():
-        return {}, None
-    traits, landmarks = measure_traits(segmentation)
-    return {name: value for name, (value, confidence) in traits.items() if confidence >= MIN_CONFIDENCE}, landmarks
+    reliable = {name: float(value) for name, (value, confidence) in traits.items() if confidence >= MIN_CONFIDENCE}
+    return reliable, landmarks
 
 
 def _measure_outline(contour: Points, sure: float) -> dict[str, Measure]:
@@ -226,16 +217,15 @@ def find_peaks(values: NDArray[np.float64], prominence: float) -> NDArray[np.int
     the first point is taken.
     """
     candidates = np.flatnonzero((values[1:-1] > values[:-2]) & (values[1:-1] >= values[2:])) + 1
-    tops, valleys = values[candidates], np.minimum.reduceat(values, np.append(0, candidates))
-    is_prominent = np.zeros(len(tops), bool)
-    for index in np.flatnonzero(tops - values.min() >= prominence).tolist():
-        higher = np.flatnonzero(tops > tops[index])
-        place = int(np.searchsorted(higher, index))
-        first = higher[place - 1] + 1 if place else 0
-        last = higher[place] if place < len(higher) else len(tops)
-        valley = max(valleys[first : index + 1].min(), valleys[index + 1 : last + 1].min())
-        is_prominent[index] = tops[index] - valley >= prominence
-    return candidates[is_prominent]
+    kept = []
+    for peak in candidates[values[candidates] - values.min() >= prominence].tolist():
+        higher = np.flatnonzero(values > values[peak])
+        first, last = np.append(-1, higher), np.append(higher, len(values))
+        place = int(np.searchsorted(higher, peak))
+        valley = max(values[first[place] + 1 : peak].min(), values[peak + 1 : last[place]].min())
+        if values[peak] - valley >= prominence:
+            kept.append(peak)
+    return np.array(kept, np.int64)
 
 
 def _measure_profile(framed: Points) -> dict[str, float]:

@@ -71,16 +71,17 @@ def downsample2(image: NDArray[Value]) -> NDArray[Value]:
     return cv2.resize(image[: 2 * rows, : 2 * cols], (cols, rows), interpolation=cv2.INTER_AREA)
 
 
-def downsample2_until(image: Image, size: int) -> Image:
-    """Repeat `downsample2` until the longer side is below `size` pixels."""
-    while max(image.shape[:2]) >= max(size, 2) and min(image.shape[:2]) > 1:
-        image = downsample2(image)
-    return image
+def list_halves(image: NDArray[Value], size: int) -> list[NDArray[Value]]:
+    """Return a picture and its halves by `downsample2`, until the longer side is at most `size` pixels."""
+    pyramid = [image]
+    while max(pyramid[-1].shape[:2]) > size and min(pyramid[-1].shape[:2]) > 1:
+        pyramid.append(downsample2(pyramid[-1]))
+    return pyramid
 
 
 def shrink(image: Image, size: int) -> Image:
     """Average a picture down until its longer side is at most `size` pixels; a smaller picture is returned as it is."""
-    image = downsample2_until(image, 2 * size)
+    image = list_halves(image, 2 * size - 1)[-1]
     factor = size / max(image.shape[:2])
     if factor >= 1:
         return image
