@@ -1,7 +1,5 @@
 """The colour of the sheet behind a leaf, which drifts over the picture."""
 
-from functools import lru_cache
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +99,6 @@ def _solve_weighted(basis: Values, values: Values, weights: Values) -> Values:
     return np.asarray(solution, np.float32).T
 
 
-@lru_cache(maxsize=32)
 def _make_basis(rows: int, cols: int) -> Values:
     """List the monomials in row and column up to third order, both running from -1 to 1; shape (10, rows · cols)."""
     row, col = np.meshgrid(np.linspace(-1, 1, rows), np.linspace(-1, 1, cols), indexing="ij")
@@ -110,7 +107,6 @@ def _make_basis(rows: int, cols: int) -> Values:
     return np.stack(terms).reshape(10, -1).astype(np.float32)
 
 
-@lru_cache(maxsize=32)
 def index_border(rows: int, cols: int) -> NDArray[np.intp]:
     """Index the samples in the outer 5 % of the grid's shorter side."""
     width = max(1, round(0.05 * min(rows, cols)))

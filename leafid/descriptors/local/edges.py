@@ -70,7 +70,7 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     # One row or column beyond the first points shows whether these are edges.
     top, left = (max(int((0.5 - reach) * length), N_CELLS * CELL // 4) - 1 for length in half.shape)
     window = np.ascontiguousarray(half[top : len(half) - top, left : half.shape[1] - left])
-    width = window.shape[1]
+    corner, width = np.array([top, left]), window.shape[1]
     right, down = cv2.spatialGradient(window)
     threshold = _MIN_GRADIENT * _SOBEL_GAIN
     edges = cv2.Canny(right, down, threshold, threshold, L2gradient=True)
@@ -79,7 +79,7 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     if grid.max_patches:
         weights = np.sqrt(np.minimum(_measure_lengths(down, right, pixels), _FULL_GRADIENT * _SOBEL_GAIN))
         if grid.focus:
-            places = np.stack(np.divmod(pixels, width), axis=1) + (top, left)
+            places = np.stack(np.divmod(pixels, width), axis=1) + corner
             focus = weigh_positions((places + 0.5) / half.shape, grid.focus).prod(axis=1)
             weights *= focus.astype(np.float32)
         number = max(grid.max_patches // grid.scales, 1)
@@ -92,7 +92,7 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     before, lengths, after = (_measure_lengths(down, right, pixels + sign * steps) for sign in (-1, 0, 1))
     shifts = (after - before) / (2 * np.maximum(2 * lengths - before - after, np.abs(after - before)) + 1)
     points[np.arange(len(points)), 1 - is_vertical] += shifts
-    points += np.array([top, left], np.float32)
+    points += corner
     return 2 * points + np.float32(0.5), -gradients / lengths[:, None]
 
 
