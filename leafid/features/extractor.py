@@ -1,6 +1,5 @@
 """Extracts the feature vectors of a picture that experts and the recogniser of acquisition types learn from."""
 
-import ctypes
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -32,26 +31,6 @@ TYPE_SIDE = 400
 _THUMBNAIL_SIDE = 48
 _RIM_WIDTH = 3
 _CORNER_SLICES = (slice(0, _THUMBNAIL_SIDE // 6), slice(-(_THUMBNAIL_SIDE // 6), None))
-# Parameters of glibc's mallopt, and sizes in bytes.
-_M_TRIM_THRESHOLD, _TRIM_THRESHOLD = -1, 2**26
-_M_MMAP_THRESHOLD, _MMAP_THRESHOLD = -3, 2**25
-
-
-def _keep_freed_memory() -> None:
-    """Keep up to 64 MiB of freed memory, where the C library is glibc.
-
-    Every picture needs arrays of the same sizes, of some megabytes. glibc gives such memory back to the system at once,
-    and to get it again takes a quarter of the time of an answer.
-    """
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError, TypeError):
-        return
-    mallopt(_M_TRIM_THRESHOLD, _TRIM_THRESHOLD)
-    mallopt(_M_MMAP_THRESHOLD, _MMAP_THRESHOLD)
-
-
-_keep_freed_memory()
 
 
 @dataclass(frozen=True, slots=True)
