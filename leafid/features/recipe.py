@@ -79,9 +79,7 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
                 f"families: expected none for {self.descriptor!r}, found {', '.join(self.families)}; remove them, or "
                 "use the descriptor 'measures'"
             )
-        if not self.is_local and not self.families:
-            raise ValueError("families: expected at least one for 'measures', found none; see 'leafid describe --list'")
-        if self.families:
+        if not self.is_local:
             try:
                 find_families(self.families)
             except LeafidError as error:

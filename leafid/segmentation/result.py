@@ -41,15 +41,7 @@ class Segmentation:
 
 
 def find_bounding_box(mask: Mask) -> tuple[int, int, int, int]:
-    """Return ``(row0, row1, col0, col1)`` of a mask, ends exclusive; all 0 for an empty mask.
-
-    Examples
-    --------
-    >>> mask = np.zeros((4, 5), bool)
-    >>> mask[1:3, 2:5] = True
-    >>> find_bounding_box(mask)
-    (1, 3, 2, 5)
-    """
+    """Return ``(row0, row1, col0, col1)`` of a mask, ends exclusive; all 0 for an empty mask."""
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
     return (top, top + height, left, left + width) if width else (0, 0, 0, 0)
 

@@ -23,14 +23,8 @@ def extract_outline_sift(grey: Pyramid, region: np.ndarray | None = None, grid: 
 
     The 128 values are those of `extract_dense_sift`. A position's second value is the distance from the vertical middle
     of the picture, from 0.5 there to 1. Of the grid, `focus`, `symmetry` and both coverages have no effect; a
-    `max_patches` of 0 gives a patch for every four pixels of each reduced picture's outline.
-
-    The descriptor is leafid's own.
-
-    References
-    ----------
-    .. [1] D. G. Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 60(2), 2004,
-       doi:10.1023/B:VISI.0000029664.99615.94
+    `max_patches` of 0 gives a patch for every four pixels of each reduced picture's outline. The descriptor is leafid's
+    own.
     """
     grid = grid or Grid()
     contours = [] if region is None else _find_outlines(region)
