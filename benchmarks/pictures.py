@@ -11,7 +11,7 @@ import numpy as np
 from leafid.features.extractor import segment_as_type
 from leafid.pictures import AcquisitionType, Picture, read_collection
 from leafid.pictures.decoding import read_image
-from leafid.segmentation import Segmentation
+from leafid.segmentation.result import Segmentation
 
 REPOSITORY = Path(__file__).parents[1]
 SAMPLE = REPOSITORY / "data" / "sample"

@@ -26,7 +26,7 @@ from leafid.learning.linear import LinearScorer, apply_feature_map
 from leafid.model.identifier import Identifier
 from leafid.pictures import AcquisitionType, Picture
 from leafid.pictures.decoding import read_image
-from leafid.segmentation import crop_leaf
+from leafid.segmentation.crop import crop_leaf
 
 RECIPES = ("default", "fast", "baseline-bow")
 # The number of species of the bundled model; the learned values don't affect the time.

@@ -9,15 +9,15 @@ from typing import Literal
 import cv2
 import numpy as np
 
-from leafid.descriptors import measure_families
 from leafid.descriptors.encoding import Encoder
-from leafid.descriptors.local import LocalFeatures
 from leafid.descriptors.local.gradients import Pyramid
-from leafid.descriptors.registry import LOCAL_DESCRIPTORS
+from leafid.descriptors.local.grid import LocalFeatures
+from leafid.descriptors.registry import LOCAL_DESCRIPTORS, measure_families
 from leafid.features.recipe import LONGEST_SIDE, Expert
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import Segmentation, crop_leaf, segment
-from leafid.segmentation.result import shrink
+from leafid.segmentation.crop import crop_leaf
+from leafid.segmentation.result import Segmentation, shrink
+from leafid.segmentation.segment import segment
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
 FEATURE_VERSION = 26

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from leafid.descriptors.encoding import ENCODERS, Encoder
-from leafid.descriptors.local import Grid
+from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.registry import find_families
 from leafid.errors import LeafidError
 from leafid.grouping import group_by

@@ -12,8 +12,9 @@ from scipy.signal import find_peaks as find_peaks_of_scipy
 from leafid.descriptors.landmarks import find_landmarks
 from leafid.descriptors.traits import TRAIT_NAMES, find_peaks, measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import Segmentation, segment
 from leafid.segmentation.petiole import remove_petiole
+from leafid.segmentation.result import Segmentation
+from leafid.segmentation.segment import segment
 from tests.drawing.leaves import Form, draw_leaf
 
 UNLOBED = {

@@ -6,7 +6,7 @@ import pytest
 from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.non_leaves import ALL_KINDS, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import segment
+from leafid.segmentation.segment import segment
 
 
 @pytest.fixture(scope="module")

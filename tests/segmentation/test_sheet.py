@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import segment
 from leafid.segmentation import sheet as module
+from leafid.segmentation.segment import segment
 from leafid.segmentation.sheet import segment_sheet
 from leafid.segmentation.uniform import segment_uniform
 
