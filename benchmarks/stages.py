@@ -188,7 +188,7 @@ def _crop(prepared: Prepared, view: str) -> Call:
 
 
 def _measure(views: PictureViews, families: list[str]) -> dict[str, np.ndarray]:
-    return registry.measure_families(views.image, views.segmentation, dict.fromkeys(families), views.grey)
+    return registry.measure_families(views.image, views.segmentation, dict.fromkeys(families))
 
 
 def _measures(families: list[str]) -> Callable[[Prepared], Call]:

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal
 
 import cv2
@@ -81,7 +80,7 @@ class FeatureExtractor:
         """Extract the features of all experts, or of those with some names."""
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
         families = dict.fromkeys(family for expert in experts.values() for family in expert.families)
-        measured = measure_families(views.image, views.segmentation, families, views.grey) if families else {}
+        measured = measure_families(views.image, views.segmentation, families) if families else {}
         vectors = {}
         for name, expert in experts.items():
             if expert.is_local:
@@ -102,11 +101,6 @@ class PictureViews:
         self.segmentation = segmentation if segmentation.blade.any() else cover_whole(image, confidence=0.0)
         self._pyramids: dict[tuple[str, int, str], tuple[Pyramid, np.ndarray | None]] = {}
 
-    @cached_property
-    def grey(self) -> np.ndarray:
-        """The picture in grey, uint8 (H, W)."""
-        return cv2.cvtColor(self.image, cv2.COLOR_BGR2GRAY)
-
     def get_pyramid(self, view: str, size: int, channels: str) -> tuple[Pyramid, np.ndarray | None]:
         """Make the pyramid of a view in the channels that a local descriptor reads, and the region of the leaf in it.
 
@@ -115,7 +109,9 @@ class PictureViews:
         """
         key = (view, size, channels)
         if key not in self._pyramids:
-            image, region = self.grey if channels == "grey" else self.image, None
+            image, region = self.image, None
+            if channels == "grey":
+                image = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
             if view == "picture":
                 image = shrink(image, size)
             else:

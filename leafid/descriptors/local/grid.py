@@ -127,19 +127,15 @@ def _mark_covered(region: Level | None, n_cells: tuple[int, int], grid: Grid) ->
     return total >= (grid.coverage * 255 - 0.5) * N_CELLS**2
 
 
-def _select_patches(
-    candidates: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid
-) -> slice | np.ndarray:
+def _select_patches(candidates: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid) -> np.ndarray:
     """Select from the concatenated patches of all scales by `Grid.max_patches` and `Grid.focus`; ascending indices.
 
     `candidates` are the covered patches of each scale, row by row; `shapes` are the scales' rows and columns, in cells.
     """
     count = sum(map(len, candidates))
-    if not count:
-        return slice(None)
     number = min(grid.max_patches or count, count)
     if not grid.focus:
-        return np.linspace(0, count - 1, number).astype(np.intp) if number < count else slice(None)
+        return np.linspace(0, count - 1, number).astype(np.intp)
     weights = []
     for patches, shape in zip(candidates, shapes, strict=True):
         centres = ((np.arange(n_cells - N_CELLS + 1) + N_CELLS / 2) / n_cells for n_cells in shape)

@@ -35,11 +35,6 @@ class Scale(NamedTuple):
     straight: int
     diagonal: int
 
-    @property
-    def radius(self) -> float:
-        """Mean distance to the neighbours, in pixels of the full picture."""
-        return float((self.straight + self.diagonal * np.sqrt(2.0)) / 2 * 2**self.level)
-
 
 def make_ring_scales(levels: int) -> tuple[Scale, ...]:
     """Make scales whose radii grow by about √2, two on each level, after 1.2 and 2.4 on the first."""
