@@ -135,10 +135,11 @@ def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures
 
 def choose_target(experts: Iterable[Expert]) -> SegmentationTarget:
     """Choose what some experts need: the petiole for measures of the blade only, as patches name as many without it."""
-    needing = [expert for expert in experts if expert.needs_leaf]
-    if not needing:
-        return "nothing"
-    return "leaf" if all(expert.is_local for expert in needing) else "petiole"
+    experts = list(experts)
+    if not all(expert.is_local for expert in experts):
+        return "petiole"
+    needs_leaf = any(expert.view != "picture" or expert.trust == "segmentation" for expert in experts)
+    return "leaf" if needs_leaf else "nothing"
 
 
 def segment_as_type(
@@ -164,8 +165,7 @@ def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarr
 
     They are measured on a thumbnail in Lab with channels in [0, 1]: percentiles of the rim's lightness, of the distance
     of its colours from their median, standard deviations of the rim and of the whole, range of the corners' colours,
-    and roughness (mean absolute differences of neighbours) of the rim and of the whole. Nothing depends on the metadata
-    in `picture`.
+    and roughness (mean absolute differences of neighbours) of the rim and of the whole. `picture` has no effect.
     """
     small = cv2.resize(image, (_THUMBNAIL_SIDE, _THUMBNAIL_SIDE), interpolation=cv2.INTER_AREA)
     lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB).astype(np.float32) / 255

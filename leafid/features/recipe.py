@@ -93,11 +93,6 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
         return self.descriptor != "measures"
 
     @property
-    def needs_leaf(self) -> bool:
-        """Whether the leaf must be searched for in the picture."""
-        return not self.is_local or self.view != "picture" or self.trust == "segmentation"
-
-    @property
     def grid(self) -> Grid:
         """Which patches are read."""
         return Grid(**{key: getattr(self, key) for key in _GRID_KEYS})
