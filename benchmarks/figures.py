@@ -27,8 +27,7 @@ from leafid.pages.explaining import explain
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
-from leafid.segmentation import segment
-from leafid.segmentation.segment import draw_overlay
+from leafid.segmentation.segment import draw_overlay, segment
 
 DOCS = Path(__file__).parents[1] / "docs"
 LEAVES = Path(__file__).parents[1] / "examples" / "leaves"

@@ -12,7 +12,7 @@ from leafid.features.extractor import segment_as_type
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.reading import read_collection
-from leafid.segmentation import Segmentation
+from leafid.segmentation.result import Segmentation
 
 REPOSITORY = Path(__file__).parents[1]
 SAMPLE = REPOSITORY / "data" / "sample"

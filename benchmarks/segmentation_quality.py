@@ -18,7 +18,7 @@ import numpy as np
 
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import segment
+from leafid.segmentation.segment import segment
 
 
 def measure(folder: Path) -> dict[str, tuple[float, float]]:

@@ -27,7 +27,7 @@ from leafid.learning.scorers import LinearScorer
 from leafid.model.identifier import Identifier
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.segmentation import crop_leaf
+from leafid.segmentation.crop import crop_leaf
 
 RECIPES = ("default", "fast", "baseline-bow")
 # The number of species of the bundled model; the learned values don't affect the time.
@@ -189,7 +189,7 @@ def _crop(prepared: Prepared, view: str) -> Call:
 
 
 def _measure(views: PictureViews, families: list[str]) -> dict[str, np.ndarray]:
-    return registry.measure_families(views.image, views.segmentation, dict.fromkeys(families), views.grey)
+    return registry.measure_families(views.image, views.segmentation, dict.fromkeys(families))
 
 
 def _measures(families: list[str]) -> Callable[[Prepared], Call]:

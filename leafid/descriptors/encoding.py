@@ -5,7 +5,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local.grid import LocalFeatures
 from leafid.errors import LeafidError
 
 # Features encoded at once: few enough to stay in the processor's cache from one step to the next.

@@ -57,23 +57,19 @@ class LocalDescriptor:
 
 
 def measure_families(
-    image: NDArray[np.uint8],
-    segmentation: Segmentation,
-    families: str | Iterable[str] | None = None,
-    grey: NDArray[np.uint8] | None = None,
+    image: NDArray[np.uint8], segmentation: Segmentation, families: str | Iterable[str] | None = None
 ) -> dict[str, NDArray[np.float32]]:
     """Measure families of one leaf, by default all, float32 (n_values,) by name; what they share is computed once.
 
-    `grey` is the picture in grey, uint8 (H, W), if at hand. `get_column_names` names the values. An unknown family
-    raises a `UsageError`, an empty segmentation a `LeafidError`.
+    `get_column_names` names the values. An unknown family raises a `UsageError`, an empty segmentation a `LeafidError`.
     """
     selected = find_families(families)
     if not segmentation.blade.any():
         raise LeafidError("no leaf was found; leave the picture out, or try another acquisition type")
     row0, row1, col0, col1 = segmentation.box
     box = np.s_[row0:row1, col0:col1]
-    grey_box = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY) if grey is None else grey[box]
-    crops = image[box], grey_box, segmentation.mask[box], segmentation.blade[box]
+    grey = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY)
+    crops = image[box], grey, segmentation.mask[box], segmentation.blade[box]
     sources = {name: SOURCES[name](*crops) for name in {family.source for family in selected}}
     return {family.name: family.measure(*sources[family.source]) for family in selected}
 

@@ -10,7 +10,6 @@ References
 """
 
 import itertools
-from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -20,14 +19,6 @@ from leafid.descriptors.landmarks import Landmarks, find_landmarks, trace_blade
 from leafid.descriptors.shape.contour import Points
 from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
 from leafid.segmentation.result import Segmentation, find_convex_hull
-
-
-class Measure(NamedTuple):
-    """The value of a trait, and the confidence from 0 to 1 that it is measured well."""
-
-    value: float
-    confidence: float
-
 
 #: Smallest confidence of a trait that is measured well enough.
 MIN_CONFIDENCE = 0.5
@@ -67,62 +58,53 @@ _MIN_DEEP_TEETH, _DEEP_TOOTH = 6, 0.02
 """Number of teeth that is enough if their mean height is more than this, in widths of the blade."""
 
 
-def measure_traits(segmentation: Segmentation) -> tuple[dict[str, Measure], Landmarks | None]:
-    """Measure the traits of a leaf on a plain sheet, of `TRAIT_NAMES` those that can be told.
-
-    The leaf must not be empty. Also returns the landmarks, if there are any.
-    """
-    landmarks = find_landmarks(segmentation)
-    leaflets, certainty = count_leaflets(segmentation.blade)
-    sure = segmentation.confidence * certainty
-    traits = {"leaflets": Measure(leaflets, sure)}
-    if landmarks is not None:
-        traits["petiole"] = Measure(landmarks.petiole / landmarks.length, segmentation.confidence)
-    if leaflets == 1:
-        traits |= _measure_blade(landmarks, sure) if landmarks else _measure_outline(trace_blade(segmentation), sure)
-    told = {name: Measure(*map(float, measure)) for name, measure in traits.items() if measure.confidence > 0}
-    return told, landmarks
-
-
 def measure_reliable_traits(segmentation: Segmentation) -> tuple[dict[str, float], Landmarks | None]:
-    """Measure the traits of a leaf on a plain sheet, those that are measured well enough; none without a leaf.
+    """Measure the traits of a leaf on a plain sheet, those of `TRAIT_NAMES` that are measured well enough.
 
-    Also returns the landmarks, if there are any.
+    Also returns the landmarks, if there are any. Without a leaf there is nothing.
     """
     if not segmentation.blade.any():
         return {}, None
-    traits, landmarks = measure_traits(segmentation)
-    return {name: value for name, (value, confidence) in traits.items() if confidence >= MIN_CONFIDENCE}, landmarks
+    landmarks, confidence = find_landmarks(segmentation), segmentation.confidence
+    if confidence < MIN_CONFIDENCE:
+        return {}, landmarks
+    leaflets = count_leaflets(segmentation.blade)
+    traits = {} if leaflets is None else {"leaflets": float(leaflets)}
+    if landmarks is not None:
+        traits["petiole"] = landmarks.petiole / landmarks.length
+    if leaflets == 1 and landmarks is not None:
+        traits |= _measure_blade(landmarks, confidence)
+    elif leaflets == 1:
+        traits |= _measure_outline(trace_blade(segmentation), confidence)
+    return traits, landmarks
 
 
-def _measure_outline(contour: Points, sure: float) -> dict[str, Measure]:
+def _measure_outline(contour: Points, confidence: float) -> dict[str, float]:
     """Measure a simple blade of which base and tip aren't known."""
     short, long = sorted(cv2.minAreaRect(contour[:, ::-1].astype(np.float32))[1])
     # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
     ratio = long / max(short, 1e-6)
-    teeth = _measure_teeth(contour, max(short, 1.0), sure, np.ones(len(contour), bool))
-    return {"length_width": Measure(ratio, sure * float(np.clip(ratio - 1, 0, 1)))} | teeth
+    is_long = confidence * min(ratio - 1, 1) >= MIN_CONFIDENCE
+    teeth = _measure_teeth(contour, max(short, 1.0), confidence, np.ones(len(contour), bool))
+    return {"length_width": ratio} | teeth if is_long else teeth
 
 
-def _measure_blade(landmarks: Landmarks, sure: float) -> dict[str, Measure]:
+def _measure_blade(landmarks: Landmarks, confidence: float) -> dict[str, float]:
     """Measure a simple blade."""
     framed = landmarks.framed
     length, width = np.ptp(framed, axis=0)
     lobes, depth = _count_lobes(framed)
-    # Sinuses between palmate lobes that are too shallow for lobes are too deep for teeth, and nothing is said of them.
-    traits = {
-        "length_width": Measure(length / max(width, 1e-6), sure),
-        "lobes": Measure(lobes, sure if lobes or not depth else 0),
-    }
+    traits = {"length_width": float(length / max(width, 1e-6))}
     if depth:
-        return traits | ({"lobe_depth": Measure(depth, sure)} if lobes else {})
+        # Sinuses between palmate lobes that are too shallow for lobes are too deep for teeth: nothing is said of them.
+        return traits | {"lobes": float(lobes), "lobe_depth": depth} if lobes else traits
     is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.04)
-    teeth = _measure_teeth(landmarks.contour, width * landmarks.length, sure, is_margin)
-    return traits | teeth | {name: Measure(value, sure) for name, value in _measure_profile(framed).items()}
+    teeth = _measure_teeth(landmarks.contour, width * landmarks.length, confidence, is_margin)
+    return traits | {"lobes": 0.0} | teeth | _measure_profile(framed)
 
 
-def count_leaflets(blade: NDArray[np.bool_]) -> tuple[int, float]:
-    """Count the leaflets of a blade, 1 for a simple leaf; also give the confidence.
+def count_leaflets(blade: NDArray[np.bool_]) -> int | None:
+    """Count the leaflets of a blade, 1 for a simple leaf; None where it can't be told.
 
     Leaflets are the pieces that remain where a disc fits; a piece of the size of several, which overlap, counts as
     many.
@@ -139,8 +121,8 @@ def count_leaflets(blade: NDArray[np.bool_]) -> tuple[int, float]:
         curves, _ = cv2.findContours(leaf, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
         is_feathery = sum(cv2.arcLength(curve, True) for curve in curves) > _FEATHERY * side
         is_simple = len(areas) == 1 and (widest > _SIMPLE_DISC * side or solidity > _SIMPLE_SOLIDITY)
-        return 1, float(is_simple and not is_feathery)
-    return int(np.maximum(1, np.floor(areas / np.median(areas) + _MERGED)).sum()), 1.0
+        return 1 if is_simple and not is_feathery else None
+    return int(np.maximum(1, np.floor(areas / np.median(areas) + _MERGED)).sum())
 
 
 def _count_lobes(framed: Points) -> tuple[int, float]:
@@ -186,7 +168,7 @@ def _measure_sinus(distance: NDArray[np.float64], peak: int, next_peak: int) -> 
     return float(1 - distance[low : high + 1].min() / max(min(distance[peak], distance[next_peak]), 1e-9))
 
 
-def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArray[np.bool_]) -> dict[str, Measure]:
+def _measure_teeth(contour: Points, width: float, confidence: float, is_margin: NDArray[np.bool_]) -> dict[str, float]:
     """Count the teeth of a margin and measure their height in percent of the blade's width, which is in pixels.
 
     The points that are not `is_margin`, those around tip and base, are no teeth. Empty where it can't be told whether
@@ -213,10 +195,11 @@ def _measure_teeth(contour: Points, width: float, sure: float, is_margin: NDArra
             best = (score, len(peaks), float(np.median(heights)), regularity)
     _, number, height, regularity = best
     if not number:
-        return {"teeth": Measure(0, sure), "tooth_depth": Measure(0, sure)}
+        return {"teeth": 0.0, "tooth_depth": 0.0}
     if height < max(_MIN_TOOTH * width, _MIN_TOOTH_PIXELS) or (number < _MIN_TEETH and height < _DEEP_TOOTH * width):
         return {}
-    return {"teeth": Measure(number, sure * regularity), "tooth_depth": Measure(100 * height / width, sure)}
+    depth = {"tooth_depth": float(100 * height / width)}
+    return {"teeth": float(number)} | depth if confidence * regularity >= MIN_CONFIDENCE else depth
 
 
 def find_peaks(values: NDArray[np.float64], prominence: float) -> NDArray[np.int64]:
@@ -226,16 +209,15 @@ def find_peaks(values: NDArray[np.float64], prominence: float) -> NDArray[np.int
     the first point is taken.
     """
     candidates = np.flatnonzero((values[1:-1] > values[:-2]) & (values[1:-1] >= values[2:])) + 1
-    tops, valleys = values[candidates], np.minimum.reduceat(values, np.append(0, candidates))
-    is_prominent = np.zeros(len(tops), bool)
-    for index in np.flatnonzero(tops - values.min() >= prominence).tolist():
-        higher = np.flatnonzero(tops > tops[index])
-        place = int(np.searchsorted(higher, index))
-        first = higher[place - 1] + 1 if place else 0
-        last = higher[place] if place < len(higher) else len(tops)
-        valley = max(valleys[first : index + 1].min(), valleys[index + 1 : last + 1].min())
-        is_prominent[index] = tops[index] - valley >= prominence
-    return candidates[is_prominent]
+    kept = []
+    for peak in candidates[values[candidates] - values.min() >= prominence].tolist():
+        higher = np.flatnonzero(values > values[peak])
+        first, last = np.append(-1, higher), np.append(higher, len(values))
+        place = int(np.searchsorted(higher, peak))
+        valley = max(values[first[place] + 1 : peak].min(), values[peak + 1 : last[place]].min())
+        if values[peak] - valley >= prominence:
+            kept.append(peak)
+    return np.array(kept, np.int64)
 
 
 def _measure_profile(framed: Points) -> dict[str, float]:

@@ -10,7 +10,7 @@ import numpy as np
 from safetensors.numpy import load, save
 
 from leafid.descriptors.encoding import Encoder
-from leafid.descriptors.local import LocalFeatures, concatenate_features
+from leafid.descriptors.local.grid import LocalFeatures, concatenate_features
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
 from leafid.features.extractor import (

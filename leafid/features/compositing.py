@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.random import Generator
 
-from leafid.segmentation.result import Image, Segmentation, downsample2, find_bounding_box
+from leafid.segmentation.result import Image, Segmentation, find_bounding_box, list_halves
 
 # All lengths are relative to a photo's shorter side. Of photos of a nearly single leaf and of a branch: the number of
 # further leaves (end exclusive) and the length of leaves; and the number of leaves in the background.
@@ -65,10 +65,7 @@ def _cut_out(image: Image, leaf: Segmentation) -> list[Image]:
     row0, row1, col0, col1 = find_bounding_box(leaf.mask)
     mask = leaf.mask[row0:row1, col0:col1].astype(np.uint8) * np.uint8(255)
     crop = cv2.merge([image[row0:row1, col0:col1], mask])
-    pyramid = [cv2.bitwise_and(crop, cv2.cvtColor(mask, cv2.COLOR_GRAY2BGRA))]
-    while max(pyramid[-1].shape[:2]) > 100 and min(pyramid[-1].shape[:2]) > 1:
-        pyramid.append(downsample2(pyramid[-1]))
-    return pyramid
+    return list_halves(cv2.bitwise_and(crop, cv2.cvtColor(mask, cv2.COLOR_GRAY2BGRA)), 100)
 
 
 def _paint_background(pyramid: list[Image], random: Generator, rows: int, cols: int) -> Image:

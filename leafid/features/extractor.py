@@ -1,24 +1,22 @@
 """Extracts the feature vectors of a picture that experts and the recogniser of acquisition types learn from."""
 
-import ctypes
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal
 
 import cv2
 import numpy as np
 
-from leafid.descriptors import measure_families
 from leafid.descriptors.encoding import Encoder
-from leafid.descriptors.local import LocalFeatures
 from leafid.descriptors.local.gradients import Pyramid
-from leafid.descriptors.registry import LOCAL_DESCRIPTORS
+from leafid.descriptors.local.grid import LocalFeatures
+from leafid.descriptors.registry import LOCAL_DESCRIPTORS, measure_families
 from leafid.features.recipe import LONGEST_SIDE, Expert
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import Segmentation, crop_leaf, segment
-from leafid.segmentation.result import shrink
+from leafid.segmentation.crop import crop_leaf
+from leafid.segmentation.result import Segmentation, shrink
+from leafid.segmentation.segment import segment
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
 FEATURE_VERSION = 26
@@ -32,26 +30,6 @@ TYPE_SIDE = 400
 _THUMBNAIL_SIDE = 48
 _RIM_WIDTH = 3
 _CORNER_SLICES = (slice(0, _THUMBNAIL_SIDE // 6), slice(-(_THUMBNAIL_SIDE // 6), None))
-# Parameters of glibc's mallopt, and sizes in bytes.
-_M_TRIM_THRESHOLD, _TRIM_THRESHOLD = -1, 2**26
-_M_MMAP_THRESHOLD, _MMAP_THRESHOLD = -3, 2**25
-
-
-def _keep_freed_memory() -> None:
-    """Keep up to 64 MiB of freed memory, where the C library is glibc.
-
-    Every picture needs arrays of the same sizes, of some megabytes. glibc gives such memory back to the system at once,
-    and to get it again takes a quarter of the time of an answer.
-    """
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError, TypeError):
-        return
-    mallopt(_M_TRIM_THRESHOLD, _TRIM_THRESHOLD)
-    mallopt(_M_MMAP_THRESHOLD, _MMAP_THRESHOLD)
-
-
-_keep_freed_memory()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +80,7 @@ class FeatureExtractor:
         """Extract the features of all experts, or of those with some names."""
         experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
         families = dict.fromkeys(family for expert in experts.values() for family in expert.families)
-        measured = measure_families(views.image, views.segmentation, families, views.grey) if families else {}
+        measured = measure_families(views.image, views.segmentation, families) if families else {}
         vectors = {}
         for name, expert in experts.items():
             if expert.is_local:
@@ -123,11 +101,6 @@ class PictureViews:
         self.segmentation = segmentation if segmentation.blade.any() else cover_whole(image, confidence=0.0)
         self._pyramids: dict[tuple[str, int, str], tuple[Pyramid, np.ndarray | None]] = {}
 
-    @cached_property
-    def grey(self) -> np.ndarray:
-        """The picture in grey, uint8 (H, W)."""
-        return cv2.cvtColor(self.image, cv2.COLOR_BGR2GRAY)
-
     def get_pyramid(self, view: str, size: int, channels: str) -> tuple[Pyramid, np.ndarray | None]:
         """Make the pyramid of a view in the channels that a local descriptor reads, and the region of the leaf in it.
 
@@ -136,7 +109,9 @@ class PictureViews:
         """
         key = (view, size, channels)
         if key not in self._pyramids:
-            image, region = self.grey if channels == "grey" else self.image, None
+            image, region = self.image, None
+            if channels == "grey":
+                image = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
             if view == "picture":
                 image = shrink(image, size)
             else:
@@ -160,10 +135,11 @@ def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures
 
 def choose_target(experts: Iterable[Expert]) -> SegmentationTarget:
     """Choose what some experts need: the petiole for measures of the blade only, as patches name as many without it."""
-    needing = [expert for expert in experts if expert.needs_leaf]
-    if not needing:
-        return "nothing"
-    return "leaf" if all(expert.is_local for expert in needing) else "petiole"
+    experts = list(experts)
+    if not all(expert.is_local for expert in experts):
+        return "petiole"
+    needs_leaf = any(expert.view != "picture" or expert.trust == "segmentation" for expert in experts)
+    return "leaf" if needs_leaf else "nothing"
 
 
 def segment_as_type(
@@ -189,8 +165,7 @@ def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarr
 
     They are measured on a thumbnail in Lab with channels in [0, 1]: percentiles of the rim's lightness, of the distance
     of its colours from their median, standard deviations of the rim and of the whole, range of the corners' colours,
-    and roughness (mean absolute differences of neighbours) of the rim and of the whole. Nothing depends on the metadata
-    in `picture`.
+    and roughness (mean absolute differences of neighbours) of the rim and of the whole. `picture` has no effect.
     """
     small = cv2.resize(image, (_THUMBNAIL_SIDE, _THUMBNAIL_SIDE), interpolation=cv2.INTER_AREA)
     lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB).astype(np.float32) / 255

@@ -207,9 +207,7 @@ class FeatureLoader:
                 incomplete = [index for index, missing in enumerate(names) if missing]
                 to_compute = [chunk[index] for index in incomplete], [names[index] for index in incomplete]
                 with closing(self.map_pictures(source.compute, *to_compute)) as results:
-                    cached.reverse()
-                    for picture, missing in zip(chunk, names, strict=True):
-                        values = cached.pop()  # not kept: those of many pictures take much memory
+                    for picture, values, missing in zip(chunk, cached, names, strict=True):
                         content_hash, computed = (next(results) if missing else None) or ("", {})
                         keys = source.make_keys(picture, content_hash)
                         for name, array in computed.items():

@@ -1,8 +1,8 @@
 """Pictures that show no leaf, drawn from training pictures: what a model learns to answer with "no leaf".
 
-Figures and needles are drawn on the sheets of training pictures, in their colours and textures; mosaics, masonry and
-parts of photographs take nothing from them. Models that learn from these five reject writing, strokes, noise and grain
-as well as models that also learn from such pictures; without the photographs they name more scenes.
+Figures and needles are drawn on the sheets of training pictures, in their colours and textures; mosaics and parts of
+photographs take nothing from them. Models that learn from these few kinds reject writing, strokes, noise and grain as
+well as models that also learn from such pictures; without the photographs they name more scenes.
 """
 
 import zlib
@@ -18,8 +18,6 @@ from numpy.random import Generator
 from leafid.features.compositing import make_image, point_to, rotate
 from leafid.segmentation.result import Image, Mask
 
-Kind = Callable[[Image, Mask, Generator], Image]
-
 #: Raised with every change to what is drawn: cached vectors of such pictures are then unused.
 DRAWING_VERSION = 6
 _PHOTOGRAPHS = Path(__file__).parent / "photographs"
@@ -30,10 +28,10 @@ _TEST_PHOTOGRAPHS = ("astronaut", "rocket")
 def draw_non_leaf(image: Image, mask: Mask, number: int) -> Image:
     """Draw a picture without a leaf, uint8 (H, W, 3), from the sheet, colours and texture of a training picture.
 
-    The number chooses one of `ALL_KINDS`. The result depends on it and on the content of the picture alone.
+    The number is one of `ALL_KINDS`. The result depends on it and on the content of the picture alone.
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
-    return list(ALL_KINDS.values())[number](image, mask, random)
+    return _DRAW[number](image, mask, random)
 
 
 def _choose_size(random: Generator) -> tuple[int, int]:
@@ -198,30 +196,9 @@ def _draw_mosaic(_image: Image, _mask: Mask, random: Generator) -> Image:
         points = random.uniform(0, 1, 2) * size + radius * point_to(angles).T * (1, random.uniform(0.3, 1))
         colour = np.clip(palette[random.integers(len(palette))] + random.normal(0, 20, 3), 0, 255)
         cv2.fillPoly(canvas, [np.round(points).astype(np.int32)], colour.tolist(), cv2.LINE_AA)
-    shade = _draw_grey_clouds(size, random) / 255
+    shade = _draw_clouds(size, random).mean(axis=2, keepdims=True, dtype=np.float32) / 255
     shaded = canvas * (1 - np.float32(random.uniform(0, 0.7)) * shade)
     return _blur(make_image(shaded + _draw_noise(random, random.uniform(0, 8), canvas.shape)), random)
-
-
-def _draw_masonry(_image: Image, _mask: Mask, random: Generator) -> Image:
-    """Draw a wall of bricks, tiles or planks, seen at an angle."""
-    width, height = size = _choose_size(random)
-    canvas = np.empty((height, width, 3), np.float32)
-    canvas[:], base = _choose_colours(2, random)
-    row = int(random.integers(12, 90))
-    column = int(row * random.uniform(1, 6))
-    gap = max(1, int(row * random.uniform(0.03, 0.2)))
-    for number, top in enumerate(range(0, height, row)):
-        start = -int(column * (0.5 * (number % 2) if random.random() < 0.8 else random.random()))
-        for left in range(start, width, column):
-            colour = np.clip(base + random.normal(0, 15) + random.normal(0, 6, 3), 0, 255)
-            canvas[top : top + row - gap, max(0, left) : max(0, left + column - gap)] = colour
-    canvas *= 0.6 + 0.8 * _draw_grey_clouds(size, random) / 255
-    canvas += _draw_noise(random, random.uniform(1, 10), canvas.shape)
-    corners = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
-    moved = corners + random.uniform(-0.25, 0.25, (4, 2)) * size
-    warp = cv2.getPerspectiveTransform(moved.astype(np.float32), corners)
-    return cv2.warpPerspective(make_image(canvas), warp, size, borderMode=cv2.BORDER_REFLECT)
 
 
 def _cut_photograph(names: Sequence[str], _image: Image, _mask: Mask, random: Generator) -> Image:
@@ -272,11 +249,6 @@ def _draw_clouds(size: tuple[int, int], random: Generator) -> Image:
     return make_image(np.round(low + (high - low) * field))
 
 
-def _draw_grey_clouds(size: tuple[int, int], random: Generator) -> np.ndarray:
-    """Draw clouds in grey, float32 (H, W, 1)."""
-    return _draw_clouds(size, random).mean(axis=2, keepdims=True, dtype=np.float32)
-
-
 def _draw_noise(random: Generator, deviation: float, shape: tuple[int, ...]) -> np.ndarray:
     """Draw normally distributed noise of a standard deviation, float32: faster than as float64."""
     return random.standard_normal(shape, np.float32) * np.float32(deviation)
@@ -294,18 +266,18 @@ def _draw_line(canvas: Image, points: np.ndarray, colour: np.ndarray, thickness:
     cv2.polylines(canvas, [path], False, np.clip(colour, 0, 255).tolist(), thickness, cv2.LINE_AA)
 
 
-#: All kinds of pictures, by name. Their order numbers the vectors in feature caches: new kinds come last.
-ALL_KINDS: dict[str, Kind] = {
-    "figure": _draw_figure,
-    "needles": _draw_needles,
-    "mosaic": _draw_mosaic,
-    "masonry": _draw_masonry,
-    "pattern": _draw_pattern,
-    "photograph": partial(_cut_photograph, _TRAINING_PHOTOGRAPHS),
-    "other photograph": partial(_cut_photograph, _TEST_PHOTOGRAPHS),
+# Kinds by their numbers, which feature caches name and random draws start from: 3 was another kind.
+_DRAW: dict[int, Callable[[Image, Mask, Generator], Image]] = {
+    0: _draw_figure,
+    1: _draw_needles,
+    2: _draw_mosaic,
+    4: _draw_pattern,
+    5: partial(_cut_photograph, _TRAINING_PHOTOGRAPHS),
+    6: partial(_cut_photograph, _TEST_PHOTOGRAPHS),
 }
-#: Kinds that are kept for testing.
-TEST_KINDS = {kind: ALL_KINDS[kind] for kind in ("pattern", "other photograph")}
-#: Kinds that a model learns from. Twigs of conifers count as pictures without a leaf, because the leaves of all species
-#: of the bundled model are broad.
-TRAINING_KINDS = {kind: draw for kind, draw in ALL_KINDS.items() if kind not in TEST_KINDS}
+#: Numbers of the kinds that a model learns from, by name. Twigs of conifers count as pictures without a leaf, because
+#: the leaves of all species of the bundled model are broad.
+TRAINING_KINDS = {"figure": 0, "needles": 1, "mosaic": 2, "photograph": 5}
+#: Numbers of the kinds that are kept for testing, by name.
+TEST_KINDS = {"pattern": 4, "other photograph": 6}
+ALL_KINDS = TRAINING_KINDS | TEST_KINDS

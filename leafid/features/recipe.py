@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from leafid.descriptors.encoding import ENCODERS, Encoder
-from leafid.descriptors.local import Grid
+from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.registry import find_families
 from leafid.errors import LeafidError
 from leafid.grouping import group_by
@@ -78,9 +78,7 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
                 f"families: expected none for {self.descriptor!r}, found {', '.join(self.families)}; remove them, or "
                 "use the descriptor 'measures'"
             )
-        if not self.is_local and not self.families:
-            raise ValueError("families: expected at least one for 'measures', found none; see 'leafid describe --list'")
-        if self.families:
+        if not self.is_local:
             try:
                 find_families(self.families)
             except LeafidError as error:
@@ -92,11 +90,6 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     def is_local(self) -> bool:
         """Whether it is on local descriptors, and needs an encoder."""
         return self.descriptor != "measures"
-
-    @property
-    def needs_leaf(self) -> bool:
-        """Whether the leaf must be searched for in the picture."""
-        return not self.is_local or self.view != "picture" or self.trust == "segmentation"
 
     @property
     def grid(self) -> Grid:

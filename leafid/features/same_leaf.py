@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local.grid import LocalFeatures
 from leafid.features.extractor import PictureViews, extract_local_features, segment_as_type
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Expert

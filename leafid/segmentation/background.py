@@ -1,7 +1,5 @@
 """The colour of the sheet behind a leaf, which drifts over the picture."""
 
-from functools import lru_cache
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +34,11 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
     rows, cols = coarse.shape[:2]
     samples = coarse.reshape(-1, 3).T.astype(np.float32)
     basis = _make_basis(rows, cols)
-    border = index_border(rows, cols)
+    # The samples in the outer 5 % of the grid's shorter side.
+    width = max(1, round(0.05 * min(rows, cols)))
+    inside = np.zeros((rows, cols), bool)
+    inside[width:-width, width:-width] = True
+    border = np.flatnonzero(~inside)
 
     outer, outer_basis = samples[:, border], basis[:3, border]
     rounds = 3 if quick else 6
@@ -101,19 +103,9 @@ def _solve_weighted(basis: Values, values: Values, weights: Values) -> Values:
     return np.asarray(solution, np.float32).T
 
 
-@lru_cache(maxsize=32)
 def _make_basis(rows: int, cols: int) -> Values:
     """List the monomials in row and column up to third order, both running from -1 to 1; shape (10, rows · cols)."""
     row, col = np.meshgrid(np.linspace(-1, 1, rows), np.linspace(-1, 1, cols), indexing="ij")
     constant = np.ones_like(row)
     terms = [constant, row, col, row**2, col**2, row * col, row**3, col**3, row**2 * col, row * col**2]
     return np.stack(terms).reshape(10, -1).astype(np.float32)
-
-
-@lru_cache(maxsize=32)
-def index_border(rows: int, cols: int) -> NDArray[np.intp]:
-    """Index the samples in the outer 5 % of the grid's shorter side."""
-    width = max(1, round(0.05 * min(rows, cols)))
-    inside = np.zeros((rows, cols), bool)
-    inside[width:-width, width:-width] = True
-    return np.flatnonzero(~inside)

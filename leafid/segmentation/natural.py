@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import Image, Mask, shrink
+from leafid.segmentation.result import Image, Mask, Segmentation, shrink
 
 MODEL_SIZE = 200  # longer side of the reduced picture: of most pictures a power of two smaller, which is fast
 # Pixels darker than this part of the picture's light are shade between leaves; factor of their prior probability.
@@ -22,8 +22,8 @@ _COLOUR_BINS = [
 ]
 
 
-def segment_photo(image: Image, *, sky: bool = False) -> tuple[Mask, float]:
-    """Find the main leaf of a photo, or else its foliage; mask and confidence.
+def segment_photo(image: Image, *, sky: bool = False) -> Segmentation:
+    """Find the main leaf of a photo, or else its foliage, with its petiole.
 
     Below a confidence of 0.5 the mask is foliage rather than one leaf. With `sky`, what is bright and grey or blue is
     probably background.
@@ -38,7 +38,8 @@ def segment_photo(image: Image, *, sky: bool = False) -> tuple[Mask, float]:
     confidence = _estimate_confidence(mask, probability)
     # Enlarging the probability places the edge between the pixels; other regions stay just below the threshold.
     selected = np.where(mask, probability, np.minimum(probability, np.float32(0.499)))
-    return cv2.resize(selected, image.shape[1::-1], interpolation=cv2.INTER_LINEAR) > 0.5, confidence
+    mask = cv2.resize(selected, image.shape[1::-1], interpolation=cv2.INTER_LINEAR) > 0.5
+    return Segmentation(mask, mask, confidence)
 
 
 def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32]:

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import Mask, downsample2_until, find_bounding_box, find_convex_hull
+from leafid.segmentation.result import Mask, find_bounding_box, find_convex_hull, list_halves
 
 # √area of the reduced mask: a disc with a radius of a few percent of it is still a disc.
 _WORKING_ROOT_AREA = 100.0
@@ -39,7 +39,8 @@ def remove_petiole(mask: Mask) -> Mask:
     small = leaf
     if factor < 1:
         size = (max(1, round(leaf.shape[1] * factor)), max(1, round(leaf.shape[0] * factor)))
-        small = cv2.resize(downsample2_until(leaf * np.uint8(255), 2 * max(size)), size, interpolation=cv2.INTER_LINEAR)
+        halved = list_halves(leaf * np.uint8(255), 2 * max(size) - 1)[-1]
+        small = cv2.resize(halved, size, interpolation=cv2.INTER_LINEAR)
         small = (small > 80).view(np.uint8)
     # A margin, so that the picture's own border counts as background.
     petiole = _find_petiole(cv2.copyMakeBorder(small, 2, 2, 2, 2, cv2.BORDER_CONSTANT, value=0))

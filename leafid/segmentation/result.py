@@ -41,15 +41,7 @@ class Segmentation:
 
 
 def find_bounding_box(mask: Mask) -> tuple[int, int, int, int]:
-    """Return ``(row0, row1, col0, col1)`` of a mask, ends exclusive; all 0 for an empty mask.
-
-    Examples
-    --------
-    >>> mask = np.zeros((4, 5), bool)
-    >>> mask[1:3, 2:5] = True
-    >>> find_bounding_box(mask)
-    (1, 3, 2, 5)
-    """
+    """Return ``(row0, row1, col0, col1)`` of a mask, ends exclusive; all 0 for an empty mask."""
     left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
     return (top, top + height, left, left + width) if width else (0, 0, 0, 0)
 
@@ -71,16 +63,17 @@ def downsample2(image: NDArray[Value]) -> NDArray[Value]:
     return cv2.resize(image[: 2 * rows, : 2 * cols], (cols, rows), interpolation=cv2.INTER_AREA)
 
 
-def downsample2_until(image: Image, size: int) -> Image:
-    """Repeat `downsample2` until the longer side is below `size` pixels."""
-    while max(image.shape[:2]) >= max(size, 2) and min(image.shape[:2]) > 1:
-        image = downsample2(image)
-    return image
+def list_halves(image: NDArray[Value], size: int) -> list[NDArray[Value]]:
+    """Return a picture and its halves by `downsample2`, until the longer side is at most `size` pixels."""
+    pyramid = [image]
+    while max(pyramid[-1].shape[:2]) > size and min(pyramid[-1].shape[:2]) > 1:
+        pyramid.append(downsample2(pyramid[-1]))
+    return pyramid
 
 
 def shrink(image: Image, size: int) -> Image:
     """Average a picture down until its longer side is at most `size` pixels; a smaller picture is returned as it is."""
-    image = downsample2_until(image, 2 * size)
+    image = list_halves(image, 2 * size - 1)[-1]
     factor = size / max(image.shape[:2])
     if factor >= 1:
         return image

@@ -1,5 +1,7 @@
 """From a picture to its leaf, by the method that suits the acquisition type, and the leaf drawn over its picture."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
@@ -22,11 +24,8 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
     """
     if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or 0 in image.shape:
         raise ValueError(f"expected an image, uint8 of shape (H, W, 3), found {image.dtype} {image.shape}")
-    if acquisition_type.lies_on_sheet:
-        mask, confidence, coverage = segment_sheet(image)
-    else:
-        (mask, confidence), coverage = segment_photo(image), None
-    return Segmentation(mask, remove_petiole(mask) if petiole else mask, confidence, coverage)
+    leaf = segment_sheet(image) if acquisition_type.lies_on_sheet else segment_photo(image)
+    return replace(leaf, blade=remove_petiole(leaf.mask)) if petiole else leaf
 
 
 def draw_overlay(image: Image, segmentation: Segmentation) -> Image:

@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 
 from leafid.segmentation.natural import segment_photo
-from leafid.segmentation.result import Image, Mask, find_bounding_box
-from leafid.segmentation.uniform import LOW_CONFIDENCE, LeafMask, segment_uniform
+from leafid.segmentation.result import Image, Mask, Segmentation, find_bounding_box
+from leafid.segmentation.uniform import LOW_CONFIDENCE, segment_uniform
 
 # A mask of low confidence is replaced by that of another method if that reaches _HIGH_CONFIDENCE. In grey pictures
 # there is no chroma to separate leaf and sheet, and fragments of a leaf reach a higher confidence.
@@ -25,7 +25,7 @@ _CORNER_PATCH = 0.03  # side of the patches that give that border's colour, as a
 _MIN_SIDE = 16  # pixels; parts of a picture smaller than this are not searched
 
 
-def segment_sheet(image: Image) -> LeafMask:
+def segment_sheet(image: Image) -> Segmentation:
     """Find the leaf on a sheet by `segment_uniform`, and in other ways where its answer can't be correct.
 
     The method is leafid's own. A region with all four corners of its bounding box is not a leaf but the sheet, inside
@@ -36,13 +36,13 @@ def segment_sheet(image: Image) -> LeafMask:
     """
     leaf = _segment_on_sheet(image)
     if leaf.confidence < _SURE:
-        mask, confidence = segment_photo(image, sky=True)
-        if confidence > _SURE_PHOTO:
-            return LeafMask(mask, confidence, None)
+        photographed = segment_photo(image, sky=True)
+        if photographed.confidence > _SURE_PHOTO:
+            return photographed
     return leaf
 
 
-def _segment_on_sheet(image: Image) -> LeafMask:
+def _segment_on_sheet(image: Image) -> Segmentation:
     first = _segment_inside_frames(image)
     if first.confidence > _LOW_CONFIDENCE_GREY or (first.confidence > LOW_CONFIDENCE and not _is_grey(image)):
         return first
@@ -51,7 +51,7 @@ def _segment_on_sheet(image: Image) -> LeafMask:
     return best if best.confidence > _HIGH_CONFIDENCE else first
 
 
-def _segment_inside_frames(image: Image) -> LeafMask:
+def _segment_inside_frames(image: Image) -> Segmentation:
     leaf = segment_uniform(image)
     sheet = _find_sheet(leaf.mask)
     return (_segment_part(image, sheet, _EDGE) if sheet else None) or leaf
@@ -75,14 +75,14 @@ def _is_grey(image: Image) -> bool:
     return all(int(hue.max()) - int(hue.min()) <= _GREY_RANGE for hue in (a, b))
 
 
-def _segment_otherwise(image: Image) -> Iterator[LeafMask]:
+def _segment_otherwise(image: Image) -> Iterator[Segmentation]:
     if inner := _segment_part(image, (0, image.shape[0], 0, image.shape[1]), _RIM):
         yield inner
     yield _segment_padded(image)
     yield segment_uniform(image, by_lightness=True)
 
 
-def _segment_part(image: Image, box: tuple[int, int, int, int], margin: float) -> LeafMask | None:
+def _segment_part(image: Image, box: tuple[int, int, int, int], margin: float) -> Segmentation | None:
     """Find the leaf in a box, less a margin relative to the picture's longer side; None where this is too small."""
     width = max(2, round(margin * max(image.shape[:2])))
     row0, row1, col0, col1 = box[0] + width, box[1] - width, box[2] + width, box[3] - width
@@ -91,10 +91,11 @@ def _segment_part(image: Image, box: tuple[int, int, int, int], margin: float) -
     inner = _segment_inside_frames(np.ascontiguousarray(image[row0:row1, col0:col1]))
     margins = ((row0, image.shape[0] - row1), (col0, image.shape[1] - col1))
     coverage = None if inner.coverage is None else np.pad(inner.coverage, margins)
-    return LeafMask(np.pad(inner.mask, margins), inner.confidence, coverage)
+    mask = np.pad(inner.mask, margins)
+    return Segmentation(mask, mask, inner.confidence, coverage)
 
 
-def _segment_padded(image: Image) -> LeafMask:
+def _segment_padded(image: Image) -> Segmentation:
     """Find the leaf with a border around the picture, in the colour of its corners."""
     rows, cols = image.shape[:2]
     side = max(1, round(_CORNER_PATCH * min(rows, cols)))
@@ -102,6 +103,7 @@ def _segment_padded(image: Image) -> LeafMask:
     colour = np.median([np.median(patch.reshape(-1, 3), axis=0) for patch in patches], axis=0)
     width = max(1, round(_PADDING * max(rows, cols)))
     padded = cv2.copyMakeBorder(image, width, width, width, width, cv2.BORDER_CONSTANT, value=colour.tolist())
-    mask, confidence, coverage = segment_uniform(padded)
+    leaf = segment_uniform(padded)
     inside = slice(width, width + rows), slice(width, width + cols)
-    return LeafMask(mask[inside].copy(), confidence, None if coverage is None else coverage[inside].copy())
+    mask = leaf.mask[inside].copy()
+    return Segmentation(mask, mask, leaf.confidence, None if leaf.coverage is None else leaf.coverage[inside].copy())

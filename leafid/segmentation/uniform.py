@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from leafid.segmentation.background import fit_sheet_surface
 from leafid.segmentation.regions import select_leaf_regions
-from leafid.segmentation.result import Image, Mask, downsample2
+from leafid.segmentation.result import Image, Segmentation, list_halves
 
 Plane = NDArray[np.uint8]
 
@@ -43,15 +43,7 @@ _CERTAIN_SHEET, _CERTAIN_LEAF = 0.5, 1.5
 _SQUARE = np.ones((3, 3), np.uint8)
 
 
-class LeafMask(NamedTuple):
-    """Mask, confidence and coverage of a leaf on a sheet, as in `Segmentation`; no coverage for large pictures."""
-
-    mask: Mask
-    confidence: float
-    coverage: Plane | None
-
-
-def segment_uniform(image: Image, *, by_lightness: bool = False) -> LeafMask:
+def segment_uniform(image: Image, *, by_lightness: bool = False) -> Segmentation:
     """Find the leaf on a plain sheet of any tint; an empty mask with confidence 0 where nothing stands out.
 
     `by_lightness` weighs lightness like chroma, for a leaf of the sheet's hue; its shadow is then taken for leaf.
@@ -67,20 +59,19 @@ def segment_uniform(image: Image, *, by_lightness: bool = False) -> LeafMask:
        doi:10.1109/TSMC.1979.4310076
     """
     share = 1.0 if by_lightness else _LIGHTNESS_SHARE
-    pyramid = [image]
-    while max(pyramid[-1].shape[:2]) > REGION_SIZE and min(pyramid[-1].shape[:2]) > 1:
-        pyramid.append(downsample2(pyramid[-1]))
+    pyramid = list_halves(image, REGION_SIZE)
     leaf = _find_leaf(pyramid, share, quick=True)
     # The quick fit of the sheet sometimes takes the leaf for it.
     return leaf if leaf.confidence > LOW_CONFIDENCE else _find_leaf(pyramid, share, quick=False)
 
 
-def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> LeafMask:
+def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> Segmentation:
     """Find the leaf in the last picture of a pyramid, and trace its edge up to the first one."""
     *larger, small = pyramid
     contrast = _measure_contrast(small, _LOCAL_CUT if larger else _SMALL_LINE_CUT, lightness_share, quick=quick)
     if not contrast.above.any():
-        return LeafMask(np.zeros(pyramid[0].shape[:2], bool), 0.0, None)
+        nothing = np.zeros(pyramid[0].shape[:2], bool)
+        return Segmentation(nothing, nothing, 0.0)
     if larger:
         # NumPy searches bools several times faster than integers.
         cells = np.flatnonzero(_mark_undecided(contrast.distance, contrast.cuts).view(bool))
@@ -89,7 +80,7 @@ def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> 
     leaf = select_leaf_regions(contrast.above, cv2.add(contrast.distance, contrast.lines))
     confidence = _estimate_confidence(leaf, contrast)
     if not larger:
-        return LeafMask(leaf.view(bool), confidence, _estimate_coverage(leaf, contrast))
+        return Segmentation(leaf.view(bool), leaf.view(bool), confidence, _estimate_coverage(leaf, contrast))
     edge = np.flatnonzero(_mark_rim(leaf).view(bool).take(cells))
     mask = _upsample2(leaf, larger.pop())
     mask.ravel()[indices.take(edge, axis=1)] = above.take(edge, axis=1)
@@ -98,7 +89,7 @@ def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> 
         indices, above = _classify_subpixels(larger[-1], rim, mask.shape[1], contrast)
         mask = _upsample2(mask, larger.pop())
         mask.ravel()[indices] = above
-    return LeafMask(mask.view(bool), confidence, None)
+    return Segmentation(mask.view(bool), mask.view(bool), confidence)
 
 
 class _Contrast(NamedTuple):

@@ -126,7 +126,7 @@ def load_non_leaves(
     sources = [replace(sheets[index], type=type_) for index in indices]
     names = list(kinds)
     for position, kind in enumerate(names):
-        augmentation = Augmentation("no-leaf", list(ALL_KINDS).index(kind))
+        augmentation = Augmentation("no-leaf", ALL_KINDS[kind])
         chosen = sources[position :: len(names)]
         with closing(loader.stream_augmented(chosen, identifier.extractor, [augmentation])) as stream:
             yield from ((kind, views[0]) for views in stream if views is not None and views[0].confidence > 0)

@@ -5,7 +5,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.descriptors import get_column_names
+from leafid.descriptors.registry import get_column_names
 
 
 def draw(path, rows=240, cols=200, leaf=True):

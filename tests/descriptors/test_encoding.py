@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 
 from leafid.descriptors.encoding import ENCODERS, BagOfWordsEncoder, FisherEncoder
-from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local.grid import LocalFeatures
 from leafid.errors import LeafidError
 
 

@@ -4,13 +4,12 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.descriptors import FAMILIES, measure_families
-from leafid.descriptors.local import Grid
-from leafid.descriptors.registry import LOCAL_DESCRIPTORS
+from leafid.descriptors.local.grid import Grid
+from leafid.descriptors.registry import FAMILIES, LOCAL_DESCRIPTORS, measure_families
 from leafid.descriptors.shape.contour import MAX_POINTS, normalise_shape
 from leafid.descriptors.shape.curvature import measure_disc_shares
 from leafid.features.extractor import PictureViews
-from leafid.segmentation import Segmentation
+from leafid.segmentation.result import Segmentation
 
 # OpenCV maps at most so many rows in one call.
 MAX_ROWS = 32_767

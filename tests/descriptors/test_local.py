@@ -149,8 +149,8 @@ def test_a_picture_smaller_than_a_patch_has_no_features(shape):
 
 def test_detected_points():
     grey = draw_picture(120, 160)
-    features = extract_detected_sift(Pyramid(grey), max_points=20)
-    assert 1 <= len(features) <= 25  # a point of two orientations counts twice
+    features = extract_detected_sift(Pyramid(grey))
+    assert len(features) > 20
     assert features.descriptors.shape[1] == SIFT_LENGTH
     assert ((features.positions >= 0) & (features.positions <= 1)).all()
     np.testing.assert_allclose(np.linalg.norm(features.descriptors, axis=1), 1, atol=1e-3)

@@ -2,9 +2,9 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
+from leafid.descriptors.registry import FAMILIES, find_families, get_column_names, measure_families
 from leafid.errors import LeafidError, UsageError
-from leafid.segmentation import Segmentation
+from leafid.segmentation.result import Segmentation
 
 
 @pytest.fixture(scope="module")

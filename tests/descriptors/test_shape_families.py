@@ -6,7 +6,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from leafid.descriptors import FAMILIES
+from leafid.descriptors.registry import FAMILIES
 from leafid.descriptors.shape.contour import normalise_shape
 
 MEASURES = {name: family.measure for name, family in FAMILIES.items() if family.source == "blade"}

@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from leafid.features import augmentation as module
 from leafid.features.augmentation import Augmentation, SourcePicture, jitter_picture
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import segment
+from leafid.segmentation.segment import segment
 
 SCAN, SHEET, PHOTO = AcquisitionType
 IMAGES = st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3)).flatmap(lambda shape: arrays(np.uint8, shape))

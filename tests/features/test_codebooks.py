@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local.grid import LocalFeatures
 from leafid.errors import LeafidError
 from leafid.features import codebooks as module
 from leafid.features.codebooks import learn_encoders

@@ -8,8 +8,8 @@ from hypothesis.extra.numpy import arrays
 from leafid.features import compositing as module
 from leafid.features.compositing import composite_photo
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import segment
 from leafid.segmentation.result import Segmentation
+from leafid.segmentation.segment import segment
 
 SCAN = AcquisitionType.SCAN
 BRANCHES, LEAVES = (1, 3, 5, 7), (2, 4, 6, 8)

@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 
 from leafid.descriptors.encoding import BagOfWordsEncoder, FisherEncoder
-from leafid.descriptors.local import LocalFeatures
+from leafid.descriptors.local.grid import LocalFeatures
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features import extractor as extractor_module
 from leafid.features.augmentation import Augmentation, SourcePicture
@@ -12,7 +12,7 @@ from leafid.features.compositing import composite_photo
 from leafid.features.extractor import FeatureExtractor, PictureViews, segment_as_type
 from leafid.features.recipe import Expert
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import segment
+from leafid.segmentation.segment import segment
 
 SCAN = AcquisitionType.SCAN
 SIFT = Expert(descriptor="dense-sift", size=64, scales=1, modes=2, components=4)

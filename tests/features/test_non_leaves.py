@@ -6,7 +6,7 @@ import pytest
 from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.non_leaves import ALL_KINDS, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import segment
+from leafid.segmentation.segment import segment
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +14,7 @@ def mask(leaf_on_white):
     return segment(leaf_on_white, AcquisitionType.SCAN).mask
 
 
-@pytest.mark.parametrize("number", range(len(ALL_KINDS)), ids=ALL_KINDS)
+@pytest.mark.parametrize("number", ALL_KINDS.values(), ids=ALL_KINDS)
 def test_every_kind_is_a_picture_that_depends_on_the_picture_alone(number, leaf_on_white, mask):
     drawn = draw_non_leaf(leaf_on_white, mask, number)
     assert drawn.dtype == np.uint8
@@ -26,7 +26,7 @@ def test_every_kind_is_a_picture_that_depends_on_the_picture_alone(number, leaf_
     assert not np.array_equal(drawn, draw_non_leaf(changed, mask, number))
 
 
-@pytest.mark.parametrize("number", range(len(ALL_KINDS)), ids=ALL_KINDS)
+@pytest.mark.parametrize("number", ALL_KINDS.values(), ids=ALL_KINDS)
 @pytest.mark.parametrize("is_leaf", [False, True])
 def test_a_mask_may_be_empty_or_full(number, is_leaf, leaf_on_white):
     full = np.full(leaf_on_white.shape[:2], is_leaf)
@@ -34,16 +34,16 @@ def test_a_mask_may_be_empty_or_full(number, is_leaf, leaf_on_white):
 
 
 def test_the_leaf_lends_its_place(leaf_on_white):
-    views = SourcePicture(leaf_on_white, AcquisitionType.SCAN, 800).make_views(Augmentation("no-leaf", 3))
+    views = SourcePicture(leaf_on_white, AcquisitionType.SCAN, 800).make_views(Augmentation("no-leaf", 2))
     leaf = segment(leaf_on_white, AcquisitionType.SCAN)
-    np.testing.assert_array_equal(views.image, draw_non_leaf(leaf_on_white, leaf.mask, 3))
+    np.testing.assert_array_equal(views.image, draw_non_leaf(leaf_on_white, leaf.mask, 2))
 
 
 def test_drawn_pictures_are_as_large_as_composited_photos_at_most(leaf_on_white):
     mask = np.zeros(leaf_on_white.shape[:2], bool)
     sides = [
         max(draw_non_leaf(np.roll(leaf_on_white, shift, 1), mask, number).shape)
-        for number, shift in itertools.product(range(len(ALL_KINDS)), range(8))
+        for number, shift in itertools.product(ALL_KINDS.values(), range(8))
     ]
     assert 300 <= min(sides) < 400
     assert 600 < max(sides) <= 640

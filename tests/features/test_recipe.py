@@ -110,7 +110,7 @@ def test_numbers_are_finite(key, value):
         ),
         (
             {"types": ["scan"], "experts": {"one": {"descriptor": "measures"}}},
-            "experts.one: families: expected at least one for 'measures', found none; see 'leafid describe --list'",
+            "experts.one: families: expected at least one descriptor family (geometry, ",
         ),
         (
             {"types": ["scan"], "experts": {"one": LOCAL | {"families": ["hu", "geometry"]}}},

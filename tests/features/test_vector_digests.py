@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from leafid.descriptors import measure_families
 from leafid.descriptors.encoding import ENCODERS
-from leafid.descriptors.local import Grid, LocalFeatures
-from leafid.descriptors.registry import LOCAL_DESCRIPTORS
+from leafid.descriptors.local.grid import Grid, LocalFeatures
+from leafid.descriptors.registry import LOCAL_DESCRIPTORS, measure_families
 from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.extractor import FeatureExtractor, PictureViews
 from leafid.features.recipe import list_recipes, load_recipe
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import crop_leaf, estimate_upright_angle, segment
+from leafid.segmentation.crop import crop_leaf, estimate_upright_angle
 from leafid.segmentation.result import shrink
+from leafid.segmentation.segment import segment
 
 PLAIN = Grid()
 # A keypoint is detected or not, an outline runs beside a pixel or through it, and edges are sampled.

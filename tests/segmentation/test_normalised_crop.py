@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import Segmentation, crop_leaf, estimate_upright_angle, segment
-from leafid.segmentation.result import downsample2, find_bounding_box, shrink
+from leafid.segmentation.crop import crop_leaf, estimate_upright_angle
+from leafid.segmentation.result import Segmentation, downsample2, find_bounding_box, shrink
+from leafid.segmentation.segment import segment
 
 SCAN = AcquisitionType.SCAN
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import segment
+from leafid.segmentation.segment import segment
 
 
 @pytest.mark.parametrize("soil", [(60, 80, 110), (10, 12, 10), (120, 120, 125)])

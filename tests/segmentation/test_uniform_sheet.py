@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation import segment
 from leafid.segmentation.background import fit_sheet_surface
+from leafid.segmentation.segment import segment
 from leafid.segmentation.uniform import measure_sheet_distance
 
 SCAN, SCAN_LIKE = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE

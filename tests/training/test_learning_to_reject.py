@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from leafid.features.loader import FeatureLoader
+from leafid.features.non_leaves import TRAINING_KINDS
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.training.rejection import gather_non_leaves
 
@@ -23,4 +24,4 @@ def test_anything_can_be_behind_the_leaf_of_a_photo(monkeypatch, type_, number):
     pictures = [Picture(Path(f"{index}.jpg"), AcquisitionType.SCAN) for index in range(1000)]
     assert gather_non_leaves(identifier, pictures, FeatureLoader()) is None
     assert len({file for file, _ in drawn}) == len(drawn) == number
-    assert set(Counter(kind for _, kind in drawn).values()) == {number // 5}
+    assert set(Counter(kind for _, kind in drawn).values()) == {number // len(TRAINING_KINDS)}

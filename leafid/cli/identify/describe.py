@@ -21,13 +21,13 @@ import numpy as np
 from leafid.cli.arguments import list_type, option, positional, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
 from leafid.cli.outputs import Environment, check_output, open_text
-from leafid.descriptors import FAMILIES, find_families, get_column_names, measure_families
+from leafid.descriptors.registry import FAMILIES, find_families, get_column_names, measure_families
 from leafid.errors import ImageError, LeafidError, UsageError
 from leafid.features.loader import get_type
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
 from leafid.scoring.tables import format_csv
-from leafid.segmentation import segment
+from leafid.segmentation.segment import segment
 
 # Longest side of a picture in pixels; larger ones are shrunk, as descriptors work on leaves of a few hundred pixels.
 _MAX_SIDE = 1200

@@ -29,7 +29,8 @@ from leafid.features.loader import get_type
 from leafid.files import open_output
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
-from leafid.segmentation import crop_leaf, draw_overlay, segment
+from leafid.segmentation.crop import crop_leaf
+from leafid.segmentation.segment import draw_overlay, segment
 
 CROP_SIZE = 512
 

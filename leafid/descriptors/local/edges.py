@@ -1,8 +1,5 @@
 """RootSIFT of patches on edges, turned to them: the margins and veins of a leaf, or of all leaves of a branch."""
 
-from collections.abc import Sequence
-from functools import lru_cache
-
 import cv2
 import numpy as np
 
@@ -44,14 +41,14 @@ def extract_edge_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Gri
     ----------
     .. [1] J. Canny, "A computational approach to edge detection", IEEE TPAMI 8(6), 1986,
        doi:10.1109/TPAMI.1986.4767851
-    .. [2] D. G. Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 60(2), 2004,
-       doi:10.1023/B:VISI.0000029664.99615.94
     """
     grid = grid or Grid()
     levels = list(grey.iterate_levels(grid.scales))
     if not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
-    owners, points, directions = _sample_edges(levels, grid)
+    sampled = [_sample_edges(level, grid) for level in levels]
+    owners = np.repeat(np.arange(len(levels)), [len(points) for points, _ in sampled])
+    points, directions = map(np.concatenate, zip(*sampled, strict=True))
     # Columns run a quarter turn to the left of the rows.
     columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
     descriptors = describe_turned_patches([level.picture for level in levels], owners, points, directions, columns)
@@ -63,64 +60,31 @@ def extract_edge_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Gri
     return normalise_patches(LocalFeatures(descriptors, positions, scales[owners]))
 
 
-def _find_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Sequence[int], int]:
-    """Find the edges in a window of a picture at half size that are at least a pixel away from the window's border.
+def _sample_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
+    """Sample points of edges at least half a patch from the picture's border, and the directions to their dark sides.
 
-    Returns the window's derivatives along rows and along columns, int16 (h * w,), the pixels on edges, int (n,), the
-    Gaussian of the focus at each of these, float (n,), row and column of the window, and its width.
+    Edges are found in the picture at half size. Both are float32 (n, 2), rows and columns; directions are unit vectors.
     """
     half = level.half
     reach = _FOCUS_REACH * grid.focus if grid.focus else 0.5
     # One row or column beyond the first points shows whether these are edges.
     top, left = (max(int((0.5 - reach) * length), N_CELLS * CELL // 4) - 1 for length in half.shape)
     window = np.ascontiguousarray(half[top : len(half) - top, left : half.shape[1] - left])
+    corner, width = np.array([top, left]), window.shape[1]
     right, down = cv2.spatialGradient(window)
     threshold = _MIN_GRADIENT * _SOBEL_GAIN
     edges = cv2.Canny(right, down, threshold, threshold, L2gradient=True)
     edges[[0, -1]] = edges[:, [0, -1]] = 0
     pixels = np.flatnonzero(edges > 0)
-    focus = np.ones(1, np.float32)
-    if grid.focus:
-        focus = _weigh_window(half.shape, (top, left), grid.focus).take(pixels)
-    return down.ravel(), right.ravel(), pixels, focus, (top, left), window.shape[1]
-
-
-@lru_cache(maxsize=32)
-def _weigh_window(shape: tuple[int, int], corner: tuple[int, int], deviation: float) -> np.ndarray:
-    """Evaluate a Gaussian around the middle of a picture at the pixels of a window: float32 (h * w,)."""
-    by_row, by_col = (
-        weigh_positions((np.arange(start, length - start) + 0.5) / length, deviation)
-        for start, length in zip(corner, shape, strict=True)
-    )
-    return np.outer(by_row, by_col).ravel().astype(np.float32)
-
-
-def _sample_edges(levels: Sequence[Level], grid: Grid) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sample points of edges at least half a patch from the picture's border, and the directions to their dark sides.
-
-    Returns their levels, int (n,), and both, float32 (n, 2), rows and columns; directions are unit vectors.
-    """
-    downs, rights, edges, focus, corners, widths = zip(*(_find_edges(level, grid) for level in levels), strict=True)
-    sizes, counts = np.array([*map(len, downs)]), np.array([*map(len, edges)])
-    # All levels are joined, because most of them are small.
-    down, right, pixels = map(np.concatenate, (downs, rights, edges))
-    starts = np.cumsum(sizes) - sizes
     if grid.max_patches:
-        strengths = _measure_lengths(down, right, pixels + np.repeat(starts, counts))
-        weights = np.sqrt(np.minimum(strengths, _FULL_GRADIENT * _SOBEL_GAIN))
-        weights *= np.concatenate([*map(np.broadcast_to, focus, counts)])
+        weights = np.sqrt(np.minimum(_measure_lengths(down, right, pixels), _FULL_GRADIENT * _SOBEL_GAIN))
+        if grid.focus:
+            places = np.stack(np.divmod(pixels, width), axis=1) + corner
+            focus = weigh_positions((places + 0.5) / half.shape, grid.focus).prod(axis=1)
+            weights *= focus.astype(np.float32)
         number = max(grid.max_patches // grid.scales, 1)
-        first = np.cumsum(counts) - counts
-        chosen = [
-            start + sample_by_weight(weights[start : start + count], min(number, count))
-            for start, count in zip(first.tolist(), counts.tolist(), strict=True)
-        ]
-        pixels, counts = pixels[np.concatenate(chosen)], np.array([*map(len, chosen)])
-    owners = np.repeat(np.arange(len(levels)), counts)
-    width = np.array(widths)[owners]
-    rows = pixels // width
-    points = np.stack([rows, pixels - rows * width], axis=1).astype(np.float32)
-    pixels += starts[owners]
+        pixels = pixels[sample_by_weight(weights, min(number, len(pixels)))]
+    points = np.stack(np.divmod(pixels, width), axis=1).astype(np.float32)
     gradients = np.stack([down.take(pixels), right.take(pixels)], axis=1).astype(np.float32)
     # A parabola through the gradients of three neighbours has its maximum near the edge.
     is_vertical = np.abs(gradients[:, 0]) > np.abs(gradients[:, 1])
@@ -128,11 +92,11 @@ def _sample_edges(levels: Sequence[Level], grid: Grid) -> tuple[np.ndarray, np.n
     before, lengths, after = (_measure_lengths(down, right, pixels + sign * steps) for sign in (-1, 0, 1))
     shifts = (after - before) / (2 * np.maximum(2 * lengths - before - after, np.abs(after - before)) + 1)
     points[np.arange(len(points)), 1 - is_vertical] += shifts
-    points += np.array(corners, np.float32)[owners]
-    return owners, 2 * points + np.float32(0.5), -gradients / lengths[:, None]
+    points += corner
+    return 2 * points + np.float32(0.5), -gradients / lengths[:, None]
 
 
 def _measure_lengths(down: np.ndarray, right: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    """Measure the lengths of some gradients of two planes, int16 (n_pixels,): float32 (n,)."""
+    """Measure the lengths of the gradients at some flat indices of two planes, int16 (h, w): float32 (n,)."""
     rows, cols = (plane.take(indices).astype(np.float32) for plane in (down, right))
     return np.asarray(np.sqrt(rows * rows + cols * cols))

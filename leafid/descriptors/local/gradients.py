@@ -33,12 +33,8 @@ class Pyramid:
     """
 
     def __init__(self, picture: np.ndarray) -> None:
+        self.picture = picture
         self._levels = [Level(picture)]
-
-    @property
-    def picture(self) -> np.ndarray:
-        """The picture itself."""
-        return self._levels[0].picture
 
     def iterate_levels(self, number: int) -> Iterator[Level]:
         """Yield at most that many levels, the largest first, that have room for a patch."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import repeat
 from typing import Literal
 
@@ -99,19 +98,21 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
     offsets = np.array([(n_cols * step[:, None] + step).ravel() for _, n_cols in shapes])
     table = np.concatenate([reduced.cells.reshape(-1, reduced.cells.shape[2]) for reduced in levels])
     values = table.take(corner[:, None] + offsets[level], axis=0)
-    values = values.reshape(len(corner), SIFT_LENGTH * n_channels)
+    values = values.reshape(len(corner), N_CELLS, N_CELLS, n_channels, N_ORIENTATIONS)
     # The size of a reduced picture in cells includes a remainder at its edge.
     sides = np.array([reduced.shape for reduced in levels]) / CELL
-    positions = np.empty((len(corner), 2), np.float32)
     row, col = (rows + N_CELLS / 2) / sides[level, 0], (cols + N_CELLS / 2) / sides[level, 1]
+    positions = np.stack([row, col], axis=1).astype(np.float32)
     n_symmetries = N_SYMMETRIES if grid.symmetry == "turns" else 1
-    for k in range(n_symmetries):
+    for k in range(1, n_symmetries):
         selection = slice(k, None, n_symmetries)
         positions[selection].T[...] = _transform_positions(row[selection], col[selection], k)
-        if k:
-            values[selection] = values[selection].take(_order_values(k, n_channels), axis=1)
+        turned = np.rot90(values[selection], k // 2, axes=(1, 2))
+        if k % 2:
+            turned = turned[:, :, ::-1]
+        values[selection] = turned[..., order_orientations(k)]
     scales = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
-    return LocalFeatures(values, positions, scales)
+    return LocalFeatures(values.reshape(len(values), SIFT_LENGTH * n_channels), positions, scales)
 
 
 def _mark_covered(region: Level | None, n_cells: tuple[int, int], grid: Grid) -> np.ndarray:
@@ -126,19 +127,15 @@ def _mark_covered(region: Level | None, n_cells: tuple[int, int], grid: Grid) ->
     return total >= (grid.coverage * 255 - 0.5) * N_CELLS**2
 
 
-def _select_patches(
-    candidates: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid
-) -> slice | np.ndarray:
+def _select_patches(candidates: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid) -> np.ndarray:
     """Select from the concatenated patches of all scales by `Grid.max_patches` and `Grid.focus`; ascending indices.
 
     `candidates` are the covered patches of each scale, row by row; `shapes` are the scales' rows and columns, in cells.
     """
     count = sum(map(len, candidates))
-    if not count:
-        return slice(None)
     number = min(grid.max_patches or count, count)
     if not grid.focus:
-        return np.linspace(0, count - 1, number).astype(np.intp) if number < count else slice(None)
+        return np.linspace(0, count - 1, number).astype(np.intp)
     weights = []
     for patches, shape in zip(candidates, shapes, strict=True):
         centres = ((np.arange(n_cells - N_CELLS + 1) + N_CELLS / 2) / n_cells for n_cells in shape)
@@ -163,15 +160,6 @@ def sample_by_weight(weights: np.ndarray, number: int) -> np.ndarray:
 def weigh_positions(positions: np.ndarray, deviation: float) -> np.ndarray:
     """Evaluate a Gaussian, 1 in the middle of a side, at positions from 0 to 1 along it."""
     return np.exp(-(((positions - 0.5) / deviation) ** 2) / 2)
-
-
-@lru_cache
-def _order_values(symmetry: int, n_channels: int) -> np.ndarray:
-    """List the values of a patch in the order of a symmetry."""
-    turned = np.rot90(np.arange(N_CELLS**2).reshape(N_CELLS, N_CELLS), symmetry // 2)
-    cells = (turned[:, ::-1] if symmetry % 2 else turned).ravel()
-    order = N_ORIENTATIONS * np.arange(n_channels)[:, None] + order_orientations(symmetry)
-    return (cells[:, None] * order.size + order.ravel()).ravel()
 
 
 def _transform_positions(row: np.ndarray, col: np.ndarray, symmetry: int) -> tuple[np.ndarray, np.ndarray]:

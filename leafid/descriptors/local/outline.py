@@ -23,18 +23,16 @@ def extract_outline_sift(grey: Pyramid, region: np.ndarray | None = None, grid: 
 
     The 128 values are those of `extract_dense_sift`. A position's second value is the distance from the vertical middle
     of the picture, from 0.5 there to 1. Of the grid, `focus`, `symmetry` and both coverages have no effect; a
-    `max_patches` of 0 gives a patch for every four pixels of each reduced picture's outline.
-
-    The descriptor is leafid's own.
-
-    References
-    ----------
-    .. [1] D. G. Lowe, "Distinctive image features from scale-invariant keypoints", IJCV 60(2), 2004,
-       doi:10.1023/B:VISI.0000029664.99615.94
+    `max_patches` of 0 gives a patch for every four pixels of each reduced picture's outline. The descriptor is leafid's
+    own.
     """
     grid = grid or Grid()
-    contours = [] if region is None else _find_outlines(region)
     levels = list(grey.iterate_levels(grid.scales))
+    contours = []
+    if region is not None:
+        # Rows and columns of the outer contours, with the inside on the left.
+        traced, _ = cv2.findContours(region.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+        contours = [contour[:, 0, ::-1].astype(np.float32) for contour in traced if len(contour) >= _MIN_POINTS]
     if not contours or not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
     outline, lengths = np.concatenate(contours), np.array([len(contour) for contour in contours])
@@ -55,12 +53,6 @@ def extract_outline_sift(grey: Pyramid, region: np.ndarray | None = None, grid: 
     positions = (points + np.float32(0.5)) / size
     positions[:, 1] = 0.5 + np.abs(positions[:, 1] - 0.5)
     return normalise_patches(LocalFeatures(descriptors, positions, np.log2(sides / size.max())[owners]))
-
-
-def _find_outlines(region: np.ndarray) -> list[np.ndarray]:
-    """Find the outer contours of a region, each float32 (n, 2): rows and columns, with the inside on the left."""
-    contours, _ = cv2.findContours(region.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    return [contour[:, 0, ::-1].astype(np.float32) for contour in contours if len(contour) >= _MIN_POINTS]
 
 
 def _sample_outlines(

@@ -9,6 +9,7 @@ from leafid.descriptors.local.grid import Grid, LocalFeatures, read_patches
 CHROMA_LENGTH = 2 * SIFT_LENGTH
 # Sum of a cell's gradients, of grey values in [0, 1], that camera noise explains.
 _NOISE_FLOOR = 0.02
+_MAX_POINTS = 500
 
 
 def extract_dense_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
@@ -49,15 +50,13 @@ def extract_chroma_sift(chroma: Pyramid, region: np.ndarray | None = None, grid:
     return normalise_patches(read_patches(chroma, region, grid or Grid()), min_sum=_NOISE_FLOOR)
 
 
-def extract_detected_sift(
-    grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None, *, max_points: int = 500
-) -> LocalFeatures:
-    """Extract RootSIFT descriptors at the `max_points` strongest points that SIFT's own detector finds in the region.
+def extract_detected_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
+    """Extract RootSIFT descriptors at the 500 strongest points that SIFT's own detector finds in the region.
 
     The grid has no effect. The 128 values are non-negative with an L2 norm just below 1.
     """
     mask = None if region is None else region.astype(np.uint8)
-    points, descriptors = cv2.SIFT.create(nfeatures=max_points).detectAndCompute(grey.picture, mask)
+    points, descriptors = cv2.SIFT.create(nfeatures=_MAX_POINTS).detectAndCompute(grey.picture, mask)
     if not points:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
     rows, cols = grey.picture.shape

@@ -67,15 +67,7 @@ def measure_disc_shares(shape: Shape, centres: Points) -> tuple[NDArray[np.float
 
 
 def compute_soft_histograms(values: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
-    """Compute the histogram of each column, (n, k), over 0…1 with linear sharing between neighbouring bins.
-
-    Each row of the result, (k, bins), sums to 1.
-
-    Examples
-    --------
-    >>> compute_soft_histograms(np.array([[0.0], [0.5]]), 2).tolist()
-    [[0.75, 0.25]]
-    """
+    """Compute the histogram of each column, (n, k), over 0…1 with linear sharing between bins; (k, bins), sums of 1."""
     position = np.clip(values * bins - 0.5, 0, bins - 1)
     # One bin after the other: a histogram of all points and bins at once needs too much memory.
     return np.stack([np.maximum(1 - np.abs(position - bin_), 0).mean(axis=0) for bin_ in range(bins)], axis=1)

@@ -35,11 +35,6 @@ class Scale(NamedTuple):
     straight: int
     diagonal: int
 
-    @property
-    def radius(self) -> float:
-        """Mean distance to the neighbours, in pixels of the full picture."""
-        return float((self.straight + self.diagonal * np.sqrt(2.0)) / 2 * 2**self.level)
-
 
 def make_ring_scales(levels: int) -> tuple[Scale, ...]:
     """Make scales whose radii grow by about √2, two on each level, after 1.2 and 2.4 on the first."""
@@ -77,13 +72,6 @@ def compute_fourier_features(counts: NDArray[np.integer]) -> NDArray[np.float32]
     ----------
     .. [1] T. Ahonen, J. Matas, C. He, M. Pietikäinen, "Rotation invariant image description with local binary pattern
        histogram Fourier features", SCIA 2009, section 3, doi:10.1007/978-3-642-02230-2_7
-
-    Examples
-    --------
-    >>> codes = np.zeros(256, int)
-    >>> codes[[0b1, 0b100]] = 3, 1  # a single one, in two directions a quarter turn apart
-    >>> [round(float(value), 3) for value in compute_fourier_features(codes)[:5]]
-    [1.0, 0.791, 0.5, 0.791, 1.0]
     """
     # Sums of counts below 2²⁴ are exact in single precision.
     labelled = (np.asarray(counts, np.float32) @ _ONE_HOT).astype(np.float64)

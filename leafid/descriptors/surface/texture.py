@@ -41,10 +41,11 @@ EDGE = 160.0, make_ring_scales(5)
 
 def name_texture_values(scales: Sequence[Scale]) -> tuple[str, ...]:
     """Name the values of a texture: ``r03.0_sign_n2_h1`` is radius, part, ones in the code, harmonic."""
+    # Mean distances to the neighbours of a ring, in pixels of the full picture.
+    radii = [(straight + diagonal * np.sqrt(2)) / 2 * 2**level for level, straight, diagonal in scales]
     kinds = [f"n{ones}_h{harmonic}" for ones in range(1, 8) for harmonic in range(5)] + ["none", "all", "mixed"]
-    return tuple(
-        f"r{scale.radius:04.1f}_{part}_{kind}" for scale in scales for part in ("sign", "magnitude") for kind in kinds
-    )
+    values = [f"{part}_{kind}" for part in ("sign", "magnitude") for kind in kinds]
+    return tuple(f"r{radius:04.1f}_{value}" for radius in radii for value in values)
 
 
 INTERIOR_NAMES = name_texture_values(INTERIOR[1])
