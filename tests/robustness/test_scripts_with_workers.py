@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import leafid
+
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
 
@@ -37,9 +39,27 @@ if __name__ == "__main__":
     print("after", check(), flush=True)
 """
 WORKS = {
-    "identify": "list(leafid.load_model({model!r}).identify(2 * files, jobs=2))",
+    "identify": "list(leafid.load_model({model!r}).identify(files, jobs=2))",
     "train": "leafid.train({pictures!r}, {recipe!r}, cache=False, jobs=2)",
 }
+
+
+#: A model with it is read without scikit-learn, which each worker would load first.
+RIDGE = """
+types = ["scan", "scan-like", "photo"]
+[experts.shape]
+descriptor = "measures"
+families = ["geometry"]
+"""
+
+
+@pytest.fixture(scope="module")
+def files(drawn, drawn_cache, drawn_model, tmp_path_factory):
+    """What the scripts read; the model finds its features in the cache of `drawn_model`."""
+    folder = tmp_path_factory.mktemp("scripts")
+    (folder / "ridge.toml").write_text(RIDGE)
+    leafid.train(drawn, folder / "ridge.toml", cache=drawn_cache).save(folder / "model.leafid")
+    return {"model": str(folder / "model.leafid"), "pictures": str(drawn), "recipe": str(folder / "ridge.toml")}
 
 
 def run_script(words, **options):
@@ -55,11 +75,10 @@ def run_script(words, **options):
 
 
 @pytest.mark.parametrize(("place", "work"), [("file", "identify"), ("file", "train"), ("standard input", "identify")])
-def test_a_script_without_a_guard_is_one_error_that_shows_it(place, work, drawn, small_recipe, drawn_model, tmp_path):
+def test_a_script_without_a_guard_is_one_error_that_shows_it(place, work, files, tmp_path):
     lines = ["import leafid", "from pathlib import Path"]
     lines.append("files = sorted(Path({pictures!r}).rglob('*.jpg'))")
-    given = {"model": str(drawn_model), "pictures": str(drawn), "recipe": str(small_recipe)}
-    text = "\n".join([*lines, WORKS[work]]).format(**given)
+    text = "\n".join([*lines, WORKS[work]]).format(**files)
     (tmp_path / "script.py").write_text(text)
     result = run_script([tmp_path / "script.py"]) if place == "file" else run_script(["-"], input=text)
     assert result.returncode == 1
