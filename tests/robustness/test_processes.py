@@ -73,34 +73,17 @@ def wait_until_ended(mark: str, patience: float = 30.0) -> bool:
     return True
 
 
-#: Training is about starting, storing and writing here; with a classifier of leafid's own, processes load least.
-RECIPE = """
-types = ["scan"]
-training_types = ["scan", "scan-like"]
-[experts.shape]
-descriptor = "measures"
-families = ["geometry", "hu"]
-"""
-
-
-@pytest.fixture(scope="module")
-def recipe(tmp_path_factory):
-    file = tmp_path_factory.mktemp("processes") / "recipe.toml"
-    file.write_text(RECIPE)
-    return file
-
-
 @pytest.fixture
-def words(drawn, recipe, tmp_path):
-    words = ["train", drawn, "--recipe", recipe, "--only-type", "scan", "--cache", tmp_path / "cache"]
+def words(drawn, light_recipe, tmp_path):
+    words = ["train", drawn, "--recipe", light_recipe, "--only-type", "scan", "--cache", tmp_path / "cache"]
     return [*words, "--output", tmp_path / "model"]
 
 
 @pytest.fixture(scope="module")
-def expected_model(drawn, recipe, drawn_cache, tmp_path_factory):
+def expected_model(drawn, light_recipe, drawn_cache, tmp_path_factory):
     """The bytes of the model that `words` train when nothing disturbs them."""
     file = tmp_path_factory.mktemp("expected") / "model"
-    words = ["train", drawn, "--recipe", recipe, "--only-type", "scan", "--cache", drawn_cache, "--jobs", 1]
+    words = ["train", drawn, "--recipe", light_recipe, "--only-type", "scan", "--cache", drawn_cache, "--jobs", 1]
     assert main([str(word) for word in [*words, "--output", file]]) == 0
     return file.read_bytes()
 
@@ -255,8 +238,8 @@ def limited(words, most_bytes, **options):
     )
 
 
-def test_no_room_for_the_store(drawn, drawn_model, drawn_cache, tmp_path, cli):
-    words = ["predict", drawn, "--model", drawn_model, "--jobs", 1]
+def test_no_room_for_the_store(drawn, light_model, drawn_cache, tmp_path, cli):
+    words = ["predict", drawn, "--model", light_model, "--jobs", 1]
     assert cli(*words, "--output", tmp_path / "wanted", "--cache", drawn_cache).status == 0
     # Not even room for an empty database.
     result = limited([*words, "--output", tmp_path / "run", "--cache", tmp_path / "cache"], 10_000)

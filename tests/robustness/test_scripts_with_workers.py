@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import leafid
-
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow
 
@@ -44,24 +42,6 @@ WORKS = {
 }
 
 
-#: A model with it is read without scikit-learn, which each worker would load first.
-RIDGE = """
-types = ["scan", "scan-like", "photo"]
-[experts.shape]
-descriptor = "measures"
-families = ["geometry"]
-"""
-
-
-@pytest.fixture(scope="module")
-def files(drawn, drawn_cache, drawn_model, tmp_path_factory):
-    """What the scripts read; the model finds its features in the cache of `drawn_model`."""
-    folder = tmp_path_factory.mktemp("scripts")
-    (folder / "ridge.toml").write_text(RIDGE)
-    leafid.train(drawn, folder / "ridge.toml", cache=drawn_cache).save(folder / "model.leafid")
-    return {"model": str(folder / "model.leafid"), "pictures": str(drawn), "recipe": str(folder / "ridge.toml")}
-
-
 def run_script(words, **options):
     return subprocess.run(
         [sys.executable, *words],
@@ -75,10 +55,11 @@ def run_script(words, **options):
 
 
 @pytest.mark.parametrize(("place", "work"), [("file", "identify"), ("file", "train"), ("standard input", "identify")])
-def test_a_script_without_a_guard_is_one_error_that_shows_it(place, work, files, tmp_path):
+def test_a_script_without_a_guard_is_one_error_that_shows_it(place, work, drawn, light_recipe, light_model, tmp_path):
     lines = ["import leafid", "from pathlib import Path"]
     lines.append("files = sorted(Path({pictures!r}).rglob('*.jpg'))")
-    text = "\n".join([*lines, WORKS[work]]).format(**files)
+    given = {"model": str(light_model), "pictures": str(drawn), "recipe": str(light_recipe)}
+    text = "\n".join([*lines, WORKS[work]]).format(**given)
     (tmp_path / "script.py").write_text(text)
     result = run_script([tmp_path / "script.py"]) if place == "file" else run_script(["-"], input=text)
     assert result.returncode == 1
