@@ -54,7 +54,7 @@ def run_script(words, **options):
     )
 
 
-@pytest.mark.parametrize(("place", "work"), [("file", "identify"), ("file", "train"), ("standard input", "identify")])
+@pytest.mark.parametrize(("place", "work"), [("file", "identify"), ("standard input", "train")])
 def test_a_script_without_a_guard_is_one_error_that_shows_it(place, work, drawn, light_recipe, light_model, tmp_path):
     lines = ["import leafid", "from pathlib import Path"]
     lines.append("files = sorted(Path({pictures!r}).rglob('*.jpg'))")
