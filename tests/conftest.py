@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import leafid
 from leafid.cli.main import main
 from leafid.cli.outputs import Environment
 from leafid.features.feature_cache import FeatureCache
@@ -226,6 +227,33 @@ def drawn_model(shared_folder, drawn, small_recipe, drawn_cache) -> Path:
             words = ["train", drawn, "--recipe", small_recipe, "--output", file, "--cache", drawn_cache, "--jobs", 1]
             status = main([str(word) for word in words], environment)
             assert status == 0, environment.stderr.getvalue()
+    return file
+
+
+#: Measures and ridge regression: what a process needs to read a model with it is there in a fraction of a second.
+_LIGHT_RECIPE = """
+types = ["scan", "scan-like", "photo"]
+[experts.shape]
+descriptor = "measures"
+families = ["geometry"]
+"""
+
+
+@pytest.fixture(scope="session")
+def light_recipe(tmp_path_factory) -> Path:
+    """A recipe of all three types without scikit-learn's classifiers, for processes that tests start."""
+    file = tmp_path_factory.mktemp("light") / "recipe.toml"
+    file.write_text(_LIGHT_RECIPE)
+    return file
+
+
+@pytest.fixture(scope="session")
+def light_model(shared_folder, drawn, light_recipe, drawn_cache, drawn_model) -> Path:
+    """A model of `drawn` with `light_recipe`; it finds most features where `drawn_model` left them."""
+    file = shared_folder / "light.leafid"
+    with only_one_process(shared_folder / "light.lock"):
+        if not file.exists():
+            leafid.train(drawn, str(light_recipe), cache=drawn_cache).save(file)
     return file
 
 

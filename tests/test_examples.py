@@ -41,9 +41,9 @@ def test_every_leaf_names_its_author_and_source():
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A folder with 4 of the 12 species of the sample, under its name."""
+    """A folder with 3 of the 12 species of the sample without the photos, under its name."""
     folder = tmp_path_factory.mktemp("data")
-    copy_sample(folder / "sample", n_species=4, n_plants=6, max_side=320)
+    copy_sample(folder / "sample", n_plants=6, types="Scan|pseudoscan")
     return folder
 
 

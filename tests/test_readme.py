@@ -42,6 +42,13 @@ PAGES = [
     ),
     "docs/commands.md",
 ]
+#: The commands of docs/quickstart.md that train a model with the recipe `fast`, and score it on the test part.
+QUICKSTART = [
+    "leafid train data/sample --recipe fast --output sample.leafid",
+    "leafid predict data/sample --model sample.leafid --output run.txt",
+    "leafid evaluate data/sample run.txt --part test --output scores",
+]
+QUICKSTART_FLOORS = {"scan": 0.95, "scan-like": 0.95, "photo": 0.62}
 _BLOCK = re.compile(r"(?:<!-- test: (?P<how>[^>]*?) -->\n)?```console\n(?P<text>.*?)```\n", re.DOTALL)
 _FILE = re.compile(r"```toml\n# (?P<name>[\w.-]+)\n(?P<text>.*?)```\n", re.DOTALL)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -165,6 +172,20 @@ def test_a_command_prints_what_the_page_shows(block, place, shared, monkeypatch)
         except LeafidError as error:
             pytest.skip(str(error))
     check(block, shared)
+
+
+@pytest.mark.slow
+def test_the_model_of_the_quickstart_is_accurate(place, shared, monkeypatch):
+    """Top-1 of the recipe `fast`: its floors are as those of tests/test_accuracy.py are."""
+    monkeypatch.chdir(place)
+    for command in QUICKSTART:
+        if command not in shared:  # only this test is run
+            shared[command] = run(command)
+    rows = [line.split() for line in shared[QUICKSTART[-1]].splitlines() if line.startswith("run.txt ")]
+    top1 = {row[1]: float(row[-2]) for row in rows if row[1] in QUICKSTART_FLOORS}
+    assert set(top1) == set(QUICKSTART_FLOORS)
+    below = {name: top1[name] for name, floor in QUICKSTART_FLOORS.items() if top1[name] < floor}
+    assert not below, f"top-1 below its floor: {below}, floors {QUICKSTART_FLOORS}"
 
 
 def test_every_main_command_is_shown():

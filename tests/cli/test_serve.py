@@ -14,7 +14,7 @@ httpx = pytest.importorskip("httpx", reason="the extra 'test' is not installed")
 
 
 @pytest.fixture(scope="module")
-def start(drawn_model):
+def start(light_model):
     """Start the command; returns the process and the address that it prints."""
     started = []
 
@@ -27,7 +27,7 @@ def start(drawn_model):
             "--port",
             "0",
             "--model",
-            drawn_model,
+            light_model,
             "--jobs",
             "1",
             *words,
@@ -120,10 +120,10 @@ def test_a_server_at_all_addresses_prints_those_that_other_machines_can_open(sta
     assert (f"http://{name}:{urlsplit(address).port}/" in err) == (not printed.is_loopback)
 
 
-def test_a_port_in_use(cli, drawn_model):
+def test_a_port_in_use(cli, light_model):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        outcome = cli("serve", "--port", port, "--model", drawn_model)
+        outcome = cli("serve", "--port", port, "--model", light_model)
     assert (outcome.status, outcome.err.count("\n")) == (1, 1)
     assert f"127.0.0.1:{port}: can't listen there" in outcome.err
 

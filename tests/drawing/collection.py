@@ -9,7 +9,9 @@ import cv2
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
 
-def copy_sample(folder: Path, n_species: int = 3, n_plants: int = 4, max_side: int = 200) -> None:
+def copy_sample(
+    folder: Path, n_species: int = 3, n_plants: int = 4, max_side: int = 200, types: str = "Scan|pseudoscan|photograph"
+) -> None:
     """Copy the first species of the sample, downsampled: of each some plants, the last one for testing.
 
     Parameters
@@ -17,9 +19,11 @@ def copy_sample(folder: Path, n_species: int = 3, n_plants: int = 4, max_side: i
     folder : Path
         A folder that isn't there yet; it gets ``Train``, ``Test`` and ``TestXmlWithGroundTruth``.
     n_species, n_plants : int
-        At most 12 and 6; of each plant a scan, a scan-like and a photo.
+        At most 12 and 6; of each plant a picture of each type.
     max_side : int
         Longest side of the pictures, in pixels; those of the sample have 320.
+    types : str
+        A regular expression for the acquisition types, as the metadata name them.
     """
     for part in ("Train", "Test", "TestXmlWithGroundTruth"):
         (folder / part).mkdir(parents=True)
@@ -28,7 +32,8 @@ def copy_sample(folder: Path, n_species: int = 3, n_plants: int = 4, max_side: i
         plants = [7 * species + order for order in (*range(1, n_plants), 6)]
         for part, truth in (("Train", "Train"), ("Test", "TestXmlWithGroundTruth")):
             for xml in (SAMPLE / truth).glob("*.xml"):
-                match = re.search(r"<IndividualPlantId>(\d+)<", xml.read_text("utf-8"))
+                text = xml.read_text("utf-8")
+                match = re.search(rf"<Type>(?:{types})<.*<IndividualPlantId>(\d+)<", text, re.DOTALL)
                 if match and int(match[1]) in plants:
                     picture = SAMPLE / part / f"{xml.stem}.jpg"
                     cv2.imwrite(str(folder / part / picture.name), _downsample(cv2.imread(str(picture)), max_side))

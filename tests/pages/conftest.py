@@ -3,7 +3,6 @@ from importlib.util import find_spec
 import pytest
 
 from leafid.model.model import Model
-from leafid.parallel.pool import WorkerPool
 
 # Without the extras 'web' and 'test' there is nothing to test.
 if find_spec("starlette") is None or find_spec("httpx") is None:
@@ -18,12 +17,10 @@ def model(drawn_model):
 
 @pytest.fixture(scope="session")
 def pool(drawn_model):
-    from leafid.pages.model_workers import ModelWorkers, warm_up
+    from tests.pages.workers import start_worker
 
-    workers = WorkerPool(1)
-    workers.submit(warm_up, str(drawn_model)).result()
-    yield ModelWorkers(workers, str(drawn_model))
-    workers.close()
+    with start_worker(drawn_model) as workers:
+        yield workers
 
 
 @pytest.fixture

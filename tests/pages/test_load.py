@@ -10,8 +10,16 @@ import pytest
 from leafid.pages import field_guide
 from leafid.pages.site import make_app
 from leafid.pages.uploads import Limits
+from tests.pages.workers import start_worker
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="stops processes by signals")
+
+
+@pytest.fixture(scope="module")
+def pool(light_model):
+    """A worker that starts again in a second."""
+    with start_worker(light_model) as workers:
+        yield workers
 
 
 async def post(app, **request):

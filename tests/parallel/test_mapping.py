@@ -29,7 +29,7 @@ def fail(number):
 
 
 def get_threads(_):
-    time.sleep(0.2)  # so that each worker gets some
+    time.sleep(0.05)  # so that each worker gets some
     return (
         os.getpid(),
         cv2.getNumThreads(),
@@ -79,7 +79,7 @@ def test_errors_of_workers_pass_unchanged(jobs):
 
 def test_one_pool_serves_all_calls():
     list(ordered_map(square, range(40), 2))
-    calls = [ordered_map(get_threads, range(40), 2) for _ in range(3)]
+    calls = [ordered_map(get_threads, range(20), 2) for _ in range(3)]
     processes = {process for results in calls for process, _, _ in results}
     assert len(processes) <= 2
     assert os.getpid() not in processes

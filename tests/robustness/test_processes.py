@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from leafid.cli.main import main
+
 ROOT = Path(__file__).parents[2]
 _MARK = "LEAFID_ROBUSTNESS_RUN"
 pytestmark = [
@@ -72,17 +74,18 @@ def wait_until_ended(mark: str, patience: float = 30.0) -> bool:
 
 
 @pytest.fixture
-def words(drawn, small_recipe, tmp_path):
-    words = ["train", drawn, "--recipe", small_recipe, "--only-type", "scan", "--cache", tmp_path / "cache"]
+def words(drawn, light_recipe, tmp_path):
+    words = ["train", drawn, "--recipe", light_recipe, "--only-type", "scan", "--cache", tmp_path / "cache"]
     return [*words, "--output", tmp_path / "model"]
 
 
-@pytest.fixture
-def expected_model(cli, drawn, small_recipe, drawn_model, drawn_cache, tmp_path):
+@pytest.fixture(scope="module")
+def expected_model(drawn, light_recipe, drawn_cache, tmp_path_factory):
     """The bytes of the model that `words` train when nothing disturbs them."""
-    words = ["train", drawn, "--recipe", small_recipe, "--only-type", "scan", "--cache", drawn_cache, "--jobs", 1]
-    assert cli(*words, "--output", tmp_path / "expected").status == 0
-    return (tmp_path / "expected").read_bytes()
+    file = tmp_path_factory.mktemp("expected") / "model"
+    words = ["train", drawn, "--recipe", light_recipe, "--only-type", "scan", "--cache", drawn_cache, "--jobs", 1]
+    assert main([str(word) for word in [*words, "--output", file]]) == 0
+    return file.read_bytes()
 
 
 def wait_for(condition, seconds=120):
@@ -235,8 +238,8 @@ def limited(words, most_bytes, **options):
     )
 
 
-def test_no_room_for_the_store(drawn, drawn_model, drawn_cache, tmp_path, cli):
-    words = ["predict", drawn, "--model", drawn_model, "--jobs", 1]
+def test_no_room_for_the_store(drawn, light_model, drawn_cache, tmp_path, cli):
+    words = ["predict", drawn, "--model", light_model, "--jobs", 1]
     assert cli(*words, "--output", tmp_path / "wanted", "--cache", drawn_cache).status == 0
     # Not even room for an empty database.
     result = limited([*words, "--output", tmp_path / "run", "--cache", tmp_path / "cache"], 10_000)
