@@ -74,16 +74,16 @@ def wait_until_ended(mark: str, patience: float = 30.0) -> bool:
 
 
 @pytest.fixture
-def words(drawn, light_recipe, tmp_path):
-    words = ["train", drawn, "--recipe", light_recipe, "--only-type", "scan", "--cache", tmp_path / "cache"]
+def words(drawn, small_recipe, tmp_path):
+    words = ["train", drawn, "--recipe", small_recipe, "--only-type", "scan", "--cache", tmp_path / "cache"]
     return [*words, "--output", tmp_path / "model"]
 
 
 @pytest.fixture(scope="module")
-def expected_model(drawn, light_recipe, drawn_cache, tmp_path_factory):
+def expected_model(drawn, small_recipe, drawn_cache, tmp_path_factory):
     """The bytes of the model that `words` train when nothing disturbs them."""
     file = tmp_path_factory.mktemp("expected") / "model"
-    words = ["train", drawn, "--recipe", light_recipe, "--only-type", "scan", "--cache", drawn_cache, "--jobs", 1]
+    words = ["train", drawn, "--recipe", small_recipe, "--only-type", "scan", "--cache", drawn_cache, "--jobs", 1]
     assert main([str(word) for word in [*words, "--output", file]]) == 0
     return file.read_bytes()
 
