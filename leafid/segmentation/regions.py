@@ -15,25 +15,37 @@ _FAINT = 0.4  # mean distance from the sheet, relative to the largest region's, 
 # Length of contact with the picture's border, in √area, of a rim or corner: a half disc cut by the border has 1.6, a
 # filled corner 2.8. A region above _RIM_SHARE of the picture is no rim.
 _RIM_CONTACT, _RIM_SHARE = 2.4, 0.3
+# A region is a thing with straight sides and right angles (a colour chart, a ruler, a label) where this part of its
+# outline runs along two directions at right angles, which it meets within _ANGLE radians; thin regions are petioles. It
+# is dropped where another region, the leaf, has _MIN_LEAF of its area.
+_STRAIGHT, _ANGLE, _THIN, _MIN_LEAF = 0.85, 0.1, 0.03, 0.1
+_TOLERANCE = 1.5  # pixels by which the sides of an outline may be off
 
 
-def select_leaf_regions(coverage: NDArray[np.uint8], distance: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def select_leaf_regions(
+    coverage: NDArray[np.uint8], distance: NDArray[np.uint8]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Select the leaf's regions of a thresholded picture: drop dust and rims, keep leaflets, fill pin-holes.
 
     Takes the share of each pixel that differs from the sheet, 0 to 255, and its colour's distance from the sheet's;
-    returns 1 for leaf, 0 for background. The method is leafid's own. A connected region is dropped when it touches much
-    of the picture's border for its size, is a speck beside the largest one, or is faint beside it (a shadow). The other
+    returns 1 for leaf, 0 for background, and likewise 1 for things with straight sides beside the leaf. The method is
+    leafid's own. A connected region is dropped when it touches much of the picture's border for its size, is a speck
+    beside the largest one, has straight sides and right angles, or is faint beside the others (a shadow). The other
     regions are grouped across narrow gaps, as between leaflets, and small groups are dropped.
     """
-    selected = _select_regions((coverage > _MIN_COVERAGE).view(np.uint8), distance)
-    return _fill_holes(selected) if selected.any() else selected
+    marked = (coverage > _MIN_COVERAGE).view(np.uint8)
+    selected, things = _select_regions(marked, distance)
+    return _fill_holes(selected) if selected.any() else selected, things
 
 
-def _select_regions(marked: NDArray[np.uint8], distance: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _select_regions(
+    marked: NDArray[np.uint8], distance: NDArray[np.uint8]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    things = np.zeros_like(marked)
     # Counting labels takes a fraction of the time of OpenCV's statistics.
     count, labels = cv2.connectedComponents(marked, connectivity=8)
     if count == 1:
-        return marked
+        return marked, things
     pixels = np.bincount(labels.ravel(), minlength=count)
     area = pixels.astype(float)
     area[0] = 0
@@ -41,14 +53,19 @@ def _select_regions(marked: NDArray[np.uint8], distance: NDArray[np.uint8]) -> N
     contact = np.bincount(border, minlength=count)
     area[(contact > _RIM_CONTACT * np.sqrt(area)) & (area < _RIM_SHARE * marked.size)] = 0
     if not area.any():
-        return np.zeros_like(marked)
+        return things, things
     area[area < _MIN_SPECK * area.max()] = 0
+    if np.count_nonzero(area) > 1:
+        straight = _find_straight_regions(labels, np.flatnonzero(area))
+        if np.delete(area, straight).max() >= _MIN_LEAF * area.max():
+            area[straight] = 0
+            things = np.isin(labels, straight).view(np.uint8)
     if np.count_nonzero(area) > 1:
         # The background may have no pixel.
         strength = np.bincount(labels.ravel(), weights=distance.ravel(), minlength=count) / np.maximum(pixels, 1)
         area[strength < _FAINT * strength[area.argmax()]] = 0
     if np.count_nonzero(area) == 1:
-        return (labels == area.argmax()).view(np.uint8)
+        return (labels == area.argmax()).view(np.uint8), things
 
     candidates = (area > 0).take(labels).view(np.uint8)
     reach = max(1, round(_GAP * np.sqrt(area.max())))
@@ -59,7 +76,27 @@ def _select_regions(marked: NDArray[np.uint8], distance: NDArray[np.uint8]) -> N
     group_area = np.bincount(group, weights=area, minlength=n_groups)
     selected = (area > 0) & (group_area[group] >= _MIN_GROUP * group_area.max())
     selected &= area >= _MIN_SPECK * area[selected].sum()
-    return selected.take(labels).view(np.uint8)
+    return selected.take(labels).view(np.uint8), things
+
+
+def _find_straight_regions(labels: NDArray[np.int32], regions: NDArray[np.intp]) -> list[int]:
+    """Find the regions, given by their labels, whose outlines have straight sides and right angles."""
+    straight = []
+    for region in regions.tolist():
+        (outline, *_), _ = cv2.findContours(
+            cv2.compare(labels, region, cv2.CMP_EQ), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
+        )
+        if min(cv2.minAreaRect(outline)[1]) < _THIN * max(labels.shape):
+            continue
+        corners = cv2.approxPolyDP(outline, _TOLERANCE, closed=True)[:, 0].astype(float)
+        sides = corners - np.roll(corners, 1, axis=0)
+        lengths = np.hypot(*sides.T)
+        # Angles to the longest side, from -45° to 45° and the same after a quarter of a turn.
+        angles = np.arctan2(*sides.T)
+        turned = np.angle(np.exp(4j * (angles - angles[lengths.argmax()]))) / 4
+        if lengths[np.abs(turned) < _ANGLE].sum() >= _STRAIGHT * lengths.sum():
+            straight.append(region)
+    return straight
 
 
 def _fill_holes(leaf: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from leafid.segmentation.natural import segment_photo
-from leafid.segmentation.result import Image, Mask, Segmentation, find_bounding_box
+from leafid.segmentation.result import Image, Mask, Segmentation
 from leafid.segmentation.uniform import LOW_CONFIDENCE, segment_uniform
 
 # A mask of low confidence is replaced by that of another method if that reaches _HIGH_CONFIDENCE. In grey pictures
@@ -16,8 +17,10 @@ _LOW_CONFIDENCE_GREY, _HIGH_CONFIDENCE = 0.6, 0.7
 # It is replaced by that of `segment_photo` if this is likely to be one leaf.
 _SURE, _SURE_PHOTO = 0.9, 0.6
 _GREY_RANGE = 4  # largest range of a and b, in 8-bit Lab units, of a grey picture
-_MIN_SHEET_SHARE = 0.3  # smallest share of the picture that a sheet inside a frame takes
-_CORNER = 0.03  # part of a sheet's shorter side that is ignored at its corners, which may be round
+_MIN_SHEET_SHARE, _MAX_SHEET_SHARE = 0.2, 0.95  # shares of the picture that a sheet inside a frame takes
+# Smallest part of the quadrilateral around a sheet to which the sheet's outline is nearer than _OFF, as a part of the
+# picture's longer side. What lies across the sheet's edge, or its shadow, takes the rest.
+_STRAIGHT, _OFF = 0.85, 0.008
 _EDGE = 0.01  # part of the picture's longer side that is cut off a sheet's edges, which may be shaded
 _RIM = 0.03  # width of a dark rim around the sheet, as a part of the longer side
 _PADDING = 0.06  # width of the border added around a leaf that fills the picture, as a part of the longer side
@@ -53,21 +56,56 @@ def _segment_on_sheet(image: Image) -> Segmentation:
 
 def _segment_inside_frames(image: Image) -> Segmentation:
     leaf = segment_uniform(image)
-    sheet = _find_sheet(leaf.mask)
-    return (_segment_part(image, sheet, _EDGE) if sheet else None) or leaf
+    if (sheet := _find_sheet(leaf.mask)) is not None:
+        return _segment_flattened(image, sheet) or leaf
+    if leaf.confidence < _SURE and (sheet := _find_sheet(_mark_light(image))) is not None:
+        flattened = _segment_flattened(image, sheet)
+        return max(leaf, flattened or leaf, key=lambda candidate: candidate.confidence)
+    return leaf
 
 
-def _find_sheet(mask: Mask) -> tuple[int, int, int, int] | None:
-    """Return the bounding box of a mask that is a sheet instead of a leaf; None for a leaf."""
-    row0, row1, col0, col1 = find_bounding_box(mask)
-    rows, cols = row1 - row0, col1 - col0
-    if not _MIN_SHEET_SHARE * mask.size <= rows * cols < mask.size:
+def _mark_light(image: Image) -> Mask:
+    """Mark what is light, by Otsu's threshold: paper, though one side of it may be shaded."""
+    lightness = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+    return cv2.threshold(lightness, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1].view(bool)
+
+
+def _find_sheet(mask: Mask) -> NDArray[np.int32] | None:
+    """Find the four corners of a mask that is a sheet instead of a leaf, int (4, 2); None for a leaf."""
+    if mask.all():
         return None
-    corner = max(1, round(_CORNER * min(rows, cols)))
-    if min(rows, cols) <= 2 * corner:
+    outlines, _ = cv2.findContours(mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    outline = max(outlines, key=cv2.contourArea, default=None)
+    if outline is None or cv2.contourArea(outline) < _MIN_SHEET_SHARE * mask.size:
         return None
-    corners = mask[np.ix_((row0 + corner, row1 - 1 - corner), (col0 + corner, col1 - 1 - corner))]
-    return (row0, row1, col0, col1) if corners.all() else None
+    corners = cv2.approxPolyN(cv2.convexHull(outline), 4, ensure_convex=True)
+    if cv2.contourArea(corners) > _MAX_SHEET_SHARE * mask.size:
+        return None
+    is_off = np.ones(mask.shape, np.uint8)
+    is_off[outline[:, 0, 1], outline[:, 0, 0]] = 0
+    distance = cv2.distanceTransform(is_off, cv2.DIST_L2, cv2.DIST_MASK_3)
+    sides = cv2.polylines(np.zeros_like(is_off), [corners], True, 1)
+    is_near = distance[sides.view(bool)] <= _OFF * max(mask.shape)
+    return corners[0] if is_near.mean() >= _STRAIGHT else None
+
+
+def _segment_flattened(image: Image, corners: NDArray[np.int32]) -> Segmentation | None:
+    """Find the leaf on a sheet with four corners, int (4, 2), as seen from above; None where the sheet is too small."""
+    quadrilateral = corners.astype(np.float32)
+    sides = np.linalg.norm(quadrilateral - np.roll(quadrilateral, 1, axis=0), axis=1)
+    cols, rows = (round(float(max(pair))) for pair in (sides[1::2], sides[::2]))
+    margin = max(2, round(_EDGE * max(image.shape[:2])))
+    if min(rows, cols) < _MIN_SIDE + 2 * margin:
+        return None
+    left, top, right, bottom = -margin, -margin, cols - 1 - margin, rows - 1 - margin
+    size = cols - 2 * margin, rows - 2 * margin
+    flat_corners = np.array([[left, top], [right, top], [right, bottom], [left, bottom]])
+    flattening = cv2.getPerspectiveTransform(quadrilateral, flat_corners.astype(np.float32))
+    flat = cv2.warpPerspective(image, flattening, size, flags=cv2.INTER_LINEAR)
+    leaf = _segment_inside_frames(flat)
+    values = leaf.mask.astype(np.uint8) * np.uint8(255)
+    back = cv2.warpPerspective(values, flattening, image.shape[1::-1], flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
+    return Segmentation(back > 127, back > 127, leaf.confidence)
 
 
 def _is_grey(image: Image) -> bool:

@@ -65,7 +65,7 @@ def segment_uniform(image: Image, *, by_lightness: bool = False) -> Segmentation
     return leaf if leaf.confidence > LOW_CONFIDENCE else _find_leaf(pyramid, share, quick=False)
 
 
-def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> Segmentation:
+def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool, is_painted: bool = False) -> Segmentation:
     """Find the leaf in the last picture of a pyramid, and trace its edge up to the first one."""
     *larger, small = pyramid
     contrast = _measure_contrast(small, _LOCAL_CUT if larger else _SMALL_LINE_CUT, lightness_share, quick=quick)
@@ -77,7 +77,12 @@ def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> 
         cells = np.flatnonzero(_mark_undecided(contrast.distance, contrast.cuts).view(bool))
         indices, above = _classify_subpixels(larger[-1], cells, small.shape[1], contrast)
         contrast.above.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
-    leaf = select_leaf_regions(contrast.above, cv2.add(contrast.distance, contrast.lines))
+    leaf, things = select_leaf_regions(contrast.above, cv2.add(contrast.distance, contrast.lines))
+    if things.any():
+        # Colours of a chart decide about the thresholds, too.
+        return _find_leaf(
+            [_paint_over(image, things, contrast.sheet) for image in pyramid], lightness_share, quick=quick
+        )
     confidence = _estimate_confidence(leaf, contrast)
     if not larger:
         return Segmentation(leaf.view(bool), leaf.view(bool), confidence, _estimate_coverage(leaf, contrast))
@@ -90,6 +95,13 @@ def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> 
         mask = _upsample2(mask, larger.pop())
         mask.ravel()[indices] = above
     return Segmentation(mask.view(bool), mask.view(bool), confidence)
+
+
+def _paint_over(image: Image, things: Plane, sheet: Image) -> Image:
+    """Give things, marked in the reduced picture, and their rims the colour of the sheet, in 8-bit Lab."""
+    size = image.shape[1::-1]
+    marked = cv2.resize(cv2.dilate(things, _SQUARE, iterations=2), size, interpolation=cv2.INTER_NEAREST)
+    return cv2.copyTo(cv2.resize(cv2.cvtColor(sheet, cv2.COLOR_LAB2BGR), size), marked, image.copy())
 
 
 class _Contrast(NamedTuple):

@@ -1,0 +1,143 @@
+"""Pictures of leaves on plain sheets, altered as other people take them: each with the mask that is known for it."""
+
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+from numpy.random import Generator
+
+from leafid.segmentation.result import Image, Mask
+
+Altered = tuple[Image, Mask]
+#: Colours of tables, BGR.
+_TABLES = ((60, 90, 140), (120, 150, 185), (40, 55, 80), (150, 160, 170), (90, 110, 125), (50, 50, 55))
+_RULERS = ((60, 200, 230), (200, 200, 200), (180, 120, 60))
+
+
+def put_on_paper(image: Image, mask: Mask, random: Generator, *, turned: bool = True) -> Altered:
+    """Put the leaf on a sheet of paper on a table, seen from above, or turned by up to 15° and in perspective."""
+    paper, paper_mask = _extend(image, mask, *(int(side * random.uniform(0.02, 0.3)) for side in image.shape[:2]))
+    rows, cols = paper.shape[:2]
+    table_rows, table_cols = (int(side * random.uniform(1.1, 1.5)) for side in (rows, cols))
+    corners = np.array([[0, 0], [cols, 0], [cols, rows], [0, rows]], float)
+    moved = corners - [cols / 2, rows / 2]
+    if turned:
+        angle = np.deg2rad(random.uniform(2, 15) * random.choice([-1, 1]))
+        moved = moved @ np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        moved *= 1 + random.uniform(-0.06, 0.06, (4, 1))
+    moved *= min(1, *(0.97 * np.array([table_cols, table_rows]) / np.ptp(moved, axis=0)))
+    free = np.array([table_cols, table_rows]) - np.ptp(moved, axis=0)
+    moved += free * random.uniform(0.1, 0.9, 2) - moved.min(axis=0)
+    matrix = cv2.getPerspectiveTransform(corners.astype(np.float32), moved.astype(np.float32))
+    size = table_cols, table_rows
+    coverage = cv2.warpPerspective(np.ones((rows, cols, 1), np.float32), matrix, size)[..., None]
+    shadow = cv2.GaussianBlur(np.roll(coverage[..., 0], (4, 5), (0, 1)), (0, 0), 5)[..., None]
+    table = _draw_table(table_rows, table_cols, random) * (1 - 0.35 * shadow)
+    picture = cv2.warpPerspective(paper, matrix, size) * coverage + table * (1 - coverage)
+    light = 1 + np.linspace(-0.12, 0.12, table_cols)[None, :, None] * random.choice([-1, 1])
+    leaf = cv2.warpPerspective(paper_mask.astype(np.uint8) * np.uint8(255), matrix, size) > 127
+    return np.clip(picture * light, 0, 255).astype(np.uint8), leaf
+
+
+def put_beside_charts(image: Image, mask: Mask, random: Generator) -> Altered:
+    """Put a chart of colours beside the leaf, and one of grey values above or below it, along the border."""
+    rows, cols = image.shape[:2]
+    longest = max(rows, cols)
+    width, height, gap = int(0.16 * longest), int(0.1 * longest), int(0.03 * cols)
+    picture, leaf = _extend(image, mask, 0, 0, below=height + gap, right=width + gap)
+    for row, top in enumerate(np.linspace(0, rows, 8)[:-1].astype(int)):
+        for left in (cols + gap, cols + gap + width // 2):
+            colour = random.integers(0, 256, 3) if row < 6 else 240
+            picture[top : top + rows // 7 - 2, left : left + width // 2 - 2] = colour
+    for step, left in enumerate(np.linspace(0.1 * cols, 0.95 * cols, 13)[:-1].astype(int)):
+        picture[rows + gap :, left : left + int(0.85 * cols / 12)] = 20 + int(220 * step / 12)
+    flips = [slice(None, None, -1 if random.random() < 0.5 else 1) for _ in range(2)]
+    return np.ascontiguousarray(picture[tuple(flips)]), np.ascontiguousarray(leaf[tuple(flips)])
+
+
+def put_beside_checker(image: Image, mask: Mask, random: Generator) -> Altered:
+    """Put a card with 24 colours on black beside the leaf."""
+    side = int(0.05 * max(image.shape[:2]))
+    picture, leaf = _extend(image, mask, 10, 10, right=6 * side + 40)
+    top = int(random.integers(5, max(6, picture.shape[0] - 4 * side - 5)))
+    left = image.shape[1] + 30
+    picture[top : top + 4 * side, left : left + 6 * side] = 30
+    for row, col in np.ndindex(4, 6):
+        square = (
+            slice(top + row * side + 3, top + (row + 1) * side - 3),
+            slice(left + col * side + 3, left + (col + 1) * side - 3),
+        )
+        picture[square] = random.integers(0, 256, 3)
+    return picture, leaf
+
+
+def put_beside_ruler(image: Image, mask: Mask, random: Generator) -> Altered:
+    """Put a ruler below the leaf."""
+    rows, cols = image.shape[:2]
+    height = int(0.07 * max(rows, cols))
+    picture, leaf = _extend(image, mask, 0, 0, below=height + 10)
+    picture[rows + 8 : rows + 8 + height, 5 : cols - 5] = _RULERS[random.integers(len(_RULERS))]
+    for col in range(5, cols - 5, 6):
+        picture[rows + 8 : rows + 8 + height // (2 if col % 30 == 5 else 4), col] = 10
+    return picture, leaf
+
+
+def put_on_card(colour: tuple[int, int, int], image: Image, mask: Mask, random: Generator) -> Altered:
+    """Put the leaf on card of a colour, BGR."""
+    share = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
+    light = 1 + np.linspace(-0.1, 0.1, image.shape[1])[None, :, None]
+    card = (np.array(colour) + random.normal(0, 2.5, image.shape)) * light
+    return np.clip(image * share + card * (1 - share), 0, 255).astype(np.uint8), mask
+
+
+def cut_off(image: Image, mask: Mask, _random: Generator) -> Altered:
+    """Cut off a quarter of the leaf's length, at the lower border."""
+    rows = np.flatnonzero(mask.any(axis=1))
+    end = int(rows[-1] - 0.25 * np.ptp(rows))
+    return image[:end].copy(), mask[:end].copy()
+
+
+def put_far_away(image: Image, mask: Mask, random: Generator) -> Altered:
+    """Put the leaf somewhere on a sheet of three times the size."""
+    rows, cols = image.shape[:2]
+    above, before = int(random.integers(2 * rows)), int(random.integers(2 * cols))
+    colour = _find_sheet_colour(image)
+    borders = above, 2 * rows - above, before, 2 * cols - before
+    picture = cv2.copyMakeBorder(image, *borders, cv2.BORDER_CONSTANT, value=colour)
+    return picture, np.pad(mask, (borders[:2], borders[2:]))
+
+
+#: All alterations, by name.
+ALTERATIONS: dict[str, Callable[[Image, Mask, Generator], Altered]] = {
+    "paper, turned": put_on_paper,
+    "paper, straight": lambda image, mask, random: put_on_paper(image, mask, random, turned=False),
+    "charts": put_beside_charts,
+    "checker": put_beside_checker,
+    "ruler": put_beside_ruler,
+    "dark card": lambda *arguments: put_on_card((45, 45, 48), *arguments),
+    "blue card": lambda *arguments: put_on_card((170, 90, 30), *arguments),
+    "cut off": cut_off,
+    "far away": put_far_away,
+}
+
+
+def _find_sheet_colour(image: Image) -> list[float]:
+    border = np.concatenate([image[:3].reshape(-1, 3), image[-3:].reshape(-1, 3)])
+    return np.median(border, axis=0).tolist()
+
+
+def _extend(image: Image, mask: Mask, rows: int, cols: int, *, below: int = 0, right: int = 0) -> Altered:
+    """Extend the sheet by rows and columns on both sides, and further ones below and on the right."""
+    borders = rows, rows + below, cols, cols + right
+    picture = cv2.copyMakeBorder(image, *borders, cv2.BORDER_CONSTANT, value=_find_sheet_colour(image))
+    return picture, np.pad(mask, (borders[:2], borders[2:]))
+
+
+def _draw_table(rows: int, cols: int, random: Generator) -> np.ndarray:
+    """Draw wood, or stone, float (rows, cols, 3)."""
+    waves = np.linspace(0, random.uniform(8, 30), rows)[:, None]
+    waves = waves + 12 * cv2.GaussianBlur(random.normal(0, 1, (rows, cols)), (0, 0), 25)
+    fibres = cv2.GaussianBlur(random.normal(0, 1, (rows, cols)), (0, 0), sigmaX=6, sigmaY=0.7)
+    grain = random.uniform(3, 12) * np.sin(2 * np.pi * waves) + random.uniform(10, 40) * fibres
+    light = 1 + np.linspace(-0.15, 0.15, cols)[None] * random.choice([-1, 1])
+    return (np.array(_TABLES[random.integers(len(_TABLES))]) + grain[..., None]) * light[..., None]
