@@ -89,23 +89,24 @@ def _find_sheet(mask: Mask) -> NDArray[np.int32] | None:
     return corners[0] if is_near.mean() >= _STRAIGHT else None
 
 
-def _segment_flattened(image: Image, corners: NDArray[np.int32]) -> Segmentation | None:
-    """Find the leaf on a sheet with four corners, int (4, 2), as seen from above; None where the sheet is too small."""
+def _segment_flattened(image: Image, corners: NDArray[np.int32], margin: float = _EDGE) -> Segmentation | None:
+    """Find the leaf on a sheet with four corners, int (4, 2), as seen from above.
+
+    A margin, relative to the picture's longer side, is left out; None where the sheet is too small.
+    """
     quadrilateral = corners.astype(np.float32)
     sides = np.linalg.norm(quadrilateral - np.roll(quadrilateral, 1, axis=0), axis=1)
-    cols, rows = (round(float(max(pair))) for pair in (sides[1::2], sides[::2]))
-    margin = max(2, round(_EDGE * max(image.shape[:2])))
-    if min(rows, cols) < _MIN_SIDE + 2 * margin:
+    width = max(2, round(margin * max(image.shape[:2])))
+    right, bottom = (round(float(max(pair))) - width for pair in (sides[1::2], sides[::2]))
+    size = right - width + 1, bottom - width + 1
+    if min(size) < _MIN_SIDE:
         return None
-    left, top, right, bottom = -margin, -margin, cols - 1 - margin, rows - 1 - margin
-    size = cols - 2 * margin, rows - 2 * margin
-    flat_corners = np.array([[left, top], [right, top], [right, bottom], [left, bottom]])
-    flattening = cv2.getPerspectiveTransform(quadrilateral, flat_corners.astype(np.float32))
-    flat = cv2.warpPerspective(image, flattening, size, flags=cv2.INTER_LINEAR)
-    leaf = _segment_inside_frames(flat)
-    values = leaf.mask.astype(np.uint8) * np.uint8(255)
+    flat_corners = np.array([[-width, -width], [right, -width], [right, bottom], [-width, bottom]], np.float32)
+    flattening = cv2.getPerspectiveTransform(quadrilateral, flat_corners)
+    leaf = _segment_inside_frames(cv2.warpPerspective(image, flattening, size))
+    values = leaf.mask.astype(np.uint8) * np.uint8(255) if leaf.coverage is None else leaf.coverage
     back = cv2.warpPerspective(values, flattening, image.shape[1::-1], flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
-    return Segmentation(back > 127, back > 127, leaf.confidence)
+    return Segmentation(back > 127, back > 127, leaf.confidence, None if leaf.coverage is None else back)
 
 
 def _is_grey(image: Image) -> bool:
@@ -114,23 +115,12 @@ def _is_grey(image: Image) -> bool:
 
 
 def _segment_otherwise(image: Image) -> Iterator[Segmentation]:
-    if inner := _segment_part(image, (0, image.shape[0], 0, image.shape[1]), _RIM):
+    last_row, last_col = image.shape[0] - 1, image.shape[1] - 1
+    whole = np.array([[0, 0], [last_col, 0], [last_col, last_row], [0, last_row]], np.int32)
+    if inner := _segment_flattened(image, whole, _RIM):
         yield inner
     yield _segment_padded(image)
     yield segment_uniform(image, by_lightness=True)
-
-
-def _segment_part(image: Image, box: tuple[int, int, int, int], margin: float) -> Segmentation | None:
-    """Find the leaf in a box, less a margin relative to the picture's longer side; None where this is too small."""
-    width = max(2, round(margin * max(image.shape[:2])))
-    row0, row1, col0, col1 = box[0] + width, box[1] - width, box[2] + width, box[3] - width
-    if min(row1 - row0, col1 - col0) < _MIN_SIDE:
-        return None
-    inner = _segment_inside_frames(np.ascontiguousarray(image[row0:row1, col0:col1]))
-    margins = ((row0, image.shape[0] - row1), (col0, image.shape[1] - col1))
-    coverage = None if inner.coverage is None else np.pad(inner.coverage, margins)
-    mask = np.pad(inner.mask, margins)
-    return Segmentation(mask, mask, inner.confidence, coverage)
 
 
 def _segment_padded(image: Image) -> Segmentation:
