@@ -35,7 +35,7 @@ CLASSIFIERS: dict[str, tuple[str, dict[str, object]] | None] = {
     "ridge": ("ridge", {}),
     "RidgeClassifier": ("sklearn.linear_model.RidgeClassifier", {"alpha": 0.1}),
     "LogisticRegression": ("sklearn.linear_model.LogisticRegression", {"C": 10.0, "max_iter": 500}),
-    "LinearSVC": ("sklearn.svm.LinearSVC", {"C": 1.0}),
+    "LinearSVC": ("sklearn.svm.LinearSVC", {"C": 0.1, "tol": 0.01, "max_iter": 200}),
     "LDA": ("sklearn.discriminant_analysis.LinearDiscriminantAnalysis", {"solver": "lsqr", "shrinkage": 0.1}),
     "RandomForestClassifier": ("sklearn.ensemble.RandomForestClassifier", {"n_estimators": 300}),
     "SVC, RBF": ("sklearn.svm.SVC", {"C": 10.0}),
