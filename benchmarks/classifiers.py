@@ -37,7 +37,7 @@ CLASSIFIERS: dict[str, tuple[str, dict[str, object]] | None] = {
     "LogisticRegression": ("sklearn.linear_model.LogisticRegression", {"C": 10.0, "max_iter": 500}),
     "LinearSVC": ("sklearn.svm.LinearSVC", {"C": 1.0}),
     "LDA": ("sklearn.discriminant_analysis.LinearDiscriminantAnalysis", {"solver": "lsqr", "shrinkage": 0.1}),
-    "RandomForestClassifier": ("sklearn.ensemble.RandomForestClassifier", {"n_estimators": 300}),
+    "RandomForestClassifier": ("sklearn.ensemble.RandomForestClassifier", {"n_estimators": 100}),
     "SVC, RBF": ("sklearn.svm.SVC", {"C": 10.0}),
 }
 

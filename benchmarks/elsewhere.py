@@ -88,8 +88,8 @@ def _average(values: np.ndarray, chosen: np.ndarray) -> float | None:
 
 def score_altered(images: Sequence[np.ndarray]) -> Iterator[list[object]]:
     """Score the masks of altered scans: a row for each alteration."""
-    found = [(image, segment(image, AcquisitionType.SCAN, petiole=False)) for image in images]
-    leaves = [(image, leaf.mask) for image, leaf in found if leaf.confidence >= _MIN_CONFIDENCE]
+    segmented = [(image, segment(image, AcquisitionType.SCAN, petiole=False)) for image in images]
+    leaves = [(image, leaf.mask) for image, leaf in segmented if leaf.confidence >= _MIN_CONFIDENCE]
     for number, (name, alter) in enumerate(ALTERATIONS.items()):
         overlaps = []
         for index, (image, mask) in enumerate(leaves):
