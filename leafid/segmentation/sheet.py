@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from leafid.segmentation.natural import segment_photo
 from leafid.segmentation.result import Image, Mask, Segmentation
-from leafid.segmentation.uniform import LOW_CONFIDENCE, segment_uniform
+from leafid.segmentation.uniform import LOW_CONFIDENCE, REGION_SIZE, segment_uniform
 
 # A mask of low confidence is replaced by that of another method if that reaches _HIGH_CONFIDENCE. In grey pictures
 # there is no chroma to separate leaf and sheet, and fragments of a leaf reach a higher confidence.
@@ -21,6 +21,7 @@ _MIN_SHEET_SHARE, _MAX_SHEET_SHARE = 0.2, 0.95  # shares of the picture that a s
 # Smallest part of the quadrilateral around a sheet to which the sheet's outline is nearer than _OFF, as a part of the
 # picture's longer side. What lies across the sheet's edge, or its shadow, takes the rest.
 _STRAIGHT, _OFF = 0.85, 0.008
+_MIN_FILLED = 0.9  # part of the quadrilateral that the convex hull of a sheet takes; few leaves have as much
 _EDGE = 0.01  # part of the picture's longer side that is cut off a sheet's edges, which may be shaded
 _RIM = 0.03  # width of a dark rim around the sheet, as a part of the longer side
 _PADDING = 0.06  # width of the border added around a leaf that fills the picture, as a part of the longer side
@@ -74,19 +75,23 @@ def _find_sheet(mask: Mask) -> NDArray[np.int32] | None:
     """Find the four corners of a mask that is a sheet instead of a leaf, int (4, 2); None for a leaf."""
     if mask.all():
         return None
+    step = max(1, max(mask.shape) // REGION_SIZE)
+    mask = np.ascontiguousarray(mask[::step, ::step])
     outlines, _ = cv2.findContours(mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     outline = max(outlines, key=cv2.contourArea, default=None)
     if outline is None or cv2.contourArea(outline) < _MIN_SHEET_SHARE * mask.size:
         return None
-    corners = cv2.approxPolyN(cv2.convexHull(outline), 4, ensure_convex=True)
-    if cv2.contourArea(corners) > _MAX_SHEET_SHARE * mask.size:
+    hull = cv2.convexHull(outline)
+    corners = cv2.approxPolyN(hull, 4, ensure_convex=True)
+    area = cv2.contourArea(corners)
+    if area > _MAX_SHEET_SHARE * mask.size or cv2.contourArea(hull) < _MIN_FILLED * area:
         return None
     is_off = np.ones(mask.shape, np.uint8)
     is_off[outline[:, 0, 1], outline[:, 0, 0]] = 0
     distance = cv2.distanceTransform(is_off, cv2.DIST_L2, cv2.DIST_MASK_3)
     sides = cv2.polylines(np.zeros_like(is_off), [corners], True, 1)
     is_near = distance[sides.view(bool)] <= _OFF * max(mask.shape)
-    return corners[0] if is_near.mean() >= _STRAIGHT else None
+    return corners[0] * step if is_near.mean() >= _STRAIGHT else None
 
 
 def _segment_flattened(image: Image, corners: NDArray[np.int32], margin: float = _EDGE) -> Segmentation | None:
