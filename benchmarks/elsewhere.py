@@ -33,8 +33,8 @@ from leafid.segmentation.segment import segment
 
 #: The species of the Swedish leaf data set that the bundled model knows.
 _SWEDISH = {"Species2": "Acer platanoides", "Species13": "Tilia cordata", "Species15": "Fagus sylvatica"}
-#: Botanists doubt the name of these pictures.
-_DOUBTED = {"uci-leaf": "Corylus avellana"}
+#: Botanists doubt the name of these pictures of the UCI leaf collection.
+_DOUBTED = "Corylus avellana"
 _SIDE = 800
 _MIN_CONFIDENCE, _MIN_IOU = 0.8, 0.9
 
@@ -52,7 +52,7 @@ def list_collections(shared: Path) -> Iterator[tuple[str, Labelled]]:
             yield folder.name, [(file, _SWEDISH.get(file.parent.name, file.parent.name)) for file in files]
     with (shared / "uci-leaf" / "labels.csv").open(encoding="utf-8") as stream:
         rows = [(shared / "uci-leaf" / row["image"], row["species"]) for row in csv.DictReader(stream)]
-    yield "uci-leaf", [(file, species) for file, species in rows if species != _DOUBTED["uci-leaf"]]
+    yield "uci-leaf", [(file, species) for file, species in rows if species != _DOUBTED]
 
 
 def score_collection(model: leafid.Model, labelled: Labelled) -> list[object]:
