@@ -1,6 +1,6 @@
 """What accuracy costs: recipes by the time of an answer and the share of correct ones.
 
-    python -m benchmarks.pareto imageclef2011 --output docs/images/pareto.svg
+    python -m benchmarks.pareto imageclef2011 --output pareto.svg
 
 For each acquisition type, it prints shipped recipes and the default one without each of its experts: the time of an
 answer, relative to decoding the picture, and top-1 of a cross-validation (five folds of plants, one seed, shared
