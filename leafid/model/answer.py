@@ -129,7 +129,8 @@ class Answer:
         told = self.whole or self
         known_leaf = 1.0 if told.p_leaf is None or told.p_known is None else told.p_leaf * told.p_known
         first = self.ranking[0][1]
-        most = 1.0 if probability >= first else 1 - self.calibrate(first)
+        is_first = probability > first - 0.5 / _DIGITS
+        most = 1.0 if is_first else 1 - self.calibrate(first)
         return min(apply_calibration(probability * known_leaf, told.calibration), most)
 
     @property

@@ -42,8 +42,8 @@ def pool_evidence_of_answers(answers: Sequence[Answer]) -> list[Answer]:
     species = sorted(set().union(*rankings))
     # A type whose classifier doesn't know a species never names it.
     table = np.array([[ranking.get(name, 0.0) for name in species] for ranking in rankings])
-    is_counted = [answer.has_leaf and answer.decision != "unclear" for answer in answers]
-    weights = np.array([a.calibrate(1.0) if counts else 0.0 for a, counts in zip(answers, is_counted, strict=True)])
+    counts = [answer.has_leaf and answer.verdict not in {"unclear", "unreadable"} for answer in answers]
+    weights = np.array([a.calibrate(1.0) if does else 0.0 for a, does in zip(answers, counts, strict=True)])
     readable = [index for index, answer in enumerate(answers) if not answer.problem]
     pooled = list(answers)
     for places in _find_sessions([answers[index].picture for index in readable]):
