@@ -9,7 +9,6 @@ frequent.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -165,16 +164,10 @@ def compute_evidence(
 
 
 def apply_calibration(probability: float, calibration: tuple[float, float]) -> float:
-    """Correct a probability: the logit of the result is its own logit times a slope, plus an offset.
-
-    Examples
-    --------
-    >>> round(apply_calibration(0.5, (2.0, 1.0)), 3), round(apply_calibration(0.8, (1.0, 0.0)), 3)
-    (0.731, 0.8)
-    """
+    """Correct a probability: the logit of the result is its own logit times the slope, plus the offset."""
     slope, offset = calibration
-    inside = min(max(probability, _CALIBRATION_FLOOR), 1 - _CALIBRATION_FLOOR)
-    return float(apply_logistic(np.array(slope * math.log(inside / (1 - inside)) + offset)))
+    inside = np.clip(probability, _CALIBRATION_FLOOR, 1 - _CALIBRATION_FLOOR)
+    return float(apply_logistic(slope * np.log(inside / (1 - inside)) + offset))
 
 
 def apply_logistic(logits: np.ndarray) -> np.ndarray:

@@ -41,10 +41,10 @@ class Answer:
     #: species, no leaf, or a picture that can't be judged ("unclear"). A genus, family or order is named with back-off
     #: only; "unknown" also where not even an order is probable enough.
     decision: Decision = "species"
-    #: Why the picture can't be judged, each with what to do, such as "it is blurred: hold the camera still".
-    reasons: tuple[str, ...] = ()
     #: Slope and offset of `leafid.learning.rejection.apply_calibration`, which makes `answer_probability`.
     calibration: tuple[float, float] = (1.0, 0.0)
+    #: Why the picture can't be judged, each with what to do, such as "it is blurred: hold the camera still".
+    reasons: tuple[str, ...] = ()
     #: Why the picture can't be read; its ranking is empty then.
     problem: str | None = None
     #: Probability of the type; None where it was given.
@@ -93,22 +93,21 @@ class Answer:
         if verdict == "unclear":
             reasons = "; ".join(self.reasons)
             return f"Unclear: this picture can't be judged: {reasons}" if reasons else f"Unclear: {_UNLIKE_A_LEAF}"
-        first = self._describe_species(self.ranking[0][0])
+        names = [self._describe_species(name) for name, _ in self.ranking[:2]]
         if verdict == "unknown" and self.backed_off and self.backed_off[0] == WILDCARD:
-            return f"Unknown: not even an order is probable enough; the most similar species is {first}"
+            return f"Unknown: not even an order is probable enough; the most similar species is {names[0]}"
         if verdict == "unknown":
             known = f"none of the {len(self.ranking)} species that the model knows"
-            return f"Unknown: probably {known}; the most similar is {first}"
+            return f"Unknown: probably {known}; the most similar is {names[0]}"
         probability = self.calibrate(self._first[1])
         certainty = "Sure:" if probability >= _SURE else "Probably" if probability >= _PROBABLE else "Perhaps"
-        shown = [(self._describe_species(name), self.calibrate(p)) for name, p in self.ranking[:2]]
-        first, *second = [f"{name}, {format_probability(p)}" for name, p in shown]
+        shares = [self.calibrate(p) for _, p in self.ranking[:2]]
+        shown = [f"{name}, {format_probability(share)}" for name, share in zip(names, shares, strict=True)]
         if verdict not in {"species", "uncertain"}:
             higher = f"{certainty} {self.name}, {format_probability(probability)}"
-            return f"{higher}; no single species is probable enough, the most probable is {first}"
-        is_named = len(shown) > 1 and shown[1][1] >= _WORTH_NAMING
-        names = " or ".join([f"{first},", *second]) if is_named else first
-        return f"{certainty} {names}{self._describe_higher_taxon() if verdict == 'uncertain' else ''}"
+            return f"{higher}; no single species is probable enough, the most probable is {shown[0]}"
+        species = ", or ".join(shown if shares[-1] >= _WORTH_NAMING else shown[:1])
+        return f"{certainty} {species}{self._describe_higher_taxon() if verdict == 'uncertain' else ''}"
 
     @property
     def details(self) -> str:
@@ -116,9 +115,8 @@ class Answer:
         if self.p_leaf is None or self.p_known is None:
             return ""
         evidence = f"Leaf {format_probability(self.p_leaf)}, of a known species {format_probability(self.p_known)}"
-        return f"{evidence}; if both are true, " + ", ".join(
-            f"{name} {format_probability(p)}" for name, p in self.ranking[:3]
-        )
+        species = ", ".join(f"{name} {format_probability(p)}" for name, p in self.ranking[:3])
+        return f"{evidence}; if both are true, {species}"
 
     def calibrate(self, probability: float) -> float:
         """Turn a probability of the ranking, or of a higher taxon, into that of a picture that may show anything.
@@ -129,8 +127,7 @@ class Answer:
         told = self.whole or self
         known_leaf = 1.0 if told.p_leaf is None or told.p_known is None else told.p_leaf * told.p_known
         first = self.ranking[0][1]
-        is_first = probability > first - 0.5 / _DIGITS
-        most = 1.0 if is_first else 1 - self.calibrate(first)
+        most = 1.0 if probability > first - 0.5 / _DIGITS else 1 - self.calibrate(first)
         return min(apply_calibration(probability * known_leaf, told.calibration), most)
 
     @property

@@ -137,21 +137,13 @@ class TypeModel:
         ranking = rank_species(probabilities, self.identifier.species)
         assessed, rejection = self.identifier.assess([features], scores), self.identifier.rejection
         p_leaf = p_known = None
-        calibration = (1.0, 0.0)
+        slope, offset = 1.0, 0.0
         decision: Decision = "species" if features.confidence else "no-leaf"
         if assessed and rejection:
             p_leaf, p_known = (round(float(probability), 9) for (probability,) in assessed)
             is_no_leaf, is_unknown = rejection.reject(*assessed, reject_at)
             decision = "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
             slope, offset = rejection.answer.tolist()
-            calibration = (slope, offset)
         return Answer(
-            picture,
-            ranking,
-            features.confidence,
-            p_leaf,
-            p_known,
-            decision,
-            calibration=calibration,
-            common_names=common_names,
+            picture, ranking, features.confidence, p_leaf, p_known, decision, (slope, offset), common_names=common_names
         )

@@ -28,7 +28,7 @@ from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
 from leafid.parallel.mapping import get_blas_controller
 from leafid.pictures.conversion import list_pictures
-from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 
 _log = logging.getLogger(__name__)
@@ -188,11 +188,6 @@ class Model:
         """The vernacular names of each species."""
         return {name: species.vernacular_names for name, species in self.species.items()}
 
-    @cached_property
-    def taxa(self) -> dict[str, Taxon]:
-        """The higher taxa of each species."""
-        return {name: species.taxon for name, species in self.species.items()}
-
     def _list_pictures(self, pictures: Any, assume_type: AcquisitionType | str | None) -> list[Picture]:
         listed = list_pictures(pictures)
         if not assume_type:
@@ -203,6 +198,7 @@ class Model:
     def _answer_batch(self, pictures: Sequence[Picture], loader: FeatureLoader, reject_at: float) -> list[Answer]:
         typed = self.recogniser.recognise_pictures(pictures, replace(loader, progress=pass_through))
         answers: dict[int, Answer] = {}
+        taxa = {name: species.taxon for name, species in self.species.items()}
         for type_, indices in group_by(typed, lambda index: get_type(typed[index][0])).items():
             model = self[type_]
             table = loader.stream([typed[index][0] for index in indices], model.identifier.extractor)
@@ -215,7 +211,7 @@ class Model:
                 # A product of one row takes less time than to start threads for it.
                 with get_blas_controller().limit(limits=1):
                     answer = model.answer(picture, features, reject_at, self.common_names)
-                answers[index] = replace(answer, type_probability=probability, taxa=self.taxa)
+                answers[index] = replace(answer, type_probability=probability, taxa=taxa)
         return [
             answers.get(index) or Answer(picture, [], 0.0, problem=loader.unreadable[picture.file])
             for index, picture in enumerate(pictures)
@@ -235,7 +231,7 @@ class Model:
                 )
             threshold = max(threshold, fitted.back_off)
         by_species = dict(answer.ranking)
-        taxonomy = Taxonomy(self.taxa[name] for name in sorted(by_species))
+        taxonomy = Taxonomy(self.species[name].taxon for name in sorted(by_species))
         probabilities = np.array([by_species[name] for name in taxonomy.species])
         # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
         [named] = back_off(probabilities[None], taxonomy, threshold if answer.has_leaf else np.inf)

@@ -121,17 +121,12 @@ def _to_point(landmark: np.ndarray) -> Point:
 
 
 def _show_species(model: Model, answer: Answer, values: Mapping[str, float], rank: int) -> dict[str, Any]:
-    name, probability = answer.ranking[rank]
+    name, p = answer.ranking[rank]
     species = model.species[name]
     n_pictures = PICTURES_SHOWN if rank < PICTURED_SPECIES and answer.verdict != "no-leaf" else 0
     thumbnails = _sort_by_similarity(species.thumbnails, values, answer.type)[:n_pictures]
     vernacular = ", ".join(species.vernacular_names[:1])
-    return {
-        "name": name,
-        "vernacular": vernacular,
-        "probability": answer.calibrate(probability),
-        "thumbnails": thumbnails,
-    }
+    return {"name": name, "vernacular": vernacular, "probability": answer.calibrate(p), "thumbnails": thumbnails}
 
 
 def compare_species(

@@ -59,18 +59,13 @@ def _format_rows(record: dict) -> str:
 def _format_text(answer: Answer, select: Selector, rank_rejected: bool) -> list[str]:
     if answer.problem:
         return []
-    lines = [describe_picture(part) for part in answer.parts or [answer] if not part.problem]
+    lines = [f"{part.picture.file}  ({part.type})" for part in answer.parts or [answer] if not part.problem]
     if answer.parts:
         lines.append("together")
     lines.append(f"  {answer.verdict_text}")
     if answer.name or (rank_rejected and answer.verdict != "unclear"):
         lines += _format_ranking(select(answer), answer)
     return ["".join(f"{escape_unprintable(line)}\n" for line in lines)]
-
-
-def describe_picture(answer: Answer) -> str:
-    """Name a picture with its type."""
-    return f"{answer.picture.file}  ({answer.type})"
 
 
 def _format_ranking(selected: Ranking, answer: Answer) -> list[str]:

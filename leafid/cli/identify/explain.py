@@ -19,7 +19,6 @@ from textwrap import fill
 from tabulate import tabulate
 
 from leafid.cli.arguments import UnlabelledOptions, option
-from leafid.cli.identify.answer_formats import describe_picture
 from leafid.cli.outputs import Environment, check_output
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE
@@ -57,7 +56,7 @@ def run(options: Options, environment: Environment) -> int:
         if options.output:
             explanations.append(explanation)
             continue
-        environment.print(("\n" if number else "") + describe_picture(answer))
+        environment.print(("\n" if number else "") + f"{answer.picture.file}  ({answer.type})")
         for line in _format_explanation(explanation):
             environment.print(f"  {line}".rstrip())
     if explanations:
