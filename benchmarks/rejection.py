@@ -56,7 +56,7 @@ def _count_verdicts(model: leafid.Model, name: str, sources: list) -> list[objec
     counts = Counter(answer.verdict for answer in answers)
     confident = [answer for answer in answers if answer.ranking[0][1] >= _CONFIDENT]
     named = [answer for answer in confident if answer.name]
-    in_all = [answer for answer in named if answer.ranking[0][1] * answer.known_leaf >= _CONFIDENT]
+    in_all = [answer for answer in named if (answer.answer_probability or 0) >= _CONFIDENT]
     counts["species"] += counts["uncertain"]
     verdicts = [counts[verdict] for verdict in ("species", "unknown", "no-leaf")]
     return [name, len(answers), *verdicts, len(named), len(in_all), len(confident)]

@@ -54,9 +54,10 @@ _FILE = re.compile(r"```toml\n# (?P<name>[\w.-]+)\n(?P<text>.*?)```\n", re.DOTAL
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SHARE = re.compile(r"(?:over |under |[<>])?\d+(?:\.\d+)?%")
 # In answers: a species behind the first, the one that is most like an unknown leaf, what an expert ranks behind its
-# first, and what tells the first species from the second.
+# first, how sure the answer is, what its details are, and what tells the first species from the second.
 _UNCERTAIN = re.compile(
     r"(?<=^  )(?P<rank>(?!1 )\d+ +#%  ).*|(?<=the most similar is ).*|(?<= #%)(?:, [^,%\n]+ #%)+$"
+    r"|(?<=^  )(?:Sure:|Probably|Perhaps)|(?<= #%), or [^.\n]*|(?<=; if both are true, )[^.]*"
     r"|^  (?P<head>trait +this leaf +\w+(?: \w+)*)(?P<rows>  .*\n(?:  .*\n)*)",
     re.MULTILINE,
 )
@@ -108,7 +109,7 @@ def _keep_certain(text: str) -> str:
         if match["head"]:
             cells = {len(re.split(r" {2,}", row.strip())) for row in match["rows"].splitlines()[1:]}
             return f"{match['head']} … {sorted(cells)}\n"
-        return f"{match['rank'] or ''}…"
+        return "" if match[0].startswith(", or ") else f"{match['rank'] or ''}…"
 
     return _UNCERTAIN.sub(shorten, _SHARE.sub("#%", text))
 
@@ -239,8 +240,15 @@ _TRAITS = "  trait  this leaf  Acer  {}  speaks for\n  teeth  24         22    3
         ("a 1.50\n", "a 1.51\n", "", False),
         ("a  1.50 MB\n---------\n", "a 12.5 MB\n----------\n", "numbers", True),
         ("a 1.50 MB\n", "b 1.50 MB\n", "numbers", False),
-        ("a.jpg  (scan; leaf 9%)\n  Acer\n", "a.jpg  (scan; leaf over 99%)\n  Acer\n", "answers", True),
-        ("a.jpg  (scan; leaf 9%)\n  Acer\n", "a.jpg  (photo; leaf 9%)\n  Acer\n", "answers", False),
+        ("  Sure: Acer opalus, 97%\n", "  Perhaps Acer opalus, 41%, or Ilex aquifolium, 9%\n", "answers", True),
+        ("  Sure: Acer opalus, 97%\n", "  Sure: Ilex aquifolium, 97%\n", "answers", False),
+        (
+            "  Leaf 9%; if both are true, Acer 9%,\n  Ilex 1%.\n",
+            "  Leaf 5%; if both are true, Acer 1%.\n",
+            "answers",
+            True,
+        ),
+        ("a.jpg  (scan)\n  Sure: Acer, 97%\n", "a.jpg  (photo)\n  Sure: Acer, 97%\n", "answers", False),
         ("  1   98.8%  Acer opalus  Maple\n", "  1  >99.9%  Acer opalus  Maple\n", "answers", True),
         ("  1   98.8%  Acer opalus  Maple\n", "  1   98.8%  Tilia cordata  Lime\n", "answers", False),
         ("  2   <0.1%  Acer opalus  Maple\n", "  2    1.2%  Platanus x hispanica\n", "answers", True),

@@ -10,7 +10,7 @@ frequent.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,8 +20,8 @@ _N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
 REJECTED_SHARE = 0.05
 # A picture whose probability of a leaf is below the first probably shows none: the second multiplies its score.
 _MIN_LEAF, _NO_LEAF_FACTOR = 0.4, 0.01
-# The smallest probability, and complement of one, whose logarithm is taken.
-_FLOOR = 1e-6
+# The smallest probability, and complement of one, whose logarithm is taken: of evidence, and to calibrate it.
+_FLOOR, _CALIBRATION_FLOOR = 1e-6, 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +37,15 @@ class Rejection:
         Likewise coefficients on `compute_evidence`, for the probability that a leaf is of a known species.
     quantiles : float64 (m,)
         Evenly spaced quantiles of `acceptance_score` over leaves of known species whose plants are new, ascending.
+    answer : float32 (2,)
+        Slope and offset of `apply_calibration`, for the probability that the first species is right: that of a leaf,
+        times that of a known species, times that of the species.
     """
 
     leaf: np.ndarray
     known: np.ndarray
     quantiles: np.ndarray
+    answer: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0], np.float32))
 
     def assess(self, vectors: np.ndarray, evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Give the probabilities that pictures show a leaf, and that a leaf is of a known species: float64 (n,).
@@ -157,6 +161,13 @@ def compute_evidence(
         evidence += [first - mean, first - second, chosen - mean, chosen - first, deviation]
         agreement += masked.argmax(axis=1) == best
     return np.column_stack([*evidence, agreement, confidence])
+
+
+def apply_calibration(probability: float, calibration: tuple[float, float]) -> float:
+    """Correct a probability: the logit of the result is its own logit times the slope, plus the offset."""
+    slope, offset = calibration
+    inside = np.clip(probability, _CALIBRATION_FLOOR, 1 - _CALIBRATION_FLOOR)
+    return float(apply_logistic(slope * np.log(inside / (1 - inside)) + offset))
 
 
 def apply_logistic(logits: np.ndarray) -> np.ndarray:

@@ -9,14 +9,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.learning.rejection import apply_calibration
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.taxonomy import WILDCARD
 
 # Probabilities in answers are multiples of one over this number.
 _DIGITS = 10**9
-# An answer is uncertain below this probability of a leaf of the species; a second one is named from `_WORTH_NAMING`.
-_CERTAIN, _WORTH_NAMING = 0.5, 0.05
-Decision = Literal["species", "genus", "family", "order", "unknown", "no-leaf"]
+# The lowest probabilities of an answer that is called sure, and probable; that is not uncertain; of a second species.
+_SURE, _PROBABLE, _CERTAIN, _WORTH_NAMING = 0.95, 0.6, 0.5, 0.05
+_UNLIKE_A_LEAF = "the picture may not show a leaf as leafid knows them; take one leaf on a plain, light sheet"
+Decision = Literal["species", "genus", "family", "order", "unclear", "unknown", "no-leaf"]
 Verdict = Decision | Literal["uncertain", "unreadable"]
 
 
@@ -36,17 +38,22 @@ class Answer:
     p_leaf: float | None = None
     p_known: float | None = None
     #: The rank of the taxon that the thresholds let the model name, or why it names none: probably a leaf of an unknown
-    #: species, or no leaf. A genus, family or order is named with back-off only; "unknown" also where not even an order
-    #: is probable enough.
+    #: species, no leaf, or a picture that can't be judged ("unclear"). A genus, family or order is named with back-off
+    #: only; "unknown" also where not even an order is probable enough.
     decision: Decision = "species"
+    #: Slope and offset of `leafid.learning.rejection.apply_calibration`, which makes `answer_probability`.
+    calibration: tuple[float, float] = (1.0, 0.0)
+    #: Why the picture can't be judged, each with what to do, such as "it is blurred: hold the camera still".
+    reasons: tuple[str, ...] = ()
     #: Why the picture can't be read; its ranking is empty then.
     problem: str | None = None
     #: Probability of the type; None where it was given.
     type_probability: float | None = None
     #: The answer with back-off and its probability: a species, "Quercus *", "Fagaceae *", "Fagales *" or "*".
     backed_off: tuple[str, float] | None = None
-    #: The common names of each species.
+    #: `common_names`, `taxa`: the common names of each species, and its higher taxa.
     common_names: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    taxa: Mapping[str, Taxon] = field(default_factory=dict, repr=False)
     #: The answers to the pictures of a plant that this one was made from; `picture` is that with the surest leaf.
     parts: tuple[Answer, ...] = ()
     #: The answer to all pictures of the plant, if this is the answer to one of them.
@@ -59,11 +66,19 @@ class Answer:
             return self.whole.verdict
         if self.problem is not None:
             return "unreadable"
-        if not self.has_leaf:
+        if not self.has_leaf and self.decision != "unclear":
             return "no-leaf"
-        if self.decision == "species" and self.ranking[0][1] * self.known_leaf < _CERTAIN:
+        if self.decision == "species" and self.calibrate(self.ranking[0][1]) < _CERTAIN:
             return "uncertain"
         return self.decision
+
+    @property
+    def answer_probability(self) -> float | None:
+        """The probability that the picture shows a leaf of what `name` says, calibrated on held-out pictures.
+
+        It is that of the first species where the model names none, and None for a picture that can't be read or judged.
+        """
+        return None if self.verdict in {"unreadable", "unclear"} else round(self.calibrate(self._first[1]), 9)
 
     @property
     def verdict_text(self) -> str:
@@ -75,34 +90,60 @@ class Answer:
             return "This file can't be read"
         if verdict == "no-leaf":
             return "No leaf: the picture probably shows none"
-        (first, probability), *less_probable = [(self._describe_species(name), p) for name, p in self.ranking[:2]]
+        if verdict == "unclear":
+            reasons = "; ".join(self.reasons)
+            return f"Unclear: this picture can't be judged: {reasons}" if reasons else f"Unclear: {_UNLIKE_A_LEAF}"
+        names = [self._describe_species(name) for name, _ in self.ranking[:2]]
         if verdict == "unknown" and self.backed_off and self.backed_off[0] == WILDCARD:
-            return f"Unknown: not even an order is probable enough; the most similar species is {first}"
+            return f"Unknown: not even an order is probable enough; the most similar species is {names[0]}"
         if verdict == "unknown":
             known = f"none of the {len(self.ranking)} species that the model knows"
-            return f"Unknown: probably {known}; the most similar is {first}"
-        first += f", {format_probability(probability)}"
-        if self.backed_off and verdict in {"genus", "family", "order"}:
-            higher = f"{self.name}, {format_probability(self.backed_off[1])}"
-            return f"{higher}: no single species is probable enough; the most probable is {first}"
-        second = [f"or {name}, {format_probability(p)}" for name, p in less_probable if p >= _WORTH_NAMING]
-        condition = [self.condition] if self.condition and probability >= _CERTAIN else []
-        return ", ".join([first if verdict == "species" else f"Uncertain: perhaps {first}", *second, *condition])
+            return f"Unknown: probably {known}; the most similar is {names[0]}"
+        probability = self.calibrate(self._first[1])
+        certainty = "Sure:" if probability >= _SURE else "Probably" if probability >= _PROBABLE else "Perhaps"
+        shares = [self.calibrate(p) for _, p in self.ranking[:2]]
+        shown = [f"{name}, {format_probability(share)}" for name, share in zip(names, shares, strict=True)]
+        if verdict not in {"species", "uncertain"}:
+            higher = f"{certainty} {self.name}, {format_probability(probability)}"
+            return f"{higher}; no single species is probable enough, the most probable is {shown[0]}"
+        species = ", or ".join(shown if shares[-1] >= _WORTH_NAMING else shown[:1])
+        return f"{certainty} {species}{self._describe_higher_taxon() if verdict == 'uncertain' else ''}"
 
     @property
-    def condition(self) -> str:
-        """What the probabilities of the ranking presuppose, in words, where it is in doubt; "" elsewhere."""
-        if self.verdict not in {"unknown", "uncertain", "no-leaf"}:
-            return ""
-        is_leaf = self.verdict != "no-leaf" and self.p_leaf is not None and self.p_leaf >= _CERTAIN
-        return "if it is of a known species" if is_leaf else "if it is a leaf of a known species"
-
-    @property
-    def evidence(self) -> str:
-        """How probable a leaf and a known species are, in words; "" where the model has not learned to tell."""
+    def details(self) -> str:
+        """The probabilities that that of the answer is made of; "" where the model has not learned to tell leaves."""
         if self.p_leaf is None or self.p_known is None:
             return ""
-        return f"leaf {format_probability(self.p_leaf)}, of a known species {format_probability(self.p_known)}"
+        evidence = f"Leaf {format_probability(self.p_leaf)}, of a known species {format_probability(self.p_known)}"
+        species = ", ".join(f"{name} {format_probability(p)}" for name, p in self.ranking[:3])
+        return f"{evidence}; if both are true, {species}"
+
+    def calibrate(self, probability: float) -> float:
+        """Turn a probability of the ranking, or of a higher taxon, into that of a picture that may show anything.
+
+        It is multiplied by `p_leaf` and `p_known`, and corrected by what held-out pictures taught. A species that is
+        not the first gets at most what the first one leaves.
+        """
+        told = self.whole or self
+        known_leaf = 1.0 if told.p_leaf is None or told.p_known is None else told.p_leaf * told.p_known
+        first = self.ranking[0][1]
+        most = 1.0 if probability > first - 0.5 / _DIGITS else 1 - self.calibrate(first)
+        return min(apply_calibration(probability * known_leaf, told.calibration), most)
+
+    @property
+    def _first(self) -> tuple[str, float]:
+        """What is named, or else the first species, with its probability if the picture shows a known leaf."""
+        is_higher = self.decision in {"genus", "family", "order"}
+        return self.backed_off if self.backed_off and is_higher else self.ranking[0]
+
+    def _describe_higher_taxon(self) -> str:
+        """Say of which genus or family the first species and others surely are; "" if of none."""
+        first = self.taxa.get(self.ranking[0][0])
+        for rank, taxon in (("genus", first.genus), ("family", first.family)) if first else ():
+            total = sum(p for name, p in self.ranking if taxon in {self.taxa[name].genus, self.taxa[name].family})
+            if taxon and self.calibrate(total) >= _SURE:
+                return f"; surely the {rank} {taxon}, {format_probability(self.calibrate(total))}"
+        return ""
 
     def _describe_species(self, name: str) -> str:
         names = self.common_names.get(name, ())
@@ -121,21 +162,13 @@ class Answer:
     @property
     def name(self) -> str | None:
         """The species or higher taxon that the model names; None where it names none."""
-        if self.verdict in {"unknown", "no-leaf", "unreadable"}:
+        if self.verdict in {"unclear", "unknown", "no-leaf", "unreadable"}:
             return None
-        return (self.backed_off or self.ranking[0])[0].removesuffix(WILDCARD).rstrip()
-
-    @property
-    def known_leaf(self) -> float:
-        """The probability that the picture shows a leaf of a known species; 1 where the model has not learned to tell.
-
-        The probabilities of the ranking times this are those of a picture of which nothing is known before.
-        """
-        return 1.0 if self.p_leaf is None or self.p_known is None else self.p_leaf * self.p_known
+        return self._first[0].removesuffix(WILDCARD).rstrip()
 
     def expand(self) -> list[Answer]:
         """List the answers to the pictures: those of a plant get its ranking and verdict."""
-        names = ("ranking", "p_known", "decision", "backed_off")
+        names = ("ranking", "p_known", "decision", "reasons", "backed_off")
         shared = {name: getattr(self, name) for name in names} | {"whole": self}
         return [part if part.problem else replace(part, **shared) for part in self.parts] or [self]
 
@@ -152,10 +185,12 @@ class Answer:
             "known": self.p_known,
             "verdict": self.verdict,
             "name": self.name,
+            "answer_probability": self.answer_probability,
             "ranking": [
                 {"species": species, "common_names": list(self.common_names.get(species, ())), "probability": value}
                 for species, value in (self.ranking if ranking is None else ranking)
             ],
+            "reasons": list(self.reasons),
             "problem": self.problem,
         }
 

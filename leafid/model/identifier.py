@@ -137,9 +137,13 @@ class TypeModel:
         ranking = rank_species(probabilities, self.identifier.species)
         assessed, rejection = self.identifier.assess([features], scores), self.identifier.rejection
         p_leaf = p_known = None
+        slope, offset = 1.0, 0.0
         decision: Decision = "species" if features.confidence else "no-leaf"
         if assessed and rejection:
             p_leaf, p_known = (round(float(probability), 9) for (probability,) in assessed)
             is_no_leaf, is_unknown = rejection.reject(*assessed, reject_at)
             decision = "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
-        return Answer(picture, ranking, features.confidence, p_leaf, p_known, decision, common_names=common_names)
+            slope, offset = rejection.answer.tolist()
+        return Answer(
+            picture, ranking, features.confidence, p_leaf, p_known, decision, (slope, offset), common_names=common_names
+        )

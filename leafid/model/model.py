@@ -198,6 +198,7 @@ class Model:
     def _answer_batch(self, pictures: Sequence[Picture], loader: FeatureLoader, reject_at: float) -> list[Answer]:
         typed = self.recogniser.recognise_pictures(pictures, replace(loader, progress=pass_through))
         answers: dict[int, Answer] = {}
+        taxa = {name: species.taxon for name, species in self.species.items()}
         for type_, indices in group_by(typed, lambda index: get_type(typed[index][0])).items():
             model = self[type_]
             table = loader.stream([typed[index][0] for index in indices], model.identifier.extractor)
@@ -210,7 +211,7 @@ class Model:
                 # A product of one row takes less time than to start threads for it.
                 with get_blas_controller().limit(limits=1):
                     answer = model.answer(picture, features, reject_at, self.common_names)
-                answers[index] = replace(answer, type_probability=probability)
+                answers[index] = replace(answer, type_probability=probability, taxa=taxa)
         return [
             answers.get(index) or Answer(picture, [], 0.0, problem=loader.unreadable[picture.file])
             for index, picture in enumerate(pictures)

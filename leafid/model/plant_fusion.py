@@ -7,6 +7,7 @@ further ones tell nothing new. It is learned for each acquisition type; types ar
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,9 +43,9 @@ def fuse_answers(types: TypeModels, answers: Sequence[Answer], reject_at: float)
     """Make one answer from those to the pictures of a plant, which become its `Answer.parts`.
 
     A picture counts in proportion to its probability to show a leaf, or not at all if its verdict is that it shows
-    none. The plant's probability of a leaf is the highest of its pictures. The odds that its species is known are the
-    geometric mean of those of the pictures: a mean doesn't get surer with the number of pictures, as the pictures of an
-    unknown species resemble each other.
+    none or can't be judged. The plant's probability of a leaf is the highest of its pictures. The odds that its species
+    is known are the geometric mean of those of the pictures: a mean doesn't get surer with the number of pictures, as
+    the pictures of an unknown species resemble each other.
     """
     readable = [answer for answer in answers if not answer.problem]
     if not readable:
@@ -54,15 +55,18 @@ def fuse_answers(types: TypeModels, answers: Sequence[Answer], reject_at: float)
     rows = [dict.fromkeys(species, 1 / len(answer.ranking)) | dict(answer.ranking) for answer in readable]
     table = np.array([[row[name] for name in species] for row in rows])
     share = np.array([1.0 if answer.p_leaf is None else answer.p_leaf for answer in readable])
-    share[[answer.verdict == "no-leaf" for answer in readable]] = 0.0
+    share[[answer.verdict in {"no-leaf", "unclear"} for answer in readable]] = 0.0
     models = [types[answer.type] for answer in readable if answer.type]
     fused = fuse_pictures(table, [str(a.type) for a in readable], [model.plant_exponent for model in models], share)
     rejections = [model.identifier.rejection for model in models]
     thresholds = [rejection.find_threshold(reject_at) for rejection in rejections if rejection]
     p_leaf = p_known = None
-    decision: Decision = "species" if share.any() else "no-leaf"
+    decision: Decision = "species"
     if len(thresholds) == len(readable):
         p_leaf, p_known, decision = _judge(readable, thresholds, share)
+    if not share.any():
+        decision = "unclear" if any(answer.verdict == "unclear" for answer in readable) else "no-leaf"
+    reasons = chain(*(answer.reasons for answer in readable)) if decision == "unclear" else ()
     return replace(
         readable[int(share.argmax())],
         # Probabilities that are rounded down twice may lose a digit.
@@ -71,18 +75,19 @@ def fuse_answers(types: TypeModels, answers: Sequence[Answer], reject_at: float)
         p_leaf=p_leaf,
         p_known=p_known,
         decision=decision,
+        reasons=tuple(dict.fromkeys(reasons)),
         parts=tuple(answers),
     )
 
 
 def _judge(answers: Sequence[Answer], thresholds: Sequence[float], share: np.ndarray) -> tuple[float, float, Decision]:
-    """Give `Answer.p_leaf`, `Answer.p_known` and `Answer.decision` of a plant."""
+    """Give `Answer.p_leaf`, `Answer.p_known` and `Answer.decision` of a plant that a picture shows a leaf of."""
     weights = share if share.any() else np.ones(len(answers))
     odds = np.clip(np.array([answer.p_known for answer in answers], float), _ODDS_FLOOR, 1 - _ODDS_FLOOR)
     p_known = float(1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights))))
     p_leaf = max(float(answer.p_leaf or 0) for answer in answers)
     is_known = acceptance_score(np.array(p_leaf), np.array(p_known)) >= np.average(thresholds, weights=weights)
-    return round(p_leaf, 9), round(p_known, 9), "no-leaf" if not share.any() else "species" if is_known else "unknown"
+    return round(p_leaf, 9), round(p_known, 9), "species" if is_known else "unknown"
 
 
 def fuse_pictures(

@@ -35,14 +35,15 @@ def find_session(picture: Picture) -> Hashable:
 def pool_evidence_of_answers(answers: Sequence[Answer]) -> list[Answer]:
     """Let answers support those to the other pictures of their session, of whatever acquisition type.
 
-    A picture counts in proportion to its probability to show a leaf of a known species. This probability, and the
-    decision, don't change.
+    A picture counts in proportion to its probability to show a leaf of a known species, or not at all if it can't be
+    judged. This probability, and the decision, don't change.
     """
     rankings = [dict(answer.ranking) for answer in answers]
     species = sorted(set().union(*rankings))
     # A type whose classifier doesn't know a species never names it.
     table = np.array([[ranking.get(name, 0.0) for name in species] for ranking in rankings])
-    weights = np.array([answer.known_leaf if answer.has_leaf else 0.0 for answer in answers])
+    counts = [answer.has_leaf and answer.verdict not in {"unclear", "unreadable"} for answer in answers]
+    weights = np.array([a.calibrate(1.0) if does else 0.0 for a, does in zip(answers, counts, strict=True)])
     readable = [index for index, answer in enumerate(answers) if not answer.problem]
     pooled = list(answers)
     for places in _find_sessions([answers[index].picture for index in readable]):

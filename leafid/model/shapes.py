@@ -66,6 +66,7 @@ def _list_arrays(model: TypeModel) -> Iterator[_Array]:
         yield f"{type_}.leaf", rejection.leaf, (n_joined + 1,)
         yield f"{type_}.known", rejection.known, (count_evidence(n_experts) + 1,)
         yield f"{type_}.quantiles", rejection.quantiles, (-1,)
+        yield f"{type_}.answer", rejection.answer, (2,)
     if thresholds := model.thresholds:
         yield f"{type_}.sizes", thresholds.sizes, (-1,)
         yield f"{type_}.size_thresholds", thresholds.size_thresholds, thresholds.sizes.shape

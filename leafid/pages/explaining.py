@@ -85,7 +85,7 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         values, landmarks = measure_reliable_traits(leaf)
         if landmarks is None:
             notes = ("No petiole was found: tip and base can't be told apart, and what depends on them is left out.",)
-    names = [name for name, _ in answer.ranking[:SPECIES_SHOWN] if answer.has_leaf]
+    names = [name for name, _ in answer.ranking[:SPECIES_SHOWN] if answer.has_leaf and answer.verdict != "unclear"]
     return Explanation(
         answer=answer,
         image=encode_jpeg(shown),
@@ -121,12 +121,12 @@ def _to_point(landmark: np.ndarray) -> Point:
 
 
 def _show_species(model: Model, answer: Answer, values: Mapping[str, float], rank: int) -> dict[str, Any]:
-    name, probability = answer.ranking[rank]
+    name, p = answer.ranking[rank]
     species = model.species[name]
     n_pictures = PICTURES_SHOWN if rank < PICTURED_SPECIES and answer.verdict != "no-leaf" else 0
     thumbnails = _sort_by_similarity(species.thumbnails, values, answer.type)[:n_pictures]
     vernacular = ", ".join(species.vernacular_names[:1])
-    return {"name": name, "vernacular": vernacular, "probability": probability, "thumbnails": thumbnails}
+    return {"name": name, "vernacular": vernacular, "probability": answer.calibrate(p), "thumbnails": thumbnails}
 
 
 def compare_species(

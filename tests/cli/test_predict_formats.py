@@ -7,7 +7,10 @@ import pytest
 
 from leafid import load_model
 
-KEYS = ["picture", "type", "type_probability", "leaf", "known", "verdict", "name", "ranking", "problem"]
+KEYS = [
+    *("picture", "type", "type_probability", "leaf", "known", "verdict", "name", "answer_probability"),
+    *("ranking", "reasons", "problem"),
+]
 
 
 @pytest.fixture
@@ -29,7 +32,7 @@ def test_json_has_an_object_for_every_picture(predict, with_a_bad_picture, drawn
     assert bad["picture"] == str(with_a_bad_picture / "0 bad.jpg")
     assert (bad["verdict"], bad["ranking"]) == ("unreadable", [])
     assert bad["picture"] in bad["problem"]
-    assert all(bad[key] is None for key in ("type", "type_probability", "leaf", "known", "name"))
+    assert all(bad[key] is None for key in KEYS[1:8] if key != "verdict")
     model = load_model(drawn_model)
     assert len(good) == 3
     for record in good:
@@ -37,6 +40,7 @@ def test_json_has_an_object_for_every_picture(predict, with_a_bad_picture, drawn
         assert 1 / 3 < record["type_probability"] <= 1
         assert 0 <= record["leaf"] <= 1
         assert 0 <= record["known"] <= 1
+        assert 0 <= record["answer_probability"] <= record["ranking"][0]["probability"]
         assert {entry["species"] for entry in record["ranking"]} == set(model.species)
         for entry in record["ranking"]:
             assert entry["common_names"] == list(model.species[entry["species"]].vernacular_names)

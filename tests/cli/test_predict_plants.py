@@ -1,10 +1,12 @@
 import json
 import shutil
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import pytest
 
 from leafid import load_model
+from leafid.model.plant_fusion import fuse_answers
 from leafid.model.sessions import find_session
 from leafid.pictures.reading import read_collection
 
@@ -33,14 +35,25 @@ def test_together(predict, files, drawn_model):
     records = json.loads(outcome.out)
     assert [record["picture"] for record in records] == list(map(str, files))
     assert len({record["type"] for record in records}) == 3
-    assert (
-        len({json.dumps([record[key] for key in ("known", "verdict", "name", "ranking")]) for record in records}) == 1
-    )
+    shared = ("known", "verdict", "name", "answer_probability", "ranking", "reasons")
+    assert len({json.dumps([record[key] for key in shared]) for record in records}) == 1
     answer = load_model(drawn_model).identify_plant(map(str, files))
     assert [part.to_dict() for part in answer.expand()] == records
     assert answer.p_leaf == max(part.p_leaf for part in answer.parts)
     single = json.loads(predict(*files, "--format", "json").out)
     assert [part.to_dict() for part in answer.parts] == single
+
+
+def test_pictures_that_can_not_be_judged_are_left_out_of_a_plant(files, drawn_model):
+    model = load_model(drawn_model)
+    answers = [replace(next(model.identify(file)), decision="species") for file in files]
+    blurred = [replace(answer, decision="unclear", reasons=("it is blurred",)) for answer in answers]
+    some = fuse_answers(model.types, [blurred[0], *answers[1:]], 0)
+    assert some.ranking == fuse_answers(model.types, answers[1:], 0).ranking
+    assert (some.verdict == "unclear", some.reasons) == (False, ())
+    for part in fuse_answers(model.types, blurred, 0).expand():
+        assert (part.verdict, part.name, part.answer_probability) == ("unclear", None, None)
+        assert part.reasons == ("it is blurred",)
 
 
 def test_a_run_by_plant_and_by_folder(predict, drawn, tmp_path):

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from leafid.model.answer import Answer, format_probability, rank_species
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 ANSWER = Answer(
     Picture(Path("leaf.jpg"), AcquisitionType.SCAN),
@@ -16,18 +18,55 @@ ANSWER = Answer(
     p_leaf=0.9,
     p_known=0.9,
     common_names={"Ginkgo biloba": ("Ginkgo", "Maidenhair tree")},
+    taxa={
+        "Ginkgo biloba": Taxon("Ginkgo biloba", "Ginkgo", "Ginkgoaceae"),
+        "Acer campestre": Taxon("Acer campestre", "Acer", "Sapindaceae"),
+        "Acer opalus": Taxon("Acer opalus", "Acer", "Sapindaceae"),
+        "Aesculus hippocastanum": Taxon("Aesculus hippocastanum", "Aesculus", "Sapindaceae"),
+        "Tilia cordata": Taxon("Tilia cordata", "Tilia", "Malvaceae"),
+    },
 )
+#: Of a model that has not learned to tell leaves of known species.
+UNJUDGED = {"p_leaf": None, "p_known": None}
+MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02)]
 
 
 @pytest.mark.parametrize(
     ("changes", "verdict", "text", "name"),
     [
-        ({}, "species", "Ginkgo biloba (Ginkgo), 84%, or Acer campestre, 10%", "Ginkgo biloba"),
-        ({"p_leaf": None, "p_known": None}, "species", "Ginkgo biloba (Ginkgo), 84%, or", "Ginkgo biloba"),
-        ({"p_leaf": 0.22}, "uncertain", "Uncertain: perhaps Ginkgo biloba (Ginkgo), 84%, or", "Ginkgo biloba"),
+        ({}, "species", "Probably Ginkgo biloba (Ginkgo), 68%, or Acer campestre, 8%", "Ginkgo biloba"),
+        (UNJUDGED, "species", "Probably Ginkgo biloba (Ginkgo), 84%, or Acer campestre, 10%", "Ginkgo biloba"),
+        ({"p_leaf": 0.7}, "species", "Perhaps Ginkgo biloba (Ginkgo), 53%, or Acer", "Ginkgo biloba"),
+        ({"p_leaf": 0.22}, "uncertain", "Perhaps Ginkgo biloba (Ginkgo), 17%", "Ginkgo biloba"),
+        ({"calibration": (2.0, 2.0)}, "species", "Sure: Ginkgo biloba (Ginkgo), 97%", "Ginkgo biloba"),
+        ({"calibration": (0.5, -2.0)}, "uncertain", "Perhaps Ginkgo biloba (Ginkgo), 16%", "Ginkgo biloba"),
+        (
+            {"ranking": MAPLES, "p_leaf": 0.99, "p_known": 0.99},
+            "uncertain",
+            "Perhaps Acer campestre, 49%, or Acer opalus, 47%; surely the genus Acer, 96%",
+            "Acer campestre",
+        ),
+        (
+            {"ranking": [MAPLES[0], ("Aesculus hippocastanum", 0.48)], "p_leaf": 0.99, "p_known": 0.99},
+            "uncertain",
+            "Perhaps Acer campestre, 49%, or Aesculus hippocastanum, 47%; surely the family Sapindaceae, 96%",
+            "Acer campestre",
+        ),
+        ({"decision": "unclear"}, "unclear", "Unclear: the picture may not show a leaf as leafid knows them;", None),
+        (
+            {"decision": "unclear", "reasons": ("it is blurred: hold the camera still", "it is dark: use a lamp")},
+            "unclear",
+            "Unclear: this picture can't be judged: it is blurred: hold the camera still; it is dark: use a lamp",
+            None,
+        ),
         ({"decision": "unknown"}, "unknown", "Unknown: probably none of the 3 species that the model knows;", None),
         ({"decision": "no-leaf", "p_leaf": 0.01}, "no-leaf", "No leaf: the picture probably shows none", None),
-        ({"decision": "genus", "backed_off": ("Acer *", 0.7)}, "genus", "Acer, 70%: no single species", "Acer"),
+        (
+            {"ranking": MAPLES, "decision": "genus", "backed_off": ("Acer *", 0.98)},
+            "genus",
+            "Probably Acer, 79%; no single species is probable enough, the most probable is Acer campestre, 40%",
+            "Acer",
+        ),
         ({"decision": "unknown", "backed_off": ("*", 1.0)}, "unknown", "Unknown: not even an order is", None),
         ({"problem": "leaf.jpg: empty", "ranking": []}, "unreadable", "This file can't be read", None),
     ],
@@ -38,7 +77,35 @@ def test_verdicts(changes, verdict, text, name):
     assert answer.verdict_text.startswith(text)
     record = answer.to_dict()
     assert (record["verdict"], record["name"]) == (verdict, name)
-    assert bool(answer.condition) == (verdict in {"uncertain", "unknown", "no-leaf"})
+    assert (record["answer_probability"], record["reasons"]) == (answer.answer_probability, list(answer.reasons))
+    assert (answer.answer_probability is None) == (verdict in {"unclear", "unreadable"})
+
+
+def test_the_number_is_the_calibrated_product():
+    assert ANSWER.answer_probability == pytest.approx(0.84 * 0.9 * 0.9)
+    assert replace(ANSWER, **UNJUDGED).answer_probability == pytest.approx(0.84)
+    odds = 0.6804 / (1 - 0.6804)
+    lowered = replace(ANSWER, calibration=(0.5, -1.0)).answer_probability
+    assert lowered / (1 - lowered) == pytest.approx(odds**0.5 * np.exp(-1))
+    in_genus = replace(ANSWER, ranking=MAPLES, decision="genus", backed_off=("Acer *", 0.98))
+    assert in_genus.answer_probability == pytest.approx(0.98 * 0.9 * 0.9)
+
+
+@given(st.floats(0.2, 5), st.floats(-5, 5), st.floats(0, 1), st.floats(0, 1))
+def test_species_keep_their_order_and_the_second_gets_no_more_than_the_first_leaves(slope, offset, leaf, known):
+    answer = replace(ANSWER, calibration=(slope, offset), p_leaf=leaf, p_known=known)
+    first, second, third = [answer.calibrate(probability) for _, probability in answer.ranking]
+    assert first >= second >= third
+    assert first + second <= 1 + 1e-9
+
+
+def test_the_head_says_nothing_of_what_supposes_a_known_leaf():
+    doubtful = replace(ANSWER, ranking=[("Ginkgo biloba", 0.999), ("Acer campestre", 0.001)], p_leaf=0.5)
+    assert "99%" not in doubtful.verdict_text
+    assert doubtful.details == "Leaf 50%, of a known species 90%; if both are true, Ginkgo biloba over 99%, " + (
+        "Acer campestre under 1%"
+    )
+    assert replace(ANSWER, **UNJUDGED).details == ""
 
 
 def test_pictures_of_a_plant_share_its_verdict():
@@ -46,6 +113,8 @@ def test_pictures_of_a_plant_share_its_verdict():
     whole = replace(ANSWER, parts=(ANSWER, doubtful))
     for answer in whole.expand():
         assert (answer.verdict, answer.verdict_text) == (whole.verdict, whole.verdict_text)
+        assert answer.answer_probability == whole.answer_probability
+        assert answer.calibrate(0.1) == whole.calibrate(0.1)
 
 
 @pytest.mark.parametrize("digits", [0, 1])

@@ -103,3 +103,11 @@ def test_sessions_span_folds_and_types_but_not_seeds():
     assert pooled[2].held_out.probabilities == pytest.approx(np.ones((1, 1)))
     assert pooled[3].held_out.probabilities == pytest.approx(np.array([[0.2, 0.8]]))
     assert [fold.held_out.pictures for fold in pooled] == [fold.held_out.pictures for fold in folds]
+
+
+def test_a_picture_that_can_not_be_judged_supports_no_other():
+    sure, doubtful = {"Acer opalus": 0.9, "Acer rubrum": 0.1}, {"Acer rubrum": 0.52, "Acer opalus": 0.48}
+    answers = [answer("a", sure, decision="unclear"), answer("b", doubtful)]
+    pooled = pool_evidence_of_answers(answers)
+    assert pooled[1].ranking == answers[1].ranking
+    assert (pooled[0].verdict, pooled[0].name, pooled[0].answer_probability) == ("unclear", None, None)

@@ -4,6 +4,7 @@ import pytest
 
 from leafid.model.species import Species, TraitRange
 from leafid.pages.explaining import compare_species, explain
+from leafid.pages.rendering import render_page
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType, Taxon
 
@@ -20,7 +21,8 @@ def test_every_type_is_explained(explanations):
     assert {answer.type for answer, _ in explanations} == set(AcquisitionType)
     for answer, explanation in explanations:
         assert explanation.answer == answer
-        assert [(species["name"], species["probability"]) for species in explanation.species] == answer.ranking[:5]
+        shown = [(species["name"], species["probability"]) for species in explanation.species]
+        assert shown == [(name, answer.calibrate(probability)) for name, probability in answer.ranking[:5]]
 
 
 def test_the_outline_and_the_landmarks_lie_in_the_picture(explanations):
@@ -44,6 +46,14 @@ def test_a_picture_that_is_rejected_as_no_leaf_has_no_traits_of_one(explanations
     answer = next(answer for answer, explanation in explanations if explanation.traits)
     explanation = explain(model, read_image(answer.picture.file), replace(answer, decision="no-leaf"))
     assert (explanation.outlines, explanation.traits, explanation.opinions, explanation.differences) == ((), {}, [], [])
+
+
+def test_a_picture_that_can_not_be_judged_has_no_names(explanations, drawn, model):
+    answer = replace(explanations[0][0], decision="unclear", reasons=("it is blurred: hold the camera still",))
+    explanation = explain(model, read_image(answer.picture.file), answer)
+    assert (explanation.species, explanation.differences) == ([], [])
+    page = render_page("explanations.html", explanations=[explanation])
+    assert page.count("be judged: it is blurred: hold the camera still") == 2
 
 
 def record(**ranges):

@@ -12,8 +12,8 @@ Ranking = Sequence[tuple[str, float]]
 #: Selects the names to report of an answer, which ranks all species, and their probabilities.
 Selector = Callable[[Answer], Ranking]
 _CSV_COLUMNS = (
-    *("picture", "type", "type_probability", "leaf", "known", "verdict", "name"),
-    *("rank", "species", "common_names", "probability", "problem"),
+    *("picture", "type", "type_probability", "leaf", "known", "verdict", "name", "answer_probability"),
+    *("rank", "species", "common_names", "probability", "reasons", "problem"),
 )
 #: What comes before, between and after the entries of all answers.
 AROUND = {
@@ -28,14 +28,14 @@ FORMATS = tuple(AROUND)
 def format_answer(form: str, answer: Answer, select: Selector, *, open_world: bool, rank_rejected: bool) -> list[str]:
     """Format an answer as entries in one of the `FORMATS`; all but text have some for each picture of a plant.
 
-    With `open_world`, runs have the probabilities of a leaf of the species; with `rank_rejected`, text has a ranking
-    of rejected pictures as well.
+    With `open_world`, runs have the calibrated probabilities of a leaf of the species, as text has; with
+    `rank_rejected`, text has a ranking of rejected pictures as well, unless they can't be judged.
     """
     if form == "text":
         return _format_text(answer, select, rank_rejected)
     if form == "run":
         return [
-            format_run_line(part.picture.name, species, rank, score * (part.known_leaf if open_world else 1.0))
+            format_run_line(part.picture.name, species, rank, part.calibrate(score) if open_world else score)
             for part in answer.expand()
             for rank, (species, score) in enumerate([] if part.problem else select(part), 1)
         ]
@@ -51,6 +51,7 @@ def _format_rows(record: dict) -> str:
         {**named, "rank": rank, "common_names": ", ".join(named["common_names"])}
         for rank, named in enumerate(record["ranking"], 1)
     ]
+    record = {**record, "reasons": "; ".join(record["reasons"])}
     rows = [record | named for named in species] or [record]
     return format_csv([[row.get(column) for column in _CSV_COLUMNS] for row in rows])
 
@@ -58,27 +59,22 @@ def _format_rows(record: dict) -> str:
 def _format_text(answer: Answer, select: Selector, rank_rejected: bool) -> list[str]:
     if answer.problem:
         return []
-    lines = [describe_picture(part) for part in answer.parts or [answer] if not part.problem]
+    lines = [f"{part.picture.file}  ({part.type})" for part in answer.parts or [answer] if not part.problem]
     if answer.parts:
-        lines.append(f"together  ({answer.evidence})")
+        lines.append("together")
     lines.append(f"  {answer.verdict_text}")
-    if answer.name or rank_rejected:
+    if answer.name or (rank_rejected and answer.verdict != "unclear"):
         lines += _format_ranking(select(answer), answer)
     return ["".join(f"{escape_unprintable(line)}\n" for line in lines)]
-
-
-def describe_picture(answer: Answer) -> str:
-    """Name a picture with its type, and say how probable a leaf and a known species are."""
-    facts = "; ".join(filter(None, [str(answer.type), answer.evidence]))
-    return f"{answer.picture.file}  ({facts})"
 
 
 def _format_ranking(selected: Ranking, answer: Answer) -> list[str]:
     if not selected:
         return ["  no species is likely enough"]
-    lines = [] if answer.name else [f"  {answer.condition}:"]
+    lines = []
     width = max(len(name) for name, _ in selected)
     for rank, (name, probability) in enumerate(selected, 1):
         common_names = ", ".join(answer.common_names.get(name, ())[:2])
-        lines.append(f"  {rank}  {format_probability(probability, 1):>6}  {name:<{width}}  {common_names}".rstrip())
+        share = format_probability(answer.calibrate(probability), 1)
+        lines.append(f"  {rank}  {share:>6}  {name:<{width}}  {common_names}".rstrip())
     return lines

@@ -1,8 +1,9 @@
 """Explain the answer to a picture: the leaf that was found, its traits in words, and what speaks for the species.
 
-For each picture, explain prints the answer in words, the traits of the leaf with their numbers, what each expert of the
-model says and its share of the answer, and the traits in which the first two species differ, with the ranges of both. A
-trait is left out where it can't be measured well enough, as in a photo of leaves on the tree.
+For each picture, explain prints the answer in words, the traits of the leaf with their numbers, the probabilities that
+the answer's is made of, what each expert of the model says and its share of the answer, and the traits in which the
+first two species differ, with the ranges of both. A trait is left out where it can't be measured well enough, as in a
+photo of leaves on the tree.
 
 With --output, it writes a page with the same and the picture with its outline, petiole, tip and base, and the most
 similar training pictures that the model keeps. The page is a single file that needs no network.
@@ -18,7 +19,6 @@ from textwrap import fill
 from tabulate import tabulate
 
 from leafid.cli.arguments import UnlabelledOptions, option
-from leafid.cli.identify.answer_formats import describe_picture
 from leafid.cli.outputs import Environment, check_output
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE
@@ -56,7 +56,7 @@ def run(options: Options, environment: Environment) -> int:
         if options.output:
             explanations.append(explanation)
             continue
-        environment.print(("\n" if number else "") + describe_picture(answer))
+        environment.print(("\n" if number else "") + f"{answer.picture.file}  ({answer.type})")
         for line in _format_explanation(explanation):
             environment.print(f"  {line}".rstrip())
     if explanations:
@@ -69,6 +69,8 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
     yield from _wrap(explanation.answer.verdict_text)
     if explanation.traits:
         yield from _wrap("; ".join(explanation.traits.values()))
+    if explanation.answer.details:
+        yield from ["", *_wrap(explanation.answer.details)]
     if explanation.opinions:
         rows = []
         for opinion in explanation.opinions:

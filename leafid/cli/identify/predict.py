@@ -1,7 +1,7 @@
 """Name the species of pictures.
 
-For each picture, predict gives a verdict, how probable a leaf is, and a leaf of a species that the model knows, and how
-probable each species is if there is one. If a collection has a test part, only that part is named.
+For each picture, predict gives a verdict in words, and how probable it is that it shows a leaf of each species,
+calibrated on pictures held out of training. If a collection has a test part, only that part is named.
 
 --format text is for the screen; json and csv have everything, also for pictures that can't be read. run is the run file
 of the ImageCLEF plant task, with every picture. --output appears when it is complete.
@@ -67,7 +67,7 @@ class Options(UnlabelledOptions, CacheOptions):
         metavar="SHARE",
         type=number_type("a share from 0 to 1", lambda value: 0 <= value <= 1),
     )
-    open_world: bool = switch("in a run file, multiply probabilities by those of a leaf and of a known species")
+    open_world: bool = switch("in a run file, give the calibrated probability of a leaf of the species, as in text")
 
 
 def run(options: Options, environment: Environment) -> int:

@@ -1,0 +1,87 @@
+"""The calibrated probability of an answer is the same number wherever the answer is shown."""
+
+import csv
+import html
+import io
+import json
+import re
+from dataclasses import replace
+from math import exp, log
+
+import numpy as np
+import pytest
+
+from leafid.model.answer import format_probability
+from leafid.model.model import Model
+from leafid.model.plant_fusion import fuse_answers
+from leafid.pages.model_workers import explain_pictures
+from leafid.pictures.picture import Picture
+from tests.model.model_files import changed
+
+SLOPE, OFFSET = 0.5, -0.25
+
+
+@pytest.fixture
+def calibrated(drawn_model, tmp_path):
+    """A model with a calibration, which rejects nothing."""
+    model = Model.read(drawn_model)
+    types = {}
+    for type_, part in model.types.items():
+        calibration = np.array([SLOPE, OFFSET], np.float32)
+        rejection = replace(part.identifier.rejection, answer=calibration, quantiles=np.zeros(2))
+        types[type_] = replace(part, identifier=replace(part.identifier, rejection=rejection))
+    replace(model, types=types).save(tmp_path / "calibrated.leafid")
+    return tmp_path / "calibrated.leafid"
+
+
+def calibrate(product):
+    return 1 / (1 + exp(-SLOPE * log(product / (1 - product)) - OFFSET))
+
+
+def test_a_calibration_changes_the_number_everywhere_alike(cli, calibrated, drawn, tmp_path):
+    model, n_named = Model.read(calibrated), 0
+    for file in sorted((drawn / "Test").glob("*.jpg")):
+        words = (file, "--model", calibrated)
+        [record] = json.loads(cli("predict", *words, "--format", "json").out)
+        if record["verdict"] == "no-leaf":
+            continue
+        n_named += 1
+        number = record["answer_probability"]
+        product = record["leaf"] * record["known"] * record["ranking"][0]["probability"]
+        assert number == pytest.approx(calibrate(product), abs=1e-6)
+        whole, digit = format_probability(number), format_probability(number, 1)
+        certainty = "Sure:" if number >= 0.95 else "Probably" if number >= 0.6 else "Perhaps"
+
+        rows = csv.DictReader(io.StringIO(cli("predict", *words, "--format", "csv").out))
+        assert {float(row["answer_probability"]) for row in rows} == {number}
+        run = cli("predict", *words, "--format", "run", "--open-world").out
+        assert float(run.split("\n")[0].split()[-1]) == pytest.approx(number, abs=1e-9)
+        [answer] = model.identify(file)
+        together = fuse_answers(model.types, [answer], 0.05)
+        assert answer.answer_probability == together.answer_probability == number
+        assert answer.verdict_text.startswith(f"{certainty} {record['name']} (")
+        assert f"), {whole}" in answer.verdict_text
+
+        for options in ([], ["--together"]):
+            *_, head, first, _ = cli("predict", *words, "--top", 2, *options).out.splitlines()
+            assert head == f"  {answer.verdict_text}"
+            assert first.split()[:2] == ["1", digit]
+        assert f"{answer.verdict_text}." in " ".join(cli("explain", *words).out.split())
+        [page] = explain_pictures(model, [Picture(file)], False, "a")
+        shown, _, details = html.unescape(page).partition("<details>")
+        assert f'data-summary="{file.name}: {answer.verdict_text}"' in shown
+        assert f'<p class="verdict">{answer.verdict_text}.</p>' in shown
+        assert f"a {answer.type}: {answer.verdict_text}" in shown
+        assert re.findall(r'<td class="n">([^<]+%)</td>', shown)[0] == digit
+        assert answer.details in details
+    assert n_named > 3
+
+
+def test_a_model_of_before_has_no_calibration(drawn_model, tmp_path):
+    def forget(manifest):
+        for part in manifest["model"]["types"].values():
+            del part["identifier"]["rejection"]["answer"]
+
+    old = changed(drawn_model, tmp_path / "old.leafid", forget)
+    for type_model in Model.read(old).types.values():
+        assert type_model.identifier.rejection.answer.tolist() == [1, 0]
