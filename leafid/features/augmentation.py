@@ -9,11 +9,11 @@ import cv2
 import numpy as np
 from numpy.random import Generator
 
-from leafid.features.compositing import composite_photo, point_to, project, relight
+from leafid.features.compositing import composite_photo, make_image, point_to, project, relight
 from leafid.features.extractor import PictureViews, SegmentationTarget, cover_whole, segment_as_type
 from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation.result import Image, Segmentation
+from leafid.segmentation.result import Image, Mask, Segmentation
 
 # Tilt: the minimum width of a leaf along a random direction, relative to its own, and by how much perspective enlarges
 # the near end and reduces the far end at most.
@@ -21,6 +21,12 @@ _MIN_WIDTH, _PERSPECTIVE = 0.6, 0.16
 # Ranges of the light's gamma and brightness, the maximum slope of the light from the middle to a side, and the range of
 # the size that a picture is reduced to before it is enlarged again.
 _GAMMA, _BRIGHTNESS, _LIGHT_SLOPE, _REDUCTION = (0.7, 1.4), (0.85, 1.0), 0.08, (0.45, 1.0)
+# Share of the jittered pictures that are poor, and the ranges of what makes them so: longer side in pixels, gamma,
+# lightness of the leaf beside the sheet, its colourfulness, the part of the light that each channel keeps, blur and
+# noise (standard deviations, in pixels and grey levels), and quality of JPEG. Less than the least blur changes nothing.
+_POOR_SHARE, _SIDE, _POOR_GAMMA = 0.5, (70, 640), (0.5, 2.0)
+_LEAF_LIGHT, _COLOURFULNESS, _TINT = (0.4, 1.6), (0.0, 1.2), (0.85, 1.0)
+_BLUR, _LEAST_BLUR, _NOISE, _QUALITY = (0.0, 1.5), 0.3, (0.0, 4.0), (25, 95)
 # Maximum longer side of composited photos, in pixels: larger ones teach no more.
 _MAX_COMPOSITED_SIDE = 640
 
@@ -29,12 +35,12 @@ _MAX_COMPOSITED_SIDE = 640
 class Augmentation:
     """A picture made from a picture, which takes its place: the first, second, … of its kind."""
 
-    kind: Literal["jitter", "composite", "no-leaf"]
+    kind: Literal["jitter", "composite", "no-leaf", "jittered-no-leaf"]
     number: int
 
     def make_feature_key(self) -> str:
         """Name everything that decides about the picture."""
-        version = f" {DRAWING_VERSION}" if self.kind == "no-leaf" else ""
+        version = f" {DRAWING_VERSION}" if self.kind.endswith("no-leaf") else ""
         return f"{self.kind} {self.number}{version}"
 
 
@@ -66,23 +72,26 @@ class SourcePicture:
             return PictureViews(self.image, leaf)
         image, acquisition_type = self.image, self.acquisition_type
         if augmentation.kind == "jitter":
-            image = jitter_picture(image, augmentation.number, acquisition_type)
+            image = jitter_picture(image, self._leaf.mask, augmentation.number, acquisition_type)
         elif augmentation.kind == "composite":
             side = min(self.longest_side, _MAX_COMPOSITED_SIDE)
             image = composite_photo(image, self._leaf, augmentation.number, side)
             acquisition_type = AcquisitionType.PHOTO
         else:
             image = draw_non_leaf(image, self._leaf.mask, augmentation.number)
+            if augmentation.kind == "jittered-no-leaf":
+                nothing = np.zeros(image.shape[:2], bool)
+                image = jitter_picture(image, nothing, augmentation.number, acquisition_type)
         return PictureViews(image, segment_as_type(image, acquisition_type, self.sought))
 
 
-def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType) -> Image:
-    """Tilt a picture, change its light, and make it less sharp.
+def jitter_picture(image: Image, leaf: Mask, number: int, acquisition_type: AcquisitionType) -> Image:
+    """Show a picture as another camera does: half of all from another side and in other light, half poorly as well.
 
-    Descriptors change more with the leaf's position and the light than between species, and a few plants of a species
-    don't show how. Classifiers that also learn from jittered pictures learn to ignore such changes. The result depends
-    on the number, the type and the content of the picture alone: a tilted sheet is continued beside its edges, a tilted
-    photo is enlarged to fill its frame.
+    Descriptors change more with the leaf's position, the light and the camera than between species, and a few plants of
+    a species don't show how. Classifiers that also learn from jittered pictures learn to ignore such changes. The
+    result depends on the number, the type and the content of the picture alone: a tilted sheet is continued beside its
+    edges, a tilted photo is enlarged to fill its frame. A poor picture is smaller.
 
     References
     ----------
@@ -90,6 +99,9 @@ def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType)
        document analysis", ICDAR 2003, section 2, doi:10.1109/ICDAR.2003.1227801
     """
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
+    fill = not acquisition_type.lies_on_sheet
+    if random.random() < _POOR_SHARE:
+        return _degrade_picture(image, leaf, random, fill=fill)
     rows, cols = image.shape[:2]
     reduction = random.uniform(*_REDUCTION)
     size = max(1, round(cols * reduction)), max(1, round(rows * reduction))
@@ -99,10 +111,36 @@ def jitter_picture(image: Image, number: int, acquisition_type: AcquisitionType)
     # From the centres of the reduced picture's pixels to positions in the picture.
     scale = cols / size[0], rows / size[1]
     enlarge = np.array([[scale[0], 0, (scale[0] - 1) / 2], [0, scale[1], (scale[1] - 1) / 2], [0, 0, 1]])
-    fill = not acquisition_type.lies_on_sheet
     border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
     matrix = _choose_tilt(rows, cols, random, fill=fill) @ enlarge
     return cv2.warpPerspective(small, matrix, (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border)
+
+
+def _degrade_picture(image: Image, leaf: Mask, random: Generator, *, fill: bool) -> Image:
+    """Show a picture as a poor camera, another light, and a pressed or back-lit leaf would: small, blurred, recoloured.
+
+    The lightness and the colours of the leaf are changed beside those of its background, then those of all.
+    """
+    side = np.exp(random.uniform(*np.log(_SIDE)))
+    scale = min(1.0, side / max(image.shape[:2]))
+    cols, rows = (max(1, round(length * scale)) for length in image.shape[1::-1])
+    small = cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA).astype(np.float32)
+    share = cv2.resize(leaf.astype(np.float32), (cols, rows), interpolation=cv2.INTER_AREA)[..., None]
+    grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)[..., None]
+    recoloured = random.uniform(*_LEAF_LIGHT) * (grey + random.uniform(*_COLOURFULNESS) * (small - grey))
+    changed = make_image(small + share * (recoloured - small))
+    border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
+    tilt = _choose_tilt(rows, cols, random, fill=fill)
+    tilted = cv2.warpPerspective(changed, tilt, (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border)
+    if (blur := random.uniform(*_BLUR)) > _LEAST_BLUR:
+        tilted = cv2.GaussianBlur(tilted, (0, 0), blur)
+    levels = (np.arange(256) / 255) ** np.exp(random.uniform(*np.log(_POOR_GAMMA))) * 255
+    lit = cv2.LUT(tilted, levels.astype(np.float32)) * random.uniform(*_TINT, 3).astype(np.float32)
+    noise = random.standard_normal(lit.shape, np.float32) * np.float32(random.uniform(*_NOISE))
+    quality = [cv2.IMWRITE_JPEG_QUALITY, int(random.uniform(*_QUALITY))]
+    return np.asarray(
+        cv2.imdecode(cv2.imencode(".jpg", make_image(lit + noise), quality)[1], cv2.IMREAD_COLOR), np.uint8
+    )
 
 
 def _choose_tilt(rows: int, cols: int, random: Generator, *, fill: bool) -> np.ndarray:

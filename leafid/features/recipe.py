@@ -128,8 +128,9 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     #: and type, whose `descriptor`, `encoder`, `modes`, `components` and `position` have to be the same), which is
     #: quick
     codebooks: Literal["own", "bundled"] = "own"
-    #: number of jittered copies of each training picture to learn from as well, tilted and in other light; together
-    #: they weigh half as much as the picture; none with more than 20,000 training pictures
+    #: number of jittered copies of each training picture of a type that it serves to learn from as well: tilted and in
+    #: other light, half of them poor pictures; together they weigh half as much as the picture; none with more than
+    #: 20,000 training pictures
     jittered: _Count = 0
     #: number of composited photos to learn from as well of each scan and scan-like picture (of at most eight of a
     #: plant and type, which then stand for all; of types that the recipe doesn't serve, it learns from no others): the

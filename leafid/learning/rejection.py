@@ -18,8 +18,9 @@ import numpy as np
 _N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
 #: Share of the leaves of known species that may be rejected by default.
 REJECTED_SHARE = 0.05
-# A picture whose probability of a leaf is below the first probably shows none: the second multiplies its score.
-_MIN_LEAF, _NO_LEAF_FACTOR = 0.4, 0.01
+# Below the first probability of a leaf, a picture surely shows none; below the second it can't be judged, and its score
+# is multiplied by the third.
+_NO_LEAF, _MIN_LEAF, _NO_LEAF_FACTOR = 0.05, 0.2, 0.01
 # The smallest probability, and complement of one, whose logarithm is taken: of evidence, and to calibrate it.
 _FLOOR, _CALIBRATION_FLOOR = 1e-6, 1e-15
 
@@ -61,10 +62,8 @@ class Rejection:
             _compute_logits(evidence, self.known)
         )
 
-    def reject(
-        self, leaf: np.ndarray, known: np.ndarray, rejected_share: float = REJECTED_SHARE
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Decide by the probabilities of `assess` which pictures are rejected.
+    def judge(self, leaf: np.ndarray, known: np.ndarray, rejected_share: float = REJECTED_SHARE) -> np.ndarray:
+        """Judge pictures by the probabilities of `assess`.
 
         Parameters
         ----------
@@ -74,11 +73,13 @@ class Rejection:
 
         Returns
         -------
-        is_no_leaf, is_unknown : bool (n,)
-            Why a picture is rejected; both are false where it is not.
+        str (n,)
+            "species" for a picture whose species is named, or why it is rejected: "no-leaf" surely shows none,
+            "unclear" hardly looks like a leaf, "unknown" is probably a leaf of an unknown species.
         """
-        is_rejected = (acceptance_score(leaf, known) < self.find_threshold(rejected_share)) | (leaf == 0)
-        return is_rejected & (leaf < 0.5), is_rejected & (leaf >= 0.5)
+        is_named = (acceptance_score(leaf, known) >= self.find_threshold(rejected_share)) & (leaf > 0)
+        conditions = [is_named, leaf < _NO_LEAF, leaf < _MIN_LEAF]
+        return np.select(conditions, ["species", "no-leaf", "unclear"], "unknown")
 
     def find_threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
         """Give the value of `acceptance_score` below which pictures are rejected; infinity to reject all.
@@ -100,8 +101,8 @@ class Rejection:
 def acceptance_score(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Score by the probabilities of `Rejection.assess`, float (n,), how surely pictures show a leaf of a known species.
 
-    It is the product of both. Pictures that probably show no leaf have lower scores than all others: many of them look
-    as sure as a known species to the experts.
+    It is the product of both. Pictures that hardly look like leaves have lower scores than all others: many of them are
+    as sure a species as a leaf to the experts.
     """
     return leaf * known * np.where(leaf < _MIN_LEAF, _NO_LEAF_FACTOR, 1)
 

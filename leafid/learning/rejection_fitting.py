@@ -14,6 +14,8 @@ from leafid.learning.rows import make_rows, release_memory
 #: Penalty of the regression on feature vectors, of that on evidence, and of their calibration.
 _LEAF_REGULARISATION, _KNOWN_REGULARISATION, _CALIBRATION_REGULARISATION = 0.01, 0.4, 1.0
 _TOLERANCE, _MAX_ITERATIONS = 1e-5, 500
+# The least probability, and complement of one, whose logit is calibrated.
+_CALIBRATION_FLOOR = 1e-6
 # Three folds would be too few: leaves of a few plants look like others if a third of the plants is missing.
 _N_FOLDS = 10
 #: Maximum number of quantiles of held-out leaves that are kept for the operating point.
@@ -30,6 +32,16 @@ class Examples(NamedTuple):
     groups: Sequence[str] | np.ndarray
 
 
+class FirstSpecies(NamedTuple):
+    """The first species of held-out answers: by classifiers that did not see their plants, and not their species."""
+
+    #: float (n,): its probability, of 1 for all species.
+    known: np.ndarray
+    unknown: np.ndarray
+    #: bool (n,): whether the first of `known` is right.
+    is_right: np.ndarray
+
+
 def fit_rejection(
     leaves: Examples,
     non_leaves: Examples,
@@ -37,49 +49,71 @@ def fit_rejection(
     unknown: Examples,
     gain: np.ndarray | float = 0.0,
     has_another_plant: np.ndarray | None = None,
+    first: FirstSpecies | None = None,
 ) -> Rejection:
-    """Fit both regressions.
+    """Fit both regressions, and what calibrates their product with the probability of the first species.
 
     Parameters
     ----------
     leaves, non_leaves : Examples
         Vectors of leaves, grouped by plant, and of other pictures, grouped by kind.
     known, unknown : Examples
-        Evidence of the same leaves by classifiers that did not see their plants, and of leaves by classifiers that did
-        not see their species; grouped by plant.
+        Evidence of the same leaves by classifiers that did not see their plants, and by classifiers that did not see
+        their species; a leaf weighs 0 among the known where the former did not see its species, either.
     gain : float (n_evidence,)
         What the evidence of leaves of known species gains on average if the classifiers see all other plants. The
         operating points take it into account: without it, fewer leaves than asked for are rejected.
     has_another_plant : bool (n_leaves,), optional
         The leaves whose species has another plant: operating points are taken from these, by default and if there are
         none from all.
+    first : FirstSpecies, optional
+        Without it, the product is not calibrated.
     """
-    leaf, is_leaf = _fit_calibrated(leaves, non_leaves, _LEAF_REGULARISATION)
-    coefficients, is_known = _fit_calibrated(known, unknown, _KNOWN_REGULARISATION)
+    leaf, is_leaf, _ = _fit_calibrated(leaves, non_leaves, _LEAF_REGULARISATION)
+    coefficients, is_known, seems_known = _fit_calibrated(known, unknown, _KNOWN_REGULARISATION)
+    answer = np.array([1.0, 0.0])
+    if first:
+        products = is_leaf * is_known * first.known, is_leaf * seems_known * first.unknown
+        answer = _calibrate_answers(products, first.is_right, (known.weights, unknown.weights))
     shift = max(0.0, float(np.sum(gain * coefficients[:-1])))
     is_known = is_known / (is_known + (1 - is_known) * np.exp(-shift))
-    accepted, plant_weights = acceptance_score(is_leaf, is_known), leaves.weights
-    if has_another_plant is not None and has_another_plant.any():
-        accepted, plant_weights = accepted[has_another_plant], plant_weights[has_another_plant]
+    is_chosen = known.weights > 0
+    if has_another_plant is not None and has_another_plant[is_chosen].any():
+        is_chosen = is_chosen & has_another_plant
+    accepted = acceptance_score(is_leaf, is_known)[is_chosen]
     order = np.argsort(accepted)
     # Pictures of a plant are rejected together: by pictures, a few plants with many would set the operating points, by
     # plants, a few with a single picture. In between, neither the share of pictures nor that of plants is far off.
-    by_plant = plant_weights[order] / plant_weights.sum()
-    weights = _PLANT_SHARE * by_plant + (1 - _PLANT_SHARE) / len(order)
+    by_plant = leaves.weights[is_chosen][order]
+    weights = _PLANT_SHARE * by_plant / by_plant.sum() + (1 - _PLANT_SHARE) / len(order)
     shares = np.linspace(0, 1, min(len(order), MAX_QUANTILES))
     quantiles = np.interp(shares, np.cumsum(weights) - weights / 2, accepted[order])
-    return Rejection(leaf, coefficients, quantiles)
+    return Rejection(leaf, coefficients, quantiles, answer.astype(np.float32))
 
 
-def _fit_calibrated(positive: Examples, negative: Examples, regularisation: float) -> tuple[np.ndarray, np.ndarray]:
+def _calibrate_answers(
+    products: Sequence[np.ndarray], is_right: np.ndarray, class_weights: Sequence[np.ndarray]
+) -> np.ndarray:
+    """Fit slope and offset of the logit of being right, to leaves of known species and as many of unknown ones."""
+    labels = np.append(is_right, np.zeros(len(products[1]), bool)).astype(int)
+    weights = np.concatenate([part / part.sum() for part in class_weights]) * (len(labels) / 2)
+    if len(np.unique(labels[weights > 0])) < 2:
+        return np.array([1.0, 0.0])
+    inside = np.clip(np.concatenate(products), _CALIBRATION_FLOOR, 1 - _CALIBRATION_FLOOR)
+    return _fit_logistic(np.log(inside / (1 - inside))[:, None], labels, weights, _CALIBRATION_REGULARISATION)
+
+
+def _fit_calibrated(
+    positive: Examples, negative: Examples, regularisation: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Fit a logistic regression, and calibrate it on groups that were held out of it.
 
     Returns
     -------
     coefficients : float32 (n_columns + 1,)
         The intercept last.
-    held_out : float64 (n_positive,)
-        Probabilities of the positive examples.
+    positive, negative : float64 (n_positive,), (n_negative,)
+        Probabilities of the examples.
     """
     # The examples are released once they are copied, so that one copy is in memory.
     joined = np.empty((len(positive.rows) + len(negative.rows), positive.rows.shape[1]), positive.rows.dtype)
@@ -107,7 +141,8 @@ def _fit_calibrated(positive: Examples, negative: Examples, regularisation: floa
     coefficients = rows.rotate_back(final[:-1, None], combinations)[:, 0] * rows.scale
     calibrated = slope * np.append(coefficients, final[-1] - rows.mean @ coefficients)
     calibrated[-1] += offset
-    return calibrated.astype(np.float32), apply_logistic(logits[labels == 1] * slope + offset)
+    held_out = apply_logistic(logits * slope + offset)
+    return calibrated.astype(np.float32), held_out[labels == 1], held_out[labels == 0]
 
 
 def _fit_logistic(rows: np.ndarray, labels: np.ndarray, weights: np.ndarray, regularisation: float) -> np.ndarray:

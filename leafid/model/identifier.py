@@ -141,8 +141,7 @@ class TypeModel:
         decision: Decision = "species" if features.confidence else "no-leaf"
         if assessed and rejection:
             p_leaf, p_known = (round(float(probability), 9) for (probability,) in assessed)
-            is_no_leaf, is_unknown = rejection.reject(*assessed, reject_at)
-            decision = "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
+            (decision,) = rejection.judge(*assessed, reject_at).tolist()
             slope, offset = rejection.answer.tolist()
         return Answer(
             picture, ranking, features.confidence, p_leaf, p_known, decision, (slope, offset), common_names=common_names

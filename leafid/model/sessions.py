@@ -32,6 +32,12 @@ def find_session(picture: Picture) -> Hashable:
     return picture.author, day, coordinates
 
 
+def _weigh(answer: Answer) -> float:
+    if not answer.has_leaf or answer.verdict in {"unclear", "unreadable"}:
+        return 0.0
+    return 1.0 if answer.p_leaf is None or answer.p_known is None else answer.p_leaf * answer.p_known
+
+
 def pool_evidence_of_answers(answers: Sequence[Answer]) -> list[Answer]:
     """Let answers support those to the other pictures of their session, of whatever acquisition type.
 
@@ -42,8 +48,7 @@ def pool_evidence_of_answers(answers: Sequence[Answer]) -> list[Answer]:
     species = sorted(set().union(*rankings))
     # A type whose classifier doesn't know a species never names it.
     table = np.array([[ranking.get(name, 0.0) for name in species] for ranking in rankings])
-    counts = [answer.has_leaf and answer.verdict not in {"unclear", "unreadable"} for answer in answers]
-    weights = np.array([a.calibrate(1.0) if does else 0.0 for a, does in zip(answers, counts, strict=True)])
+    weights = np.array([_weigh(answer) for answer in answers])
     readable = [index for index, answer in enumerate(answers) if not answer.problem]
     pooled = list(answers)
     for places in _find_sessions([answers[index].picture for index in readable]):

@@ -82,9 +82,18 @@ class FoldPlan:
         return held_out
 
     @cached_property
+    def held_out_rows(self) -> Mapping[AcquisitionType, np.ndarray]:
+        """For each type, the rows that are scored without their fold: held-out pictures, then their jittered copies.
+
+        What is learned from their scores holds for poorer cameras and other light, too.
+        """
+        find_jittered = self.training_set.find_jittered
+        return {type_: np.concatenate([rows, find_jittered(rows)]) for type_, rows in self.held_out.items()}
+
+    @cached_property
     def scored(self) -> np.ndarray:
-        """The pictures that are held out for any type."""
-        return np.unique(np.concatenate(list(self.held_out.values())))
+        """The rows that are held out for any type."""
+        return np.unique(np.concatenate(list(self.held_out_rows.values())))
 
     def weigh_rows(self, settings: ClassifierSettings, fold: Sequence[int] | np.ndarray = ()) -> np.ndarray:
         """Weigh the rows for training on the chosen pictures without those of a fold; rows that are left out weigh 0.

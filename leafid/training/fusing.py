@@ -23,10 +23,10 @@ def fuse_experts(
 ) -> tuple[Identifier, HeldOutAnswers, FoldScores | None]:
     """Make the identifier of a type: fit the weight of each expert.
 
-    Returns it with its answers to held-out pictures, and with the scores of these by each expert, which are None where
-    there is nothing to learn to reject pictures from.
+    Returns it with its answers to held-out pictures, and with the scores of `FoldPlan.held_out_rows` by each expert,
+    which are None where there is nothing to learn to reject pictures from.
     """
-    positions = np.searchsorted(plan.scored, plan.held_out[type_])
+    positions = np.searchsorted(plan.scored, plan.held_out_rows[type_])
     scores = {name: [expert.held_out_scores[name][positions] for expert in experts.values()] for name in plan.folds}
     weights, answers = _fit_weights(plan, type_, scores[WITHOUT_PLANT])
     domain = plan.training_set.number_domain(Domain(type_))
@@ -56,10 +56,11 @@ def fuse_experts(
 def _fit_weights(
     plan: FoldPlan, type_: AcquisitionType, scores: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, HeldOutAnswers]:
-    """Fit the weights of the experts on the scores of held-out pictures, and give the answers to these."""
-    held_out = plan.held_out[type_]
-    pictures, labels = plan.training_set.select_pictures(held_out), plan.labels[held_out]
-    trust = expert_trust(plan.training_set.recipe, plan.training_set.confidence[held_out])
+    """Fit the weights of the experts on the scores of held-out rows, and give the answers to held-out pictures."""
+    training_set, rows = plan.training_set, plan.held_out_rows[type_]
+    indices = training_set.picture_indices[rows]
+    pictures, labels = training_set.select_pictures(indices), plan.labels[indices]
+    trust = expert_trust(training_set.recipe, training_set.confidence[rows])
     is_known = np.isfinite(scores[0][np.arange(len(labels)), labels])
     weights = fit_fusion_weights(
         [expert_scores[is_known] for expert_scores in scores],
@@ -67,7 +68,9 @@ def _fit_weights(
         labels[is_known],
         weigh_by_plant(pictures)[is_known],
     )
-    return weights, HeldOutAnswers(pictures, fuse(scores, trust, weights), plan.species, is_known)
+    n_pictures = len(plan.held_out[type_])
+    probabilities = fuse(scores, trust, weights)[:n_pictures]
+    return weights, HeldOutAnswers(pictures[:n_pictures], probabilities, plan.species, is_known[:n_pictures])
 
 
 def _make_scorer(expert: FittedExpert, domain: int) -> LinearScorer | EstimatorScorer:

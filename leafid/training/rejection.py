@@ -11,8 +11,9 @@ from leafid.features.extractor import Features
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
 from leafid.grouping import group_by
+from leafid.learning.fusion import fuse
 from leafid.learning.rejection import Rejection, compute_evidence
-from leafid.learning.rejection_fitting import Examples, fit_rejection
+from leafid.learning.rejection_fitting import Examples, FirstSpecies, fit_rejection
 from leafid.learning.rows import make_array
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -42,40 +43,45 @@ def train_rejection(
     plan : FoldPlan
         The folds in which the identifier was trained.
     scores : mapping of sequences of float (n, n_species)
-        Scores of the held-out pictures of the identifier's type by each expert, by the name of the folds without which
-        it was trained.
+        Scores of `FoldPlan.held_out_rows` of the identifier's type by each expert, by the name of the folds without
+        which it was trained.
     pictures : sequence of Picture
         They lend their background to pictures without a leaf.
     loader : FeatureLoader
     """
-    training_set, held_out = plan.training_set, plan.held_out[identifier.type]
-    held_out_pictures, labels = training_set.select_pictures(held_out), plan.labels[held_out]
-    weights = weigh_by_plant(held_out_pictures)
-    plants = np.array([picture.group for picture in held_out_pictures])
-    confidence = training_set.confidence[held_out]
-    trust = expert_trust(identifier.recipe, confidence)
-    evidence = {
-        name: compute_evidence(expert_scores, trust, identifier.weights, confidence)
-        for name, expert_scores in scores.items()
-    }
-    # A classifier does not know the species of a fold that has all other plants of the species, too.
-    sees_species = {name: np.isfinite(kind[0][np.arange(len(labels)), labels]) for name, kind in scores.items()}
+    training_set, rows = plan.training_set, plan.held_out_rows[identifier.type]
+    held_out_pictures = training_set.select_pictures(training_set.picture_indices[rows])
+    confidence = training_set.confidence[rows]
     sample = np.array(sample_by_plant(held_out_pictures, MAX_HELD_OUT, identifier.seed), int)
     sample = sample[confidence[sample] > 0]
-    known = sample[sees_species[WITHOUT_PLANT][sample]]
+    sampled = [held_out_pictures[index] for index in sample.tolist()]
+    labels = plan.labels[training_set.picture_indices[rows[sample]]]
+    weights, plants = weigh_by_plant(sampled), np.array([picture.group for picture in sampled])
+    confidence = confidence[sample]
+    trust = expert_trust(identifier.recipe, confidence)
+    sampled_scores = {name: [values[sample] for values in kind] for name, kind in scores.items()}
+    evidence = {
+        name: compute_evidence(kind, trust, identifier.weights, confidence) for name, kind in sampled_scores.items()
+    }
+    # A classifier does not know the species of a fold that has all other plants of the species, too.
+    sees_species = {name: np.isfinite(kind[0][np.arange(len(labels)), labels]) for name, kind in sampled_scores.items()}
     non_leaves = gather_non_leaves(identifier, pictures, loader)
-    if non_leaves is None or not len(known):
+    if non_leaves is None or not sees_species[WITHOUT_PLANT].any():
         return None
-    comparable = known[sees_species[WITHOUT_MORE_PLANTS][known]]
-    gains = evidence[WITHOUT_PLANT][comparable] - evidence[WITHOUT_MORE_PLANTS][comparable]
+    comparable = sees_species[WITHOUT_PLANT] & sees_species[WITHOUT_MORE_PLANTS]
+    gains = (evidence[WITHOUT_PLANT] - evidence[WITHOUT_MORE_PLANTS])[comparable]
     mean_gain = weights[comparable] @ gains / max(weights[comparable].sum(), 1e-12)
+    known, unknown = (
+        fuse(sampled_scores[name], trust, identifier.weights) for name in (WITHOUT_PLANT, WITHOUT_SPECIES)
+    )
     return fit_rejection(
-        Examples(_join_vectors(identifier, training_set, held_out[known]), weights[known], plants[known]),
+        Examples(_join_vectors(identifier, training_set, rows[sample]), weights, plants),
         non_leaves,
-        Examples(evidence[WITHOUT_PLANT][known], weights[known], plants[known]),
-        Examples(evidence[WITHOUT_SPECIES][sample], weights[sample], plants[sample]),
+        Examples(evidence[WITHOUT_PLANT], weights * sees_species[WITHOUT_PLANT], plants),
+        Examples(evidence[WITHOUT_SPECIES], weights, plants),
         mean_gain,
-        _have_another_plant(held_out_pictures)[known],
+        _have_another_plant(sampled),
+        FirstSpecies(known.max(axis=1), unknown.max(axis=1), known.argmax(axis=1) == labels),
     )
 
 
@@ -89,13 +95,13 @@ def _have_another_plant(pictures: Sequence[Picture]) -> np.ndarray:
     return np.array([n_plants[picture.species] > 1 for picture in pictures], bool)
 
 
-def _join_vectors(identifier: Identifier, training_set: TrainingSet, indices: np.ndarray) -> np.ndarray:
-    """Join the vectors of all experts for pictures of the training set, float16 (n, n_columns)."""
+def _join_vectors(identifier: Identifier, training_set: TrainingSet, rows: np.ndarray) -> np.ndarray:
+    """Join the vectors of all experts for rows of the training set, float16 (n, n_columns)."""
     names = list(identifier.recipe.experts)
     ends = np.cumsum([training_set.vectors[name].shape[1] for name in names])
-    vectors = make_array(len(indices), int(ends[-1]), np.float16, training_set.folder)
+    vectors = make_array(len(rows), int(ends[-1]), np.float16, training_set.folder)
     for name, part in zip(names, np.split(vectors, ends[:-1], axis=1), strict=True):
-        part[:] = training_set.read_vectors(name, indices)
+        part[:] = training_set.read_vectors(name, rows)
     return vectors
 
 
@@ -115,18 +121,20 @@ def load_non_leaves(
 ) -> Iterator[tuple[str, Features]]:
     """Load the features of `number` pictures without a leaf in which the segmentation finds one, with their kinds.
 
-    The sheets of `pictures` lend their background. The leaf is searched for, and features are extracted, as in a
-    picture of the identifier's type.
+    Every second one is jittered, so that a poor picture does not look like a leaf for that. The sheets of `pictures`
+    lend their background. The leaf is searched for, and features are extracted, as in a picture of the identifier's
+    type.
     """
     # Where there are only photos, these lend their background.
     sheets = [picture for picture in pictures if get_type(picture).lies_on_sheet] or pictures
-    indices = np.linspace(0, len(sheets) - 1, min(number, len(sheets))).astype(int)
+    indices = np.linspace(0, len(sheets) - 1, min(number // 2, len(sheets))).astype(int)
     # All pictures of sheets are segmented alike: their types share these in the cache.
     type_ = AcquisitionType.SCAN if identifier.type.lies_on_sheet else identifier.type
     sources = [replace(sheets[index], type=type_) for index in indices]
     names = list(kinds)
     for position, kind in enumerate(names):
-        augmentation = Augmentation("no-leaf", ALL_KINDS[kind])
+        augmentations = [Augmentation(made, ALL_KINDS[kind]) for made in ("no-leaf", "jittered-no-leaf")]
         chosen = sources[position :: len(names)]
-        with closing(loader.stream_augmented(chosen, identifier.extractor, [augmentation])) as stream:
-            yield from ((kind, views[0]) for views in stream if views is not None and views[0].confidence > 0)
+        with closing(loader.stream_augmented(chosen, identifier.extractor, augmentations)) as stream:
+            for views in stream:
+                yield from ((kind, view) for view in views or [] if view.confidence > 0)

@@ -37,8 +37,8 @@ class Domain(NamedTuple):
     """The type and augmentation of pictures that resemble each other, and are centred on their common mean."""
 
     type: AcquisitionType
-    #: 0: the picture as it is; from 1: the recipe's jittered pictures, then its composited photos.
-    augmentation: int = 0
+    #: 0: the picture as it is, or jittered; from 1: the recipe's composited photos.
+    composite: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +49,11 @@ class TrainingSet:
     extractor: FeatureExtractor
     #: The pictures that could be read.
     pictures: list[Picture]
-    #: float64 (n_pictures,): confidence of the segmentation.
+    #: float64 (n_rows,): confidence of the segmentation.
     confidence: np.ndarray
     #: int (n_rows,): the picture of each row.
     picture_indices: np.ndarray
-    #: int (n_rows,): `Domain.augmentation` of each row.
+    #: int (n_rows,): 0: the picture as it is; from 1: the recipe's jittered pictures, then its composited photos.
     augmentations: np.ndarray
     #: float64 (n_rows,): weight of a row divided by that of the picture as it is.
     relative_weights: np.ndarray
@@ -72,16 +72,22 @@ class TrainingSet:
         """Find all rows of some pictures, given by their indices."""
         return np.flatnonzero(np.isin(self.picture_indices, pictures))
 
+    def find_jittered(self, pictures: np.ndarray) -> np.ndarray:
+        """Find the rows of the jittered copies of some pictures, given by their indices."""
+        rows = self.find_rows(pictures)
+        return rows[(self.augmentations[rows] > 0) & (self.augmentations[rows] <= self.recipe.jittered)]
+
     def number_domain(self, domain: Domain) -> int:
         """Give the number of a domain, by which classifiers know it."""
         types = self.recipe.training_types
-        return types.index(domain.type) + len(types) * domain.augmentation
+        return types.index(domain.type) + len(types) * domain.composite
 
     def number_domains(self) -> np.ndarray:
         """Give the number of each row's domain, int (n_rows,)."""
+        composites = np.maximum(self.augmentations - self.recipe.jittered, 0)
         domains = [
-            Domain(get_type(self.pictures[index]), augmentation)
-            for index, augmentation in zip(self.picture_indices.tolist(), self.augmentations.tolist(), strict=True)
+            Domain(get_type(self.pictures[index]), composite)
+            for index, composite in zip(self.picture_indices.tolist(), composites.tolist(), strict=True)
         ]
         return np.array([self.number_domain(domain) for domain in domains], int)
 
@@ -130,8 +136,10 @@ def build_training_set(
     pictures = [labelled[index] for index in np.flatnonzero(is_used)]
     augmentations, weights = _list_augmentations(recipe, len(pictures))
     is_augmented = np.ones((len(augmentations), len(pictures)), bool)
-    is_composited = [augmentation is not None and augmentation.kind == "composite" for augmentation in augmentations]
-    is_augmented[is_composited] = is_source[is_used]
+    is_served = np.array([picture.type in recipe.types for picture in pictures], bool)
+    for number, augmentation in enumerate(augmentations):
+        if augmentation is not None:
+            is_augmented[number] = is_source[is_used] if augmentation.kind == "composite" else is_served
     if extractor is None:
         encoders = find_encoders(recipe, labelled, loader, seed)
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
@@ -139,13 +147,13 @@ def build_training_set(
     rows = np.full(is_augmented.shape, -1)
     rows[numbers, indices] = np.arange(len(numbers))
     vectors, confidence = _extract(pictures, extractor, loader, augmentations, rows)
-    is_read = np.isfinite(confidence)
+    is_read = np.isfinite(confidence[: len(pictures)])
     kept = slice(None) if is_read.all() else np.flatnonzero(is_read[indices])
     return TrainingSet(
         recipe,
         extractor,
         [pictures[index] for index in np.flatnonzero(is_read)],
-        confidence[is_read],
+        confidence[kept],
         (np.cumsum(is_read) - 1)[indices[kept]],
         numbers[kept],
         weights[numbers[kept]],
@@ -202,12 +210,13 @@ def _extract(
     augmentations: Sequence[Augmentation | None],
     rows: np.ndarray,
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Extract the vectors of each expert, float16 (n_rows, n_columns), and confidences, NaN of unreadable pictures.
+    """Extract the vectors of each expert, float16 (n_rows, n_columns), and confidences, float64 (n_rows,).
 
-    `rows`, int (n_augmentations, n_pictures), are the rows of pictures and their augmentations, -1 for those left out.
+    Confidences of unreadable pictures are NaN. `rows`, int (n_augmentations, n_pictures), are the rows of pictures and
+    their augmentations, -1 for those left out.
     """
     vectors: dict[str, np.ndarray] = {}
-    confidence = np.full(len(pictures), np.nan)
+    confidence = np.full(int(rows.max(initial=-1)) + 1, np.nan)
     # Pictures with the same augmentations are read once for all of them.
     patterns, pattern_of_picture = np.unique(rows >= 0, axis=1, return_inverse=True)
     for pattern, is_made in enumerate(patterns.T):
@@ -218,11 +227,11 @@ def _extract(
             for index, features_of_views in zip(members, stream, strict=True):
                 if features_of_views is None:
                     continue
-                confidence[index] = features_of_views[0].confidence
                 for row, features in zip(rows[numbers, index], features_of_views, strict=True):
+                    confidence[row] = features.confidence
                     for name, vector in features.vectors.items():
                         if name not in vectors:
-                            vectors[name] = make_array(int(rows.max()) + 1, len(vector), np.float16, loader.folder)
+                            vectors[name] = make_array(len(confidence), len(vector), np.float16, loader.folder)
                         vectors[name][row] = vector
         for array in vectors.values():
             release_memory(array)

@@ -1,6 +1,7 @@
+import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -13,20 +14,31 @@ SCAN, SHEET, PHOTO = AcquisitionType
 IMAGES = st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3)).flatmap(lambda shape: arrays(np.uint8, shape))
 
 
-@given(IMAGES, st.integers(1, 5), st.sampled_from(AcquisitionType))
-@settings(deadline=None, max_examples=50)
-def test_a_jittered_picture_has_the_same_size_and_is_always_the_same(image, number, type_):
+@pytest.fixture(autouse=True)
+def good_camera(monkeypatch):
+    """Poor pictures have tests of their own."""
+    monkeypatch.setattr(module, "_POOR_SHARE", 0)
+
+
+def jitter(image, number, type_):
+    return jitter_picture(image, np.zeros(image.shape[:2], bool), number, type_)
+
+
+@given(IMAGES, st.integers(1, 5), st.sampled_from(AcquisitionType), st.sampled_from([0, 1]))
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_jittered_picture_is_no_larger_and_always_the_same(monkeypatch, image, number, type_, poor_share):
+    monkeypatch.setattr(module, "_POOR_SHARE", poor_share)
     before = image.copy()
-    jittered = jitter_picture(image, number, type_)
-    assert jittered.shape == image.shape
+    jittered = jitter(image, number, type_)
+    assert max(jittered.shape[:2]) <= max(image.shape[:2])
     assert jittered.dtype == np.uint8
-    np.testing.assert_array_equal(jitter_picture(image.copy(), number, type_), jittered)
+    np.testing.assert_array_equal(jitter(image.copy(), number, type_), jittered)
     np.testing.assert_array_equal(image, before)
 
 
 def test_numbers_and_pictures_are_jittered_differently(leaf_on_white):
-    jittered = [jitter_picture(leaf_on_white, number, SCAN) for number in (1, 2, 3, 4)]
-    jittered.append(jitter_picture(255 - leaf_on_white, 1, SCAN))
+    jittered = [jitter(leaf_on_white, number, SCAN) for number in (1, 2, 3, 4)]
+    jittered.append(jitter(255 - leaf_on_white, 1, SCAN))
     assert len({image.tobytes() for image in jittered}) == 5
 
 
@@ -34,7 +46,7 @@ def jitter_without(monkeypatch, image, number, type_, **ranges):
     """Jitter a picture with some ranges replaced, so that its tilt or its light can be seen alone."""
     for name, value in ranges.items():
         monkeypatch.setattr(module, name, value)
-    return jitter_picture(image, number, type_)
+    return jitter(image, number, type_)
 
 
 SAME_LIGHT = {"_GAMMA": (1, 1), "_BRIGHTNESS": (1, 1), "_LIGHT_SLOPE": 0, "_REDUCTION": (1, 1)}
@@ -50,7 +62,7 @@ def test_neither_tilted_nor_relit_a_picture_stays_the_same(monkeypatch, leaf_on_
 def test_a_tilted_leaf_is_narrower_but_at_least_half_as_wide(leaf_on_white, number):
     """It is narrowed to 0.6 at the least, and perspective changes its size by 0.16 · 2 at the most."""
     area = segment(leaf_on_white, SCAN).mask.sum()
-    tilted = segment(jitter_picture(leaf_on_white, number, SCAN), SCAN).mask.sum()
+    tilted = segment(jitter(leaf_on_white, number, SCAN), SCAN).mask.sum()
     assert 0.6 * 0.6 * area < tilted < 1.4 * area
 
 
@@ -79,7 +91,7 @@ def test_perspective_makes_the_near_end_larger():
     image[75:225, 75:225] = 0
     ratios = []
     for number in NUMBERS:
-        dark = (jitter_picture(image, number, SCAN) < 128).any(axis=2)
+        dark = (jitter(image, number, SCAN) < 128).any(axis=2)
         upper, lower = dark[:150].sum(), dark[150:].sum()
         ratios.append(max(upper, lower) / min(upper, lower))
     assert max(ratios) > 1.1
@@ -88,7 +100,7 @@ def test_perspective_makes_the_near_end_larger():
 
 def test_light_differs_between_pictures_and_falls_to_a_side():
     grey = np.full((100, 100, 3), 128, np.uint8)
-    lit = [jitter_picture(grey, number, SCAN).astype(float) for number in NUMBERS]
+    lit = [jitter(grey, number, SCAN).astype(float) for number in NUMBERS]
     assert np.std([image.mean() for image in lit]) > 5
     assert max(abs(image[:, :20].mean() - image[:, -20:].mean()) / image.mean() for image in lit) > 0.08
     assert max(abs(image[:20].mean() - image[-20:].mean()) / image.mean() for image in lit) > 0.08
@@ -108,6 +120,37 @@ def test_some_jittered_pictures_are_less_sharp(monkeypatch):
     jittered = [jitter_without(monkeypatch, noise, number, PHOTO, **NO_TILT).astype(float) for number in NUMBERS]
     roughness = [np.abs(np.diff(image, axis=1)).mean() for image in (noise.astype(float), *jittered)]
     assert min(roughness) < 0.25 * roughness[0]
+
+
+POOR = {"_POOR_SHARE": 1, "_SIDE": (40, 60), "_MIN_WIDTH": 1, "_PERSPECTIVE": 0}
+
+
+def jitter_poorly(monkeypatch, image, number, **ranges):
+    for name, value in (POOR | ranges).items():
+        monkeypatch.setattr(module, name, value)
+    return jitter_picture(image, segment(image, SCAN).mask, number, SCAN)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+def test_a_poor_picture_is_small_and_its_leaf_in_the_same_place(monkeypatch, leaf_on_white, number):
+    poor = jitter_poorly(monkeypatch, leaf_on_white, number, _LEAF_LIGHT=(0.4, 1.0))
+    assert 40 <= max(poor.shape[:2]) <= 60
+    mask = segment(leaf_on_white, SCAN).mask.astype(np.uint8)
+    expected = cv2.resize(mask, poor.shape[1::-1], interpolation=cv2.INTER_AREA).astype(bool)
+    leaf = segment(poor, SCAN).mask
+    assert (leaf & expected).sum() > 0.7 * (leaf | expected).sum()
+
+
+def test_the_light_of_a_poor_picture_changes_the_leaf_beside_its_sheet(monkeypatch, leaf_on_white):
+    even = {"_POOR_GAMMA": (1, 1), "_TINT": (1, 1), "_BLUR": (0, 0), "_NOISE": (0, 0), "_QUALITY": (95, 96)}
+    colours = {"_SIDE": (400, 400), "_COLOURFULNESS": (0, 0), "_LEAF_LIGHT": (0.5, 0.5)}
+    poor = jitter_poorly(monkeypatch, leaf_on_white, 1, **even, **colours)
+    assert poor.shape == leaf_on_white.shape
+    mask = segment(leaf_on_white, SCAN).mask.astype(np.uint8)
+    inside, outside = cv2.erode(mask, np.ones((15, 15))) > 0, cv2.dilate(mask, np.ones((15, 15))) == 0
+    grey = 0.5 * cv2.cvtColor(leaf_on_white, cv2.COLOR_BGR2GRAY)[inside].mean()
+    np.testing.assert_allclose(poor[inside].mean(axis=0), grey, atol=4)
+    np.testing.assert_allclose(poor[outside], leaf_on_white[outside], atol=6)
 
 
 @pytest.mark.parametrize(("longest_side", "side"), [(400, 400), (640, 640), (800, 640), (2000, 640)])

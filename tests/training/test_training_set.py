@@ -50,7 +50,7 @@ def gathered(unreadable=(), recipe=RECIPE, pictures=PICTURES):
 def test_a_row_for_each_picture_then_for_each_variant():
     training_set, arrays = gathered()
     assert training_set.pictures == PICTURES
-    np.testing.assert_allclose(training_set.confidence, [0.5, 0.6, 0.7, 0.8])
+    np.testing.assert_allclose(training_set.confidence, [0.5, 0.6, 0.7, 0.8] * 3)
     np.testing.assert_array_equal(training_set.picture_indices, [0, 1, 2, 3] * 3)
     np.testing.assert_array_equal(training_set.augmentations, np.repeat([0, 1, 2], 4))
     expected = np.stack([training_set.picture_indices, training_set.augmentations], axis=1)
@@ -73,13 +73,23 @@ def test_photos_are_staged_of_leaves_on_sheets():
     pictures = [
         replace(picture, type=type_) for picture, type_ in zip(PICTURES, (SCAN, PHOTO, SHEET, PHOTO), strict=True)
     ]
-    recipe = structs.replace(RECIPE, jittered=1, composited=2)
+    recipe = structs.replace(RECIPE, types=(SCAN, SHEET, PHOTO), jittered=1, composited=2)
     training_set, arrays = gathered({1}, recipe, pictures)
     np.testing.assert_array_equal(training_set.picture_indices, [0, 1, 2, 0, 1, 2, 0, 1, 0, 1])
     np.testing.assert_array_equal(training_set.augmentations, [0] * 3 + [1] * 3 + [2] * 2 + [3] * 2)
     np.testing.assert_array_equal(arrays["one"][:, 0], [0, 2, 3, 0, 2, 3, 0, 2, 0, 2])
     np.testing.assert_array_equal(arrays["one"][:, 1], [0] * 3 + [1] * 3 + [-1] * 2 + [-2] * 2)
     np.testing.assert_allclose(training_set.relative_weights, [1] * 3 + [0.5] * 3 + [0.5] * 4)
+
+
+def test_pictures_of_the_served_types_are_jittered_and_share_their_domain():
+    pictures = [replace(picture, type=type_) for picture, type_ in zip(PICTURES, (SCAN, PHOTO) * 2, strict=True)]
+    training_set, _ = gathered(recipe=structs.replace(RECIPE, jittered=1, composited=1), pictures=pictures)
+    np.testing.assert_array_equal(training_set.picture_indices, [0, 1, 2, 3, 0, 2, 0, 2])
+    domains = training_set.number_domains()
+    np.testing.assert_array_equal(domains[[4, 5]], domains[[0, 2]])
+    assert len({*domains[:2].tolist(), *domains[6:].tolist()}) == 3
+    np.testing.assert_array_equal(training_set.find_jittered(np.array([1, 2])), [5])
 
 
 def test_weights_are_shared_between_pictures_and_their_looks():
