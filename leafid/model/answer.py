@@ -51,6 +51,10 @@ class Answer:
     parts: tuple[Answer, ...] = ()
     #: The answer to all pictures of the plant, if this is the answer to one of them.
     whole: Answer | None = field(default=None, repr=False)
+    #: Number of leaves in the picture; the largest is answered.
+    n_leaves: int = 1
+    #: Why the picture is hard to judge, and what to do: `leafid.model.reasons.explain_doubt`.
+    reasons: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -109,6 +113,11 @@ class Answer:
         return f"{name} ({names[0]})" if names else name
 
     @property
+    def note(self) -> str:
+        """Which of several leaves is answered; "" where there is one."""
+        return f"{self.n_leaves} leaves; the largest is answered" if self.n_leaves > 1 else ""
+
+    @property
     def type(self) -> AcquisitionType | None:
         """The acquisition type that the picture was identified as; None where it could not be read."""
         return self.picture.type
@@ -150,6 +159,7 @@ class Answer:
             "type_probability": self.type_probability,
             "leaf": self.p_leaf,
             "known": self.p_known,
+            "n_leaves": None if self.problem else self.n_leaves,
             "verdict": self.verdict,
             "name": self.name,
             "ranking": [

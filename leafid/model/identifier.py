@@ -15,6 +15,7 @@ from leafid.learning.rejection import Rejection, compute_evidence
 from leafid.learning.row_statistics import RowStatistics
 from leafid.learning.scorers import EstimatorScorer, LinearScorer
 from leafid.model.answer import Answer, Decision, rank_species
+from leafid.model.reasons import explain_doubt
 from leafid.model.thresholds import Thresholds
 from leafid.pictures.picture import AcquisitionType, Picture
 
@@ -142,4 +143,14 @@ class TypeModel:
             p_leaf, p_known = (round(float(probability), 9) for (probability,) in assessed)
             is_no_leaf, is_unknown = rejection.reject(*assessed, reject_at)
             decision = "no-leaf" if is_no_leaf else "unknown" if is_unknown else "species"
-        return Answer(picture, ranking, features.confidence, p_leaf, p_known, decision, common_names=common_names)
+        return Answer(
+            picture,
+            ranking,
+            features.confidence,
+            p_leaf,
+            p_known,
+            decision,
+            common_names=common_names,
+            n_leaves=int(features.condition.n_leaves),
+            reasons=explain_doubt(features.condition),
+        )

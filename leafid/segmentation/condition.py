@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from leafid.segmentation.result import Image, Mask, Segmentation, list_halves
 
-# Sides that the leaf is reduced to, in pixels, to measure its sharpness and its outline.
-_SHARPNESS_SIDE, _OUTLINE_SIDE = 256, 128
+# Sides that the leaf is reduced to, in pixels, to measure its sharpness and its width.
+_SHARPNESS_SIDE, _WIDTH_SIDE = 256, 128
 _BLUR = 9  # side, in pixels, of a blur that a picture which is blurred already hardly notices
 _LIGHT_QUANTILE = 0.95  # of the picture's pixels; a white sheet counts where there is one
 _LIGHT_STEP = 8  # distance between the pixels that it is taken from
@@ -28,7 +28,7 @@ class Condition(NamedTuple):
     sharpness: float = 1.0
     #: Lightness of the lightest parts of the picture, from 0 to 1.
     lightness: float = 1.0
-    #: Share of the leaf's outline that lies on the picture's border, from 0 to 1.
+    #: Length along which the leaf touches one side of the picture, relative to its own longer side, from 0 to 1.
     cut: float = 0.0
     #: Width of the leaf's widest parts, relative to its longer side: needles are narrow, and so are scales.
     width: float = 1.0
@@ -48,8 +48,9 @@ def measure_condition(image: Image, segmentation: Segmentation) -> Condition:
     )
     if not whole.side or segmentation.mask.all():
         return whole
-    cut, width = _measure_outline(segmentation)
-    return whole._replace(cut=cut, width=width)
+    mask = segmentation.mask
+    contact = max(map(np.count_nonzero, (mask[0], mask[-1], mask[:, 0], mask[:, -1])))
+    return whole._replace(cut=float(contact / whole.side), width=_measure_width(mask[row0:row1, col0:col1]))
 
 
 def _measure_sharpness(image: Image) -> float:
@@ -81,18 +82,10 @@ def _measure_contrast(plane: NDArray[np.uint8]) -> float:
     )
 
 
-def _measure_outline(segmentation: Segmentation) -> tuple[float, float]:
-    """Measure `Condition.cut` and `Condition.width` of a mask that is neither empty nor full."""
-    row0, row1, col0, col1 = segmentation.box
-    step = max(1, max(row1 - row0, col1 - col0) // _OUTLINE_SIDE)
-    mask: Mask = segmentation.mask[row0:row1:step, col0:col1:step]
+def _measure_width(mask: Mask) -> float:
+    step = max(1, max(mask.shape) // _WIDTH_SIDE)
     # Beyond the box there is no leaf.
-    padded = cv2.copyMakeBorder(mask.view(np.uint8), 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=0)
-    distance = cv2.distanceTransform(padded, cv2.DIST_L2, cv2.DIST_MASK_3)[1:-1, 1:-1]
-    rows, cols = segmentation.mask.shape
-    lines = (mask[0], row0 == 0), (mask[-1], row1 == rows), (mask[:, 0], col0 == 0), (mask[:, -1], col1 == cols)
-    on_border = sum(int(np.count_nonzero(line)) for line, is_cut in lines if is_cut)
-    inside = distance[mask]
-    rank = int(_WIDTH_QUANTILE * (inside.size - 1))
-    width = (2 * float(np.partition(inside, rank)[rank]) - 1) / max(mask.shape)
-    return on_border / max(int(np.count_nonzero(inside < 1)), on_border, 1), min(width, 1.0)
+    small = cv2.copyMakeBorder(mask[::step, ::step].view(np.uint8), 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=0)
+    distance = cv2.distanceTransform(small, cv2.DIST_L2, cv2.DIST_MASK_3)[small.view(bool)]
+    rank = int(_WIDTH_QUANTILE * (distance.size - 1))
+    return min((2 * float(np.partition(distance, rank)[rank]) - 1) / (max(small.shape) - 2), 1.0)

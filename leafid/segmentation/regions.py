@@ -90,21 +90,26 @@ def _bridge_gaps(marked: NDArray[np.uint8], area: float) -> NDArray[np.uint8]:
 def pick_leaf(leaf: NDArray[np.uint8], distance: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
     """Pick one of several leaves, and count them; regions that may belong to one leaf stay together.
 
-    Takes 1 for leaf and 0 for background, and the distance from the sheet's colour.
+    Takes 1 for leaf and 0 for background, and the distance from the sheet's colour. What touches the picture's border
+    beside the leaf is as often a thing, and does not count.
     """
     if cv2.connectedComponents(leaf, connectivity=8)[0] <= 2:
         return leaf, 1
     sheet = float(np.median(distance[leaf == 0]))
     link = sheet + _LINK * (cv2.mean(distance, leaf)[0] - sheet)
     linked = _bridge_gaps(leaf, cv2.countNonZero(leaf)) | cv2.threshold(distance, link, 1, cv2.THRESH_BINARY)[1]
-    _, labels = cv2.connectedComponents(linked, connectivity=8)
-    area = np.bincount(labels[leaf.view(bool)])
-    n_leaves = int(np.count_nonzero(area >= _MIN_SHARE * area.max()))
-    if n_leaves == 1:
+    labels = cv2.connectedComponents(linked, connectivity=8)[1] * leaf
+    area = np.bincount(labels.ravel())
+    area[0] = 0
+    leaves = np.flatnonzero(area >= _MIN_SHARE * area.max())
+    if len(leaves) == 1:
         return leaf, 1
     middle = np.array(leaf.shape) / 2
-    leaves = [(labels == label).view(np.uint8) & leaf for label in np.flatnonzero(area >= _NEARLY_EQUAL * area.max())]
-    return min(leaves, key=lambda mask: float(np.hypot(*(np.argwhere(mask).mean(axis=0) - middle)))), n_leaves
+    centres = {label: np.argwhere(labels == label).mean(axis=0) for label in leaves}
+    largest = leaves[area[leaves] >= _NEARLY_EQUAL * area.max()]
+    picked = min(largest, key=lambda label: float(np.hypot(*(centres[label] - middle))))
+    border = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
+    return (labels == picked).view(np.uint8), len(np.union1d(np.setdiff1d(leaves, border), picked))
 
 
 def _find_straight_regions(labels: NDArray[np.int32], regions: NDArray[np.intp]) -> list[int]:

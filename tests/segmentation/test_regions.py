@@ -57,6 +57,7 @@ def draw_discs(*discs):
         ([(100, 60, 40), (100, 160, 38), (100, 260, 36)], 3, 1),  # the most central of nearly equal ones
         ([(60, 60, 40), (60, 160, 30), (160, 60, 25), (160, 180, 25)], 4, 0),
         ([(100, 100, 40), (100, 144, 3)], 1, None),  # a small piece belongs to the leaf
+        ([(100, 60, 40), (100, 280, 30)], 1, 0),  # what the border cuts may be anything
         ([(100, 100, 40), (100, 143, 40)], 1, None),  # they touch
     ],
 )
