@@ -10,13 +10,7 @@ _MIN_SHARPNESS, _MIN_LIGHTNESS, _MAX_CUT, _MIN_SIDE = 0.6, 0.25, 0.1, 64
 
 
 def explain_doubt(condition: Condition) -> tuple[str, ...]:
-    """List what makes a picture hard to judge, each with what to do, the most important first.
-
-    Examples
-    --------
-    >>> explain_doubt(Condition(0.9, side=48, n_leaves=3))
-    ('it shows 3 leaves: photograph one', 'the leaf is small, 48 pixels: go closer')
-    """
+    """List what makes a picture hard to judge, each with what to do, the most important first."""
     reasons = {
         f"it shows {condition.n_leaves:.0f} leaves: photograph one": condition.n_leaves > 1,
         "it is dark: photograph it in more light": condition.lightness < _MIN_LIGHTNESS,

@@ -13,9 +13,8 @@ _MAX_REFLECTION = 0.2  # largest hole that is filled in a leaf with a closed out
 _CLOSED_SOLIDITY = 0.8  # area over the convex hull's area of a closed outline; compound leaves have less
 _FAINT = 0.4  # mean distance from the sheet, relative to the largest region's, below which a region is a shadow
 # Leaves are separate where even what differs from the sheet by _LINK of the leaves' mean distance doesn't connect them:
-# a lost rachis leaves so much. Each has _MIN_SHARE of the largest one's area; the most central of those that have
-# _NEARLY_EQUAL of it is taken.
-_LINK, _MIN_SHARE, _NEARLY_EQUAL = 0.06, 0.15, 0.8
+# a lost rachis leaves so much. Each has _MIN_SHARE of the largest one's area.
+_LINK, _MIN_SHARE = 0.06, 0.15
 # Length of contact with the picture's border, in √area, of a rim or corner: a half disc cut by the border has 1.6, a
 # filled corner 2.8. A region above _RIM_SHARE of the picture is no rim.
 _RIM_CONTACT, _RIM_SHARE = 2.4, 0.3
@@ -88,7 +87,7 @@ def _bridge_gaps(marked: NDArray[np.uint8], area: float) -> NDArray[np.uint8]:
 
 
 def pick_leaf(leaf: NDArray[np.uint8], distance: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
-    """Pick one of several leaves, and count them; regions that may belong to one leaf stay together.
+    """Pick the largest of several leaves, and count them; regions that may belong to one leaf stay together.
 
     Takes 1 for leaf and 0 for background, and the distance from the sheet's colour. What touches the picture's border
     beside the leaf is as often a thing, and does not count.
@@ -104,12 +103,9 @@ def pick_leaf(leaf: NDArray[np.uint8], distance: NDArray[np.uint8]) -> tuple[NDA
     leaves = np.flatnonzero(area >= _MIN_SHARE * area.max())
     if len(leaves) == 1:
         return leaf, 1
-    middle = np.array(leaf.shape) / 2
-    centres = {label: np.argwhere(labels == label).mean(axis=0) for label in leaves}
-    largest = leaves[area[leaves] >= _NEARLY_EQUAL * area.max()]
-    picked = min(largest, key=lambda label: float(np.hypot(*(centres[label] - middle))))
+    largest = area.argmax()
     border = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
-    return (labels == picked).view(np.uint8), len(np.union1d(np.setdiff1d(leaves, border), picked))
+    return (labels == largest).view(np.uint8), len(np.union1d(np.setdiff1d(leaves, border), largest))
 
 
 def _find_straight_regions(labels: NDArray[np.int32], regions: NDArray[np.intp]) -> list[int]:

@@ -143,6 +143,4 @@ def _segment_padded(image: Image) -> Segmentation:
     leaf = segment_uniform(padded)
     inside = slice(width, width + rows), slice(width, width + cols)
     mask = leaf.mask[inside].copy()
-    return replace(
-        leaf, mask=mask, blade=mask, coverage=None if leaf.coverage is None else leaf.coverage[inside].copy()
-    )
+    return replace(leaf, mask=mask, blade=mask, coverage=None if leaf.coverage is None else leaf.coverage[inside])
