@@ -1,17 +1,19 @@
 """Pictures of leaves on plain sheets, altered as other people take them: each with the mask that is known for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import cv2
 import numpy as np
 from numpy.random import Generator
 
-from leafid.segmentation.result import Image, Mask
+from leafid.segmentation.result import Image, Mask, find_bounding_box
 
 Altered = tuple[Image, Mask]
 #: Colours of tables, BGR.
 _TABLES = ((60, 90, 140), (120, 150, 185), (40, 55, 80), (150, 160, 170), (90, 110, 125), (50, 50, 55))
 _RULERS = ((60, 200, 230), (200, 200, 200), (180, 120, 60))
+# Longest side of a leaf among several, and the smallest gap between their boxes, in pixels.
+_LEAF_SIDE, _LEAF_GAP = 360, 12
 
 
 def put_on_paper(image: Image, mask: Mask, random: Generator, *, turned: bool = True) -> Altered:
@@ -107,7 +109,26 @@ def put_far_away(image: Image, mask: Mask, random: Generator) -> Altered:
     return picture, np.pad(mask, (borders[:2], borders[2:]))
 
 
-#: All alterations, by name.
+def put_together(leaves: Sequence[Altered], random: Generator) -> tuple[Image, list[Mask]]:
+    """Put some leaves side by side on the sheet of the first, turned, and 0.6 to 1 times as large; four in two rows."""
+    turned = [_turn(*leaf, random) for leaf in leaves]
+    n_cols = 2 if len(leaves) == 4 else len(leaves)
+    height, width = (max(mask.shape[axis] for _, mask in turned) + _LEAF_GAP for axis in (0, 1))
+    size = len(leaves) // n_cols * height, n_cols * width
+    picture = np.full((*size, 3), _find_sheet_colour(leaves[0][0])) + random.normal(0, 2, (*size, 3))
+    masks = []
+    for number, (image, mask) in enumerate(turned):
+        cell = np.array([number // n_cols * height, number % n_cols * width])
+        top, left = cell + random.integers(0, np.array([height, width]) - mask.shape)
+        place = np.s_[top : top + mask.shape[0], left : left + mask.shape[1]]
+        share = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
+        picture[place] = image * share + picture[place] * (1 - share)
+        masks.append(np.zeros(size, bool))
+        masks[-1][place] = mask
+    return np.clip(picture, 0, 255).astype(np.uint8), masks
+
+
+#: All alterations of one picture, by name.
 ALTERATIONS: dict[str, Callable[[Image, Mask, Generator], Altered]] = {
     "paper, turned": put_on_paper,
     "paper, straight": lambda image, mask, random: put_on_paper(image, mask, random, turned=False),
@@ -166,6 +187,21 @@ CHANGES: dict[str, Callable[[Image, Mask], Image]] = {
 def _find_sheet_colour(image: Image) -> list[float]:
     border = np.concatenate([image[:3].reshape(-1, 3), image[-3:].reshape(-1, 3)])
     return np.median(border, axis=0).tolist()
+
+
+def _turn(image: Image, mask: Mask, random: Generator) -> Altered:
+    """Cut a leaf out, turned by any angle, with its longer side up to `_LEAF_SIDE`."""
+    row0, row1, col0, col1 = find_bounding_box(mask)
+    scale = random.uniform(0.6, 1) * _LEAF_SIDE / max(row1 - row0, col1 - col0)
+    matrix = cv2.getRotationMatrix2D(((col0 + col1) / 2, (row0 + row1) / 2), random.uniform(0, 360), scale)
+    side = int(scale * np.hypot(row1 - row0, col1 - col0)) + 8
+    matrix[:, 2] += side / 2 - np.array([col0 + col1, row0 + row1]) / 2
+    smooth = cv2.GaussianBlur(image, (0, 0), 0.4 / scale) if scale < 1 else image
+    turned = cv2.warpAffine(smooth, matrix, (side, side))
+    leaf = cv2.warpAffine(mask.astype(np.uint8) * np.uint8(255), matrix, (side, side)) > 127
+    row0, row1, col0, col1 = find_bounding_box(leaf)
+    box = np.s_[max(row0 - 4, 0) : row1 + 4, max(col0 - 4, 0) : col1 + 4]
+    return turned[box], leaf[box]
 
 
 def _extend(image: Image, mask: Mask, rows: int, cols: int, *, below: int = 0, right: int = 0) -> Altered:

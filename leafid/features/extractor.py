@@ -14,12 +14,13 @@ from leafid.descriptors.local.grid import LocalFeatures
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS, measure_families
 from leafid.features.recipe import LONGEST_SIDE, Expert
 from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.condition import Condition, measure_condition
 from leafid.segmentation.crop import crop_leaf
 from leafid.segmentation.result import Segmentation, shrink
 from leafid.segmentation.segment import segment
 
 #: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
-FEATURE_VERSION = 27
+FEATURE_VERSION = 28
 #: What is searched for in a picture: nothing, the leaf, or the leaf and in it the petiole.
 SegmentationTarget = Literal["nothing", "leaf", "petiole"]
 #: Number of features from which acquisition types are recognised.
@@ -34,10 +35,15 @@ _CORNER_SLICES = (slice(0, _THUMBNAIL_SIDE // 6), slice(-(_THUMBNAIL_SIDE // 6),
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The features of a picture: vectors by the expert's name, and the confidence of the segmentation (0 to 1)."""
+    """The features of a picture: vectors by the expert's name, and the condition in which it shows its leaf."""
 
     vectors: dict[str, np.ndarray]
-    confidence: float
+    condition: Condition
+
+    @property
+    def confidence(self) -> float:
+        """Confidence of the segmentation, from 0 to 1."""
+        return self.condition.confidence
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class FeatureExtractor:
         return choose_target(self.experts.values())
 
     def make_feature_key(self, name: str, augmentation: str = "") -> str:
-        """Hash everything that decides an expert's vector of a picture, and the confidence that comes with it.
+        """Hash everything that decides an expert's vector of a picture, and the condition that comes with it.
 
         The key of an augmented picture contains that of the augmentation.
         """
@@ -87,7 +93,7 @@ class FeatureExtractor:
                 vectors[name] = self.encoders[name].transform(extract_local_features(views, expert))
             else:
                 vectors[name] = np.concatenate([measured[family] for family in expert.families])
-        return Features(vectors, views.segmentation.confidence)
+        return Features(vectors, measure_condition(views.image, views.segmentation))
 
 
 class PictureViews:

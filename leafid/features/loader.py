@@ -26,6 +26,7 @@ from leafid.parallel.mapping import check_jobs, ordered_map
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.header import hash_picture_file
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.segmentation.condition import Condition
 
 T = TypeVar("T")
 #: ``progress(items, total, caption)`` passes the items on.
@@ -267,22 +268,23 @@ def _extract_features(
     picture: Picture,
     names: Sequence[tuple[int, str]],
 ) -> Values:
-    """Extract vectors, each behind the confidence of the segmentation."""
+    """Extract vectors, each behind the values of the `Condition`."""
     source = SourcePicture(image, get_type(picture), extractor.longest_side, extractor.sought)
     values: Values = {}
     for number, augmentation in enumerate(augmentations):
         if experts := [expert for of_number, expert in names if of_number == number]:
             features = extractor.extract_from_views(source.make_views(augmentation), experts)
             vectors = {(number, expert): features.vectors[expert] for expert in experts}
-            values |= {name: np.append(features.confidence, vector) for name, vector in vectors.items()}
+            values |= {name: np.append(features.condition, vector) for name, vector in vectors.items()}
     return values
 
 
 def _read_features(values: Values, number: int, experts: Iterable[str]) -> Features:
     """Make the features of an augmentation from what `_extract_features` returns."""
     arrays = {expert: values[number, expert] for expert in experts}
-    confidence = float(next(iter(arrays.values()))[0])
-    return Features({expert: array[1:] for expert, array in arrays.items()}, confidence)
+    n_values = len(Condition._fields)
+    condition = Condition(*next(iter(arrays.values()))[:n_values].tolist())
+    return Features({expert: array[n_values:] for expert, array in arrays.items()}, condition)
 
 
 def _compute_measures(

@@ -43,7 +43,7 @@ class Answer:
     decision: Decision = "species"
     #: Slope and offset of `leafid.learning.rejection.apply_calibration`, which makes `answer_probability`.
     calibration: tuple[float, float] = (1.0, 0.0)
-    #: Why the picture can't be judged, each with what to do, such as "it is blurred: hold the camera still".
+    #: Why the picture is hard to judge, and what to do: `leafid.model.reasons.explain_doubt`.
     reasons: tuple[str, ...] = ()
     #: Why the picture can't be read; its ranking is empty then.
     problem: str | None = None
@@ -58,6 +58,8 @@ class Answer:
     parts: tuple[Answer, ...] = ()
     #: The answer to all pictures of the plant, if this is the answer to one of them.
     whole: Answer | None = field(default=None, repr=False)
+    #: Number of leaves in the picture; the largest is answered.
+    n_leaves: int = 1
 
     @property
     def verdict(self) -> Verdict:
@@ -150,6 +152,11 @@ class Answer:
         return f"{name} ({names[0]})" if names else name
 
     @property
+    def note(self) -> str:
+        """Which of several leaves is answered; "" where there is one."""
+        return f"{self.n_leaves} leaves; the largest is answered" if self.n_leaves > 1 else ""
+
+    @property
     def type(self) -> AcquisitionType | None:
         """The acquisition type that the picture was identified as; None where it could not be read."""
         return self.picture.type
@@ -183,6 +190,7 @@ class Answer:
             "type_probability": self.type_probability,
             "leaf": self.p_leaf,
             "known": self.p_known,
+            "n_leaves": None if self.problem else self.n_leaves,
             "verdict": self.verdict,
             "name": self.name,
             "answer_probability": self.answer_probability,

@@ -15,6 +15,7 @@ from leafid.learning.rejection import Rejection, compute_evidence
 from leafid.learning.row_statistics import RowStatistics
 from leafid.learning.scorers import EstimatorScorer, LinearScorer
 from leafid.model.answer import Answer, Decision, rank_species
+from leafid.model.reasons import explain_doubt
 from leafid.model.thresholds import Thresholds
 from leafid.pictures.picture import AcquisitionType, Picture
 
@@ -144,5 +145,14 @@ class TypeModel:
             (decision,) = rejection.judge(*assessed, reject_at).tolist()
             slope, offset = rejection.answer.tolist()
         return Answer(
-            picture, ranking, features.confidence, p_leaf, p_known, decision, (slope, offset), common_names=common_names
+            picture,
+            ranking,
+            features.confidence,
+            p_leaf,
+            p_known,
+            decision,
+            (slope, offset),
+            explain_doubt(features.condition),
+            common_names=common_names,
+            n_leaves=int(features.condition.n_leaves),
         )

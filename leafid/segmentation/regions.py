@@ -12,6 +12,9 @@ _MAX_PINHOLE = 0.002  # largest hole that is filled in any leaf, as a part of it
 _MAX_REFLECTION = 0.2  # largest hole that is filled in a leaf with a closed outline, as a part of its area
 _CLOSED_SOLIDITY = 0.8  # area over the convex hull's area of a closed outline; compound leaves have less
 _FAINT = 0.4  # mean distance from the sheet, relative to the largest region's, below which a region is a shadow
+# Leaves are separate where even what differs from the sheet by _LINK of the leaves' mean distance doesn't connect them:
+# a lost rachis leaves so much. Each has _MIN_SHARE of the largest one's area.
+_LINK, _MIN_SHARE = 0.06, 0.15
 # Length of contact with the picture's border, in √area, of a rim or corner: a half disc cut by the border has 1.6, a
 # filled corner 2.8. A region above _RIM_SHARE of the picture is no rim.
 _RIM_CONTACT, _RIM_SHARE = 2.4, 0.3
@@ -67,9 +70,7 @@ def _select_regions(
     if np.count_nonzero(area) == 1:
         return (labels == area.argmax()).view(np.uint8), things
 
-    candidates = (area > 0).take(labels).view(np.uint8)
-    reach = max(1, round(_GAP * np.sqrt(area.max())))
-    joined = cv2.dilate(candidates, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach | 1, reach | 1)))
+    joined = _bridge_gaps((area > 0).take(labels).view(np.uint8), area.max())
     n_groups, group_labels = cv2.connectedComponents(joined, connectivity=8)
     group = np.zeros(count, np.intp)
     group[labels.ravel()] = group_labels.ravel()  # every pixel of a region has the same group
@@ -77,6 +78,34 @@ def _select_regions(
     selected = (area > 0) & (group_area[group] >= _MIN_GROUP * group_area.max())
     selected &= area >= _MIN_SPECK * area[selected].sum()
     return selected.take(labels).view(np.uint8), things
+
+
+def _bridge_gaps(marked: NDArray[np.uint8], area: float) -> NDArray[np.uint8]:
+    """Connect regions across gaps that are narrow for a leaf of some area."""
+    reach = max(1, round(_GAP * np.sqrt(area)))
+    return cv2.dilate(marked, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach | 1, reach | 1)))
+
+
+def pick_leaf(leaf: NDArray[np.uint8], distance: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
+    """Pick the largest of several leaves, and count them; regions that may belong to one leaf stay together.
+
+    Takes 1 for leaf and 0 for background, and the distance from the sheet's colour. What touches the picture's border
+    beside the leaf is as often a thing, and does not count.
+    """
+    if cv2.connectedComponents(leaf, connectivity=8)[0] <= 2:
+        return leaf, 1
+    sheet = float(np.median(distance[leaf == 0]))
+    link = sheet + _LINK * (cv2.mean(distance, leaf)[0] - sheet)
+    linked = _bridge_gaps(leaf, cv2.countNonZero(leaf)) | cv2.threshold(distance, link, 1, cv2.THRESH_BINARY)[1]
+    labels = cv2.connectedComponents(linked, connectivity=8)[1] * leaf
+    area = np.bincount(labels.ravel())
+    area[0] = 0
+    leaves = np.flatnonzero(area >= _MIN_SHARE * area.max())
+    if len(leaves) == 1:
+        return leaf, 1
+    largest = area.argmax()
+    border = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
+    return (labels == largest).view(np.uint8), len(np.union1d(np.setdiff1d(leaves, border), largest))
 
 
 def _find_straight_regions(labels: NDArray[np.int32], regions: NDArray[np.intp]) -> list[int]:

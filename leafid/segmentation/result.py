@@ -28,6 +28,8 @@ class Segmentation:
     #: Position of the edge between the pixels, (H, W), for a small picture on a sheet: above 127 inside the mask, 255
     #: well inside, 0 well outside. The mask of an enlarged picture is where the enlarged coverage exceeds 127.
     coverage: NDArray[np.uint8] | None = None
+    #: Number of leaves in the picture; the mask shows one of them.
+    n_leaves: int = 1
 
     @cached_property
     def box(self) -> tuple[int, int, int, int]:

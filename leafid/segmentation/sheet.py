@@ -1,6 +1,7 @@
 """Cuts leaves from sheets that don't fill the picture, or have nearly the leaf's colour."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -83,6 +84,8 @@ def _find_sheet(mask: Mask) -> NDArray[np.int32] | None:
     if outline is None or cv2.contourArea(outline) < _MIN_SHEET_SHARE * mask.size:
         return None
     hull = cv2.convexHull(outline)
+    if len(hull) < 4:
+        return None
     corners = cv2.approxPolyN(hull, 4, ensure_convex=True)
     area = cv2.contourArea(corners)
     if area > _MAX_SHEET_SHARE * mask.size or cv2.contourArea(hull) < _MIN_FILLED * area:
@@ -112,7 +115,7 @@ def _segment_flattened(image: Image, corners: NDArray[np.int32], margin: float =
     leaf = _segment_inside_frames(cv2.warpPerspective(image, flattening, size))
     values = leaf.mask.astype(np.uint8) * np.uint8(255) if leaf.coverage is None else leaf.coverage
     back = cv2.warpPerspective(values, flattening, image.shape[1::-1], flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
-    return Segmentation(back > 127, back > 127, leaf.confidence, None if leaf.coverage is None else back)
+    return replace(leaf, mask=back > 127, blade=back > 127, coverage=None if leaf.coverage is None else back)
 
 
 def _is_grey(image: Image) -> bool:
@@ -140,4 +143,4 @@ def _segment_padded(image: Image) -> Segmentation:
     leaf = segment_uniform(padded)
     inside = slice(width, width + rows), slice(width, width + cols)
     mask = leaf.mask[inside].copy()
-    return Segmentation(mask, mask, leaf.confidence, None if leaf.coverage is None else leaf.coverage[inside].copy())
+    return replace(leaf, mask=mask, blade=mask, coverage=None if leaf.coverage is None else leaf.coverage[inside])

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.segmentation.background import fit_sheet_surface
-from leafid.segmentation.regions import select_leaf_regions
+from leafid.segmentation.regions import pick_leaf, select_leaf_regions
 from leafid.segmentation.result import Image, Segmentation, list_halves
 
 Plane = NDArray[np.uint8]
@@ -77,15 +77,18 @@ def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool, is_
         cells = np.flatnonzero(_mark_undecided(contrast.distance, contrast.cuts).view(bool))
         indices, above = _classify_subpixels(larger[-1], cells, small.shape[1], contrast)
         contrast.above.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
-    leaf, things = select_leaf_regions(contrast.above, cv2.add(contrast.distance, contrast.lines))
+    distance = cv2.add(contrast.distance, contrast.lines)
+    leaf, things = select_leaf_regions(contrast.above, distance)
     if things.any():
         # Colours of a chart decide about the thresholds, too.
         return _find_leaf(
             [_paint_over(image, things, contrast.sheet) for image in pyramid], lightness_share, quick=quick
         )
     confidence = _estimate_confidence(leaf, contrast)
+    leaf, n_leaves = pick_leaf(leaf, distance)
     if not larger:
-        return Segmentation(leaf.view(bool), leaf.view(bool), confidence, _estimate_coverage(leaf, contrast))
+        mask = leaf.view(bool)
+        return Segmentation(mask, mask, confidence, _estimate_coverage(leaf, contrast), n_leaves)
     edge = np.flatnonzero(_mark_rim(leaf).view(bool).take(cells))
     mask = _upsample2(leaf, larger.pop())
     mask.ravel()[indices.take(edge, axis=1)] = above.take(edge, axis=1)
@@ -94,7 +97,7 @@ def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool, is_
         indices, above = _classify_subpixels(larger[-1], rim, mask.shape[1], contrast)
         mask = _upsample2(mask, larger.pop())
         mask.ravel()[indices] = above
-    return Segmentation(mask.view(bool), mask.view(bool), confidence)
+    return Segmentation(mask.view(bool), mask.view(bool), confidence, n_leaves=n_leaves)
 
 
 def _paint_over(image: Image, things: Plane, sheet: Image) -> Image:

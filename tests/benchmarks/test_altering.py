@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.altering import ALTERATIONS
+from benchmarks.altering import ALTERATIONS, put_together
 from benchmarks.pictures import SAMPLE
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
@@ -28,3 +28,24 @@ def test_the_leaf_is_found_however_the_picture_is_taken(name, leaves):
         overlaps.append((leaf & expected).sum() / (leaf | expected).sum())
     # One leaf of twelve may be missed.
     assert np.sort(overlaps)[1] >= 0.9
+
+
+@pytest.mark.parametrize("number", [2, 3, 4])
+def test_leaves_on_one_sheet_are_counted(number, leaves):
+    are_counted, overlaps = [], []
+    for index in range(len(leaves)):
+        several = [leaves[(index + 5 * step) % len(leaves)] for step in range(number)]
+        picture, masks = put_together(several, np.random.default_rng(index))
+        answered = segment(picture, AcquisitionType.SCAN_LIKE, petiole=False)
+        are_counted.append(answered.n_leaves == number)
+        overlaps.append(max((answered.mask & mask).sum() / (answered.mask | mask).sum() for mask in masks))
+    # One sheet of twelve may be missed.
+    assert np.sort(are_counted)[1]
+    assert np.sort(overlaps)[1] >= 0.9
+
+
+def test_leaves_that_are_put_together_stay_apart(leaves):
+    picture, masks = put_together(leaves[:4], np.random.default_rng(0))
+    assert len(masks) == 4
+    assert all(mask.any() and mask.shape == picture.shape[:2] for mask in masks)
+    assert np.sum(masks, axis=0).max() == 1

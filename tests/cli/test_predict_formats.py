@@ -8,7 +8,7 @@ import pytest
 from leafid import load_model
 
 KEYS = [
-    *("picture", "type", "type_probability", "leaf", "known", "verdict", "name", "answer_probability"),
+    *("picture", "type", "type_probability", "leaf", "known", "n_leaves", "verdict", "name", "answer_probability"),
     *("ranking", "reasons", "problem"),
 ]
 
@@ -32,11 +32,12 @@ def test_json_has_an_object_for_every_picture(predict, with_a_bad_picture, drawn
     assert bad["picture"] == str(with_a_bad_picture / "0 bad.jpg")
     assert (bad["verdict"], bad["ranking"]) == ("unreadable", [])
     assert bad["picture"] in bad["problem"]
-    assert all(bad[key] is None for key in KEYS[1:8] if key != "verdict")
+    assert all(bad[key] is None for key in KEYS[1:9] if key != "verdict")
     model = load_model(drawn_model)
     assert len(good) == 3
     for record in good:
         assert record["problem"] is None
+        assert record["n_leaves"] == 1
         assert 1 / 3 < record["type_probability"] <= 1
         assert 0 <= record["leaf"] <= 1
         assert 0 <= record["known"] <= 1

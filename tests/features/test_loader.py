@@ -14,6 +14,7 @@ from leafid.features.loader import FeatureLoader, pass_through
 from leafid.features.recipe import Expert
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.condition import Condition
 
 SCAN = AcquisitionType.SCAN
 SHAPE = FeatureExtractor({"shape": Expert(descriptor="measures", families=("geometry",))})
@@ -203,7 +204,7 @@ def test_few_features_are_held_at_once(pictures, monkeypatch):
     """The peak of a stream over many pictures is that over few, also where none is in the store yet."""
     monkeypatch.setattr(module, "_LOOKED_UP_AT_ONCE", 8)
     monkeypatch.setattr(module, "_COMMIT_EVERY", 8)
-    monkeypatch.setattr(FeatureExtractor, "extract", lambda *_: Features({"shape": np.ones(100_000)}, 1.0))
+    monkeypatch.setattr(FeatureExtractor, "extract", lambda *_: Features({"shape": np.ones(100_000)}, Condition(1.0)))
     small = replace(SHAPE, longest_side=32)
     peaks = []
     list(FeatureLoader().stream(pictures[:1], small))  # what is loaded at first use

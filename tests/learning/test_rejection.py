@@ -92,7 +92,7 @@ def test_sample_weights_count():
 def test_the_share_asked_for_is_rejected(rejection):
     probabilities = rejection.assess(make_examples(2, 1000, 8, 20).rows, make_examples(1, 1000, 9).rows)
     for share in (0.05, 0.2, 0.5):
-        is_rejected = (rejection.judge(*probabilities, share) != "species")
+        is_rejected = rejection.judge(*probabilities, share) != "species"
         # Held-out examples, by which the threshold goes, are separated a little worse than new ones.
         assert 0.7 * share - 0.01 <= is_rejected.mean() <= 1.1 * share + 0.01
     assert (rejection.judge(*probabilities, 1) != "species").all()

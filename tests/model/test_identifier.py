@@ -8,6 +8,7 @@ from leafid.features.extractor import Features
 from leafid.features.recipe import Expert, Recipe
 from leafid.model.identifier import expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.segmentation.condition import Condition
 from leafid.training.identifiers import train_identifiers
 from leafid.training.training_set import build_training_set
 
@@ -53,7 +54,7 @@ def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), nois
                     name = f"Genus {'abcdefgh'[species]}"
                     pictures.append(Picture(file, type_, taxon=Taxon(name), plant=f"{species}.{plant}"))
                     vector = (centre + 0.1 * random.normal(size=6)).astype(np.float32)
-                    vectors[file] = Features({"first": vector, "second": vector[:4]}, 0.9)
+                    vectors[file] = Features({"first": vector, "second": vector[:4]}, Condition(0.9))
     return pictures, Given(vectors)
 
 

@@ -8,6 +8,7 @@ from msgspec import structs
 from leafid.features.extractor import Features
 from leafid.features.recipe import Expert, Recipe
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.segmentation.condition import Condition
 from leafid.training.folds import WITHOUT_PLANT, FoldPlan
 from leafid.training.training_set import build_training_set
 
@@ -38,7 +39,7 @@ class Given:
         for picture in pictures:
             number = int(picture.file.stem)
             vectors = [np.array([number, _number(augmentation)], np.float32) for augmentation in augmentations]
-            views = [Features({"one": vector, "two": -vector}, 0.5 + number / 10) for vector in vectors]
+            views = [Features({"one": vector, "two": -vector}, Condition(0.5 + number / 10)) for vector in vectors]
             yield None if number in self.unreadable else views
 
 

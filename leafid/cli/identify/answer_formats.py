@@ -12,7 +12,7 @@ Ranking = Sequence[tuple[str, float]]
 #: Selects the names to report of an answer, which ranks all species, and their probabilities.
 Selector = Callable[[Answer], Ranking]
 _CSV_COLUMNS = (
-    *("picture", "type", "type_probability", "leaf", "known", "verdict", "name", "answer_probability"),
+    *("picture", "type", "type_probability", "leaf", "known", "n_leaves", "verdict", "name", "answer_probability"),
     *("rank", "species", "common_names", "probability", "reasons", "problem"),
 )
 #: What comes before, between and after the entries of all answers.
@@ -59,7 +59,12 @@ def _format_rows(record: dict) -> str:
 def _format_text(answer: Answer, select: Selector, rank_rejected: bool) -> list[str]:
     if answer.problem:
         return []
-    lines = [f"{part.picture.file}  ({part.type})" for part in answer.parts or [answer] if not part.problem]
+    lines = []
+    for part in answer.parts or [answer]:
+        if not part.problem:
+            lines.append(f"{part.picture.file}  ({part.type})")
+        if part.note:
+            lines.append(f"  {part.note}")
     if answer.parts:
         lines.append("together")
     lines.append(f"  {answer.verdict_text}")

@@ -1,0 +1,65 @@
+"""The condition in which a picture shows its leaf: each value reacts to its alteration, and to no turn."""
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.condition import Condition, measure_condition
+from leafid.segmentation.segment import segment
+
+
+def measure(image):
+    return measure_condition(image, segment(image, AcquisitionType.SCAN))
+
+
+@pytest.fixture(scope="module")
+def leaf(drawn_leaf):
+    return drawn_leaf(rows=480, cols=400, noise=0, stalk=True)[0]
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3])
+def test_a_turned_picture_is_in_the_same_condition(leaf, turns):
+    turned = measure(np.ascontiguousarray(np.rot90(leaf, turns)))
+    np.testing.assert_allclose(turned, measure(leaf), rtol=0.02, atol=0.01)
+
+
+def test_a_leaf_in_good_condition(leaf):
+    condition = measure(leaf)
+    assert condition.n_leaves == 1
+    assert condition.cut == 0
+    assert condition.confidence > 0.9
+    assert condition.sharpness > 0.7
+    assert condition.lightness > 0.9
+
+
+def test_a_blurred_picture_is_less_sharp(leaf):
+    values = [measure(cv2.GaussianBlur(leaf, (0, 0), sigma)).sharpness for sigma in (0.5, 2, 4, 8)]
+    assert values == sorted(values, reverse=True)
+    assert values[-1] < 0.5 * values[0]
+
+
+def test_a_dark_picture_is_less_light(leaf):
+    assert measure((0.3 * leaf).astype(np.uint8)).lightness == pytest.approx(0.3 * measure(leaf).lightness, abs=0.01)
+
+
+def test_half_a_leaf_is_cut(leaf):
+    assert measure(leaf[:240]).cut > 0.15
+    assert measure(leaf[:, :200]).cut > 0.15
+
+
+def test_a_reduced_picture_has_a_smaller_leaf(leaf):
+    small = measure(cv2.resize(leaf, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+    assert small.side == pytest.approx(measure(leaf).side / 2, rel=0.03)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 300), (300, 1), (5, 800), (40, 60)])
+@pytest.mark.parametrize("value", [0, 128, 255])
+def test_a_plain_picture_has_a_condition(shape, value):
+    condition = measure(np.full((*shape, 3), value, np.uint8))
+    assert condition.confidence == 0
+    assert np.isfinite(condition).all()
+
+
+def test_defaults_are_those_of_a_leaf_in_good_condition():
+    assert Condition(0.5) == Condition(0.5, side=800, n_leaves=1, sharpness=1, lightness=1, cut=0)
