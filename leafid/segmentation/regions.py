@@ -89,8 +89,9 @@ def _bridge_gaps(marked: NDArray[np.uint8], area: float) -> NDArray[np.uint8]:
 def pick_leaf(leaf: NDArray[np.uint8], distance: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
     """Pick the largest of several leaves, and count them; regions that may belong to one leaf stay together.
 
-    Takes 1 for leaf and 0 for background, and the distance from the sheet's colour. What touches the picture's border
-    beside the leaf is as often a thing, and does not count.
+    Takes 1 for leaf and 0 for background, and the distance from the sheet's colour. Smaller regions that nothing
+    connects with the leaf are dropped: they are parts of things. What touches the picture's border beside the leaf is
+    as often a thing, and does not count.
     """
     if cv2.connectedComponents(leaf, connectivity=8)[0] <= 2:
         return leaf, 1
@@ -100,10 +101,7 @@ def pick_leaf(leaf: NDArray[np.uint8], distance: NDArray[np.uint8]) -> tuple[NDA
     labels = cv2.connectedComponents(linked, connectivity=8)[1] * leaf
     area = np.bincount(labels.ravel())
     area[0] = 0
-    leaves = np.flatnonzero(area >= _MIN_SHARE * area.max())
-    if len(leaves) == 1:
-        return leaf, 1
-    largest = area.argmax()
+    leaves, largest = np.flatnonzero(area >= _MIN_SHARE * area.max()), area.argmax()
     border = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
     return (labels == largest).view(np.uint8), len(np.union1d(np.setdiff1d(leaves, border), largest))
 
