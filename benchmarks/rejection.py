@@ -47,7 +47,10 @@ def main() -> None:
     model = leafid.load_model(arguments.model)
     rows = [_count_verdicts(model, folder, [folder]) for folder in arguments.folders]
     rows.append(_count_verdicts(model, "without a leaf", list(draw_pictures())))
-    columns = ("pictures", "n", "species", "unknown", "no leaf", "named at 90 %", "in all at 90 %", "without rejection")
+    columns = (
+        *("pictures", "n", "species", "unknown", "unclear", "no leaf"),
+        *("named at 90 %", "in all at 90 %", "without rejection"),
+    )
     print(tabulate(rows, columns, disable_numparse=True))
 
 
@@ -58,7 +61,7 @@ def _count_verdicts(model: leafid.Model, name: str, sources: list) -> list[objec
     named = [answer for answer in confident if answer.name]
     in_all = [answer for answer in named if (answer.answer_probability or 0) >= _CONFIDENT]
     counts["species"] += counts["uncertain"]
-    verdicts = [counts[verdict] for verdict in ("species", "unknown", "no-leaf")]
+    verdicts = [counts[verdict] for verdict in ("species", "unknown", "unclear", "no-leaf")]
     return [name, len(answers), *verdicts, len(named), len(in_all), len(confident)]
 
 
