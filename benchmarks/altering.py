@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.random import Generator
 
+from leafid.features.compositing import put_on_card
 from leafid.segmentation.result import Image, Mask, find_bounding_box
 
 Altered = tuple[Image, Mask]
@@ -84,14 +85,6 @@ def put_beside_ruler(image: Image, mask: Mask, random: Generator) -> Altered:
     return picture, leaf
 
 
-def put_on_card(colour: tuple[int, int, int], image: Image, mask: Mask, random: Generator) -> Altered:
-    """Put the leaf on card of a colour, BGR."""
-    share = cv2.GaussianBlur(mask.astype(np.float32), (0, 0), 0.8)[..., None]
-    light = 1 + np.linspace(-0.1, 0.1, image.shape[1])[None, :, None]
-    card = (np.array(colour) + random.normal(0, 2.5, image.shape)) * light
-    return np.clip(image * share + card * (1 - share), 0, 255).astype(np.uint8), mask
-
-
 def cut_off(image: Image, mask: Mask, _random: Generator) -> Altered:
     """Cut off a quarter of the leaf's length, at the lower border."""
     rows = np.flatnonzero(mask.any(axis=1))
@@ -135,8 +128,8 @@ ALTERATIONS: dict[str, Callable[[Image, Mask, Generator], Altered]] = {
     "charts": put_beside_charts,
     "checker": put_beside_checker,
     "ruler": put_beside_ruler,
-    "dark card": lambda *arguments: put_on_card((45, 45, 48), *arguments),
-    "blue card": lambda *arguments: put_on_card((170, 90, 30), *arguments),
+    "dark card": lambda image, mask, random: (put_on_card(image, mask, (45, 45, 48), random), mask),
+    "blue card": lambda image, mask, random: (put_on_card(image, mask, (170, 90, 30), random), mask),
     "cut off": cut_off,
     "far away": put_far_away,
 }

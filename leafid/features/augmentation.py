@@ -9,8 +9,14 @@ import cv2
 import numpy as np
 from numpy.random import Generator
 
-from leafid.features.compositing import composite_photo, make_image, point_to, project, relight
-from leafid.features.extractor import PictureViews, SegmentationTarget, cover_whole, segment_as_type
+from leafid.features.compositing import composite_photo, make_image, point_to, project, put_on_card, relight
+from leafid.features.extractor import (
+    PictureViews,
+    SegmentationTarget,
+    cover_whole,
+    measure_type_features,
+    segment_as_type,
+)
 from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Mask, Segmentation
@@ -141,6 +147,19 @@ def _degrade_picture(image: Image, leaf: Mask, random: Generator, *, fill: bool)
     return np.asarray(
         cv2.imdecode(cv2.imencode(".jpg", make_image(lit + noise), quality)[1], cv2.IMREAD_COLOR), np.uint8
     )
+
+
+def measure_type_on_card(image: Image, picture: object = None) -> np.ndarray:
+    """Measure `measure_type_features` of a leaf on a sheet as if it lay on card of a random colour.
+
+    `picture` has no effect.
+    """
+    random = np.random.default_rng(zlib.crc32(image.tobytes()))
+    # Dark and dull colours as often as light and vivid ones.
+    colour = np.array([[[random.integers(180), *random.uniform([0, 40], 255)]]]).astype(np.uint8)
+    blue, green, red = cv2.cvtColor(colour, cv2.COLOR_HSV2BGR)[0, 0].tolist()
+    leaf = segment_as_type(image, AcquisitionType.SCAN_LIKE, "leaf").mask
+    return measure_type_features(put_on_card(image, leaf, (blue, green, red), random))
 
 
 def _choose_tilt(rows: int, cols: int, random: Generator, *, fill: bool) -> np.ndarray:

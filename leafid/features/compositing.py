@@ -4,12 +4,13 @@ Other pictures for training are drawn with the same perspective and light.
 """
 
 import zlib
+from collections.abc import Sequence
 
 import cv2
 import numpy as np
 from numpy.random import Generator
 
-from leafid.segmentation.result import Image, Segmentation, find_bounding_box, list_halves
+from leafid.segmentation.result import Image, Mask, Segmentation, find_bounding_box, list_halves
 
 # All lengths are relative to a photo's shorter side. Of photos of a nearly single leaf and of a branch: the number of
 # further leaves (end exclusive) and the length of leaves; and the number of leaves in the background.
@@ -143,6 +144,14 @@ def _expose(photo: Image, random: Generator) -> Image:
     dark, light = np.percentile(cv2.cvtColor(photo[::4, ::4], cv2.COLOR_BGR2GRAY), [2, 97])
     level, black = random.uniform(150, 265), dark * random.uniform(0, 0.9)
     return cv2.LUT(photo, make_image((np.arange(256) - black) * (level / max(light - black, 8))))
+
+
+def put_on_card(image: Image, leaf: Mask, colour: Sequence[int], random: Generator) -> Image:
+    """Replace the sheet under a leaf by card of a colour, BGR, with a little noise, lit from a side."""
+    share = cv2.GaussianBlur(leaf.astype(np.float32), (0, 0), 0.8)[..., None]
+    light = 1 + np.linspace(-0.1, 0.1, image.shape[1])[None, :, None]
+    card = (np.array(colour) + random.normal(0, 2.5, image.shape)) * light
+    return make_image(image * share + card * (1 - share))
 
 
 def make_image(values: np.ndarray) -> Image:

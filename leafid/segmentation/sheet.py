@@ -16,7 +16,7 @@ from leafid.segmentation.uniform import LOW_CONFIDENCE, REGION_SIZE, segment_uni
 _LOW_CONFIDENCE_GREY, _HIGH_CONFIDENCE = 0.6, 0.7
 # Before a background that is no plain sheet (clouds, stone), the mask has a lower confidence than on nearly all sheets.
 # It is replaced by that of `segment_photo` if this is likely to be one leaf.
-_SURE, _SURE_PHOTO = 0.9, 0.6
+_SURE, _SURE_PHOTO, _MAX_CONTACT = 0.9, 0.6, 0.2
 _GREY_RANGE = 4  # largest range of a and b, in 8-bit Lab units, of a grey picture
 _MIN_SHEET_SHARE, _MAX_SHEET_SHARE = 0.2, 0.95  # shares of the picture that a sheet inside a frame takes
 # Smallest part of the quadrilateral around a sheet to which the sheet's outline is nearer than _OFF, as a part of the
@@ -41,7 +41,9 @@ def segment_sheet(image: Image) -> Segmentation:
     no sheet: `segment_photo` is asked as well.
     """
     leaf = _segment_on_sheet(image)
-    if leaf.confidence < _SURE:
+    # A leaf that the border cuts stands out from its sheet as others do; what fills much of the border is background.
+    border = np.concatenate([leaf.mask[0], leaf.mask[-1], leaf.mask[:, 0], leaf.mask[:, -1]]).mean()
+    if leaf.confidence < _SURE * (1 - (border if border < _MAX_CONTACT else 0)):
         photographed = segment_photo(image, sky=True)
         if photographed.confidence > _SURE_PHOTO:
             return photographed

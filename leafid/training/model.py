@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from leafid.features.augmentation import measure_type_on_card
+from leafid.features.extractor import TYPE_SIDE
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.learning.estimators import fit_estimator, to_linear
@@ -73,9 +75,16 @@ def train(
 
 
 def train_recogniser(pictures: Sequence[Picture], loader: FeatureLoader, seed: int) -> TypeRecogniser:
-    """Train a recogniser on pictures of known types, and measure its accuracy on held-out plants."""
-    pairs = zip(pictures, loader.load_type_features(pictures), strict=True)
-    readable, rows = zip(*((picture, row) for picture, row in pairs if row is not None), strict=True)
+    """Train a recogniser on pictures of known types, and measure its accuracy on held-out plants.
+
+    Leaves on sheets are learned on card of any colour as well.
+    """
+    measured = list(zip(pictures, loader.load_type_features(pictures), strict=True))
+    on_sheets = [picture for picture in pictures if picture.type is AcquisitionType.SCAN_LIKE]
+    on_card = loader.load_measures(on_sheets, "type on card|1", TYPE_SIDE, measure_type_on_card)
+    n_readable = sum(row is not None for _, row in measured)
+    measured += zip(on_sheets, on_card, strict=True)
+    readable, rows = zip(*((picture, row) for picture, row in measured if row is not None), strict=True)
     types = [get_type(picture) for picture in readable]
     if len(set(types)) < 2:
         return TypeRecogniser(tuple(dict.fromkeys(types)))
@@ -87,7 +96,7 @@ def train_recogniser(pictures: Sequence[Picture], loader: FeatureLoader, seed: i
         training_types = [types[index] for index in training]
         if len(set(training_types)) > 1:
             recogniser = fit_type_recogniser(table[training], training_types)
-            correct += [recogniser.recognise(table[index])[0] is types[index] for index in test]
+            correct += [recogniser.recognise(table[index])[0] is types[index] for index in test if index < n_readable]
     return replace(fit_type_recogniser(table, types), accuracy=float(np.mean(correct)) if correct else None)
 
 
