@@ -128,10 +128,12 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     #: and type, whose `descriptor`, `encoder`, `modes`, `components` and `position` have to be the same), which is
     #: quick
     codebooks: Literal["own", "bundled"] = "own"
-    #: number of jittered copies of each training picture of a type that it serves to learn from as well: tilted and in
-    #: other light, half of them poor pictures; together they weigh half as much as the picture; none with more than
-    #: 20,000 training pictures
+    #: number of jittered copies of each training picture of a type that it serves: tilted and in other light, half of
+    #: them poor pictures; weights, thresholds and what rejects pictures are learned from them as well; none with more
+    #: than 20,000 training pictures
     jittered: _Count = 0
+    #: weight of all jittered copies of a picture for the classifiers, relative to the picture
+    jittered_weight: Annotated[float, Meta(ge=0, le=100)] = 0.5
     #: number of composited photos to learn from as well of each scan and scan-like picture (of at most eight of a
     #: plant and type, which then stand for all; of types that the recipe doesn't serve, it learns from no others): the
     #: leaf among copies of itself as on the tree, alternately a branch and a nearly single leaf; together they weigh as

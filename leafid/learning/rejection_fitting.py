@@ -40,6 +40,8 @@ class FirstSpecies(NamedTuple):
     unknown: np.ndarray
     #: bool (n,): whether the first of `known` is right.
     is_right: np.ndarray
+    #: bool (n,): the leaves that the number of an answer is calibrated on.
+    is_used: np.ndarray
 
 
 def fit_rejection(
@@ -48,7 +50,7 @@ def fit_rejection(
     known: Examples,
     unknown: Examples,
     gain: np.ndarray | float = 0.0,
-    has_another_plant: np.ndarray | None = None,
+    is_typical: np.ndarray | None = None,
     first: FirstSpecies | None = None,
 ) -> Rejection:
     """Fit both regressions, and what calibrates their product with the probability of the first species.
@@ -63,9 +65,8 @@ def fit_rejection(
     gain : float (n_evidence,)
         What the evidence of leaves of known species gains on average if the classifiers see all other plants. The
         operating points take it into account: without it, fewer leaves than asked for are rejected.
-    has_another_plant : bool (n_leaves,), optional
-        The leaves whose species has another plant: operating points are taken from these, by default and if there are
-        none from all.
+    is_typical : bool (n_leaves,), optional
+        The leaves that operating points are taken from: by default, and if there are none, from all known ones.
     first : FirstSpecies, optional
         Without it, the product is not calibrated.
     """
@@ -74,12 +75,13 @@ def fit_rejection(
     answer = np.array([1.0, 0.0])
     if first:
         products = is_leaf * is_known * first.known, is_leaf * seems_known * first.unknown
-        answer = _calibrate_answers(products, first.is_right, (known.weights, unknown.weights))
+        class_weights = known.weights * first.is_used, unknown.weights * first.is_used
+        answer = _calibrate_answers(products, first.is_right, class_weights)
     shift = max(0.0, float(np.sum(gain * coefficients[:-1])))
     is_known = is_known / (is_known + (1 - is_known) * np.exp(-shift))
     is_chosen = known.weights > 0
-    if has_another_plant is not None and has_another_plant[is_chosen].any():
-        is_chosen = is_chosen & has_another_plant
+    if is_typical is not None and is_typical[is_chosen].any():
+        is_chosen = is_chosen & is_typical
     accepted = acceptance_score(is_leaf, is_known)[is_chosen]
     order = np.argsort(accepted)
     # Pictures of a plant are rejected together: by pictures, a few plants with many would set the operating points, by

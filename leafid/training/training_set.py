@@ -27,8 +27,8 @@ MAX_AUGMENTED_PICTURES = 20_000
 #: Maximum number of pictures of a plant and type that photos are composited from: pictures of one plant resemble each
 #: other.
 MAX_COMPOSITED_PER_PLANT = 8
-#: Weights of all jittered copies of a picture, and of all composited photos, relative to the picture itself.
-JITTERED_WEIGHT, COMPOSITED_WEIGHT = 0.5, 1.0
+#: Weight of all composited photos of a picture, relative to the picture itself.
+COMPOSITED_WEIGHT = 1.0
 # What decides how local descriptors are encoded.
 _ENCODER_KEYS = ("descriptor", "encoder", "modes", "components", "position")
 
@@ -188,7 +188,7 @@ def _list_augmentations(recipe: Recipe, n_pictures: int) -> tuple[list[Augmentat
     if n_pictures <= MAX_AUGMENTED_PICTURES:
         augmentations += [Augmentation("jitter", number + 1) for number in range(recipe.jittered)]
         augmentations += [Augmentation("composite", number + 1) for number in range(recipe.composited)]
-        weights += [JITTERED_WEIGHT / recipe.jittered for _ in range(recipe.jittered)]
+        weights += [recipe.jittered_weight / recipe.jittered for _ in range(recipe.jittered)]
         weights += [COMPOSITED_WEIGHT / recipe.composited for _ in range(recipe.composited)]
     return augmentations, np.array(weights)
 

@@ -126,11 +126,11 @@ def test_the_operating_points_lie_between_shares_of_plants_and_of_pictures():
     fitted = fit_rejection(leaves, *others)
     assert (fitted.judge(*fitted.assess(*new), 0.06) != "species").mean() < 0.01
     assert 0.01 < (fitted.judge(*fitted.assess(*new), 0.1) != "species").mean() < 0.06
-    without_hard = fit_rejection(leaves, *others, has_another_plant=np.array(groups) != "hard")
+    without_hard = fit_rejection(leaves, *others, is_typical=np.array(groups) != "hard")
     assert 0.07 < (without_hard.judge(*fitted.assess(*new), 0.1) != "species").mean() < 0.13
     # Without a typical leaf, all of them count.
     np.testing.assert_array_equal(
-        fit_rejection(leaves, *others, has_another_plant=np.zeros(500, bool)).quantiles, fitted.quantiles
+        fit_rejection(leaves, *others, is_typical=np.zeros(500, bool)).quantiles, fitted.quantiles
     )
 
 
