@@ -30,7 +30,7 @@ _GAMMA, _BRIGHTNESS, _LIGHT_SLOPE, _REDUCTION = (0.7, 1.4), (0.85, 1.0), 0.08, (
 # Share of the jittered pictures that are poor, and the ranges of what makes them so: longer side in pixels, gamma,
 # lightness of the leaf beside the sheet, its colourfulness, the part of the light that each channel keeps, blur and
 # noise (standard deviations, in pixels and grey levels), and quality of JPEG. Less than the least blur changes nothing.
-_POOR_SHARE, _SIDE, _POOR_GAMMA = 0.5, (70, 640), (0.5, 2.0)
+_POOR_SHARE, _SIDE, _POOR_GAMMA = 1 / 3, (70, 640), (0.5, 2.0)
 _LEAF_LIGHT, _COLOURFULNESS, _TINT = (0.4, 1.6), (0.0, 1.2), (0.85, 1.0)
 _BLUR, _LEAST_BLUR, _NOISE, _QUALITY = (0.0, 1.5), 0.3, (0.0, 4.0), (25, 95)
 # Maximum longer side of composited photos, in pixels: larger ones teach no more.
@@ -92,7 +92,7 @@ class SourcePicture:
 
 
 def jitter_picture(image: Image, leaf: Mask, number: int, acquisition_type: AcquisitionType) -> Image:
-    """Show a picture as another camera does: half of all from another side and in other light, half poorly as well.
+    """Show a picture as another camera does: from another side and in other light, and every third one poorly.
 
     Descriptors change more with the leaf's position, the light and the camera than between species, and a few plants of
     a species don't show how. Classifiers that also learn from jittered pictures learn to ignore such changes. The

@@ -97,6 +97,8 @@ def _calibrate_answers(
     products: Sequence[np.ndarray], is_right: np.ndarray, class_weights: Sequence[np.ndarray]
 ) -> np.ndarray:
     """Fit slope and offset of the logit of being right, to leaves of known species and as many of unknown ones."""
+    if not all(part.any() for part in class_weights):
+        return np.array([1.0, 0.0])
     labels = np.append(is_right, np.zeros(len(products[1]), bool)).astype(int)
     weights = np.concatenate([part / part.sum() for part in class_weights]) * (len(labels) / 2)
     if len(np.unique(labels[weights > 0])) < 2:
