@@ -128,9 +128,9 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     #: and type, whose `descriptor`, `encoder`, `modes`, `components` and `position` have to be the same), which is
     #: quick
     codebooks: Literal["own", "bundled"] = "own"
-    #: number of jittered copies of each training picture of a type that it serves: tilted and in other light, a third of
-    #: them poor pictures; weights, thresholds and what rejects pictures are learned from them as well; none with more
-    #: than 20,000 training pictures
+    #: number of jittered copies of each training picture of a type that it serves: tilted and in other light, a third
+    #: of them poor pictures; weights, thresholds and what rejects pictures are learned from them as well; none with
+    #: more than 20,000 training pictures
     jittered: _Count = 0
     #: weight of all jittered copies of a picture for the classifiers, relative to the picture
     jittered_weight: Annotated[float, Meta(ge=0, le=100)] = 0.5
