@@ -3,30 +3,36 @@
     python -m benchmarks.elsewhere collections SHARED [--model M]
     python -m benchmarks.elsewhere altered IMAGECLEF2011
     python -m benchmarks.elsewhere changed IMAGECLEF2011
+    python -m benchmarks.elsewhere reliability SHARED [--model M] [--plot FILE]
 
 `collections` identifies the pictures in the folders elsewhere, other-collections and uci-leaf of SHARED, none of which
-trained the bundled model: of leaves of known species the shares that rank first, among the first five, are named by
-their species, and by another one; of all leaves the shares of "no leaf" and of "unclear"; of unknown species the share
-that is named; and where both are of one camera, the AUROC of P(leaf) P(known) between them. A second table compares the
-number of an answer with how often the first species is right, each collection weighing the same.
+trained the bundled model. Of leaves of known species it prints the shares that rank first, among the first five, are
+named by their species, and by another one (with a number of 0.5 or more); of all leaves those of "no leaf" and
+"unclear"; of unknown species the share that is named; and where both are of one camera, the AUROC of P(leaf) P(known)
+between them.
 
 `altered` alters scans as other people would take the picture (`benchmarks.altering`), and prints in which share of them
 the mask of the leaf has an IoU of at least 0.9 with that of the scan.
 
-`changed` trains on the scans and scan-likes of four fifths of the plants, changes scans of the others as cameras and
-light do, and prints the shares of right first species, of "no leaf" and of "unclear".
+`changed` trains on the scans and scan-likes of four fifths of the plants, without every seventh species, changes scans
+of the other plants as cameras and light do, and prints the shares of right first species among those of known species,
+and of "no leaf" and "unclear" among all.
+
+`reliability` compares the number of an answer with how often the first species is right: in the answers of `changed`
+to scans as they are and changed, and in those of `collections`, each change and collection weighing the same.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import cv2
 import numpy as np
+from matplotlib.figure import Figure
 from sklearn.metrics import roc_auc_score
 from tabulate import tabulate
 
@@ -46,7 +52,7 @@ _SWEDISH = {"Species2": "Acer platanoides", "Species13": "Tilia cordata", "Speci
 _DOUBTED = "Corylus avellana"
 _SIDE = 800
 _MIN_CONFIDENCE, _MIN_IOU = 0.8, 0.9
-_BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
+_BINS, _UNKNOWN_STEP = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.01), 7
 
 #: Pictures with the names of their species.
 Labelled = list[tuple[Path, str]]
@@ -65,8 +71,9 @@ def list_collections(shared: Path) -> Iterator[tuple[str, Labelled]]:
     yield "uci-leaf", [(file, species) for file, species in rows if species != _DOUBTED]
 
 
-def score_collection(model: leafid.Model, labelled: Labelled, answers: Sequence[Answer]) -> list[object]:
+def score_collection(model: leafid.Model, labelled: Labelled) -> list[object]:
     """Score the answers to a collection, in the columns of the table."""
+    answers = list(model.identify([str(file) for file, _ in labelled]))
     species = [name for _, name in labelled]
     is_known = np.array([name in model.species for name in species])
     ranks = np.array(
@@ -75,7 +82,7 @@ def score_collection(model: leafid.Model, labelled: Labelled, answers: Sequence[
             for answer, label in zip(answers, species, strict=True)
         ]
     )
-    named = np.array([answer.name or "" for answer in answers])
+    named = np.array([answer.name if answer.verdict == "species" else "" for answer in answers])
     is_right = named == np.array(species)
     accepted = [(answer.p_leaf or 0) * (answer.p_known or 0) for answer in answers]
     return [
@@ -98,38 +105,80 @@ def _average(values: np.ndarray, chosen: np.ndarray) -> float | None:
     return float(values[chosen].mean()) if chosen.any() else None
 
 
-def compare_numbers(collections: Sequence[tuple[Labelled, Sequence[Answer]]]) -> Iterator[list[object]]:
-    """Compare the numbers of answers with how often the first species is right: a row for each range of numbers."""
+def compare_numbers(groups: Iterable[tuple[Sequence[str], Sequence[Answer]]]) -> Iterator[list[float]]:
+    """Compare the numbers of answers with how often the first species is right.
+
+    Takes species and answers, and yields the lower end of each range of numbers, how many there are, their mean, and
+    the share of right answers.
+    """
     rows = np.array(
         [
-            (answer.calibrate(answer.ranking[0][1]), answer.ranking[0][0] == label, 1 / len(labelled))
-            for labelled, answers in collections
-            for (_, label), answer in zip(labelled, answers, strict=True)
+            (answer.calibrate(answer.ranking[0][1]), answer.ranking[0][0] == name, 1 / len(species))
+            for species, answers in groups
+            for name, answer in zip(species, answers, strict=True)
         ]
     )
     for low, high in pairwise(_BINS):
         number, is_right, weight = rows[(rows[:, 0] >= low) & (rows[:, 0] < high)].T
         if len(number):
-            averages = (np.average(values, weights=weight) for values in (number, is_right))
-            yield [f"{low} to {high}", len(number), *averages]
+            averages = (float(np.average(values, weights=weight)) for values in (number, is_right))
+            yield [low, len(number), *averages]
 
 
-def score_changed(folder: Path, number: int) -> Iterator[list[object]]:
-    """Score a model's answers to changed scans of plants that it was not trained on: a row for each change."""
+def answer_changed(folder: Path, number: int) -> tuple[leafid.Model, list[str], dict[str, list[Answer]]]:
+    """Answer changed scans of plants that a model was not trained on: the model, their species, answers by change."""
     pictures = [p for p in read_collection(folder).select_labelled().pictures if p.type and p.type.lies_on_sheet]
-    held_out = set(split_by_plant(pictures, 5, 0)[0].tolist())
-    model = leafid.train([p for index, p in enumerate(pictures) if index not in held_out], jobs=-1, thumbnails=False)
-    scans = [pictures[index] for index in sorted(held_out) if pictures[index].type == AcquisitionType.SCAN]
-    scans = [picture for picture in scans if picture.species in model.species]
+    unknown = sorted({str(picture.species) for picture in pictures})[::_UNKNOWN_STEP]
+    test = {int(index) for index in split_by_plant(pictures, 5, 0)[0]}
+    training = [p for index, p in enumerate(pictures) if index not in test and p.species not in unknown]
+    model = leafid.train(training, jobs=-1, thumbnails=False)
+    scans = [pictures[index] for index in sorted(test) if pictures[index].type == AcquisitionType.SCAN]
     chosen = [scans[index] for index in np.linspace(0, len(scans) - 1, min(number, len(scans))).astype(int)]
     images = [read_image(picture.file, _SIDE) for picture in chosen]
     masks = [segment(image, AcquisitionType.SCAN, petiole=False).mask for image in images]
+    answers = {}
     for name, change in CHANGES.items():
         changed = [change(image, mask) for image, mask in zip(images, masks, strict=True)]
-        answers = list(model.identify(changed, assume_type=AcquisitionType.SCAN))
-        is_right = [a.ranking[0][0] == picture.species for a, picture in zip(answers, chosen, strict=True)]
-        verdicts = [[a.verdict == verdict for a in answers] for verdict in ("no-leaf", "unclear")]
-        yield [name, len(answers), np.mean(is_right), *map(np.mean, verdicts)]
+        answers[name] = list(model.identify(changed, assume_type=AcquisitionType.SCAN))
+    return model, [str(picture.species) for picture in chosen], answers
+
+
+def score_changed(folder: Path, number: int) -> Iterator[list[object]]:
+    """Score answers to changed scans: a row for each change."""
+    model, species, changed = answer_changed(folder, number)
+    is_known = np.array([name in model.species for name in species])
+    for change, answers in changed.items():
+        is_right = np.array([a.ranking[0][0] == name for a, name in zip(answers, species, strict=True)])
+        verdicts = (np.mean([a.verdict == verdict for a in answers]) for verdict in ("no-leaf", "unclear"))
+        yield [change, len(answers), int(is_known.sum()), _average(is_right, is_known), *verdicts]
+
+
+def compare_everywhere(shared: Path, model: leafid.Model, number: int) -> dict[str, list[list[float]]]:
+    """Compare numbers at home, in changed pictures, and elsewhere: rows of `compare_numbers` by name."""
+    _, species, changed = answer_changed(shared / "imageclef2011", number)
+    first, *further = changed.values()
+    collections = [
+        ([name for _, name in labelled], list(model.identify([str(file) for file, _ in labelled])))
+        for _, labelled in list_collections(shared)
+    ]
+    groups = {
+        "held-out plants": [(species, first)],
+        "held-out plants, changed": [(species, answers) for answers in further],
+        "other people's pictures": collections,
+    }
+    return {name: list(compare_numbers(members)) for name, members in groups.items()}
+
+
+def plot_reliability(tables: dict[str, list[list[float]]], file: Path) -> None:
+    """Plot the shares of right answers over their numbers."""
+    figure = Figure(figsize=(5, 4), layout="constrained")
+    axes = figure.subplots()
+    axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+    for name, rows in tables.items():
+        axes.plot([row[2] for row in rows], [row[3] for row in rows], marker="o", label=name)
+    axes.set(xlabel="number of the answer", ylabel="share of right answers", xlim=(0, 1), ylim=(0, 1))
+    axes.legend()
+    figure.savefig(file)
 
 
 def score_altered(images: Sequence[np.ndarray]) -> Iterator[list[object]]:
@@ -152,9 +201,10 @@ def score_altered(images: Sequence[np.ndarray]) -> Iterator[list[object]]:
 def main() -> None:
     """Print the table that is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=["collections", "altered", "changed"])
+    parser.add_argument("table", choices=["collections", "altered", "changed", "reliability"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", help="a model file (default: the bundled model)")
+    parser.add_argument("--plot", type=Path, help="file to draw the table of reliability to")
     parser.add_argument("--number", type=int, default=150, help="number of scans to alter or change")
     options = parser.parse_args()
     if options.table == "altered":
@@ -163,17 +213,20 @@ def main() -> None:
         print(tabulate(rows, ["alteration", "n", "IoU ≥ 0.9", "mean IoU"], floatfmt=".3f"))
         return
     if options.table == "changed":
-        columns = ["change", "n", "top-1", "no leaf", "unclear"]
+        columns = ["change", "n", "known", "top-1", "no leaf", "unclear"]
         print(tabulate(list(score_changed(options.folder, options.number)), columns, floatfmt=".2f"))
         return
     model = leafid.load_model(options.model)
-    named = list(list_collections(options.folder))
-    collections = [(each, list(model.identify([str(file) for file, _ in each]))) for _, each in named]
-    rows = [[name, *score_collection(model, *scored)] for (name, _), scored in zip(named, collections, strict=True)]
+    if options.table == "reliability":
+        tables = compare_everywhere(options.folder, model, options.number)
+        rows = [[name, *row] for name, members in tables.items() for row in members]
+        print(tabulate(rows, ["pictures", "number from", "n", "mean", "right"], floatfmt=".2f"))
+        if options.plot:
+            plot_reliability(tables, options.plot)
+        return
+    rows = [[name, *score_collection(model, labelled)] for name, labelled in list_collections(options.folder)]
     columns = ["top-1", "top-5", "right", "wrong", "no leaf", "unclear", "unknown named", "AUROC"]
     print(tabulate(rows, ["collection", "n", "known", *columns], floatfmt=".2f", missingval="–"))
-    print()
-    print(tabulate(list(compare_numbers(collections)), ["number", "n", "mean", "right"], floatfmt=".2f"))
 
 
 if __name__ == "__main__":
