@@ -13,15 +13,19 @@ import pytest
 from msgspec import structs
 from threadpoolctl import threadpool_limits
 
+from leafid.features.compositing import put_on_card
+from leafid.features.extractor import TYPE_SIDE, measure_type_features
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
 from leafid.metrics.held_out import held_out_scores
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
+from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
 from leafid.pictures.splits import Split
+from leafid.segmentation.segment import segment
 from leafid.training.cross_validation import cross_validate
 
 pytestmark = pytest.mark.slow
@@ -97,6 +101,27 @@ def test_the_bundled_model_recognises_the_types_of_the_sample(sample, loader):
     rows = loader.load_type_features(sample)
     is_correct = [model.recogniser.recognise(row)[0] is picture.type for row, picture in zip(rows, sample, strict=True)]
     assert np.mean(is_correct) >= 0.93
+
+
+@pytest.mark.parametrize("colour", [(45, 45, 48), (170, 90, 30)])
+def test_leaves_on_card_are_recognised_as_scan_likes(colour, sample):
+    model, random = Model.read(find_bundled_model()), np.random.default_rng(0)
+    recognised = []
+    for picture in [picture for picture in sample if picture.type == "scan-like"][:30]:
+        image = read_image(picture.file, TYPE_SIDE)
+        on_card = put_on_card(image, segment(image, picture.type).mask, colour, random)
+        recognised.append(model.recogniser.recognise(measure_type_features(on_card))[0])
+    assert np.mean([type_ == "scan-like" for type_ in recognised]) >= 0.8
+
+
+@pytest.mark.parametrize("folder", ["elsewhere/classify-leaves-224-field", "other-collections/swedish", "uci-leaf"])
+def test_few_leaves_of_other_cameras_are_called_no_leaf(folder, real_data):
+    files = sorted(file for file in (real_data / folder).rglob("*") if file.suffix.lower() in {".jpg", ".png"})
+    files = [file for file in files if "mask" not in str(file).lower()][::9]
+    if not files:
+        pytest.skip(f"needs the pictures of $LEAFID_REAL_DATA/{folder}")
+    verdicts = Counter(answer.verdict for answer in Model.read(find_bundled_model()).identify(files))
+    assert verdicts["no-leaf"] <= 0.1 * len(files), verdicts
 
 
 def test_top1_of_the_bundled_model_on_its_own_pictures(real_data, loader):

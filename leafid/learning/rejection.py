@@ -20,7 +20,7 @@ _N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
 REJECTED_SHARE = 0.05
 # Below the first probability of a leaf, a picture surely shows none; below the second it can't be judged, and its score
 # is multiplied by the third.
-_NO_LEAF, _MIN_LEAF, _NO_LEAF_FACTOR = 0.05, 0.2, 0.01
+_NO_LEAF, _MIN_LEAF, _NO_LEAF_FACTOR = 0.01, 0.2, 0.01
 # The smallest probability, and complement of one, whose logarithm is taken: of evidence, and to calibrate it.
 _FLOOR, _CALIBRATION_FLOOR = 1e-6, 1e-15
 

@@ -15,8 +15,9 @@ from leafid.pictures.taxonomy import WILDCARD
 
 # Probabilities in answers are multiples of one over this number.
 _DIGITS = 10**9
-# The lowest probabilities of an answer that is called sure, and probable; that is not uncertain; of a second species.
-_SURE, _PROBABLE, _CERTAIN, _WORTH_NAMING = 0.95, 0.6, 0.5, 0.05
+# The lowest probabilities of an answer that is called sure, and probable; that is not uncertain; of a second species;
+# and of a genus or family that is called sure. Less sure answers to other people's pictures are too often wrong.
+_SURE, _PROBABLE, _CERTAIN, _WORTH_NAMING, _SURE_TAXON = 0.98, 0.6, 0.5, 0.05, 0.95
 _UNLIKE_A_LEAF = "the picture may not show a leaf as leafid knows them; take one leaf on a plain, light sheet"
 Decision = Literal["species", "genus", "family", "order", "unclear", "unknown", "no-leaf"]
 Verdict = Decision | Literal["uncertain", "unreadable"]
@@ -143,7 +144,7 @@ class Answer:
         first = self.taxa.get(self.ranking[0][0])
         for rank, taxon in (("genus", first.genus), ("family", first.family)) if first else ():
             total = sum(p for name, p in self.ranking if taxon in {self.taxa[name].genus, self.taxa[name].family})
-            if taxon and self.calibrate(total) >= _SURE:
+            if taxon and self.calibrate(total) >= _SURE_TAXON:
                 return f"; surely the {rank} {taxon}, {format_probability(self.calibrate(total))}"
         return ""
 

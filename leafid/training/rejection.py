@@ -58,6 +58,7 @@ def train_rejection(
     labels = plan.labels[training_set.picture_indices[rows[sample]]]
     weights, plants = weigh_by_plant(sampled), np.array([picture.group for picture in sampled])
     is_jittered = training_set.augmentations[rows[sample]] > 0
+    # The number of an answer is to hold for poor pictures.
     is_used = is_jittered if is_jittered.any() else ~is_jittered
     confidence = confidence[sample]
     trust = expert_trust(identifier.recipe, confidence)
@@ -82,8 +83,7 @@ def train_rejection(
         Examples(evidence[WITHOUT_PLANT], weights * sees_species[WITHOUT_PLANT], plants),
         Examples(evidence[WITHOUT_SPECIES], weights, plants),
         mean_gain,
-        # Which share is rejected is asked for of good pictures; numbers are to hold for poor ones as well.
-        _have_another_plant(sampled) & ~is_jittered,
+        _have_another_plant(sampled),
         FirstSpecies(known.max(axis=1), unknown.max(axis=1), known.argmax(axis=1) == labels, is_used),
     )
 

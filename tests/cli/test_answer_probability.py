@@ -50,7 +50,7 @@ def test_a_calibration_changes_the_number_everywhere_alike(cli, calibrated, draw
         product = record["leaf"] * record["known"] * record["ranking"][0]["probability"]
         assert number == pytest.approx(calibrate(product), abs=1e-6)
         whole, digit = format_probability(number), format_probability(number, 1)
-        certainty = "Sure:" if number >= 0.95 else "Probably" if number >= 0.6 else "Perhaps"
+        certainty = "Sure:" if number >= 0.98 else "Probably" if number >= 0.6 else "Perhaps"
 
         rows = csv.DictReader(io.StringIO(cli("predict", *words, "--format", "csv").out))
         assert {float(row["answer_probability"]) for row in rows} == {number}

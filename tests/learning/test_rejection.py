@@ -141,7 +141,7 @@ def test_what_is_probably_no_leaf_is_rated_below_all_others():
 
 
 def test_the_reason_of_a_rejection(rejection):
-    leaf, known = np.array([0.99, 0.99, 0.1, 0.01, 0.0]), np.array([0.99, 0.001, 0.99, 0.99, 1.0])
+    leaf, known = np.array([0.99, 0.99, 0.1, 0.005, 0.0]), np.array([0.99, 0.001, 0.99, 0.99, 1.0])
     assert rejection.judge(leaf, known).tolist() == ["species", "unknown", "unclear", "no-leaf", "no-leaf"]
     assert rejection.judge(leaf, known, 0)[-1] == "no-leaf"
 
