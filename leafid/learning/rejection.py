@@ -20,7 +20,7 @@ _N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
 REJECTED_SHARE = 0.05
 # Below the first probability of a leaf, a picture surely shows none; below the second it can't be judged, and its score
 # is multiplied by the third.
-_NO_LEAF, _MIN_LEAF, _NO_LEAF_FACTOR = 0.01, 0.2, 0.01
+_NO_LEAF, _MIN_LEAF, _NO_LEAF_FACTOR = 0.01, 0.3, 0.01
 # The smallest probability, and complement of one, whose logarithm is taken: of evidence, and to calibrate it.
 _FLOOR, _CALIBRATION_FLOOR = 1e-6, 1e-15
 
@@ -75,9 +75,12 @@ class Rejection:
         -------
         str (n,)
             "species" for a picture whose species is named, or why it is rejected: "no-leaf" surely shows none,
-            "unclear" hardly looks like a leaf, "unknown" is probably a leaf of an unknown species.
+            "unclear" hardly looks like a leaf, "unknown" is probably a leaf of an unknown species. The first two are
+            not counted in the share, but with a share of 0 only what has a probability of 0 is rejected.
         """
-        is_named = (acceptance_score(leaf, known) >= self.find_threshold(rejected_share)) & (leaf > 0)
+        is_named = (leaf >= _MIN_LEAF) & (acceptance_score(leaf, known) >= self.find_threshold(rejected_share))
+        if rejected_share == 0:
+            is_named = leaf > 0
         conditions = [is_named, leaf < _NO_LEAF, leaf < _MIN_LEAF]
         return np.select(conditions, ["species", "no-leaf", "unclear"], "unknown")
 

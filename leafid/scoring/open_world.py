@@ -117,7 +117,7 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
             kind_rows.append([type_, kind, "no" if kind in TEST_KINDS else "yes", *_count(answers)])
     headings = ["known", "unknown", "AUROC", "OSCR", "FPR-95", "unknown rejected", "known rejected", "unknown ≥ 0.9"]
     notes = ["scores are means over the folds, each with other species held out of training"]
-    counted = ["pictures", "no leaf", "unknown", "named", "named ≥ 0.9"]
+    counted = ["pictures", "no leaf", "unclear", "unknown", "named", "named ≥ 0.9"]
     return [
         Table("Leaves of known and of unknown species", ["type", *headings, "top-1"], species_rows, notes),
         Table(
@@ -144,8 +144,12 @@ def _score_fold(fold: OpenWorldFold) -> list[float]:
 def _count(answers: Sequence[Answer]) -> list[int]:
     decisions = [answer.decision for answer in answers]
     n_confident = sum(answer.decision == "species" and _is_confident(answer) for answer in answers)
-    return [len(answers), *(decisions.count(name) for name in ("no-leaf", "unknown", "species")), n_confident]
+    return [
+        len(answers),
+        *(decisions.count(name) for name in ("no-leaf", "unclear", "unknown", "species")),
+        n_confident,
+    ]
 
 
 def _is_confident(answer: Answer) -> bool:
-    return answer.ranking[0][1] >= _CONFIDENT
+    return (answer.answer_probability or 0) >= _CONFIDENT

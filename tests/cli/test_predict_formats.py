@@ -1,7 +1,6 @@
 import csv
 import io
 import json
-from pathlib import Path
 
 import pytest
 
@@ -74,16 +73,15 @@ def test_a_file_has_what_is_printed(predict, drawn, tmp_path, monkeypatch, name)
     assert (tmp_path / "out").read_text() == printed.out
 
 
-def test_an_open_world_run_has_the_joint_probabilities(cli, predict, drawn, tmp_path):
+def test_an_open_world_run_has_the_calibrated_probabilities(cli, predict, drawn, drawn_model, tmp_path):
     plain, joint = tmp_path / "plain.txt", tmp_path / "joint.txt"
     assert predict(drawn, "--output", plain).status == 0
     assert predict(drawn, "--output", joint, "--open-world").status == 0
-    records = {Path(r["picture"]).name: r for r in json.loads(predict(drawn, "--format", "json").out)}
+    answers = {answer.picture.file.name: answer for answer in load_model(drawn_model).identify(drawn)}
     for before, after in zip(plain.open(), joint.open(), strict=True):
-        name = before.split()[0]
         assert before.split()[:-1] == after.split()[:-1]
-        factor = records[name]["leaf"] * records[name]["known"]
-        assert float(after.split()[-1]) == pytest.approx(float(before.split()[-1]) * factor)
+        expected = answers[before.split()[0]].calibrate(float(before.split()[-1]))
+        assert float(after.split()[-1]) == pytest.approx(expected, rel=1e-5)
     assert cli("check", joint, "--against", drawn).status == 0
 
 

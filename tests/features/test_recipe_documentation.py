@@ -11,8 +11,8 @@ def test_the_tables_of_keys_are_those_of_the_code():
 
 
 def test_tables_show_defaults_as_a_recipe_writes_them():
-    page = insert_tables("<!-- keys: recipe -->\n<!-- end -->\n<!-- keys: expert -->\nold\n<!-- end -->\n")
-    assert "old" not in page
+    page = insert_tables("<!-- keys: recipe -->\n<!-- end -->\n<!-- keys: expert -->\noutdated\n<!-- end -->\n")
+    assert "outdated" not in page
     for row in (
         "| `types` | acquisition types that it serves, trained together | required |",
         "| `summary` | what the recipe is, in a sentence | empty |",
