@@ -53,7 +53,8 @@ def draw_overview(model: Model, files: Sequence[Path]) -> None:
         image = read_image(file)
         shown = draw_overlay(image, segment(image, type_))
         _show(figure.add_subplot(grid[0, column]), shown, str(answer.type))
-        _draw_bars(figure.add_subplot(grid[1, column]), answer.ranking[:3])
+        numbers = [(name, answer.calibrate(probability)) for name, probability in answer.ranking[:3]]
+        _draw_bars(figure.add_subplot(grid[1, column]), numbers)
     _save(figure, DOCS / "overview.jpg")
 
 
