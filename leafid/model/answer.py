@@ -128,10 +128,14 @@ class Answer:
         not the first gets at most what the first one leaves.
         """
         told = self.whole or self
-        known_leaf = 1.0 if told.p_leaf is None or told.p_known is None else told.p_leaf * told.p_known
         first = self.ranking[0][1]
         most = 1.0 if probability > first - 0.5 / _DIGITS else 1 - self.calibrate(first)
-        return min(apply_calibration(probability * known_leaf, told.calibration), most)
+        return min(apply_calibration(probability * told.known_leaf, told.calibration), most)
+
+    @property
+    def known_leaf(self) -> float:
+        """`p_leaf` times `p_known`; 1 where the model has not learned to tell."""
+        return 1.0 if self.p_leaf is None or self.p_known is None else self.p_leaf * self.p_known
 
     @property
     def _first(self) -> tuple[str, float]:

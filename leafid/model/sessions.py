@@ -32,12 +32,6 @@ def find_session(picture: Picture) -> Hashable:
     return picture.author, day, coordinates
 
 
-def _weigh(answer: Answer) -> float:
-    if not answer.has_leaf or answer.verdict in {"unclear", "unreadable"}:
-        return 0.0
-    return 1.0 if answer.p_leaf is None or answer.p_known is None else answer.p_leaf * answer.p_known
-
-
 def pool_evidence_of_answers(answers: Sequence[Answer]) -> list[Answer]:
     """Let answers support those to the other pictures of their session, of whatever acquisition type.
 
@@ -48,7 +42,8 @@ def pool_evidence_of_answers(answers: Sequence[Answer]) -> list[Answer]:
     species = sorted(set().union(*rankings))
     # A type whose classifier doesn't know a species never names it.
     table = np.array([[ranking.get(name, 0.0) for name in species] for ranking in rankings])
-    weights = np.array([_weigh(answer) for answer in answers])
+    is_judged = [answer.has_leaf and answer.verdict not in {"unclear", "unreadable"} for answer in answers]
+    weights = np.where(is_judged, [answer.known_leaf for answer in answers], 0.0)
     readable = [index for index, answer in enumerate(answers) if not answer.problem]
     pooled = list(answers)
     for places in _find_sessions([answers[index].picture for index in readable]):
