@@ -9,7 +9,15 @@ import cv2
 import numpy as np
 from numpy.random import Generator
 
-from leafid.features.compositing import composite_photo, make_image, point_to, project, put_on_card, relight
+from leafid.features.compositing import (
+    composite_photo,
+    make_image,
+    point_to,
+    project,
+    put_on_card,
+    put_on_table,
+    relight,
+)
 from leafid.features.extractor import (
     PictureViews,
     SegmentationTarget,
@@ -149,15 +157,17 @@ def _degrade_picture(image: Image, leaf: Mask, random: Generator, *, fill: bool)
     )
 
 
-def measure_type_on_card(image: Image, picture: object = None) -> np.ndarray:
-    """Measure `measure_type_features` of a leaf on a sheet as if it lay on card of a random colour.
+def measure_type_on_surface(image: Image, picture: object = None) -> np.ndarray:
+    """Measure `measure_type_features` of a leaf on a sheet as if it lay on card, or the sheet on a table.
 
-    `picture` has no effect.
+    Card or table, and its colour, are random. `picture` has no effect.
     """
     random = np.random.default_rng(zlib.crc32(image.tobytes()))
     # Dark and dull colours as often as light and vivid ones.
     colour = np.array([[[random.integers(180), *random.uniform([0, 40], 255)]]]).astype(np.uint8)
     blue, green, red = cv2.cvtColor(colour, cv2.COLOR_HSV2BGR)[0, 0].tolist()
+    if random.random() < 0.5:
+        return measure_type_features(put_on_table(image, (blue, green, red), random))
     leaf = segment_as_type(image, AcquisitionType.SCAN_LIKE, "leaf").mask
     return measure_type_features(put_on_card(image, leaf, (blue, green, red), random))
 

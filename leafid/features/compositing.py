@@ -26,6 +26,9 @@ _RANGES = {
 }
 # Maximum enlargement of a leaf's near end by perspective, logarithm of the light's gamma, and its slope to a side.
 _TILT, _GAMMA, _LIGHT_SLOPE = 0.32, 0.4, 0.25
+# Range of the width of a table beside a sheet, relative to the sheet's, the spread of its grain, and how far its light
+# falls off to a side.
+_TABLE_WIDTH, _GRAIN, _TABLE_SLOPE = (0.02, 0.25), 0.06, 0.3
 
 
 def composite_photo(image: Image, leaf: Segmentation, number: int, longest_side: int) -> Image:
@@ -152,6 +155,18 @@ def put_on_card(image: Image, leaf: Mask, colour: Sequence[int], random: Generat
     light = 1 + np.linspace(-0.1, 0.1, image.shape[1])[None, :, None]
     card = (np.array(colour) + random.normal(0, 2.5, image.shape)) * light
     return make_image(image * share + card * (1 - share))
+
+
+def put_on_table(sheet: Image, colour: Sequence[int], random: Generator) -> Image:
+    """Surround a picture of a sheet by a table of a colour, BGR, with grain across or along it, lit from a side."""
+    rows, cols = sheet.shape[:2]
+    top, bottom, left, right = (round(random.uniform(*_TABLE_WIDTH) * side) for side in (rows, rows, cols, cols))
+    size = rows + top + bottom, cols + left + right
+    grain = random.normal(1, _GRAIN, size[0])[:, None] if random.random() < 0.5 else random.normal(1, _GRAIN, size[1])
+    light = 1 + random.uniform(-_TABLE_SLOPE, _TABLE_SLOPE) * np.linspace(-1, 1, size[1])
+    table = make_image(np.array(colour) * (random.normal(1, _GRAIN / 2, size) * grain * light)[..., None])
+    table[top : top + rows, left : left + cols] = sheet
+    return table
 
 
 def make_image(values: np.ndarray) -> Image:

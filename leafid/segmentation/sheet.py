@@ -20,8 +20,9 @@ _SURE, _SURE_PHOTO, _MAX_CONTACT = 0.9, 0.6, 0.2
 _GREY_RANGE = 4  # largest range of a and b, in 8-bit Lab units, of a grey picture
 _MIN_SHEET_SHARE, _MAX_SHEET_SHARE = 0.2, 0.95  # shares of the picture that a sheet inside a frame takes
 # Smallest part of the quadrilateral around a sheet to which the sheet's outline is nearer than _OFF, as a part of the
-# picture's longer side. What lies across the sheet's edge, or its shadow, takes the rest.
-_STRAIGHT, _OFF = 0.85, 0.008
+# picture's longer side, where the sheet was taken for a leaf, and where it is only light. What lies across the sheet's
+# edge, or its shadow, takes the rest.
+_STRAIGHT, _LIGHT_STRAIGHT, _OFF = 0.8, 0.85, 0.008
 _MIN_FILLED = 0.9  # part of the quadrilateral that the convex hull of a sheet takes; few leaves have as much
 _EDGE = 0.01  # part of the picture's longer side that is cut off a sheet's edges, which may be shaded
 _RIM = 0.03  # width of a dark rim around the sheet, as a part of the longer side
@@ -63,7 +64,7 @@ def _segment_inside_frames(image: Image) -> Segmentation:
     leaf = segment_uniform(image)
     if (sheet := _find_sheet(leaf.mask)) is not None:
         return _segment_flattened(image, sheet) or leaf
-    if leaf.confidence < _SURE and (sheet := _find_sheet(_mark_light(image))) is not None:
+    if leaf.confidence < _SURE and (sheet := _find_sheet(_mark_light(image), _LIGHT_STRAIGHT)) is not None:
         flattened = _segment_flattened(image, sheet)
         return max(leaf, flattened or leaf, key=lambda candidate: candidate.confidence)
     return leaf
@@ -75,8 +76,11 @@ def _mark_light(image: Image) -> Mask:
     return cv2.threshold(lightness, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1].view(bool)
 
 
-def _find_sheet(mask: Mask) -> NDArray[np.int32] | None:
-    """Find the four corners of a mask that is a sheet instead of a leaf, int (4, 2); None for a leaf."""
+def _find_sheet(mask: Mask, min_straight: float = _STRAIGHT) -> NDArray[np.int32] | None:
+    """Find the four corners of a mask that is a sheet instead of a leaf, int (4, 2); None for a leaf.
+
+    At least the part `min_straight` of its outline must be straight.
+    """
     if mask.all():
         return None
     step = max(1, max(mask.shape) // REGION_SIZE)
@@ -97,7 +101,7 @@ def _find_sheet(mask: Mask) -> NDArray[np.int32] | None:
     distance = cv2.distanceTransform(is_off, cv2.DIST_L2, cv2.DIST_MASK_3)
     sides = cv2.polylines(np.zeros_like(is_off), [corners], True, 1)
     is_near = distance[sides.view(bool)] <= _OFF * max(mask.shape)
-    return corners[0] * step if is_near.mean() >= _STRAIGHT else None
+    return corners[0] * step if is_near.mean() >= min_straight else None
 
 
 def _segment_flattened(image: Image, corners: NDArray[np.int32], margin: float = _EDGE) -> Segmentation | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from leafid.features.augmentation import measure_type_on_card
+from leafid.features.augmentation import measure_type_on_surface
 from leafid.features.extractor import TYPE_SIDE
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Recipe, group_by_training
@@ -77,13 +77,13 @@ def train(
 def train_recogniser(pictures: Sequence[Picture], loader: FeatureLoader, seed: int) -> TypeRecogniser:
     """Train a recogniser on pictures of known types, and measure its accuracy on held-out plants.
 
-    Leaves on sheets are learned on card of any colour as well.
+    Leaves on sheets are learned on card of any colour, and on paper on a table, as well.
     """
     measured = list(zip(pictures, loader.load_type_features(pictures), strict=True))
     on_sheets = [picture for picture in pictures if picture.type is AcquisitionType.SCAN_LIKE]
-    on_card = loader.load_measures(on_sheets, "type on card|1", TYPE_SIDE, measure_type_on_card)
+    on_surfaces = loader.load_measures(on_sheets, "type on a surface|1", TYPE_SIDE, measure_type_on_surface)
     n_readable = sum(row is not None for _, row in measured)
-    measured += zip(on_sheets, on_card, strict=True)
+    measured += zip(on_sheets, on_surfaces, strict=True)
     readable, rows = zip(*((picture, row) for picture, row in measured if row is not None), strict=True)
     types = [get_type(picture) for picture in readable]
     if len(set(types)) < 2:
