@@ -13,7 +13,7 @@ import pytest
 from msgspec import structs
 from threadpoolctl import threadpool_limits
 
-from leafid.features.compositing import put_on_card
+from benchmarks.altering import ALTERATIONS
 from leafid.features.extractor import TYPE_SIDE, measure_type_features
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
@@ -103,14 +103,14 @@ def test_the_bundled_model_recognises_the_types_of_the_sample(sample, loader):
     assert np.mean(is_correct) >= 0.93
 
 
-@pytest.mark.parametrize("colour", [(45, 45, 48), (170, 90, 30)])
-def test_leaves_on_card_are_recognised_as_scan_likes(colour, sample):
+@pytest.mark.parametrize("surface", ["dark card", "blue card", "paper, turned"])
+def test_leaves_on_card_and_on_paper_are_recognised_as_scan_likes(surface, sample):
     model, random = Model.read(find_bundled_model()), np.random.default_rng(0)
     recognised = []
     for picture in [picture for picture in sample if picture.type == "scan-like"][:30]:
         image = read_image(picture.file, TYPE_SIDE)
-        on_card = put_on_card(image, segment(image, picture.type).mask, colour, random)
-        recognised.append(model.recogniser.recognise(measure_type_features(on_card))[0])
+        altered, _ = ALTERATIONS[surface](image, segment(image, picture.type).mask, random)
+        recognised.append(model.recogniser.recognise(measure_type_features(altered))[0])
     assert np.mean([type_ == "scan-like" for type_ in recognised]) >= 0.8
 
 

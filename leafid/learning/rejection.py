@@ -3,8 +3,8 @@
 Species probabilities add up to 1 whatever a picture shows. Two logistic regressions tell more. One separates the
 feature vectors of leaves from those of pictures without a leaf. The other knows how the experts' scores look for a leaf
 of a known species, where one score stands out in each expert and the experts agree, and for a leaf of a species that
-was held out of training. Both classes have the same total weight: the probabilities hold where they are equally
-frequent.
+was held out of training. The probability of a leaf holds where most pictures show one, that of a known species where
+leaves of known and of unknown ones are equally frequent.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _N_FUSED, _N_PER_EXPERT, _N_COMMON = 4, 5, 2
 REJECTED_SHARE = 0.05
 # Below the first probability of a leaf, a picture surely shows none; below the second it can't be judged, and its score
 # is multiplied by the third.
-_NO_LEAF, _MIN_LEAF, _NO_LEAF_FACTOR = 0.01, 0.3, 0.01
+_NO_LEAF, _MIN_LEAF, _NO_LEAF_FACTOR = 0.16, 0.9, 0.01
 # The smallest probability, and complement of one, whose logarithm is taken: of evidence, and to calibrate it.
 _FLOOR, _CALIBRATION_FLOOR = 1e-6, 1e-15
 

@@ -11,8 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from leafid.learning.rejection import Rejection, acceptance_score, apply_logistic
 from leafid.learning.rows import make_rows, release_memory
 
-#: Penalty of the regression on feature vectors, of that on evidence, and of their calibration.
-_LEAF_REGULARISATION, _KNOWN_REGULARISATION, _CALIBRATION_REGULARISATION = 0.01, 0.4, 1.0
+# Penalty of the regression on feature vectors, of that on evidence, and of their calibration.
+_LEAF_REGULARISATION, _KNOWN_REGULARISATION, _CALIBRATION_REGULARISATION = 0.01, 10.0, 1.0
+# Share of the pictures that people ask about that show a leaf. Without it, P(leaf) would tell cameras apart.
+_LEAF_SHARE = 0.95
 _TOLERANCE, _MAX_ITERATIONS = 1e-5, 500
 # The least probability, and complement of one, whose logit is calibrated.
 _CALIBRATION_FLOOR = 1e-6
@@ -70,7 +72,7 @@ def fit_rejection(
     first : FirstSpecies, optional
         Without it, the product is not calibrated.
     """
-    leaf, is_leaf, _ = _fit_calibrated(leaves, non_leaves, _LEAF_REGULARISATION)
+    leaf, is_leaf, _ = _fit_calibrated(leaves, non_leaves, _LEAF_REGULARISATION, _LEAF_SHARE)
     coefficients, is_known, seems_known = _fit_calibrated(known, unknown, _KNOWN_REGULARISATION)
     answer = np.array([1.0, 0.0])
     if first:
@@ -108,9 +110,11 @@ def _calibrate_answers(
 
 
 def _fit_calibrated(
-    positive: Examples, negative: Examples, regularisation: float
+    positive: Examples, negative: Examples, regularisation: float, positive_share: float = 0.5
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Fit a logistic regression, and calibrate it on groups that were held out of it.
+
+    Its probabilities hold where the positives' share is `positive_share`.
 
     Returns
     -------
@@ -142,6 +146,7 @@ def _fit_calibrated(
             without = _fit_logistic(values[training], labels[training], weights[training], regularisation)
         logits[is_held_out] = values[is_held_out] @ without[:-1] + without[-1]
     slope, offset = _fit_logistic(logits[:, None], labels, weights, _CALIBRATION_REGULARISATION)
+    offset += np.log(positive_share / (1 - positive_share))
     coefficients = rows.rotate_back(final[:-1, None], combinations)[:, 0] * rows.scale
     calibrated = slope * np.append(coefficients, final[-1] - rows.mean @ coefficients)
     calibrated[-1] += offset

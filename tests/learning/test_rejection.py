@@ -78,7 +78,8 @@ def test_probabilities_hold_on_groups_that_were_held_out():
         make_examples(0, 60, 0, 300), make_examples(0, 60, 1, 300), make_examples(0, 60, 2), make_examples(0, 60, 3)
     )
     probabilities, _ = rejection.assess(make_examples(0, 200, 4, 300).rows, make_examples(0, 200, 5).rows)
-    assert 0.35 < np.quantile(probabilities, 0.1) < np.quantile(probabilities, 0.9) < 0.65
+    # 19 of 20 pictures are taken to show a leaf.
+    assert 0.91 < np.quantile(probabilities, 0.1) < np.quantile(probabilities, 0.9) < 0.975
 
 
 def test_sample_weights_count():
@@ -135,13 +136,13 @@ def test_the_operating_points_lie_between_shares_of_plants_and_of_pictures():
 
 
 def test_what_is_probably_no_leaf_is_rated_below_all_others():
-    leaf, known = np.array([0.19, 0.41, 0.9, 0.5]), np.array([1.0, 0.2, 0.5, 0.9])
+    leaf, known = np.array([0.8, 0.92, 0.96, 0.95]), np.array([1.0, 0.2, 0.5, 0.9])
     assert np.argsort(acceptance_score(leaf, known)).tolist() == [0, 1, 2, 3]
-    np.testing.assert_allclose(acceptance_score(leaf, known)[1:], [0.082, 0.45, 0.45])
+    np.testing.assert_allclose(acceptance_score(leaf, known)[1:], [0.184, 0.48, 0.855])
 
 
 def test_the_reason_of_a_rejection(rejection):
-    leaf, known = np.array([0.99, 0.99, 0.1, 0.005, 0.0]), np.array([0.99, 0.001, 0.99, 0.99, 1.0])
+    leaf, known = np.array([0.99, 0.99, 0.5, 0.1, 0.0]), np.array([0.99, 0.001, 0.99, 0.99, 1.0])
     assert rejection.judge(leaf, known).tolist() == ["species", "unknown", "unclear", "no-leaf", "no-leaf"]
     assert rejection.judge(leaf, known, 0)[-1] == "no-leaf"
 

@@ -115,3 +115,11 @@ def test_what_is_light_may_be_a_triangle():
     image = np.full((200, 200, 3), 30, np.uint8)
     cv2.fillConvexPoly(image, np.array([[10, 10], [190, 10], [10, 190]]), (240, 240, 240))
     assert segment(image, SCAN_LIKE).mask.shape == (200, 200)
+
+
+@pytest.mark.parametrize("length", [60, 100, 140])
+def test_gloss_hides_a_part_of_the_papers_edge(drawn_leaf, iou, length):
+    image, mask = add_frame(*drawn_leaf(480, 400), (60,) * 4, FRAMES["wood"])
+    image[200 : 200 + length, :60] = image[90, 90]
+    assert iou(segment_uniform(image).mask, mask) < 0.7
+    assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
