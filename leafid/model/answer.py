@@ -144,13 +144,14 @@ class Answer:
         return self.backed_off if self.backed_off and is_higher else self.ranking[0]
 
     def _describe_higher_taxon(self) -> str:
-        """Say of which genus or family the first species and others surely are; "" if of none."""
+        """Say of which genus or family the first species and others surely are, or that it is one of two; or ""."""
         first = self.taxa.get(self.ranking[0][0])
         for rank, taxon in (("genus", first.genus), ("family", first.family)) if first else ():
             total = sum(p for name, p in self.ranking if taxon in {self.taxa[name].genus, self.taxa[name].family})
             if taxon and self.calibrate(total) >= _SURE_TAXON:
                 return f"; surely the {rank} {taxon}, {format_probability(self.calibrate(total))}"
-        return ""
+        both = self.calibrate(sum(p for _, p in self.ranking[:2]))
+        return f"; surely one of the two, {format_probability(both)}" if both >= _SURE_TAXON else ""
 
     def _describe_species(self, name: str) -> str:
         names = self.common_names.get(name, ())

@@ -53,6 +53,12 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
             "Perhaps Acer campestre, 49%, or Aesculus hippocastanum, 47%; surely the family Sapindaceae, 96%",
             "Acer campestre",
         ),
+        (
+            {"ranking": [MAPLES[0], ("Tilia cordata", 0.48)], "p_leaf": 0.99, "p_known": 0.99},
+            "uncertain",
+            "Perhaps Acer campestre, 49%, or Tilia cordata, 47%; surely one of the two, 96%",
+            "Acer campestre",
+        ),
         ({"decision": "unclear"}, "unclear", "Unclear: the picture may not show a leaf as leafid knows them;", None),
         (
             {"decision": "unclear", "reasons": ("it is blurred: hold the camera still", "it is dark: use a lamp")},
