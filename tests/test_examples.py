@@ -12,7 +12,7 @@ from tests.drawing.collection import copy_sample
 EXAMPLES = Path(__file__).parents[1] / "examples"
 #: What each prints, among other lines.
 OUTPUT = {
-    "name_leaves.py": "examples/leaves/service-tree.jpg: Probably Sorbus torminalis (Wild Service Tree), ",
+    "name_leaves.py": "examples/leaves/service-tree.jpg: Sure: Sorbus torminalis (Wild Service Tree), ",
     "one_tree.py": "together: ",
     "own_descriptor.py": "geometry and redness: ",
     "score_and_compare.py": "run A         run B ",
