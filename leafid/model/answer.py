@@ -110,7 +110,9 @@ class Answer:
             higher = f"{certainty} {self.name}, {format_probability(probability)}"
             return f"{higher}; no single species is probable enough, the most probable is {shown[0]}"
         species = ", or ".join(shown if shares[-1] >= _WORTH_NAMING else shown[:1])
-        return f"{certainty} {species}{self._describe_higher_taxon() if verdict == 'uncertain' else ''}"
+        if verdict == "species":
+            return f"{certainty} {species}"
+        return "; ".join([f"{certainty} {species}{self._describe_higher_taxon()}", *self.reasons])
 
     @property
     def details(self) -> str:

@@ -59,6 +59,12 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
             "Perhaps Acer campestre, 49%, or Tilia cordata, 47%; surely one of the two, 96%",
             "Acer campestre",
         ),
+        (
+            {"p_leaf": 0.22, "reasons": ("it is blurred: hold the camera still",)},
+            "uncertain",
+            "Perhaps Ginkgo biloba (Ginkgo), 17%; it is blurred: hold the camera still",
+            "Ginkgo biloba",
+        ),
         ({"decision": "unclear"}, "unclear", "Unclear: the picture may not show a leaf as leafid knows them;", None),
         (
             {"decision": "unclear", "reasons": ("it is blurred: hold the camera still", "it is dark: use a lamp")},
