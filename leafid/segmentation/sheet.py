@@ -18,7 +18,7 @@ _LOW_CONFIDENCE_GREY, _HIGH_CONFIDENCE = 0.6, 0.7
 # It is replaced by that of `segment_photo` if this is likely to be one leaf.
 _SURE, _SURE_PHOTO, _MAX_CONTACT = 0.9, 0.6, 0.2
 _GREY_RANGE = 4  # largest range of a and b, in 8-bit Lab units, of a grey picture
-_MIN_SHEET_SHARE, _MAX_SHEET_SHARE = 0.2, 0.95  # shares of the picture that a sheet inside a frame takes
+_MIN_SHEET_SHARE, _MAX_SHEET_SHARE = 0.05, 0.95  # shares of the picture that a sheet inside a frame takes
 # Smallest part of the quadrilateral around a sheet to which the sheet's outline is nearer than _OFF, as a part of the
 # picture's longer side, where the sheet was taken for a leaf, and where it is only light. What lies across the sheet's
 # edge, or its shadow, takes the rest.

@@ -123,3 +123,9 @@ def test_gloss_hides_a_part_of_the_papers_edge(drawn_leaf, iou, length):
     image[200 : 200 + length, :60] = image[90, 90]
     assert iou(segment_uniform(image).mask, mask) < 0.7
     assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
+
+
+def test_a_small_sheet_on_a_table(drawn_leaf, iou):
+    image, mask = add_frame(*drawn_leaf(240, 180), (200, 160, 380, 240), FRAMES["wood"])
+    assert mask.mean() < 0.03
+    assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
