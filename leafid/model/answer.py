@@ -18,7 +18,7 @@ _DIGITS = 10**9
 # The lowest probabilities of an answer that is called sure, and probable; that is not uncertain; of a second species;
 # and of a genus or family that is called sure. Less sure answers to other people's pictures are too often wrong.
 _SURE, _PROBABLE, _CERTAIN, _WORTH_NAMING, _SURE_TAXON = 0.98, 0.6, 0.5, 0.05, 0.95
-_UNLIKE_A_LEAF = "the picture may not show a leaf as leafid knows them; take one leaf on a plain, light sheet"
+_UNLIKE_A_LEAF = "the picture may not show a leaf as leafid knows them; lay one on a plain, light sheet that fills the picture"
 Decision = Literal["species", "genus", "family", "order", "unclear", "unknown", "no-leaf"]
 Verdict = Decision | Literal["uncertain", "unreadable"]
 
@@ -110,7 +110,7 @@ class Answer:
             higher = f"{certainty} {self.name}, {format_probability(probability)}"
             return f"{higher}; no single species is probable enough, the most probable is {shown[0]}"
         species = ", or ".join(shown if shares[-1] >= _WORTH_NAMING else shown[:1])
-        if verdict == "species":
+        if certainty != "Perhaps":
             return f"{certainty} {species}"
         return "; ".join([f"{certainty} {species}{self._describe_higher_taxon()}", *self.reasons])
 
@@ -161,8 +161,9 @@ class Answer:
 
     @property
     def note(self) -> str:
-        """Which of several leaves is answered; "" where there is one."""
-        return f"{self.n_leaves} leaves; the largest is answered" if self.n_leaves > 1 else ""
+        """Which of several leaves is answered; "" where there is one, or none."""
+        several = self.n_leaves > 1 and self.verdict != "no-leaf"
+        return f"{self.n_leaves} leaves; the largest is answered" if several else ""
 
     @property
     def type(self) -> AcquisitionType | None:

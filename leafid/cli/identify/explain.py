@@ -66,6 +66,8 @@ def run(options: Options, environment: Environment) -> int:
 
 
 def _format_explanation(explanation: Explanation) -> Iterator[str]:
+    if explanation.answer.note:
+        yield from _wrap(explanation.answer.note)
     yield from _wrap(explanation.answer.verdict_text)
     if explanation.traits:
         yield from _wrap("; ".join(explanation.traits.values()))
