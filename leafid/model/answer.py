@@ -18,7 +18,9 @@ _DIGITS = 10**9
 # The lowest probabilities of an answer that is called sure, and probable; that is not uncertain; of a second species;
 # and of a genus or family that is called sure. Less sure answers to other people's pictures are too often wrong.
 _SURE, _PROBABLE, _CERTAIN, _WORTH_NAMING, _SURE_TAXON = 0.98, 0.6, 0.5, 0.05, 0.95
-_UNLIKE_A_LEAF = "the picture may not show a leaf as leafid knows them; lay one on a plain, light sheet that fills the picture"
+_UNLIKE_A_LEAF = (
+    "the picture may not show a leaf as leafid knows them; lay one on a plain, light sheet that fills the picture"
+)
 Decision = Literal["species", "genus", "family", "order", "unclear", "unknown", "no-leaf"]
 Verdict = Decision | Literal["uncertain", "unreadable"]
 
