@@ -16,7 +16,7 @@ from leafid.pictures.taxonomy import WILDCARD
 # Probabilities in answers are multiples of one over this number.
 _DIGITS = 10**9
 # The lowest probabilities of an answer that is called sure, and probable; that is not uncertain; of a second species;
-# and of a genus or family that is called sure. Less sure answers to other people's pictures are too often wrong.
+# and of a genus, a family or two species that are called sure. Of other people's pictures, lower ones are often wrong.
 _SURE, _PROBABLE, _CERTAIN, _WORTH_NAMING, _SURE_TAXON = 0.98, 0.6, 0.5, 0.05, 0.95
 _UNLIKE_A_LEAF = (
     "the picture may not show a leaf as leafid knows them; lay one on a plain, light sheet that fills the picture"
@@ -114,7 +114,7 @@ class Answer:
         species = ", or ".join(shown if shares[-1] >= _WORTH_NAMING else shown[:1])
         if certainty != "Perhaps":
             return f"{certainty} {species}"
-        return "; ".join([f"{certainty} {species}{self._describe_higher_taxon()}", *self.reasons])
+        return "; ".join([f"{certainty} {species}{self._describe_what_is_sure()}", *self.reasons])
 
     @property
     def details(self) -> str:
@@ -147,8 +147,8 @@ class Answer:
         is_higher = self.decision in {"genus", "family", "order"}
         return self.backed_off if self.backed_off and is_higher else self.ranking[0]
 
-    def _describe_higher_taxon(self) -> str:
-        """Say of which genus or family the first species and others surely are, or that it is one of two; or ""."""
+    def _describe_what_is_sure(self) -> str:
+        """Say that the genus or family of the first species is sure, or that it is one of the first two; else ""."""
         first = self.taxa.get(self.ranking[0][0])
         for rank, taxon in (("genus", first.genus), ("family", first.family)) if first else ():
             total = sum(p for name, p in self.ranking if taxon in {self.taxa[name].genus, self.taxa[name].family})

@@ -77,7 +77,7 @@ def _mark_light(image: Image) -> Mask:
 
 
 def _find_sheet(mask: Mask, min_straight: float = _STRAIGHT) -> NDArray[np.int32] | None:
-    """Find the corners, int (4, 2), of a mask that is a sheet, with straight sides but for a part; None of a leaf."""
+    """Find the corners, int (4, 2), of a mask that is a sheet; None for a leaf. `min_straight` is as `_STRAIGHT`."""
     if mask.all():
         return None
     step = max(1, max(mask.shape) // REGION_SIZE)
