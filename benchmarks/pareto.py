@@ -28,9 +28,10 @@ from benchmarks.pictures import Prepared, select_pictures
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, load_recipe
+from leafid.metrics.held_out import held_out_scores
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import Protocol
-from leafid.training.cross_validation import cross_validate, cross_validated_scores
+from leafid.training.cross_validation import cross_validate
 
 _ROUNDS, _N_TIMED = 5, 8
 
@@ -66,7 +67,7 @@ def main() -> None:
     for type_ in AcquisitionType:
         for name, recipe in _list_recipes(type_):
             answers = list(cross_validate(pictures, {type_: recipe}, loader, splits, shared_codebooks=True))
-            top1 = cross_validated_scores(answers)["top1"]["mean"]
+            top1 = held_out_scores([fold.held_out for fold in answers])["top1"]
             identifier = stages.make_untrained_identifier(recipe, timed)
             by_type.setdefault(type_, []).append(Point(name, _measure_cost(identifier, timed[type_]), top1))
     rows = [

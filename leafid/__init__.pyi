@@ -13,7 +13,10 @@ from .pictures.picture import AcquisitionType as AcquisitionType
 from .pictures.picture import Collection as Collection
 from .pictures.picture import Picture as Picture
 from .pictures.reading import read_collection as read_collection
+from .scoring.evaluation import compare as compare
 from .scoring.evaluation import evaluate as evaluate
 from .segmentation.result import Segmentation as Segmentation
+from .studies import crossval as crossval
+from .studies import experiment as experiment
 
 __version__: str

@@ -1,4 +1,4 @@
-"""The front door for Python: the functions ``leafid.load_model``, ``train``, ``extend``, ``segment`` and ``measure``.
+"""The front door for Python: ``leafid.load_model``, ``train``, ``extend``, ``segment`` and ``measure``.
 
 >>> import leafid
 >>> model = leafid.load_model()
@@ -78,8 +78,8 @@ def train(
     from leafid.training.model import train as train_model  # scikit-learn takes a second to import
 
     only = None if only_type is None else AcquisitionType.parse(only_type)
-    with _open_loader(jobs, cache) as loader:
-        pictures = _read_training_pictures(collection, assume_type, loader)
+    with open_loader(jobs, cache) as loader:
+        pictures = read_training_pictures(collection, assume_type, loader)
         types = choose_types_to_train(pictures, only)
         recipes = {type_: load_recipe(recipe, type_) for type_ in types}
         return train_model(pictures, recipes, loader, seed, thumbnails=thumbnails)
@@ -102,13 +102,14 @@ def extend(
     """
     from leafid.training.extending import extend as extend_model
 
-    with _open_loader(jobs, cache) as loader:
-        pictures = _read_training_pictures(collection, assume_type, loader, model.recogniser)
+    with open_loader(jobs, cache) as loader:
+        pictures = read_training_pictures(collection, assume_type, loader, model.recogniser)
         return extend_model(model, pictures, loader, thumbnails=thumbnails)
 
 
 @contextmanager
-def _open_loader(jobs: int, cache: Path_ | bool) -> Iterator[FeatureLoader]:
+def open_loader(jobs: int, cache: Path_ | bool) -> Iterator[FeatureLoader]:
+    """Open the feature cache, as `train` describes it, with a loader that uses it."""
     if cache == "":
         raise InputError("cache: expected a folder, True or False, found an empty path")
     if cache is False:
@@ -118,7 +119,7 @@ def _open_loader(jobs: int, cache: Path_ | bool) -> Iterator[FeatureLoader]:
         yield FeatureLoader(store, jobs)
 
 
-def _read_training_pictures(
+def read_training_pictures(
     collection: Collection | Path_ | Sequence[Picture],
     assume_type: AcquisitionType | str | None,
     loader: FeatureLoader,

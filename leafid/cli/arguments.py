@@ -108,6 +108,7 @@ _fraction = number_type("a number between 0 and 1", lambda value: 0 < value < 1)
 _gibibytes = number_type("a number of GiB above 0", lambda value: 0 < value < 2**30)
 positive_int = number_type("a whole number from 1 up", lambda value: value >= 1, int)
 _resample_count = number_type("a whole number from 1 to 1000000", lambda value: 1 <= value <= 1_000_000, int)
+_digit_count = number_type("a whole number from 1 to 15", lambda value: 1 <= value <= 15, int)
 _job_count = number_type(
     f"a number of processes up to {MAX_JOBS}, or -1 for one a core", lambda value: 0 < abs(value) <= MAX_JOBS, int
 )
@@ -188,14 +189,37 @@ class TableOptions:
     )
 
 
-class IntervalOptions:
+class ScoringOptions:
+    """Options that say which scores are computed, and how they are shown."""
+
+    metrics: list[str] | None = option(
+        "the scores to show; 'leafid evaluate --list' lists all (default: S,top-1,top-5)",
+        metavar="NAME,…",
+        type=list_type(nonempty_word),
+    )
+    digits: int = option("decimals in text and LaTeX (default: 3)", type=_digit_count, default=3, metavar="N")
+    intervals: Any = option(
+        "what follows a score: the bounds of its interval, its standard error, or nothing (default: bounds)",
+        choices=("bounds", "error", "none"),
+        default="bounds",
+    )
     confidence: float = option(
         "confidence level of the intervals (default: 0.95)", type=_fraction, default=0.95, metavar="SHARE"
     )
     resamples: int = option(
-        "bootstrap resamples for the intervals (default: 1000)", type=_resample_count, default=1000, metavar="N"
+        "resamples for intervals and tests (default: 10000)", type=_resample_count, default=10_000, metavar="N"
     )
     seed: int = SEED
+
+    def as_score_options(self) -> Any:
+        """Return these options as `leafid.scoring.score_table.ScoreOptions`; an unknown metric is a `UsageError`."""
+        # NumPy takes longer to import than most commands need.
+        from leafid.scoring.metrics import find_metrics
+        from leafid.scoring.resampling import Bootstrap
+        from leafid.scoring.score_table import ScoreOptions
+
+        bootstrap = Bootstrap(self.resamples, self.confidence, self.seed)
+        return ScoreOptions(find_metrics(self.metrics), self.intervals, bootstrap)
 
 
 class ComputingOptions:

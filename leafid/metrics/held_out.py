@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from leafid.metrics.averages import accuracy_score, average_by_group, average_score, encode, top_k_scores
 from leafid.pictures.picture import Picture
@@ -56,27 +54,14 @@ def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
     if not pictures:
         return dict(counts)
     rank = np.concatenate([rank_labels(fold) for fold in known])
-    return average_answers(pictures, top_k_scores(rank), top_k_scores(rank, 5)) | counts
-
-
-def average_answers(pictures: Sequence[Picture], top1: ArrayLike, top5: ArrayLike) -> dict[str, float]:
-    """Compute the scores of `SCORE_TITLES` from whether each picture's species is first and among five, 0 to 1."""
-    plants = [picture.group for picture in pictures]
-    return {
-        "S": average_score(top1, [picture.author or "" for picture in pictures], plants),
-        "top1": accuracy_score(top1),
-        "top5": accuracy_score(top5),
-        "per_plant": accuracy_score(average_by_group(top1, encode(plants))),
+    plants, is_first = [picture.group for picture in pictures], top_k_scores(rank)
+    scores = {
+        "S": average_score(is_first, [picture.author or "" for picture in pictures], plants),
+        "top1": accuracy_score(is_first),
+        "top5": accuracy_score(top_k_scores(rank, 5)),
+        "per_plant": accuracy_score(average_by_group(is_first, encode(plants))),
     }
-
-
-def title_scores(scores: Mapping[str, Any], **spreads: Mapping[str, float | None]) -> dict[str, Any]:
-    """Name held-out scores as tables do, each followed by what is known of its spread: ``sd`` becomes "top-1 sd"."""
-    titled = {"pictures": scores["pictures"], "left out": scores["unseen"]}
-    for name, title in SCORE_TITLES.items():
-        titled[title] = scores.get(name)
-        titled |= {f"{title} {word}": values[name] for word, values in spreads.items() if name in values}
-    return titled
+    return scores | counts
 
 
 def rank_labels(answers: HeldOutAnswers) -> np.ndarray:

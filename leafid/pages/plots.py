@@ -63,8 +63,11 @@ def draw_points(names: Sequence[str], scores: Mapping[str, Sequence[Interval]], 
         return _to_image(figure, f"{x} of {', '.join(names)}")
 
 
-def draw_confusion_matrix(species: Sequence[str], counts: NDArray[np.intp], run: str) -> str:
-    """Draw how often each species got which first answer of a run, (n, n + 1); the last column is of all others."""
+def draw_confusion_matrix(species: Sequence[str], counts: NDArray[np.intp], run: str) -> tuple[str, str]:
+    """Draw how often each species got which first answer of a run, (n, n + 1); the last column is of all others.
+
+    Returns an image of HTML, and its source, SVG.
+    """
     n_rows, n_columns = counts.shape
     with rc_context(_STYLE):
         figure = Figure((2.5 + 0.21 * n_columns, 2.2 + 0.21 * n_rows))
@@ -79,7 +82,8 @@ def draw_confusion_matrix(species: Sequence[str], counts: NDArray[np.intp], run:
         axes.set_yticks(range(n_rows), names, style="italic", fontsize=8.5)
         axes.set(xlim=(-0.5, n_columns - 0.5), ylim=(n_rows - 0.5, -0.5))
         axes.set(xlabel="first answer", ylabel="correct species", aspect="equal")
-        return _to_image(figure, f"Confusion matrix of {run}: correct species in rows, first answers in columns")
+        description = f"Confusion matrix of {run}: correct species in rows, first answers in columns"
+        return _to_image(figure, description), _to_svg(figure)
 
 
 def _get_style(index: int) -> dict[str, Any]:
@@ -88,12 +92,16 @@ def _get_style(index: int) -> dict[str, Any]:
 
 def _to_image(figure: Figure, description: str) -> str:
     """Make an image of HTML, whose source is the plot itself."""
+    source = f"data:image/svg+xml;base64,{base64.b64encode(_to_svg(figure).encode()).decode()}"
+    width, height = (round(96 * side) for side in figure.get_size_inches())
+    label = escape(clean_text(description))
+    return f'<img class="plot" alt="{label}" width="{width}" height="{height}" src="{source}">'
+
+
+def _to_svg(figure: Figure) -> str:
     stream = io.BytesIO()
     with warnings.catch_warnings():
         # The reader's browser has the letters that are missing here.
         warnings.simplefilter("ignore")
         figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    source = f"data:image/svg+xml;base64,{base64.b64encode(stream.getvalue()).decode()}"
-    width, height = (round(96 * side) for side in figure.get_size_inches())
-    label = escape(clean_text(description))
-    return f'<img class="plot" alt="{label}" width="{width}" height="{height}" src="{source}">'
+    return stream.getvalue().decode()

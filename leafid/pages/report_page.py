@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.errors import ImageError, LeafidError
+from leafid.errors import ImageError
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
@@ -22,22 +21,18 @@ from leafid.pages.rendering import render_page
 from leafid.parallel.mapping import N_FEW_READ, ordered_map
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import Picture
-from leafid.scoring.calibration import collect_first_species, make_reliability_table
-from leafid.scoring.comparison import make_comparison_table
+from leafid.scoring.judging import JudgedRun, judge_run
 from leafid.scoring.open_world import make_open_world_table
-from leafid.scoring.plant_task import (
-    ALL,
-    MEAN_OF_TYPES,
-    JudgedRun,
-    ScoreOptions,
-    judge_run,
-    list_plant_metrics,
-    make_score_table,
-)
-from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.runs import Run
-from leafid.scoring.tables import Cell, Table
-from leafid.scoring.truth import GroundTruth
+from leafid.scoring.score_table import (
+    MEAN_OF_TYPES,
+    ScoreOptions,
+    make_comparison_table,
+    make_groups,
+    score_by_group,
+)
+from leafid.scoring.tables import Cell, Estimate, Table
+from leafid.scoring.truth import ALL, GroundTruth
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import draw_overlay
 
@@ -73,31 +68,31 @@ def make_report(
     pictures: Sequence[Picture],
     *,
     source: str,
-    bootstrap: Bootstrap,
+    options: ScoreOptions,
     jobs: int,
-) -> tuple[str, dict[str, Table]]:
-    """Make the report on runs, one or several with names that differ: the page, and its tables by name.
+) -> tuple[str, dict[str, Table], dict[str, str]]:
+    """Make the report on runs, one or several with names that differ: the page, its tables and confusion plots by name.
 
     The page may show `pictures`, without those that can't be read; `source` is what it calls the ground truth.
     """
-    options = ScoreOptions(list_plant_metrics(), bootstrap=bootstrap)
     truth = full_truth.select_known()
     n_unknown = len(full_truth) - len(truth)
     judged = [judge_run(run, truth) for run in runs]
     rankings = {run.name: find_rankings(run, truth, _TOP) for run in runs}
-    tables = {"scores": make_score_table(truth, judged, options)}
+    all_judged = judged if not n_unknown else [judge_run(run, full_truth) for run in runs]
+    tables = {"scores": score_by_group(full_truth, all_judged, options)}
     if len(runs) > 1:
-        tables["comparison"] = make_comparison_table(truth, judged, options.metrics[0], seed=bootstrap.seed)
-    # Scores may be anything else, and then say nothing about reliability.
-    with suppress(LeafidError):
-        tables["reliability"] = make_reliability_table(collect_first_species(runs, truth), "run")
+        groups = make_groups(full_truth, [[run] for run in all_judged])
+        tables["comparison"] = make_comparison_table("type", groups, options)
     if n_unknown:
         tables["open-world"] = make_open_world_table(runs, full_truth)
     tables["pictures"] = make_picture_table(truth, rankings)
+    drawings: dict[str, str] = {}
     details = [_describe_run(run, rankings[run.name], truth, pictures) for run in judged]
     for run in details:
         suffix = f"-{PurePath(run['name']).stem}" if len(runs) > 1 else ""
-        tables |= {f"{kind}{suffix}": run[kind] for kind in ("species", "confusions")}
+        tables |= {f"{kind}{suffix}": run[kind] for kind in ("species", "confusions", "matrix")}
+        drawings[f"matrix{suffix}"] = run["matrix_svg"]
 
     def count_correct(index: int) -> int:
         return sum(name == truth.species[index] for run in rankings.values() for name, _ in run[index][:1])
@@ -113,12 +108,13 @@ def make_report(
         n_unknown=n_unknown,
         rankings=rankings,
         tables=tables,
-        scores_plot=_plot_scores(tables["scores"], runs),
+        metrics=options.metrics,
+        scores_plot=_plot_scores(tables["scores"]),
         details=details,
         shown=shown,
         images=_make_thumbnails(names, pictures, jobs),
     )
-    return page, tables
+    return page, tables, drawings
 
 
 def _describe_run(
@@ -128,11 +124,19 @@ def _describe_run(
     columns = ["species", "taken for", "pictures", "share of the species"]
     rows: list[list[Cell]] = [[c.species, c.predicted, len(c.pictures), c.share] for c in confusions]
     names, counts = count_answers(rankings, truth, confusions, MATRIX_SIZE)
+    image, svg = plots.draw_confusion_matrix(names, counts, run.name)
+    all_names, matrix = count_answers(rankings, truth, confusions, len(truth))
     return {
         "name": run.name,
         "species": make_run_species_table(run, confusions, truth),
         "confusions": Table(f"Confusions of {run.name}", columns, rows),
-        "matrix_plot": plots.draw_confusion_matrix(names, counts, run.name),
+        "matrix": Table(
+            f"Confusion matrix of {run.name}",
+            ["species", *all_names, "other species"],
+            [[name, *row] for name, row in zip(all_names, matrix.tolist(), strict=True)],
+        ),
+        "matrix_image": image,
+        "matrix_svg": svg,
         "n_left_out": len(set(truth.species)) - len(names),
         "shown": [_illustrate(confusion, pictures) for confusion in confusions[:CONFUSIONS_SHOWN]],
         "n_wrong": sum(len(confusion.pictures) for confusion in confusions),
@@ -177,16 +181,20 @@ def make_thumbnail(picture: Picture) -> bytes | None:
     return encode_jpeg(small)
 
 
-def _plot_scores(table: Table, runs: Sequence[Run]) -> str:
-    names = dict.fromkeys(str(row[1]) for row in table.rows if row[1] != ALL) or {ALL: None}
+def _plot_scores(table: Table) -> str:
+    """Plot the first metric, by acquisition type and run."""
+    names = list(dict.fromkeys(str(row[0]) for row in table.rows if row[0] != ALL)) or [ALL]
     # With a single type, the mean of types would repeat it.
     shown = [name for name in names if len(names) > 2 or name != MEAN_OF_TYPES]
-    start = list(table.columns).index("S")
-    scores = {
-        run.name: [tuple(row[start : start + 3]) for row in table.rows if row[0] == run.name and row[1] in shown]
-        for run in runs
-    }
-    return plots.draw_points(["mean" if name == MEAN_OF_TYPES else name for name in shown], scores, "S")
+    column = next(index for index, cell in enumerate(table.rows[0]) if isinstance(cell, Estimate))
+    scores: dict[str, list[tuple[float | None, ...]]] = {}
+    for row in table.rows:
+        score = row[column]
+        if row[0] in shown and isinstance(score, Estimate):
+            scores.setdefault(str(row[1]), []).append((score.value, score.low, score.high))
+    return plots.draw_points(
+        ["mean" if name == MEAN_OF_TYPES else name for name in shown], scores, table.columns[column]
+    )
 
 
 def find_rankings(run: Run, truth: GroundTruth, most: int) -> list[Ranking]:

@@ -11,6 +11,7 @@ from msgspec import Meta, Struct
 
 from leafid.errors import LeafidError
 from leafid.grouping import count_noun, group_by
+from leafid.pictures.fold_files import read_folds
 from leafid.pictures.picture import AcquisitionType, Picture
 
 #: Distance in km below which two plants are at the same place.
@@ -197,8 +198,8 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True):
     kind: Kind = "folds"
     #: What folds keep together.
     by: Unit = "plant"
-    #: 5 by default.
-    folds: Annotated[int, Meta(ge=2)] | None = None
+    #: How many, 5 by default; or a file that has them (`leafid.pictures.fold_files`).
+    folds: Annotated[int, Meta(ge=2)] | str | None = None
     #: Numbers of training pictures, or plants, of each species and type; all by default.
     shots: tuple[Annotated[int, Meta(ge=1)], ...] = ()
     shots_of: Shots = "pictures"
@@ -208,8 +209,11 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True):
         """Yield the splits of each seed, in which test on each plant in turn is the same and comes only once.
 
         Folds are of whole plants, stratified by species, or of whole authors, places or days. Given parts differ only
-        in what is drawn at random. A `LeafidError` is raised when either part has no picture.
+        in what is drawn at random; the repeats of a file take the place of the seeds. A `LeafidError` is raised when
+        either part has no picture.
         """
+        given = read_folds(self.folds, pictures) if isinstance(self.folds, str) else {}
+        n_folds = self.folds if isinstance(self.folds, int) else 5
         part = np.array([picture.part or "" for picture in pictures])
         trained, tested = np.flatnonzero(part == "train"), np.flatnonzero(part == "test")
         if self.kind == "parts" and not (len(trained) and len(tested)):
@@ -217,15 +221,17 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True):
                 f"expected labelled pictures of parts train and test, found {len(trained)} and {len(tested)}; tell "
                 "parts by folders, by train.txt and test.txt, or by the column split of --metadata"
             )
-        for seed in seeds[:1] if self.kind == "leave-one-out" else seeds:
-            if self.kind == "parts":
+        for seed in [*given] or (seeds[:1] if self.kind == "leave-one-out" else seeds):
+            if given:
+                tests = given[seed]
+            elif self.kind == "parts":
                 tests = [tested]
             elif self.kind == "leave-one-out":
                 tests = [*map(np.array, group_by(range(len(pictures)), lambda index: pictures[index].group).values())]
             elif self.by == "plant":
-                tests = split_by_plant(pictures, self.folds or 5, seed)
+                tests = split_by_plant(pictures, n_folds, seed)
             else:
-                tests = split_by_unit(pictures, self.by, self.folds or 5, seed)
+                tests = split_by_unit(pictures, self.by, n_folds, seed)
             for fold, test in enumerate(tests):
                 training = trained if self.kind == "parts" else np.setdiff1d(np.arange(len(pictures)), test)
                 split = Split(seed, fold, training, test)

@@ -1,34 +1,58 @@
-"""Scores runs from Python: of any system, from files or from objects."""
+"""Scores and compares runs from Python: of any system, from files or from objects."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from leafid.errors import InputError, LeafidError, UsageError
+import numpy as np
+
+from leafid.errors import InputError, LeafidError, UsageError, naming_what_to_install
 from leafid.pictures.picture import Collection, Picture
 from leafid.scoring.inputs import PathLike, Rankings, list_values, to_ground_truth, to_runs
-from leafid.scoring.plant_task import (
-    GROUPS,
-    ScoreOptions,
-    find_plant_metric,
-    judge_run,
-    list_plant_metrics,
-    make_score_table,
-)
+from leafid.scoring.judging import JudgedRun, judge_run
+from leafid.scoring.metrics import DEFAULT_METRICS, find_metrics
 from leafid.scoring.resampling import Bootstrap
+from leafid.scoring.score_table import (
+    GROUPS,
+    Intervals,
+    ScoreOptions,
+    make_comparison_table,
+    make_groups,
+    score_by_group,
+)
+from leafid.scoring.tables import Cell, Table, render
+from leafid.scoring.truth import GroundTruth
 
-#: The metrics that ``leafid evaluate`` prints of every run.
-EVERY_RUN = tuple(metric.name for metric in list_plant_metrics())
+Truth = PathLike | Collection | Iterable[Picture]
+Runs = PathLike | Rankings | Sequence[PathLike] | Mapping[str, PathLike | Rankings]
+
+
+class Records(list[dict[str, Any]]):
+    """The rows of a table as dictionaries, which can be written as the commands do, or made a data frame."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table.to_records())
+        self.table = table
+
+    def render(self, form: str = "text", digits: int = 3) -> str:
+        """Write the table as ``text``, ``latex``, ``csv`` or ``json``, as the command does."""
+        return render([self.table], form, digits)
+
+    def to_frame(self) -> Any:
+        """Make a `pandas.DataFrame`, for which pandas has to be installed."""
+        return naming_what_to_install()(lambda name: __import__(name))("pandas").DataFrame(list(self))
 
 
 def evaluate(
-    truth: PathLike | Collection | Iterable[Picture],
-    runs: PathLike | Rankings | Sequence[PathLike] | Mapping[str, PathLike | Rankings],
-    metrics: Sequence[str] = EVERY_RUN,
+    truth: Truth,
+    runs: Runs,
+    metrics: Sequence[str] = DEFAULT_METRICS,
     *,
     by: str = "type",
-    bootstrap: Bootstrap | bool = False,
+    intervals: Intervals = "none",
+    bootstrap: Bootstrap | None = None,
     leave_out_missing: bool = False,
-) -> list[dict[str, Any]]:
+    per_picture: bool = False,
+) -> Records:
     """Score runs of the plant task, as ``leafid evaluate`` does.
 
     Parameters
@@ -40,20 +64,24 @@ def evaluate(
         or of (species, score), the best first, or a single species. A picture that a run lacks, or whose ranking is
         empty, counts 0.
     metrics : sequence of str, or one
-        By default those that ``leafid evaluate`` prints; also "genus", "family" and "top-K" for any K.
+        Names that ``leafid evaluate --list`` lists.
     by : {"type", "species", "genus", "family", "author", "plant"}, default "type"
         What the rows are. By type there are two more: "mean of types" and "all pictures". By genus and family, their
         own S is added.
-    bootstrap : Bootstrap or bool, default False
-        Adds an interval to every score, as "S low" and "S high"; True uses the command's defaults.
+    intervals : {"none", "bounds", "error"}, default "none"
+        Adds the ends of an interval to every score, as "S low" and "S high", or a standard error, as "S error".
+    bootstrap : Bootstrap, optional
+        How often plants are resampled, and for which confidence; by default as the command does.
     leave_out_missing : bool, default False
         Leave the pictures that a run lacks out of its means, as the official scorer does.
+    per_picture : bool, default False
+        Return what each picture scores instead: a record for each run and picture.
 
     Returns
     -------
     list of dict
-        A record for each run and group, with "run", the group's name under `by`, "pictures", "missing", "plants", and
-        a score for each metric under its heading in tables (NaN where there is none).
+        A record for each group and run, with the group's name under `by`, "run", "pictures", "missing", "left out",
+        "plants", and each metric by its name (NaN where there is none). It can be written with `render`.
 
     Raises
     ------
@@ -67,24 +95,76 @@ def evaluate(
     >>> maple, oak = Taxon("Acer opalus"), Taxon("Quercus ilex")
     >>> pictures = [Picture(Path("1.jpg"), taxon=maple), Picture(Path("2.jpg"), taxon=oak)]
     >>> run = {"1.jpg": ["Acer opalus", "Quercus ilex"], "2.jpg": ["Acer opalus", "Quercus ilex"]}
-    >>> evaluate(pictures, run, ["inverse-rank"])[-1]
-    {'run': 'run', 'type': 'all pictures', 'pictures': 2, 'missing': 0, 'plants': 2, 'inverse-rank': 0.75}
+    >>> print(evaluate(pictures, run, ["top-1", "mrr"]).render(), end="")
+    Scores by acquisition type
+    type          run      pictures  top-1    mrr
+    ------------  -----  ----------  -------  -----
+    all pictures  run             2  .500     .750
     """
-    chosen = [find_plant_metric(str(name)) for name in dict.fromkeys(list_values("metrics", metrics, str))]
+    listed = list_values("metrics", metrics, str)
     if by not in ("type", *GROUPS):
         raise UsageError(f"expected a group ({', '.join(('type', *GROUPS))}), found {by!r}")
-    if not isinstance(bootstrap, bool | Bootstrap):
-        raise InputError(f"bootstrap: expected True, False or a Bootstrap, found {bootstrap!r}")
     if not isinstance(leave_out_missing, bool):
         raise InputError(f"leave_out_missing: expected True or False, found {leave_out_missing!r}")
+    options = make_options(metrics, intervals, bootstrap, leave_out_missing)
+    ground_truth, judged = _judge(truth, runs, by == "family" or "S-family" in listed)
+    if per_picture:
+        return Records(_tabulate_pictures(ground_truth, judged, options))
+    return Records(score_by_group(ground_truth, judged, options, by))
+
+
+def compare(
+    truth: Truth, runs: Runs, metrics: Sequence[str] = ("S",), *, bootstrap: Bootstrap | None = None
+) -> Records:
+    """Test whether runs differ, each with every other, as ``leafid compare`` does.
+
+    The parameters are those of `evaluate`; there have to be two runs or more.
+
+    Returns
+    -------
+    list of dict
+        A record for each acquisition type (and their mean, and all pictures), metric and pair of runs: "A" and "B" are
+        their scores, "A - B" the difference, "p" its two-sided probability by paired randomisation over plants if both
+        were equally good, "p (Holm)" the same corrected for the number of pairs.
+    """
+    options = make_options(metrics, bootstrap=bootstrap)
+    ground_truth, judged = _judge(truth, runs, False)
+    if len(judged) < 2:
+        raise UsageError("expected at least two runs to compare, found one")
+    return Records(make_comparison_table("type", make_groups(ground_truth, [[run] for run in judged]), options))
+
+
+def make_options(
+    metrics: Any, intervals: Any = "none", bootstrap: Any = None, leave_out_missing: bool = False
+) -> ScoreOptions:
+    """Check what a caller asks for; an `InputError` or a `UsageError` says what is wrong."""
+    chosen = find_metrics(list_values("metrics", metrics, str))
+    if not isinstance(intervals, str) or intervals not in ("none", "bounds", "error"):
+        raise InputError(f"intervals: expected 'none', 'bounds' or 'error', found {intervals!r}")
+    if not isinstance(bootstrap, Bootstrap | None):
+        raise InputError(f"bootstrap: expected a Bootstrap, found {bootstrap!r}")
+    return ScoreOptions(chosen, intervals, bootstrap or Bootstrap(), leave_out_missing)
+
+
+def _judge(truth: Any, runs: Any, needs_families: bool) -> tuple[GroundTruth, list[JudgedRun]]:
     ground_truth = to_ground_truth(truth)
     made = to_runs(runs, ground_truth)
     judged = [judge_run(run, ground_truth) for run in made]
     if empty := [run.name for run in judged if not run.covered.any()]:
         raise LeafidError(f"{empty[0]}: expected predictions for the labelled pictures, found none")
-    if "family" in {by, *(metric.level for metric in chosen)}:
+    if needs_families:
         ground_truth.warn_of_families(made)
-    resampling = bootstrap if isinstance(bootstrap, Bootstrap) else Bootstrap()
-    options = ScoreOptions(chosen, leave_out_missing, resampling, "all" if bootstrap else "none")
-    table = make_score_table(ground_truth, judged, options, by)
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return ground_truth, judged
+
+
+def _tabulate_pictures(truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions) -> Table:
+    """Tabulate what each picture of known species scores by each metric that is a mean over pictures."""
+    if together := [metric.name for metric in options.metrics if metric.score_pictures is None]:
+        raise UsageError(f"expected metrics that score single pictures, found {', '.join(together)}")
+    rows: list[list[Cell]] = []
+    for run in runs:
+        scores = [metric.score_pictures(run) for metric in options.metrics if metric.score_pictures]
+        cells = zip(truth.pictures, truth.type, truth.species, run.rank.tolist(), *scores, strict=True)
+        rows += [[run.title, *row] for row in np.array([*cells], object)[run.is_known].tolist()]
+    columns = ["run", "picture", "type", "species", "rank", *(metric.name for metric in options.metrics)]
+    return Table("Scores of pictures", columns, rows, n_keys=2)

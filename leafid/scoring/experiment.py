@@ -1,5 +1,6 @@
 """Experiments: recipes by collections, types, protocols and seeds, from a TOML file to one table."""
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,15 +15,16 @@ from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, load_recipe, parse_recipe
 from leafid.grouping import count_noun, group_by
-from leafid.metrics.averages import encode, top_k_scores
-from leafid.metrics.held_out import average_answers, rank_labels, title_scores
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import Protocol
 from leafid.schema import parse_toml
-from leafid.scoring.resampling import Bootstrap, WeightedScore, bootstrap_scores, correct_holm, randomisation_test
-from leafid.scoring.tables import Cell, Table
+from leafid.scoring.held_out_runs import HeldOutTruth, judge_folds
+from leafid.scoring.judging import judge_run
+from leafid.scoring.run_reading import read_run
+from leafid.scoring.score_table import ScoredGroup, ScoreOptions, make_comparison_table, make_score_table
+from leafid.scoring.tables import Table
 from leafid.textfiles import read_text
-from leafid.training.cross_validation import cross_validate
+from leafid.training.cross_validation import FoldAnswers, cross_validate
 
 _SHIPPED = Path(__file__).parent / "experiments"
 
@@ -68,21 +70,35 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
                 yield f"without {name}", replace(recipe, experts=remaining)
 
 
+class ExternalRun(Struct, frozen=True, forbid_unknown_fields=True):
+    """Another system's answers on the same folds: a run file for each repeat."""
+
+    name: str
+    files: Annotated[tuple[str, ...], Meta(min_length=1)]
+
+
 class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
     """What a TOML file says: a grid, in which recipes are compared with the first one."""
 
     recipes: Annotated[tuple[str | RecipeEntry, ...], Meta(min_length=1)]
     protocols: tuple[Protocol, ...] = ()
     seeds: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(min_length=1)] = (0, 1, 2)
-    folds: Annotated[int, Meta(ge=2)] = 5
+    #: How many, or a file that has them; paths are relative to the TOML file.
+    folds: Annotated[int, Meta(ge=2)] | str = 5
+    #: Answers of other systems, which become rows of the table; then folds have to be a file.
+    runs: tuple[ExternalRun, ...] = ()
     #: Acquisition types, by default those of a collection.
     types: tuple[AcquisitionType, ...] = ()
     #: Learn codebooks once from all pictures, without their labels.
     shared_codebooks: bool = False
 
+    def __post_init__(self) -> None:
+        if self.runs and (isinstance(self.folds, int) or self.protocols):
+            raise ValueError("expected a file as 'folds' and no 'protocols' with 'runs', which answer its folds")
+
     def make_protocols(self) -> list[Protocol]:
         """Make the protocols; by default folds of plants."""
-        protocols = self.protocols or (Protocol(f"{self.folds} folds"),)
+        protocols = self.protocols or (Protocol(f"{self.folds} folds" if isinstance(self.folds, int) else "folds"),)
         return [replace(protocol, folds=protocol.folds or self.folds) for protocol in protocols]
 
     def make_recipes(self, type_: AcquisitionType) -> dict[str, Recipe]:
@@ -106,7 +122,10 @@ def read_experiment(name: str) -> Experiment:
     path = _SHIPPED / f"{name}.toml" if name in list_experiments() else Path(name)
     if not path.is_file():
         raise LeafidError(f"{name}: no such experiment; expected a file, or one of {', '.join(list_experiments())}")
-    return parse_toml(read_text(path), Experiment, name)
+    experiment = parse_toml(read_text(path), Experiment, name)
+    folds = experiment.folds if isinstance(experiment.folds, int) else str(path.parent / experiment.folds)
+    runs = [replace(run, files=tuple(str(path.parent / file) for file in run.files)) for run in experiment.runs]
+    return replace(experiment, folds=folds, runs=tuple(runs))
 
 
 @dataclass(frozen=True)
@@ -118,10 +137,7 @@ class GridCell:
     #: The protocol's name, with the number of training pictures or plants of each species if it limits these.
     protocol: str
     recipe: str
-    #: The pictures that were identified, by their files.
-    pictures: dict[Path, Picture] = field(default_factory=dict)
-    #: The rank of each picture's species, by seed and file; 0 where the species was not trained on.
-    ranks: dict[tuple[int, Path], int] = field(default_factory=dict)
+    answers: list[FoldAnswers] = field(default_factory=list)
 
 
 def run_experiment(
@@ -153,64 +169,53 @@ def run_experiment(
         for answers in held_out:
             setting = f"{protocol.name}, {answers.setting}" if answers.setting else protocol.name
             key = (collection, str(type_), setting, name)
-            cell = cells.setdefault(key, GridCell(*key))
-            for picture, rank in zip(answers.held_out.pictures, rank_labels(answers.held_out).tolist(), strict=True):
-                cell.pictures[picture.file] = picture
-                cell.ranks[answers.seed, picture.file] = rank
+            cells.setdefault(key, GridCell(*key)).answers.append(answers)
         note(f"{number}/{len(grid)} {collection}, {type_}, {protocol.name}, {name}")
     return list(cells.values())
 
 
-def make_experiment_table(cells: Sequence[GridCell], bootstrap: Bootstrap) -> Table:
-    """Tabulate the scores of each recipe on each collection, type and setting of a protocol, means over the seeds.
+def make_experiment_tables(
+    cells: Sequence[GridCell], options: ScoreOptions, external: Sequence[ExternalRun] = ()
+) -> list[Table]:
+    """Tabulate the scores on each collection, type and setting of a protocol, and differences from the first recipe.
 
-    Recipes are compared with the first one on the same pictures, by paired randomisation over plants. Left out are
-    pictures whose species no recipe has training pictures of; where only some have, the others are wrong. A
-    `LeafidError` is raised where that leaves no picture.
+    Scores are means over the seeds. Left out are pictures whose species no recipe has training pictures of; where only
+    some have, the others are wrong. A `LeafidError` is raised where that leaves no picture.
     """
-    blocks = group_by(cells, lambda cell: (cell.collection, cell.type, cell.protocol))
-    records = [record for block in blocks.values() for record in _score_block(block, bootstrap)]
-    if not records:
-        raise LeafidError("expected species with training pictures in a fold, found none")
+    keys = {(cell.collection, cell.type, cell.protocol): None for cell in cells}
     # What all rows share is in the title.
-    shared = [key for key in ("collection", "type", "protocol") if len({record[key] for record in records}) == 1]
-    title = ", ".join(str(records[0][key]) for key in shared)
-    columns = [heading for heading in records[0] if heading not in shared]
-    rows = [[record[heading] for heading in columns] for record in records]
-    seeds = {seed for cell in cells for seed, _ in cell.ranks}
-    notes = [
-        f"scores: means over {count_noun(len(seeds), 'seed')}; low, high: {100 * bootstrap.confidence:g}% interval, "
-        f"bootstrap over plants, {bootstrap.resamples} resamples; left out: no training picture of the species",
-        f"difference: of top-1 from {cells[0].recipe}; p: paired randomisation over plants, Holm's correction within a "
-        "test",
+    varying = [index for index in range(3) if len({key[index] for key in keys}) > 1]
+    shared = ", ".join(value for index, value in enumerate(next(iter(keys), ())) if index not in varying)
+    groups = []
+    for key, block in group_by(cells, lambda cell: (cell.collection, cell.type, cell.protocol)).items():
+        name = ", ".join(key[index] for index in varying) or "all"
+        group = _make_group(name, block, external)
+        groups += [group] if any(repeat.is_known.any() for repeat in group.runs[0]) else []
+    if not groups:
+        raise LeafidError("expected species with training pictures in a fold, found none")
+    heading = ", ".join(("collection", "type", "protocol")[index] for index in varying) or "pictures of"
+    title = f"Experiment: {shared}" if shared else "Experiment"
+    scores = make_score_table(title, heading, groups, options)
+    seeds = count_noun(len(groups[0].runs[0]), "seed")
+    note = f"means over {seeds}; left out: no training picture of the species"
+    tables = [dataclasses.replace(scores, notes=[*scores.notes, note])]
+    if len(groups[0].runs) > 1:
+        tables.append(make_comparison_table(heading, groups, options, "first"))
+    return tables
+
+
+def _make_group(name: str, cells: Sequence[GridCell], external: Sequence[ExternalRun]) -> ScoredGroup:
+    truth = HeldOutTruth([picture for cell in cells for fold in cell.answers for picture in fold.held_out.pictures])
+    runs = [judge_folds(cell.recipe, cell.answers, truth) for cell in cells]
+    for system in external:
+        if len(system.files) != len(runs[0]):
+            expected = f"expected a file for each of the {len(runs[0])} repeats of the folds"
+            raise LeafidError(f"runs: {expected}, found {len(system.files)} of {system.name}")
+        judged = [judge_run(read_run(file), truth.truth) for file in system.files]
+        runs.append([dataclasses.replace(run, name=system.name) for run in judged])
+    known = [np.any([run.is_known for run in repeat[: len(cells)]], axis=0) for repeat in zip(*runs, strict=True)]
+    scored = [
+        [dataclasses.replace(run, is_known=is_known) for run, is_known in zip(repeats, known, strict=True)]
+        for repeats in runs
     ]
-    return Table(f"Experiment: {title}" if title else "Experiment", columns, rows, notes)
-
-
-def _score_block(cells: Sequence[GridCell], bootstrap: Bootstrap) -> Iterator[dict[str, Cell]]:
-    """Make a row of each recipe, by heading; there is none where no picture is scored."""
-    pictures = dict(sorted((item for cell in cells for item in cell.pictures.items()), key=lambda item: str(item[0])))
-    seeds = sorted({seed for cell in cells for seed, _ in cell.ranks})
-    ranks = np.array([[[cell.ranks.get((seed, file), 0) for file in pictures] for seed in seeds] for cell in cells])
-    known = np.asarray((ranks > 0).any(axis=0))
-    is_scored = np.asarray(known.any(axis=0))
-    if not is_scored.any():
-        return
-    ranks, known = ranks[..., is_scored], known[:, is_scored]
-    scored = [picture for picture, is_kept in zip(pictures.values(), is_scored, strict=True) if is_kept]
-    n_scored, plants = len(scored), encode([picture.group for picture in scored])
-    # A picture's score is the share of correct answers over the seeds with which any recipe knows its species.
-    top1, top5 = (top_k_scores(ranks, k).sum(axis=1) / known.sum(axis=0) for k in (1, 5))
-    p_values = [randomisation_test((scores - top1[0]) / n_scored, plants, seed=bootstrap.seed) for scores in top1[1:]]
-    for cell, is_first, is_in_top5, p in zip(cells, top1, top5, [None, *correct_holm(p_values).tolist()], strict=True):
-        weighted = WeightedScore(is_first, np.full(n_scored, 1 / n_scored), np.zeros(n_scored, np.intp), plants)
-        samples = bootstrap_scores([weighted], int(plants.max()) + 1, bootstrap)
-        low, high = (None, None) if samples is None else bootstrap.compute_interval(samples[0])
-        counts = {"pictures": n_scored, "unseen": len(pictures) - n_scored}
-        scores = average_answers(scored, is_first, is_in_top5) | counts
-        yield {
-            **{key: getattr(cell, key) for key in ("collection", "type", "protocol", "recipe")},
-            **title_scores(scores, low={"top1": low}, high={"top1": high}),
-            "difference": None if p is None else float(is_first.mean() - top1[0].mean()),
-            "p (Holm)": p,
-        }
+    return ScoredGroup(name, scored, [np.arange(len(truth.truth))])

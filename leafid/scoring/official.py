@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from leafid.grouping import group_by
 from leafid.metrics.averages import average_by_group, average_score, index_plants, top_k_scores
-from leafid.scoring.plant_task import JudgedRun, PlantMetric
+from leafid.scoring.judging import JudgedRun
 from leafid.scoring.truth import UNKNOWN, GroundTruth
 
 logger = logging.getLogger(__name__)
@@ -109,7 +109,9 @@ def _format_pictures(truth: GroundTruth, counted: Sequence[_CountedRun]) -> str:
 def _score_groups(truth: GroundTruth, level: str, counted: _CountedRun) -> dict[tuple[str, str], float]:
     """Score each type's species, genera or families: S by type and name, both sorted."""
     run, mask = counted
-    names, values = getattr(truth, level), run.score_pictures(PlantMetric("S", level=level))
+    names = getattr(truth, level)
+    correct = {"species": run.rank == 1, "genus": run.genus_correct, "family": run.family_correct}
+    values = correct[level]
     authors, plants = truth.encode("author")[1], truth.encode("official_plant")[1]
     groups = group_by(np.flatnonzero(mask).tolist(), lambda index: (truth.type[index], names[index]))
     scores = {}

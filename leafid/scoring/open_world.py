@@ -12,56 +12,15 @@ from leafid.features.non_leaves import TEST_KINDS
 from leafid.grouping import group_by
 from leafid.metrics.averages import accuracy_score
 from leafid.model.answer import Answer
-from leafid.scoring.plant_task import ALL, TYPE_ORDER
+from leafid.scoring.confidence import false_positive_rate, open_set_classification_rate
+from leafid.scoring.judging import title_run
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
-from leafid.scoring.truth import UNKNOWN_SPECIES, GroundTruth
+from leafid.scoring.truth import ALL, TYPE_ORDER, UNKNOWN_SPECIES, GroundTruth
 from leafid.training.cross_validation import OpenWorldFold
 
 # The probability above which an unknown picture that gets a name counts as named with confidence.
 _CONFIDENT = 0.9
-
-
-def open_set_classification_rate(known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike) -> float:
-    """Compute the area under the curve of the correct classification rate over the false positive rate (OSCR).
-
-    At a threshold, the former is the share of known pictures, (n,), that are accepted and named correctly, bool (n,),
-    the latter the share of unknown ones, (m,), that are accepted. The area by the trapezoidal rule is the share of
-    pairs of a known and an unknown picture in which the known one is named correctly and has the higher score; ties
-    count half. It is at most the accuracy; NaN without pictures of both kinds.
-
-    References
-    ----------
-    .. [1] A. R. Dhamija, M. Günther, T. E. Boult, "Reducing network agnostophobia", NeurIPS 2018, section 4
-
-    Examples
-    --------
-    >>> open_set_classification_rate([0.9, 0.8], [True, False], [0.1])
-    0.5
-    """
-    scores, rejected = np.asarray(known, np.float64), np.sort(np.asarray(unknown, np.float64))
-    if not len(scores) or not len(rejected):
-        return float("nan")
-    below = np.searchsorted(rejected, scores, "left") + np.searchsorted(rejected, scores, "right")
-    return float((below * np.asarray(is_correct, bool)).mean() / (2 * len(rejected)))
-
-
-def false_positive_rate(known: ArrayLike, unknown: ArrayLike, true_positive_rate: float = 0.95) -> float:
-    """Compute the share of unknown pictures, (m,), that are accepted where a share of the known ones, (n,), is.
-
-    The threshold is the highest that accepts this share; NaN without pictures of both kinds.
-
-    Examples
-    --------
-    >>> false_positive_rate([0.9, 0.8, 0.7, 0.1], [0.75, 0.2], 0.75)
-    0.5
-    """
-    scores = np.sort(np.asarray(known, np.float64))[::-1]
-    rejected = np.asarray(unknown, np.float64)
-    if not len(scores) or not len(rejected):
-        return float("nan")
-    n_accepted = max(1, int(np.ceil(true_positive_rate * len(scores) - 1e-9)))
-    return accuracy_score(rejected >= scores[n_accepted - 1])
 
 
 def make_open_world_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
@@ -88,7 +47,8 @@ def make_open_world_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
             known, unknown, correct = best[shows_known], best[shows_unknown], is_correct[shows_known]
             confident = accuracy_score(unknown >= _CONFIDENT) if is_probability else None
             scores = _score_known(known, correct, unknown)
-            rows.append([run.name, name, len(known), len(unknown), accuracy_score(correct), *scores, confident])
+            counts = len(known), len(unknown), accuracy_score(correct)
+            rows.append([title_run(run.name), name, *counts, *scores, confident])
     headings = ["run", "type", "known", "unknown", "top-1", "AUROC", "OSCR", "FPR-95", "unknown ≥ 0.9"]
     return Table("Open world", headings, rows, ["a picture's highest score says how surely its species is known"])
 

@@ -8,6 +8,7 @@ import numpy as np
 from leafid.grouping import group_by
 from leafid.metrics.averages import accuracy_score, average_score
 from leafid.model.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
+from leafid.scoring.judging import title_run
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth, find_indices
@@ -93,7 +94,7 @@ def make_plant_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
             for size in SIZES:
                 n_plants, *scores = score_plants(plants, size)
                 if n_plants:
-                    rows.append([f"{run.name}, {type_}", size or "all", n_plants, *scores])
+                    rows.append([f"{title_run(run.name)}, {type_}", size or "all", n_plants, *scores])
     notes = ["single: share of the pictures of these plants that are named correctly by themselves, averaged by plant"]
     headings = ["run", "pictures", "plants", "single", "top-1", "S"]
     return Table("Per plant, fused from several pictures", headings, rows, notes)

@@ -8,22 +8,24 @@ References
 .. [4] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian J. of Statistics 6, 1979.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 # Maximum number of drawn plants held at a time: some 32 MB, however many plants there are.
 _CELLS = 4_000_000
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """How to resample."""
+    """How plants are resampled: drawn for intervals, swapped between runs for tests."""
 
-    resamples: int = 1000
+    resamples: int = 10_000
     #: In (0, 1): the share of resampled scores inside the interval.
     confidence: float = 0.95
     seed: int = 0
@@ -36,69 +38,86 @@ class Bootstrap:
 
 
 @dataclass(frozen=True, slots=True)
-class WeightedScore:
-    """A score that averages pictures within groups, such as authors, and then the groups."""
+class Statistics:
+    """What a score is computed from: sums that each plant contributes to."""
 
-    #: float (n,): what each picture scores.
-    values: NDArray[np.float64]
-    #: float (n,): what it weighs in its group.
-    weights: NDArray[np.float64]
-    #: int (n,): its group, from 0; and its plant, over all scores that are resampled together.
-    groups: NDArray[np.intp]
-    plants: NDArray[np.intp]
+    #: float (k, plants): what each plant contributes to k sums.
+    sums: csr_array
+    #: Computes scores, float (m,), from the sums over all plants of m resamples, float (k, m).
+    finish: Callable[[Floats], Floats]
 
     def compute(self) -> float:
         """Compute the score; NaN without pictures."""
-        return float(self.resample(np.ones((int(self.plants.max(initial=0)) + 1, 1)))[0])
+        return float(self.finish(self.sums.sum(axis=1)[:, None])[0])
 
-    def resample(self, times: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Score resamples in which each plant is drawn so many times, float (plants, resamples); float (resamples,).
 
-        A group none of whose plants is drawn is left out; without any group the score is NaN.
-        """
-        if not len(self.values):
-            return np.full(times.shape[1], np.nan)
-        shape = int(self.groups.max()) + 1, len(times)
-        sums, totals = (
-            csr_array((data, (self.groups, self.plants)), shape) @ times
-            for data in (self.weights * self.values, self.weights)
-        )
-        means = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
-        n_present = (totals > 0).sum(axis=0)
-        return np.divide(means.sum(axis=0), n_present, out=np.full(times.shape[1], np.nan), where=n_present > 0)
+def average_statistics(parts: Sequence[Statistics]) -> Statistics:
+    """Average scores, such as those of several types, whose plants are drawn and swapped together; NaN is left out."""
+    if len(parts) == 1:
+        return parts[0]
+    ends = np.cumsum([part.sums.shape[0] for part in parts])[:-1]
+
+    def finish(sums: Floats) -> Floats:
+        pairs = zip(parts, np.split(sums, ends), strict=True)
+        return nan_mean(np.array([part.finish(some) for part, some in pairs]))
+
+    return Statistics(csr_array(vstack([part.sums for part in parts])), finish)
+
+
+def nan_mean(values: Floats) -> Floats:
+    """Average over the first axis without NaN; NaN where there is nothing else."""
+    is_score = ~np.isnan(values)
+    counts = is_score.sum(axis=0)
+    total = np.where(is_score, values, 0).sum(axis=0)
+    return np.divide(total, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
+
+
+def sum_by_plant(values: ArrayLike, rows: ArrayLike, plants: ArrayLike, shape: tuple[int, int]) -> csr_array:
+    """Sum the pictures' values, (n,), by their rows and plants, int (n,): float (rows, plants)."""
+    return csr_array((np.asarray(values, np.float64), (np.asarray(rows), np.asarray(plants))), shape)
 
 
 def bootstrap_scores(
-    scores: Sequence[WeightedScore], n_plants: int, bootstrap: Bootstrap
+    statistics: Sequence[Statistics], plants: NDArray[np.intp], bootstrap: Bootstrap
 ) -> NDArray[np.float64] | None:
     """Score resamples in which as many plants as there are drawn with replacement; float64 (scores, resamples).
 
     Plants are drawn because the pictures of a plant look alike, whoever took them and however. All scores are those of
-    the same draws. None where there is a single plant, so that every resample is the same.
+    the same draws from `plants`, the columns of the statistics, int (p,). None where there is a single plant, so that
+    every resample is the same.
     """
-    if n_plants < 2:
+    if len(plants) < 2:
         return None
-    blocks = [[score.resample(times) for score in scores] for times in _draw_in_blocks(n_plants, bootstrap)]
+    drawn_from = [csr_array(score.sums[:, plants]) for score in statistics]
+    blocks = [
+        [score.finish(sums @ times) for score, sums in zip(statistics, drawn_from, strict=True)]
+        for times in _draw_in_blocks(len(plants), bootstrap)
+    ]
     return np.concatenate(blocks, axis=1)
 
 
-def randomisation_test(difference: ArrayLike, plants: ArrayLike, *, resamples: int = 10_000, seed: int = 0) -> float:
-    """Test whether two runs differ, by swapping them on plants chosen at random; the two-sided p value.
+def randomisation_test(
+    runs: Sequence[Statistics], pairs: Sequence[tuple[int, int]], bootstrap: Bootstrap
+) -> list[float]:
+    """Test whether pairs of runs differ, by swapping them on plants chosen at random; the two-sided p values.
 
-    If both runs were equally good, either could have given the other's answers for a plant. `difference` has each
-    picture's weight in the score times (first run's value - second's), (n,).
+    If both runs were equally good, either could have given the other's answers for a plant. The runs are scored by one
+    metric on the same pictures.
     """
-    _, plant = np.unique(np.asarray(plants), return_inverse=True)
-    parts = np.bincount(plant, weights=np.asarray(difference, np.float64))
-    parts = parts[parts != 0]
+    totals = [run.sums.sum(axis=1)[:, None] for run in runs]
     # Equal sums in another order differ in their last digits, and count as at least as large.
-    observed = abs(parts.sum()) - 1e-12
-    rng = np.random.default_rng(seed)
-    n_extreme = 0
-    for size in _split_resamples(resamples, len(parts)):
-        signs = rng.integers(0, 2, (size, len(parts)), dtype=np.int8) * 2.0 - 1.0
-        n_extreme += int((np.abs(signs @ parts) >= observed).sum())
-    return (n_extreme + 1) / (resamples + 1)
+    observed = [abs(runs[a].compute() - runs[b].compute()) - 1e-10 for a, b in pairs]
+    random = np.random.default_rng(bootstrap.seed)
+    n_plants = runs[0].sums.shape[1]
+    n_extreme = np.zeros(len(pairs), int)
+    for size in _split_resamples(bootstrap.resamples, n_plants):
+        is_swapped = random.integers(0, 2, (n_plants, size), dtype=np.int8).astype(np.float64)
+        swapped = [run.sums @ is_swapped for run in runs]
+        for index, (a, b) in enumerate(pairs):
+            change = swapped[b] - swapped[a]
+            difference = runs[a].finish(totals[a] + change) - runs[b].finish(totals[b] - change)
+            n_extreme[index] += int((np.abs(difference) >= observed[index]).sum())
+    return [(count + 1) / (bootstrap.resamples + 1) for count in n_extreme.tolist()]
 
 
 def correct_holm(p_values: ArrayLike) -> NDArray[np.float64]:

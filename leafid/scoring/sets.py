@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 
 from leafid.errors import LeafidError
 from leafid.grouping import count_noun
-from leafid.metrics.averages import accuracy_score, average_by_group, macro_average, top_k_scores
+from leafid.metrics.averages import accuracy_score, average_by_group, macro_average
 from leafid.model.thresholds import count_inside, place_threshold
-from leafid.scoring.plant_task import JudgedRun, judge_run
+from leafid.scoring.judging import JudgedRun, judge_run, title_run
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth
@@ -105,8 +105,8 @@ def make_average_table(
     truth: GroundTruth, runs: Sequence[Run], sizes: Sequence[float], validation: Sequence[Run] = ()
 ) -> Table:
     """Tabulate `score_average_k` of each run, with its own validation run if there are any."""
-    records = [
-        {"run": run.name} | record
+    records: list[dict[str, Cell]] = [
+        {"run": title_run(run.name), **record}
         for run, fitted in zip_longest(runs, validation)
         for record in score_average_k(truth, run, sizes, fitted)
     ]
@@ -118,14 +118,5 @@ def make_average_table(
 def make_set_table(truth: GroundTruth, runs: Sequence[JudgedRun]) -> Table:
     """Tabulate the scores of runs as set-valued predictions: a picture's set is all that the run names for it."""
     species = truth.encode("species")[1]
-    rows: list[list[Cell]] = [[run.name, *score_sets(run.rank > 0, run.size, species)] for run in runs]
+    rows: list[list[Cell]] = [[run.title, *score_sets(run.rank > 0, run.size, species)] for run in runs]
     return Table("Sets", ["run", "accuracy", "macro-average accuracy", "mean size", "empty sets"], rows)
-
-
-def make_macro_table(truth: GroundTruth, runs: Sequence[JudgedRun], tops: Sequence[int]) -> Table:
-    """Tabulate the top-K accuracies averaged over the species."""
-    species = truth.encode("species")[1]
-    rows: list[list[Cell]] = [
-        [run.name, *(macro_average(average_by_group(top_k_scores(run.rank, k), species)) for k in tops)] for run in runs
-    ]
-    return Table("Averages over the species", ["run", *(f"macro top-{k}" for k in tops)], rows)

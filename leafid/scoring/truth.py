@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import parse_genus, parse_label, read_families
-from leafid.pictures.picture import Picture, Taxon, XmlOmission
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon, XmlOmission
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.summary import warn_of_shared_pictures
 from leafid.scoring.runs import KnownNames, Run
@@ -30,6 +30,10 @@ _PICTURE_NAME = re.compile(rf"\S+(?:{'|'.join(map(re.escape, PICTURE_ENDINGS))})
 
 #: The entry of a column where the collection has none.
 UNKNOWN = "unknown"
+#: The order of acquisition types in tables.
+TYPE_ORDER = (*map(str, AcquisitionType), UNKNOWN)
+#: The name of the group of all pictures.
+ALL = "all pictures"
 #: The species of pictures that show none of the species that a system can know, whatever they show.
 UNKNOWN_SPECIES = "Unknown species"
 
@@ -96,6 +100,13 @@ class GroundTruth:
 def _encode(column: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
     names, index = np.unique(column, return_inverse=True)
     return tuple(names.tolist()), index
+
+
+def select_types(truth: GroundTruth) -> dict[str, NDArray[np.intp]]:
+    """Select the pictures of each acquisition type that has any, in `TYPE_ORDER`."""
+    types = np.array(truth.type)
+    groups = {name: np.flatnonzero(types == name) for name in TYPE_ORDER}
+    return {name: indices for name, indices in groups.items() if len(indices)}
 
 
 def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from leafid.features.non_leaves import ALL_KINDS
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.grouping import group_by
 from leafid.learning.rejection import REJECTED_SHARE
-from leafid.metrics.held_out import SCORE_TITLES, HeldOutAnswers, held_out_scores
+from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.answer import Answer
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.plant_fusion import DEFAULT_EXPONENT
@@ -180,23 +179,3 @@ def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
         held_out = pool_evidence_held_out([fold.held_out for fold in folds])
         shared += [replace(fold, held_out=pooled) for fold, pooled in zip(folds, held_out, strict=True)]
     return shared
-
-
-def cross_validated_scores(answers: Sequence[FoldAnswers]) -> dict[str, Any]:
-    """Score the folds of one acquisition type: all folds of a seed together, and every fold on its own.
-
-    ``repeats`` is a list of `held_out_scores`, by seed. For each of `SCORE_TITLES` there is the ``mean`` over the
-    seeds and ``fold_sd``, the standard deviation over all folds, unless no fold has a picture of known species.
-    """
-    folds = [held_out_scores([fold.held_out]) for fold in answers]
-    repeats = [
-        held_out_scores([fold.held_out for fold in answers if fold.seed == seed])
-        for seed in sorted({fold.seed for fold in answers})
-    ]
-    scores: dict[str, Any] = {"repeats": repeats}
-    for name in SCORE_TITLES:
-        by_seed = [repeat[name] for repeat in repeats if name in repeat]
-        by_fold = [fold[name] for fold in folds if name in fold]
-        if by_seed:
-            scores[name] = {"mean": float(np.mean(by_seed)), "fold_sd": float(np.std(by_fold))}
-    return scores

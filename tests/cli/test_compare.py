@@ -9,29 +9,31 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
 
 
-def test_the_table_names_test_and_seed(cli):
-    outcome = cli("compare", TRUTH, GOOD, PARTIAL, "--resamples", 500, "--seed", 7)
+def test_the_tables_name_test_and_seed(cli):
+    words = ("--metrics", "S,macro-f1", "--resamples", 500, "--seed", 7)
+    outcome = cli("compare", TRUTH, GOOD, PARTIAL, *words)
     assert outcome.status == 0
-    assert outcome.out.splitlines()[0] == "Comparison, S, mean of types"
-    assert "500 resamples, seed 7" in outcome.out
+    scores, differences = outcome.out.split("\n\n")
+    assert (scores.splitlines()[0], differences.splitlines()[0]) == ("Scores by acquisition type", "Differences")
+    assert "500 resamples, seed 7" in differences
     assert "11 of 40 pictures are missing and count 0" in outcome.err
-    assert cli("compare", TRUTH, GOOD, PARTIAL, "--resamples", 500, "--seed", 7).out == outcome.out
+    assert cli("compare", TRUTH, GOOD, PARTIAL, *words).out == outcome.out
 
 
-def test_scores_are_those_of_evaluate(cli):
-    (row,) = csv.DictReader(
-        io.StringIO(cli("compare", TRUTH, GOOD, PARTIAL, "--only-type", "scan", "--format", "csv").out)
-    )
-    assert float(row["S of A"]) == pytest.approx(0.7083333333333333)
-    assert float(row["S of B"]) == pytest.approx(0.4375)
+@pytest.mark.parametrize("metric", ["S", "inverse-rank", "per-plant", "top-1", "top-5", "macro-top-1", "macro-f1"])
+def test_scores_are_those_of_evaluate(cli, metric):
+    words = ("--metrics", metric, "--only-type", "scan", "--format", "csv", "--table", 2)
+    (row,) = csv.DictReader(io.StringIO(cli("compare", TRUTH, GOOD, PARTIAL, *words).out))
+    for run, name in ((GOOD, "A"), (PARTIAL, "B")):
+        table = json.loads(cli("evaluate", TRUTH, run, "--metrics", metric, "--format", "json").out)[0]
+        assert float(row[name]) == pytest.approx(table["rows"][0][metric])
+    assert float(row["A"]) > float(row["B"])
     assert 0 < float(row["p"]) <= 1
 
 
-@pytest.mark.parametrize("metric", ["inverse-rank", "per-plant", "top-1"])
-def test_other_metrics(cli, metric):
-    (comparison,) = json.loads(cli("compare", TRUTH, GOOD, PARTIAL, "--metric", metric, "--format", "json").out)
-    (row,) = comparison["rows"]
-    assert row[f"{metric} of A"] > row[f"{metric} of B"]
+def test_a_score_without_a_test_has_no_row(cli):
+    words = ("--metrics", "ece", "--format", "json", "--table", 2)
+    assert json.loads(cli("compare", TRUTH, GOOD, PARTIAL, *words).out)[0]["rows"] == []
 
 
 def test_wrong_usage(cli):

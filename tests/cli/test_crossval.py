@@ -15,19 +15,77 @@ def test_a_table_of_scores(crossval):
     words = ("--folds", 3, "--repeats", 1, "--only-type", "scan-like")
     outcome = crossval(*words)
     assert outcome.status == 0, outcome.err
-    head, line = outcome.out.splitlines()
-    assert head.split() == ["type", "S", "top-1", "top-5", "per-plant", "pictures", "left", "out"]
-    assert line.split()[0] == "scan-like"
+    title, head, _, line, *notes = outcome.out.splitlines()
+    assert (title, head.split()) == ("Held-out scores", ["type", "run", "pictures", "S", "top-1", "top-5"])
     # 3 species of 3 training plants, one in each fold: every training part has every species.
-    assert line.split()[-2:] == ["9", "0"]
+    assert line.split()[:3] == ["scan-like", "recipe", "9"]
+    assert notes[-1] == "means over 1 seed; left out: no training picture of the species"
     assert outcome.err.splitlines() == [f"seed 0, fold {fold}: scan-like done" for fold in (1, 2, 3)]
-    (table,) = json.loads(crossval(*words, "--format", "json").out)
+    (table,) = json.loads(crossval(*words, "--format", "json", "--metrics", "S,top-1,top-5,per-plant,ece").out)
     (row,) = table["rows"]
-    assert (row["type"], row["pictures"]) == ("scan-like", 9)
-    for name in ("S", "top-1", "top-5", "per-plant"):
-        assert 0 <= row[name] <= 1
-        assert f"{row[name]:.3f} ± {row[f'{name} sd']:.3f}" in line
+    assert (row["type"], row["pictures"], row["left out"]) == ("scan-like", 9, 0)
+    assert all(0 <= row[name] <= 1 for name in ("S", "top-1", "top-5", "per-plant", "ece"))
+    assert f"{row['top-1']:.3f}".removeprefix("0") in line
     assert row["top-5"] == 1  # there are but three species
+
+
+def test_scores_are_those_of_the_run_files(crossval, cli, drawn, tmp_path):
+    words = ("--folds", 3, "--repeats", 2, "--format", "json")
+    scores = json.loads(crossval(*words, "--output", tmp_path).out)[0]["rows"]
+    runs = [tmp_path / f"seed-{seed}.txt" for seed in (0, 1)]
+    rows = json.loads(cli("evaluate", drawn / "Train", *runs, "--format", "json").out)[0]["rows"]
+    for row in scores:
+        of_seeds = [other["S"] for other in rows if other["type"] == row["type"]]
+        assert row["S"] == pytest.approx(sum(of_seeds) / 2)
+
+
+def test_folds_of_a_file(crossval, tmp_path):
+    words = ("--only-type", "scan-like", "--format", "csv")
+    first = crossval("--folds", 3, "--repeats", 2, *words, "--output", tmp_path / "a")
+    assert first.status == 0, first.err
+    folds = (tmp_path / "a" / "folds.csv").read_text()
+    lines = folds.splitlines()
+    assert lines[0] == "picture,plant,fold,repeat"
+    assert {line.split(",")[2] for line in lines[1:]} == {"0", "1", "2"}
+    again = crossval("--folds", tmp_path / "a" / "folds.csv", *words, "--output", tmp_path / "b")
+    assert (again.status, again.out) == (0, first.out), again.err
+    for name in ("folds.csv", "seed-0.txt", "seed-1.txt"):
+        assert (tmp_path / "a" / name).read_text() == (tmp_path / "b" / name).read_text()
+    # Names of folds, of columns, and of pictures without their ending are free.
+    other = [line.replace(".png", "").replace(".jpg", "") for line in lines if line.endswith(("repeat", ",0"))]
+    renamed = [",".join([line.split(",")[0], f"fold {line.split(',')[2]}"]) for line in other[1:]]
+    (tmp_path / "mine.csv").write_text("\n".join(["file;fold", *renamed]).replace(",", ";"))
+    crossval("--folds", tmp_path / "mine.csv", *words, "--output", tmp_path / "c")
+    assert (tmp_path / "c" / "seed-0.txt").read_text() == (tmp_path / "a" / "seed-0.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda lines: [lines[0], *lines[2:]],
+            "expected a fold for each of the 9 pictures in repeat 0, found none for 1",
+        ),
+        (lambda lines: [*lines, lines[1]], ":11: expected every picture of repeat 0 once, found"),
+        (
+            lambda lines: [lines[0], lines[1].replace(",0", ",x"), *lines[2:]],
+            ":2: expected a repeat (0, 1, …), found 'x'",
+        ),
+        (lambda lines: [line.rsplit(",", 2)[0] for line in lines], ":2: expected the fold of the picture, found none"),
+        (lambda lines: [lines[0], "x.jpg,,1,0"], "expected folds of the pictures of the collection, found none"),
+        (lambda lines: [line[:-4] + ",0,0" if index else line for index, line in enumerate(lines)], "found one"),
+        (lambda lines: [], "expected a heading with the column 'file'"),
+    ],
+)
+def test_broken_files_of_folds_give_one_line(crossval, tmp_path, change, message):
+    words = ("--only-type", "scan-like", "--repeats", 1)
+    if not (tmp_path / "a").exists():
+        crossval("--folds", 3, *words, "--output", tmp_path / "a")
+    lines = (tmp_path / "a" / "folds.csv").read_text().splitlines()
+    (tmp_path / "folds.csv").write_text("\n".join(change(lines)))
+    outcome = crossval("--folds", tmp_path / "folds.csv", *words)
+    assert (outcome.status, outcome.out, outcome.err.count("\n")) == (1, "", 1), outcome.err
+    assert message in outcome.err
 
 
 def test_sessions(crossval, drawn, tmp_path):
@@ -40,25 +98,12 @@ def test_sessions(crossval, drawn, tmp_path):
     assert len(runs[0].splitlines()) == len(runs[1].splitlines())
 
 
-def test_reliability(crossval):
-    words = ("--folds", 3, "--repeats", 1, "--reliability")
-    table = crossval(*words)
-    assert table.status == 0, table.err
-    assert "Reliability of the probability of the first species" in table.out
-    scores, reliability = (table["rows"] for table in json.loads(crossval(*words, "--format", "json").out))
-    assert [row["type"] for row in scores] == ["scan", "scan-like", "photo"]
-    by_type = {row["pictures of"]: row for row in reliability}
-    for row in scores:
-        assert by_type[row["type"]]["pictures"] == 9
-        assert by_type[row["type"]]["top-1"] == pytest.approx(row["top-1"])
-
-
 @pytest.mark.parametrize(
     ("words", "status", "expected"),
     [
         (["--folds", 1], 2, "--folds: expected at least 2, found 1"),
         (["--repeats", "x"], 2, "--repeats"),
-        (["--open-world", "--sessions"], 2, "expected --open-world without --reliability, --sessions"),
+        (["--open-world", "--sessions"], 2, "expected --open-world without --sessions, --output and --metrics"),
         (["--folds", 100, "--only-type", "scan-like"], 1, "expected at least 100 plants for 100 folds, found 9"),
         (["--folds", 9, "--by", "place", "--only-type", "scan-like"], 1, "expected at least 9 places"),
     ],
@@ -76,17 +121,17 @@ def test_few_shots_with_run_files(crossval, cli, drawn, tmp_path):
     outcome = crossval(*words, "--output", tmp_path / "runs")
     assert outcome.status == 0, outcome.err
     lines = outcome.out.splitlines()
-    assert [line.split("  ")[0] for line in lines[1:3]] == ["scan-like, 1 picture", "scan-like, 2 pictures"]
+    assert [line.split("  ")[1:2] for line in lines[3:5]] == [["1 picture (a)"], ["2 pictures (b)"]]
     runs = sorted(file.name for file in (tmp_path / "runs").iterdir())
-    assert runs == [f"{n}-seed-{seed}.txt" for n in ("1-picture", "2-pictures") for seed in (0, 1)]
+    assert runs == [f"{n}-seed-{seed}.txt" for n in ("1-picture", "2-pictures") for seed in (0, 1)] + ["folds.csv"]
     first = [tmp_path / "runs" / name for name in runs[:2]]
     assert len({line.split()[0] for line in first[0].read_text().splitlines()}) == 9
     table = json.loads(crossval(*words, "--format", "json").out)[0]["rows"]
-    assert [row["type"] for row in table] == ["scan-like, 1 picture", "scan-like, 2 pictures"]
+    assert [row["run"] for row in table] == ["1 picture", "2 pictures"]
     compared = cli("compare", drawn / "Train", *first, "--only-type", "scan-like")
     assert compared.status == 0, compared.err
 
 
 def test_given_parts(crossval):
     outcome = crossval("--repeats", 1, "--only-type", "scan", "--parts")
-    assert outcome.out.splitlines()[1].split()[-2:] == ["3", "0"]
+    assert outcome.out.splitlines()[3].split()[:3] == ["scan", "recipe", "3"]

@@ -22,10 +22,10 @@ def test_a_readable_table(cli):
     assert (outcome.status, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
     assert lines[0] == "Scores by acquisition type"
-    assert max(map(len, lines)) <= 120
-    assert sum(line.startswith("run") for line in lines) == 1
-    assert [line.split()[1] for line in lines[3:8]] == ["scan", "scan-like", "photo", "mean", "all"]
-    assert "0.8519" in lines[4]
+    assert max(map(len, lines)) <= 100
+    assert lines[1].split() == ["type", "run", "pictures", "S", "top-1", "top-5"]
+    assert [line.split()[0] for line in lines[3:8]] == ["scan", "scan-like", "photo", "mean", "all"]
+    assert lines[4].split()[:4] == ["scan-like", "good", "14", ".852"]
 
 
 def test_missing_pictures_count_0_with_a_warning(cli):
@@ -127,7 +127,12 @@ def test_a_label_that_is_missing_is_blamed_on_the_ground_truth(cli, tmp_path):
 
 def test_wrong_usage(cli):
     assert cli("evaluate", TRUTH).status == 2
-    assert cli("evaluate", TRUTH, GOOD, "--top", "0").status == 2
+    outcome = cli("evaluate", TRUTH, GOOD, "--metrics", "S,top-0")
+    assert (outcome.status, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert "expected a metric (S, top-K, " in outcome.err
+    assert "found 'top-0'" in outcome.err
+    for words in (("--digits", 0), ("--digits", 2.5), ("--intervals", "all"), ("--metrics", "S,,top-1")):
+        assert cli("evaluate", TRUTH, GOOD, *words).status == 2
 
 
 def test_repeated_ranks_are_counted_in_official_mode(cli, tmp_path):
@@ -142,10 +147,10 @@ def test_repeated_ranks_are_counted_in_official_mode(cli, tmp_path):
 def test_intervals(cli):
     row = rows(cli("evaluate", TRUTH, GOOD, "--format", "csv"))[-1]
     assert float(row["S low"]) < float(row["S"]) < float(row["S high"])
-    assert "top-1 low" not in row
-    row = rows(cli("evaluate", TRUTH, GOOD, "--format", "csv", "--intervals", "all"))[-1]
-    assert float(row["top-1 low"]) < float(row["top-1"]) < float(row["top-1 high"])
-    assert "S low" not in rows(cli("evaluate", TRUTH, GOOD, "--format", "csv", "--intervals", "none"))[-1]
+    row = rows(cli("evaluate", TRUTH, GOOD, "--format", "csv", "--intervals", "error"))[-1]
+    assert 0 < float(row["top-1 error"]) < 0.2
+    row = rows(cli("evaluate", TRUTH, GOOD, "--format", "csv", "--intervals", "none"))[-1]
+    assert not {"S low", "S error"} & {*row}
     outcome = cli("evaluate", TRUTH, GOOD, "--confidence", "0.9", "--resamples", 50, "--seed", 3)
     assert "90% interval, bootstrap over plants, 50 resamples, seed 3" in outcome.out
     assert cli("evaluate", TRUTH, GOOD, "--confidence", "95").status == 2
@@ -168,3 +173,24 @@ def test_the_list_of_metrics_names_the_command(cli):
     listed = rows(cli("evaluate", "--list", "--format", "csv"))
     (share,) = [row for row in listed if row["metric"] == "empty-set-share"]
     assert (share["column"], share["command"]) == ("empty sets", "evaluate --sets")
+
+
+def test_chosen_metrics_in_latex(cli):
+    outcome = cli("evaluate", TRUTH, GOOD, PARTIAL, "--metrics", "S,mrr,ece", "--digits", 2, "--format", "latex")
+    lines = outcome.out.splitlines()
+    assert r"run & pictures & S & mrr & ece \\" in lines
+    assert sum(line.startswith(r"\multicolumn{5}{l}{\textit{") for line in lines) == 5
+    good = [line.replace("\\", "") for line in lines if line.startswith("good (a) & 40")]
+    # ECE has neither an interval nor a test.
+    marked = r"textbf\{\.\d\d\} \[\d?\.\d, \d?\.\d\]\$\^\{b\}\$"
+    pattern = rf"good \(a\) & 40 & {marked} & {marked} & textbf\{{\.\d\d\}} "
+    assert [bool(re.fullmatch(pattern, line)) for line in good] == [True, True]
+
+
+def test_scores_that_are_no_probabilities(cli, tmp_path):
+    run = tmp_path / "run.txt"
+    run.write_text(re.sub(r" 1 \S+$", " 1 7", GOOD.read_text(), flags=re.MULTILINE))
+    assert cli("evaluate", TRUTH, run).status == 0
+    outcome = cli("evaluate", TRUTH, run, "--metrics", "S,log-loss")
+    assert (outcome.status, outcome.out, outcome.err.count("\n")) == (1, "", 1)
+    assert re.search(r"run.txt:\d+: expected a probability from 0 to 1 as score, found 7; log-loss is", outcome.err)

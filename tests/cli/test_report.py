@@ -1,3 +1,4 @@
+import csv
 import re
 import shutil
 from pathlib import Path
@@ -44,10 +45,9 @@ def test_the_page_shows_confusions_with_pictures(cli, tmp_path, run):
 def test_its_scores_are_those_of_evaluate(cli, tmp_path, run):
     page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
     outcome = cli("evaluate", SAMPLE, run, "--part", "test")
-    for line in outcome.out.splitlines():
-        if line.startswith("run.txt"):
-            score, low, high = (float(cell) for cell in re.findall(r"\d\.\d+", line)[:3])
-            assert f"{score:.3f} {low:.3f} {high:.3f}" in page.words
+    cells = re.findall(r"\d?\.\d{3} \[.+?\]", outcome.out)
+    assert len(cells) == 15
+    assert all(cell in page.words for cell in cells)
 
 
 def test_several_runs_and_no_pictures(cli, tmp_path):
@@ -78,11 +78,17 @@ def test_every_table_is_beside_the_page(cli, tmp_path, run):
     wrong.write_text(run.read_text().replace("Ginkgo biloba", "Ilex aquifolium"))
     page = report(cli, tmp_path, SAMPLE, run, wrong, "--part", "test")
     tables = {file.name for file in (tmp_path / "out" / "tables").iterdir()}
-    names = {"scores", "comparison", "reliability", "pictures"}
-    names |= {f"{kind}-{run}" for kind in ("species", "confusions") for run in ("run", "other")}
-    assert tables == {f"{name}.{ending}" for name in names for ending in ("csv", "tex")}
-    [header, row] = (tmp_path / "out" / "tables" / "comparison.csv").read_text().splitlines()
-    assert f"{float(dict(zip(header.split(','), row.split(','), strict=True))['p']):.3f}" in page.words
+    names = {"scores", "comparison", "pictures"}
+    names |= {f"{kind}-{run}" for kind in ("species", "confusions", "matrix") for run in ("run", "other")}
+    drawings = {f"matrix-{run}.svg" for run in ("run", "other")}
+    assert tables == {f"{name}.{ending}" for name in names for ending in ("csv", "tex")} | drawings
+    with (tmp_path / "out" / "tables" / "comparison.csv").open() as comparison:
+        rows = [*csv.DictReader(comparison)]
+    assert all(f"{float(row['p']):.3f}" in page.words for row in rows)
+    with (tmp_path / "out" / "tables" / "matrix-run.csv").open() as matrix:
+        counts = {row.pop("species"): row for row in csv.DictReader(matrix)}
+    assert counts["Betula pendula"]["Ginkgo biloba"] == "6"
+    assert sum(int(count) for row in counts.values() for count in row.values()) == 71
     assert (tmp_path / "out" / "tables" / "pictures.csv").read_text().count("\n") == 73
     assert str(tmp_path) not in page.html
 

@@ -3,11 +3,18 @@ from pathlib import Path
 import pytest
 
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.scoring.comparison import make_comparison_table, weigh_pictures
-from leafid.scoring.plant_task import MEAN_OF_TYPES, ScoreOptions, judge_run, list_plant_metrics, make_score_table
+from leafid.scoring.judging import judge_run
+from leafid.scoring.metrics import find_metrics
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import write_run
+from leafid.scoring.score_table import (
+    MEAN_OF_TYPES,
+    ScoreOptions,
+    make_comparison_table,
+    make_groups,
+    score_by_group,
+)
 from leafid.scoring.truth import make_ground_truth, read_ground_truth
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
@@ -29,23 +36,16 @@ def perfect(truth, tmp_path):
     return judge_run(read_run(tmp_path / "best.txt", truth.known), truth)
 
 
-@pytest.mark.parametrize("metric", list_plant_metrics(), ids=lambda metric: metric.name)
-def test_weights_give_the_mean_of_the_types(truth, runs, metric):
-    table = make_score_table(truth, runs[:1], ScoreOptions([metric], intervals="none"))
-    parts = {row[1]: row[-1] for row in table.rows}
-    values = runs[0].score_pictures(metric)
-    assert weigh_pictures(truth, metric) @ values == pytest.approx(parts[MEAN_OF_TYPES])
-    assert weigh_pictures(truth, metric, "photo") @ values == pytest.approx(parts["photo"])
-
-
-def compare(truth, runs, **options):
-    table = make_comparison_table(truth, runs, list_plant_metrics()[0], **options)
-    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+def compare(truth, runs, resamples=10_000):
+    options = ScoreOptions(find_metrics(["S"]), bootstrap=Bootstrap(resamples))
+    records = make_comparison_table("type", make_groups(truth, [[run] for run in runs]), options).to_records()
+    # Where there is a single type, there is no mean of types.
+    return [row for row in records if row["type"] == MEAN_OF_TYPES] or records
 
 
 def test_a_better_run_wins(truth, runs, perfect):
     (pair,) = compare(truth, [perfect, runs[1]], resamples=999)
-    assert (pair["S of A"], pair["run A"], pair["run B"]) == (pytest.approx(1), "best.txt", "partial.txt")
+    assert (pair["A"], pair["run A"], pair["run B"]) == (pytest.approx(1), "best", "partial")
     assert pair["p"] == pair["p (Holm)"] < 0.01
 
 
@@ -68,8 +68,8 @@ def test_plants_are_drawn_together_for_the_mean_of_types(tmp_path, is_shared):
     truth = make_ground_truth(pictures)
     (tmp_path / "run.txt").write_text("".join(lines))
     run = judge_run(read_run(tmp_path / "run.txt"), truth)
-    table = make_score_table(truth, [run], ScoreOptions(list_plant_metrics(())[:1], bootstrap=Bootstrap(20_000)))
-    intervals = {row[1]: row[-2:] for row in table.rows}
+    table = score_by_group(truth, [run], ScoreOptions(find_metrics(["S"]), bootstrap=Bootstrap(20_000)))
+    intervals = {row["type"]: (row["S low"], row["S high"]) for row in table.to_records()}
     # The mean of 10 draws of 0 or 1 where the types show the same plants, else about that of 30.
     expected = (0.2, 0.8) if is_shared else (1 / 3, 2 / 3)
     assert intervals[MEAN_OF_TYPES] == pytest.approx(expected, abs=0.03)

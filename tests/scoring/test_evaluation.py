@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafid import evaluate
-from leafid.errors import InputError, LeafidError, ProblemsError
+from leafid import compare, evaluate
+from leafid.errors import InputError, LeafidError, ProblemsError, UsageError
 from leafid.pictures.names import parse_label
 from leafid.pictures.picture import Picture
 from leafid.pictures.reading import read_collection
@@ -16,19 +16,47 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
 
 
+METRICS = ["S", "inverse-rank", "per-plant", "top-2", "macro-f1", "log-loss"]
+
+
 @pytest.mark.parametrize("group", ["type", "family"])
 def test_the_records_are_the_rows_of_the_command(cli, group):
     words = ["--by", group, "--table", 2] if group != "type" else []
-    table = cli("evaluate", TRUTH, GOOD, PARTIAL, *words, "--intervals", "all", "--format", "csv").out
-    metrics = ["S", "inverse-rank", "per-plant", "top-1", "top-5"]
-    records = evaluate(TRUTH, [GOOD, PARTIAL], metrics, by=group, bootstrap=True)
+    words += ["--metrics", ",".join(METRICS), "--format", "csv"]
+    table = cli("evaluate", TRUTH, GOOD, PARTIAL, *words).out
+    records = evaluate(TRUTH, [GOOD, PARTIAL], METRICS, by=group, intervals="bounds")
+    assert records.render("csv") == table
     rows = list(csv.DictReader(io.StringIO(table)))
-    # A CSV has 15 digits.
-    cells = [
-        {name: str(float(f"{value:.15g}") if isinstance(value, float) else value) for name, value in record.items()}
-        for record in records
-    ]
-    assert cells == rows
+    assert [[*record] for record in records] == [[*row] for row in rows]
+    assert [record["macro-f1"] for record in records] == pytest.approx([float(row["macro-f1"]) for row in rows])
+
+
+def test_what_each_picture_scores():
+    metrics = ["top-1", "mrr", "log-loss"]
+    records = evaluate(TRUTH, [GOOD, PARTIAL], metrics, per_picture=True)
+    assert len(records) == 80
+    scores = {row["run"]: row for row in evaluate(TRUTH, [GOOD, PARTIAL], metrics)[-2:]}
+    for run, row in scores.items():
+        for metric in metrics:
+            assert np.mean([record[metric] for record in records if record["run"] == run]) == pytest.approx(row[metric])
+    assert {record["picture"] for record in records} == set(read_run(GOOD).pictures)
+    with pytest.raises(UsageError, match="expected metrics that score single pictures, found ece"):
+        evaluate(TRUTH, GOOD, ["ece"], per_picture=True)
+
+
+def test_runs_are_compared_as_by_the_command(cli):
+    words = ("--metrics", "S,top-5", "--table", 2, "--format", "csv")
+    records = compare(TRUTH, [GOOD, PARTIAL], ["S", "top-5"])
+    assert records.render("csv") == cli("compare", TRUTH, GOOD, PARTIAL, *words).out
+    with pytest.raises(UsageError, match="at least two runs"):
+        compare(TRUTH, GOOD)
+
+
+def test_records_become_a_frame():
+    pytest.importorskip("pandas")
+    frame = evaluate(TRUTH, GOOD).to_frame()
+    assert [*frame.columns][:3] == ["type", "run", "pictures"]
+    assert len(frame) == 5
 
 
 def rankings(file):
@@ -148,8 +176,11 @@ def test_values_of_another_type_are_named(value):
             evaluate(*words)
     with pytest.raises(LeafidError, match="expected"):
         evaluate(TRUTH, GOOD, value)
-    with pytest.raises(InputError, match="expected True, False or a Bootstrap"):
-        evaluate(TRUTH, GOOD, bootstrap=value)
+    if value is not None:
+        with pytest.raises(InputError, match="expected a Bootstrap"):
+            evaluate(TRUTH, GOOD, bootstrap=value)
+    with pytest.raises(InputError, match="intervals: expected 'none', 'bounds' or 'error'"):
+        evaluate(TRUTH, GOOD, intervals=value)
     with pytest.raises(InputError, match="leave_out_missing: expected True or False"):
         evaluate(TRUTH, GOOD, leave_out_missing=value)
 
@@ -170,7 +201,7 @@ def test_pictures_of_unknown_species_are_left_out_as_by_the_command():
 
 def test_families_are_warned_of(caplog):
     picture = Picture(Path("1.jpg"), taxon=parse_label("Quercus ilex"))
-    for words in ({"by": "family"}, {"metrics": ["family"]}, {}):
+    for words in ({"by": "family"}, {"metrics": ["S-family"]}, {}):
         caplog.clear()
         evaluate([picture], {"1.jpg": ["Nothofagus alpina"]}, **words)
         assert ("found Nothofagus" in caplog.text) == bool(words)
@@ -178,7 +209,8 @@ def test_families_are_warned_of(caplog):
 
 def test_misuse():
     for words, message in [
-        ({"metrics": ["map-0.5"]}, "expected a metric of the plant task .*found 'map-0.5'"),
+        ({"metrics": ["map-0.5"]}, r"expected a metric \(S, .*found 'map-0.5'"),
+        ({"metrics": ["top-K"]}, "found 'top-K'"),
         ({"metrics": ["top-0"]}, "found 'top-0'"),
         ({"by": "colour"}, "expected a group"),
     ]:

@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 from leafid.features.recipe import load_recipe
-from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.scoring.experiment import GridCell, list_experiments, make_experiment_table, read_experiment
-from leafid.scoring.resampling import Bootstrap, randomisation_test
+from leafid.metrics.held_out import HeldOutAnswers
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.scoring.experiment import GridCell, list_experiments, make_experiment_tables, read_experiment
+from leafid.scoring.metrics import find_metrics
+from leafid.scoring.score_table import ScoreOptions
+from leafid.training.cross_validation import FoldAnswers
 
 EXPERIMENT = """
 seeds = [0, 1]
@@ -35,18 +38,42 @@ def experiment(cli, tmp_path, drawn, small_recipe, drawn_cache):
 def test_an_experiment_gives_one_table(experiment, tmp_path):
     result = experiment("--format", "json", "--output", tmp_path / "out")
     assert result.status == 0, result.err
-    (table,) = json.loads(result.out)
+    table, differences = json.loads(result.out)
     assert table["title"] == "Experiment: collection, scan-like"
-    assert "scores: means over 2 seeds; low" in table["notes"][0]
-    assert [(row["protocol"], row["recipe"]) for row in table["rows"]] == [
+    assert table["notes"][-1] == "means over 2 seeds; left out: no training picture of the species"
+    assert [(row["protocol"], row["run"]) for row in table["rows"]] == [
         (f"3 folds, {setting}", recipe) for setting in ("1 plant", "2 plants") for recipe in ("all", "shape")
     ]
     for row in table["rows"]:
         assert row["pictures"] == 9
         assert 0 <= row["top-1 low"] <= row["top-1"] <= row["top-1 high"] <= 1
-        assert (row["difference"] is None) == (row["p (Holm)"] is None) == (row["recipe"] == "all")
+    assert [(row["run A"], row["run B"]) for row in differences["rows"]] == [("all", "shape")] * 6
     assert "\\toprule" in (tmp_path / "out" / "mine.tex").read_text()
     assert (tmp_path / "out" / "mine.csv").read_text().count("\n") == 5
+    assert (tmp_path / "out" / "mine-differences.csv").read_text().count("\n") == 7
+
+
+def test_runs_of_another_system_on_the_same_folds(experiment, cli, drawn, small_recipe, drawn_cache, tmp_path):
+    words = ("--only-type", "scan-like", "--folds", 3, "--repeats", 2, "--cache", drawn_cache, "--jobs", 1)
+    assert cli("crossval", drawn, "--recipe", small_recipe, *words, "--output", tmp_path / "runs").status == 0
+    text = EXPERIMENT.split("protocols")[0].replace("folds = 3", 'folds = "runs/folds.csv"')
+    text += 'runs = [{ name = "HOG", files = ["runs/seed-0.txt", "runs/seed-1.txt"] }]'
+    result = experiment("--format", "json", text=text)
+    assert result.status == 0, result.err
+    table, differences = json.loads(result.out)
+    rows = {row["run"]: row for row in table["rows"]}
+    assert [*rows] == ["all", "shape", "HOG"]
+    # The runs are those of the recipe "all".
+    assert [rows["HOG"][name] for name in ("pictures", "S", "S low", "top-1")] == [
+        rows["all"][name] for name in ("pictures", "S", "S low", "top-1")
+    ]
+    assert {row["run B"]: row["p"] for row in differences["rows"]}["HOG"] == 1
+    result = experiment(text=text.replace(', "runs/seed-1.txt"', ""))
+    assert (result.status, result.out) == (1, "")
+    assert "expected a file for each of the 2 repeats of the folds, found 1 of HOG" in result.err
+    result = experiment(text=text.replace('"runs/folds.csv"', "3"))
+    assert (result.status, result.out) == (1, "")
+    assert "expected a file as 'folds' and no 'protocols' with 'runs'" in result.err
 
 
 @pytest.mark.parametrize("name", list_experiments())
@@ -74,34 +101,25 @@ def test_broken_experiments_give_one_line(experiment, old, new, message):
     assert message in result.err
 
 
-def test_differences_are_tested_by_plant():
-    rng = np.random.default_rng(0)
-    plants = [f"p{n // 3}" for n in range(60)]
-    ranks = {name: rng.integers(0, 3, 60) for name in ("base", "b", "c")}
-    pictures = {Path(f"{n:02}"): Picture(Path(f"{n:02}"), plant=plant) for n, plant in enumerate(plants)}
+def test_what_no_recipe_knows_is_left_out():
+    """A species that only some recipes know is an error of the others."""
+    species = ("Acer opalus", "Quercus ilex", "Ulmus minor")
+    pictures = [Picture(Path(f"{name}.jpg"), taxon=Taxon(name), plant=name) for name in species]
+
+    def answer(probabilities, is_known):
+        held_out = HeldOutAnswers(pictures, np.array(probabilities), species[:2], np.array(is_known))
+        return FoldAnswers(AcquisitionType.SCAN, 0, 0, held_out)
+
+    right = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
     cells = [
-        GridCell(
-            "x", "scan", "folds", name, pictures, dict(zip(((0, file) for file in pictures), of_recipe, strict=True))
-        )
-        for name, of_recipe in ranks.items()
+        GridCell("x", "scan", "folds", "a", [answer(right, [True, True, False])]),
+        GridCell("x", "scan", "folds", "b", [answer([[1.0, 0.0]] * 3, [True, False, False])]),
     ]
-    table = make_experiment_table(cells, Bootstrap(200))
-    assert (table.title, table.columns[:2]) == ("Experiment: x, scan, folds", ["recipe", "pictures"])
-    rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
-    # A species that only some recipes know is an error of the others.
-    is_known = sum(ranks.values()) > 0
-    p = []
-    for name in ("b", "c"):
-        difference = (ranks[name] == 1) * 1.0 - (ranks["base"] == 1)
-        difference = difference[is_known]
-        assert rows[name]["difference"] == pytest.approx(difference.mean())
-        assert (rows[name]["pictures"], rows[name]["left out"]) == (is_known.sum(), 60 - is_known.sum())
-        known_plants = [plant for plant, known in zip(plants, is_known, strict=True) if known]
-        p.append(randomisation_test(difference / len(difference), known_plants))
-    # Holm's correction of two.
-    low, high = sorted(p)
-    expected = {low: min(2 * low, 1), high: max(min(2 * low, 1), high)}
-    assert [rows[name]["p (Holm)"] for name in ("b", "c")] == pytest.approx([expected[value] for value in p])
+    table, differences = make_experiment_tables(cells, ScoreOptions(find_metrics(["top-1"])))
+    assert table.title == "Experiment: x, scan, folds"
+    rows = {row["run"]: row for row in table.to_records()}
+    assert [(row["pictures"], row["left out"], row["top-1"]) for row in rows.values()] == [(2, 1, 1), (2, 1, 0.5)]
+    assert [row["A - B"] for row in differences.to_records()] == [0.5]
 
 
 def test_each_expert_is_alone_and_left_out(tmp_path):

@@ -6,10 +6,9 @@ import pytest
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.scoring.plant_task import judge_run
+from leafid.scoring.evaluation import evaluate
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import write_run
-from leafid.scoring.sets import make_macro_table
 from leafid.scoring.truth import UNKNOWN, make_ground_truth, read_ground_truth, read_ground_truth_file, read_known_names
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
@@ -147,10 +146,8 @@ def test_macro_averages_are_over_identifiers_and_runs_may_use_them(plantnet):
     truth = read_ground_truth(folder)
     for labels in ({}, {"1355868": "Lactuca virosa 1355868", "7": "Acer opalus"}):
         write_run(folder / "run.txt", {name: [(labels.get(label, label), 1.0)] for name, label in pictures.items()})
-        run = judge_run(read_run(folder / "run.txt", truth.known), truth)
-        table = make_macro_table(truth, [run], [1])
         # The reference code averages by identifier: (1 + 0 + 1) / 3.
-        assert table.rows == [["run.txt", pytest.approx(2 / 3)]]
+        assert evaluate(folder, folder / "run.txt", ["macro-top-1"])[-1]["macro-top-1"] == pytest.approx(2 / 3)
     assert read_known_names(folder) == truth.known
 
 

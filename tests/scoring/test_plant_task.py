@@ -13,8 +13,8 @@ from leafid.metrics.averages import average_score
 from leafid.pictures.names import parse_label
 from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.evaluation import evaluate
+from leafid.scoring.judging import judge_run
 from leafid.scoring.official import format_java_double, format_official_files
-from leafid.scoring.plant_task import judge_run
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import make_ground_truth, read_ground_truth
 
@@ -305,7 +305,7 @@ def score_families(cli, folder, *species, words=()):
     outcome = cli("evaluate", folder / "truth", run, "--format", "json", *words)
     assert outcome.status == 0, outcome.err
     lines = (folder / "out" / "runScoresByFamily.csv").read_text().splitlines()
-    scores = {row["family"]: row["S of family"] for row in json.loads(outcome.out)[1]["rows"]}
+    scores = {row["family"]: row["S-family"] for row in json.loads(outcome.out)[1]["rows"]}
     # The official scorer's file says the same.
     written = {line.split(";")[1]: float(line.split(";")[2]) for line in lines if line}
     assert written == pytest.approx({name: score or 0 for name, score in scores.items()})
@@ -364,8 +364,8 @@ def test_families_do_not_depend_on_which_pictures_are_scored(seed):
     genera = ["Acer", "Aesculus", "Alnus", "Betula", "Castanea", "Cotinus", "Platanus", "Quercus", "Rhus", "Zelkova"]
     pictures = [Picture(Path(f"{genus}.jpg"), taxon=parse_label(f"{genus} alba")) for genus in genera]
     run = {picture.name: f"{rng.choice(genera)} nigra" for picture in pictures}
-    complete = {row["family"]: row for row in evaluate(pictures, run, ["family"], by="family")}
+    complete = {row["family"]: row for row in evaluate(pictures, run, ["S-family"], by="family")}
     family = rng.choice([*complete])
     some = [picture for picture in pictures if picture.taxon.family == family]
     chosen = {picture.name: run[picture.name] for picture in some}
-    assert evaluate(some, chosen, ["family"], by="family") == [complete[family]]
+    assert evaluate(some, chosen, ["S-family"], by="family") == [complete[family]]

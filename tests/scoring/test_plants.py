@@ -102,7 +102,7 @@ def test_the_better_rank_wins_between_equal_scores(tmp_path):
     assert score_plants(plants, 1) == score_plants(plants) == (2, 1, 1, 1)
 
 
-@pytest.mark.parametrize("option", [["--plants"], ["--average", "1"], ["--reliability"]])
+@pytest.mark.parametrize("option", [["--plants"], ["--average", "1"], ["--metrics", "ece"]])
 def test_scores_that_contradict_the_ranks_are_refused(cli, tmp_path, option):
     names = {path.stem for path in (GOLDEN / "truth").glob("*.xml")}
     lines = (f"{name}.jpg Acer campestre 1 .2\n{name}.jpg Quercus robur 2 .8\n" for name in sorted(names))

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -7,14 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.metrics.averages import accuracy_score, average_by_group, average_score, encode
-from leafid.scoring.plant_task import weigh_in_groups
-from leafid.scoring.resampling import (
-    Bootstrap,
-    WeightedScore,
-    bootstrap_scores,
-    correct_holm,
-    randomisation_test,
-)
+from leafid.scoring.metrics import average_pictures, find_metric
+from leafid.scoring.resampling import Bootstrap, bootstrap_scores, correct_holm, randomisation_test
+from tests.scoring.judged_runs import make_judged_run
 
 AVERAGES = {
     "S": average_score,
@@ -30,14 +24,18 @@ def columns(rows):
     return [np.array(column) for column in zip(*rows, strict=True)]
 
 
+def average_rows(average, rows):
+    authors, plants, values = columns(rows)
+    run = make_judged_run(values, plants, authors)
+    return average_pictures(values.astype(float), average, run, int(run.plant.max()) + 1)
+
+
 @settings(deadline=None, max_examples=50)
 @given(pictures, st.sampled_from(sorted(AVERAGES)))
-def test_every_average_is_a_weighted_sum(rows, average):
+def test_each_average_is_the_mean_of_means(rows, average):
     authors, plants, values = columns(rows)
-    weights, groups = weigh_in_groups(average, authors, plants)
-    weights = weights / (groups.max() + 1)
-    assert weights.sum() == pytest.approx(1)
-    assert weights @ values == pytest.approx(AVERAGES[average](values, authors, plants), abs=1e-12)
+    score = average_rows(average, rows).compute()
+    assert score == pytest.approx(AVERAGES[average](values, authors, plants), abs=1e-12)
 
 
 def score_slowly(average, rows):
@@ -60,10 +58,8 @@ def list_possible_scores(average, rows):
 
 
 def resample(average, rows, bootstrap):
-    authors, plants, values = columns(rows)
-    weights, groups = weigh_in_groups(average, authors, plants)
-    names, units = np.unique(plants, return_inverse=True)
-    samples = bootstrap_scores([WeightedScore(values.astype(float), weights, groups, units)], len(names), bootstrap)
+    statistics = average_rows(average, rows)
+    samples = bootstrap_scores([statistics], np.arange(statistics.sums.shape[1]), bootstrap)
     return samples if samples is None else samples[0]
 
 
@@ -83,9 +79,9 @@ def test_resampled_scores_have_the_exact_distribution(average):
 
 def test_many_plants_are_drawn_in_blocks_of_the_same_distribution():
     n_plants = 5000
-    score = WeightedScore(np.arange(n_plants) % 2.0, np.full(n_plants, 1 / n_plants), *[np.zeros(n_plants, int)] * 2)
-    score = replace(score, plants=np.arange(n_plants))
-    (samples,) = bootstrap_scores([score], n_plants, Bootstrap(resamples=2000))
+    run = make_judged_run(np.arange(n_plants) % 2)
+    score = average_pictures(np.arange(n_plants) % 2.0, "pictures", run, n_plants)
+    (samples,) = bootstrap_scores([score], np.arange(n_plants), Bootstrap(resamples=2000))
     assert len(samples) == 2000
     assert samples.std() == pytest.approx(0.5 / n_plants**0.5, rel=0.1)
 
@@ -94,18 +90,40 @@ def test_a_single_plant_gives_no_interval():
     assert resample("S", [("ann", "1", 1), ("bob", "1", 0)], Bootstrap()) is None
 
 
-def test_p_is_that_of_all_swaps():
-    difference = np.array([0.3, 0.1, -0.05, 0.2, 0.02, 0.15])
-    signs = np.array(list(product([-1, 1], repeat=6)))
-    exact = (np.abs(signs @ difference) >= abs(difference.sum()) - 1e-12).mean()
-    p = randomisation_test(difference, list("123456"), resamples=20_000)
+def compare(metric, runs, bootstrap):
+    statistics = [find_metric(metric).compute_statistics(run, int(run.plant.max()) + 1) for run in runs]
+    return randomisation_test(statistics, [(0, 1)], bootstrap)[0]
+
+
+LABELS = np.array([0, 0, 1, 1, 2, 2, 2, 0, 1])
+NAMED = [np.array([0, 0, 1, 1, 2, 2, 1, 0, 1]), np.array([1, 0, 2, 1, 0, 2, 1, 1, 2])]
+PLANTS = np.array([0, 0, 1, 2, 3, 3, 4, 5, 5])
+
+
+def judge_names(first):
+    return make_judged_run((first == LABELS).astype(int), PLANTS, label=LABELS, first=first)
+
+
+@pytest.mark.parametrize("metric", ["S", "top-1", "macro-f1", "weighted-f1", "balanced-accuracy"])
+def test_p_is_that_of_all_swaps(metric):
+    def score(first):
+        return find_metric(metric).compute_statistics(judge_names(first), 6).compute()
+
+    observed = abs(score(NAMED[0]) - score(NAMED[1]))
+    n_extreme = 0
+    for swapped in product([False, True], repeat=6):
+        is_swapped = np.array(swapped)[PLANTS]
+        first, second = (np.where(is_swapped, NAMED[1 - a], NAMED[a]) for a in (0, 1))
+        n_extreme += abs(score(first) - score(second)) >= observed - 1e-12
+    p = compare(metric, [judge_names(first) for first in NAMED], Bootstrap(20_000))
     # The share of 20,000 has a standard error of at most 0.0035.
-    assert p == pytest.approx(exact, abs=0.014)
+    assert p == pytest.approx(n_extreme / 64, abs=0.014)
 
 
 def test_equal_runs_do_not_differ_and_p_is_never_zero():
-    assert randomisation_test(np.zeros(5), list("12345"), resamples=99) == 1
-    assert randomisation_test(np.ones(40), np.arange(40), resamples=99) == 0.01
+    assert compare("S", [judge_names(NAMED[0])] * 2, Bootstrap(99)) == 1
+    runs = [make_judged_run(np.full(40, rank)) for rank in (1, 0)]
+    assert compare("top-1", runs, Bootstrap(99)) == 0.01
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))

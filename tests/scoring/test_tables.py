@@ -4,7 +4,7 @@ import io
 import pytest
 
 from leafid.errors import UsageError
-from leafid.scoring.tables import Table, choose_tables, render
+from leafid.scoring.tables import LETTERS, Estimate, Table, choose_tables, render
 
 TABLE = Table(
     "Scores",
@@ -45,3 +45,69 @@ def test_a_csv_holds_one_table():
 def test_csv_holds_no_formulas(name):
     table = Table("", ["run", name], [[name, -1.5]])
     assert [*csv.reader(render([table], "csv").splitlines())] == [["run", f"'{name}"], [f"'{name}", "-1.5"]]
+
+
+SCORES = Table(
+    "Scores",
+    ["type", "run", "plants", "S", "log-loss"],
+    [
+        ["scan", "a_1", 7, Estimate(0.8123, 0.778, 1.0, is_best=True, better_than="b"), Estimate(2.5, error=0.25)],
+        ["scan", "b", 7, Estimate(-0.2), Estimate(float("nan"), error=float("nan"))],
+    ],
+    details=frozenset({"plants"}),
+    n_keys=2,
+    is_grouped=True,
+    letters={"a_1": "a", "b": "b"},
+)
+
+
+def test_an_estimate_is_one_cell():
+    assert render([SCORES], digits=3).splitlines() == [
+        "Scores",
+        "type    run      S                  log-loss",
+        "------  -------  -----------------  -----------",
+        "scan    a_1 (a)  .812 [.78, 1.00]ᵇ  2.500 ± .25",
+        "scan    b (b)    -.200              –",
+    ]
+
+
+def test_latex_has_groups_and_the_best_in_bold():
+    lines = render([SCORES], "latex", 3).splitlines()
+    assert lines[1:] == [
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"run & S & log-loss \\",
+        r"\midrule",
+        r"\multicolumn{3}{l}{\textit{scan}} \\",
+        r"a\_1 (a) & \textbf{.812} [.78, 1.00]$^{b}$ & 2.500 $\pm$ .25 \\",
+        r"b (b) & -.200 & – \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def test_csv_has_the_numbers_of_an_estimate():
+    rows = list(csv.DictReader(io.StringIO(render([SCORES], "csv"))))
+    assert rows[0] == {
+        **{"type": "scan", "run": "a_1", "plants": "7", "S": "0.8123", "S low": "0.778", "S high": "1.0"},
+        **{"log-loss": "2.5", "log-loss error": "0.25"},
+    }
+    assert (rows[1]["S"], rows[1]["S low"], rows[1]["log-loss error"]) == ("-0.2", "", "")
+
+
+def test_a_wide_table_is_set_in_parts():
+    names = [f"metric {number}" for number in range(12)]
+    table = Table("", ["run", *names], [["a", *(Estimate(0.5, 0.25, 0.75) for _ in names)]], n_keys=1)
+    text = render([table], digits=3)
+    assert max(map(len, text.splitlines())) <= 100
+    assert [line.split()[0] for line in text.splitlines() if line].count("run") == len(text.split("\n\n")) > 1
+    assert all(name in text for name in names)
+
+
+def test_a_small_p_is_not_0():
+    assert render([Table("", ["p"], [[0.0001], [0.0]])], digits=3).split()[-2:] == ["0.0001", "0.000"]
+
+
+def test_each_letter_can_be_raised():
+    table = Table("", ["run", "S"], [["x", Estimate(0.5, better_than=LETTERS)]])
+    assert not set(LETTERS) & set(render([table]).splitlines()[-1].removeprefix("x"))

@@ -6,7 +6,7 @@ from pathlib import Path
 from leafid.cli.arguments import ReadingOptions, option, positional
 from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError, UsageError
-from leafid.scoring.plant_task import JudgedRun, judge_run
+from leafid.scoring.judging import JudgedRun, judge_run
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import Run
 from leafid.scoring.truth import GroundTruth, read_ground_truth

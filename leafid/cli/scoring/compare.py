@@ -4,42 +4,35 @@ If two runs were equally good, either could have given the other's answers for a
 random swaps of plants whose difference is at least as large as the observed one. With several pairs it is corrected
 by Holm's method. A picture that a run lacks counts 0.
 
+The first table has the scores, the second the tests.
+
 examples:
   leafid compare imageclef2011/TestXmlWithGroundTruth a.txt b.txt
-  leafid compare collection a.txt b.txt c.txt --metric top-1 --only-type photo
+  leafid compare collection a.txt b.txt c.txt --metrics S,top-5,macro-f1 --only-type photo
+  leafid compare collection a.txt b.txt --table 2 --format csv > differences.csv
 """
 
-from leafid.cli.arguments import SEED, TYPES, TableOptions, option, positive_int
+from leafid.cli.arguments import TYPES, ScoringOptions, TableOptions, option
 from leafid.cli.outputs import Environment, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.errors import LeafidError, UsageError
-from leafid.scoring.comparison import make_comparison_table
-from leafid.scoring.plant_task import find_plant_metric, list_plant_metrics
-
-_METRICS = tuple(metric.name for metric in list_plant_metrics((1,)))
+from leafid.scoring.score_table import make_comparison_table, make_groups, make_score_table
 
 
-class Options(TruthOptions, TableOptions):
-    metric: str = option("what to compare (default: S)", choices=_METRICS, default="S")
-    only_type: str | None = option("compare on pictures of this type (default: mean of the types)", choices=TYPES)
-    resamples: int = option("random swaps a pair (default: 10000)", type=positive_int, default=10_000, metavar="N")
-    seed: int = SEED
+class Options(TruthOptions, ScoringOptions, TableOptions):
+    only_type: str | None = option("compare on pictures of this type (default: each, and their mean)", choices=TYPES)
 
 
 def run(options: Options, environment: Environment) -> None:
     if len(options.runs) < 2:
         raise UsageError("expected at least two runs to compare; see 'leafid compare --help'")
+    scoring = options.as_score_options()
     _, truth = read_truth(options)
     type_ = options.only_type
     if type_ and type_ not in truth.type:
         raise LeafidError(f"{options.truth}: expected pictures of type {type_}, found none")
     _, runs = read_runs(options, truth, environment)
-    table = make_comparison_table(
-        truth,
-        runs,
-        find_plant_metric(options.metric),
-        acquisition_type=type_,
-        resamples=options.resamples,
-        seed=options.seed,
-    )
-    print_tables([table], options, environment)
+    groups = [group for group in make_groups(truth, [[run] for run in runs]) if type_ in (None, group.name)]
+    scores = make_score_table("Scores by acquisition type", "type", groups, scoring)
+    tables = [scores, make_comparison_table("type", groups, scoring)]
+    print_tables(tables, options, environment, options.digits)

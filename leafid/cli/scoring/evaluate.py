@@ -4,13 +4,13 @@ The ground truth is a folder of ImageCLEF XML, a collection in any layout, or a 
 XML of its pictures. A picture that a run lacks counts 0, with a warning; a run with any error is refused.
 
 S is the official score: the mean over authors of the mean over their plants of the mean over each plant's pictures.
-inverse-rank is the same with 1 / rank of the correct species. Intervals are bootstrapped over plants, whoever
-photographed them. --output writes all files of the official scorer. --list shows every metric.
+--metrics chooses the scores, of which --list shows all. Intervals are bootstrapped over plants, whoever photographed
+them. Of several runs the best score is bold in LaTeX, and raised letters name the runs that a score is significantly
+better than. --output writes all files of the official scorer.
 
 --sets scores runs that name a set of species for each picture. --average makes such sets of a run with scores of all
 species: those above a threshold, fitted on a run on validation pictures or, to compare systems at one mean size, on the
-run itself. --reliability says how far the scores of first species, taken for probabilities, agree with how often these
-are correct. --plants multiplies the scores of several pictures of a plant.
+run itself. --plants multiplies the scores of several pictures of a plant.
 
 Pictures whose species is 'Unknown species' in the ground truth are left out of all other scores, and a table says how
 well each run tells them from the others by a picture's highest score.
@@ -18,21 +18,22 @@ well each run tells them from the others by a picture's highest score.
 examples:
   leafid evaluate imageclef2011/TestXmlWithGroundTruth run.txt
   leafid evaluate imageclef2011/testGroundTruth.txt a.txt b.txt --output scores
+  leafid evaluate collection a.txt b.txt --metrics S,top-1,mrr --digits 3 --format latex > table.tex
   leafid evaluate collection run.txt --by species --table 2 --format csv > species.csv
-  leafid evaluate PlantNet-300K run.txt --part test --macro --average 1,2,3,5,10 --validation run-on-val.txt
+  leafid evaluate PlantNet-300K run.txt --part test --metrics macro-top-1 --average 1,2,5 --validation run-on-val.txt
   leafid evaluate --list
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from leafid.cli.arguments import (
-    IntervalOptions,
+    ScoringOptions,
     TableOptions,
     list_type,
     number_type,
     option,
     positional,
-    positive_ints,
     switch,
 )
 from leafid.cli.outputs import Environment, check_output, print_tables
@@ -40,18 +41,17 @@ from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.errors import UsageError
 from leafid.files import write_text
 from leafid.grouping import count_noun
-from leafid.scoring.calibration import collect_first_species, make_reliability_table
+from leafid.scoring.judging import judge_run
 from leafid.scoring.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
 from leafid.scoring.open_world import make_open_world_table
-from leafid.scoring.plant_task import GROUPS, ScoreOptions, list_plant_metrics, make_score_table
 from leafid.scoring.plants import make_plant_table
-from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import read_run
-from leafid.scoring.sets import make_average_table, make_macro_table, make_set_table
+from leafid.scoring.score_table import GROUPS, score_by_group
+from leafid.scoring.sets import make_average_table, make_set_table
 from leafid.scoring.tables import Table, read_metrics
 
 
-class Options(TruthOptions, IntervalOptions, TableOptions):
+class Options(TruthOptions, ScoringOptions, TableOptions):
     truth: str = positional("GROUND-TRUTH", "folder of XML, collection, or …GroundTruth.txt", nargs="?")
     runs: list[str] = positional("RUN", "run file", nargs="*")
     output: str | None = option("write the official scorer's files there", metavar="DIR")
@@ -59,15 +59,12 @@ class Options(TruthOptions, IntervalOptions, TableOptions):
         "reproduce the official scorer: missing pictures are left out of the means, the last of several lines "
         "of one rank counts, unknown species are wrong answers"
     )
-    top: list[int] = option("top-K accuracies (default: 1,5)", metavar="K,…", type=positive_ints, default=[1, 5])
     by: list[str] = option("score groups of pictures as well", choices=GROUPS, action="append", default=[])
     taxonomy: str | None = option(
         "a collection with more species that the runs may name, and their families", metavar="COLLECTION"
     )
-    reliability: bool = switch("score how reliable probabilities are as well")
     plants: bool = switch("score plants identified from several pictures as well")
     sets: bool = switch("score the runs as set-valued predictions as well")
-    macro: bool = switch("average the top-K accuracies over the species as well, each counting the same")
     average: list[float] = option(
         "score the sets that the run's scores form above a threshold, K species on average",
         metavar="K,…",
@@ -81,7 +78,6 @@ class Options(TruthOptions, IntervalOptions, TableOptions):
         action="append",
         default=[],
     )
-    intervals: str = option("scores to show intervals of (default: S)", choices=("S", "all", "none"), default="S")
     list: bool = switch("list every metric by the command that prints it")
 
 
@@ -101,28 +97,24 @@ def run(options: Options, environment: Environment) -> None:
                 reason = "as the files about all runs are"
                 raise UsageError(f"--output: expected no run called {stem}, {reason}; rename {file}")
         check_output(folder / SCORES, options.runs)
+    scoring = replace(options.as_score_options(), leave_out_missing=options.official)
     full_truth, truth = read_truth(options, options.taxonomy)
     runs, judged = read_runs(options, truth, environment, official=options.official)
-    if "family" in options.by or folder:
+    if "family" in options.by or folder or any(metric.name == "S-family" for metric in scoring.metrics):
         truth.warn_of_families(runs)
-    bootstrap = Bootstrap(options.resamples, options.confidence, options.seed)
-    style = ScoreOptions(list_plant_metrics(options.top), options.official, bootstrap, options.intervals)
-    groups = dict.fromkeys(["type", *options.by])
-    tables = [make_score_table(truth, judged, style, group) for group in groups]
-    if options.macro:
-        tables.append(make_macro_table(truth, judged, options.top))
+    # Pictures of unknown species count for auroc.
+    all_judged = judged if len(truth) == len(full_truth) else [judge_run(run, full_truth) for run in runs]
+    tables = [score_by_group(full_truth, all_judged, scoring, group) for group in dict.fromkeys(["type", *options.by])]
     if options.sets:
         tables.append(make_set_table(truth, judged))
     if options.average:
         tables.append(make_average_table(truth, runs, options.average, [*map(read_run, options.validation)]))
-    if options.reliability:
-        tables.append(make_reliability_table(collect_first_species(runs, truth), "run"))
     if options.plants:
         tables.append(make_plant_table(runs, truth))
     if n_unknown := len(full_truth) - len(truth):
         environment.note(f"{options.truth}: {n_unknown} pictures of unknown species count in the last table only")
         tables.append(make_open_world_table(runs, full_truth))
-    print_tables(tables, options, environment)
+    print_tables(tables, options, environment, options.digits)
     if folder:
         files = format_official_files(truth, judged, leave_out_missing=options.official)
         for name in files:

@@ -1,9 +1,8 @@
 """Write a report on runs: one HTML page with scores, plots, and pictures of what was confused.
 
-The page shows S of each acquisition type with its interval, how well calibrated the
-probabilities are, the scores of every species, which species were taken for which, and every picture with the outline
-of its leaf and its answers. It is a single file that needs no network. The folder tables/ beside it has every table as
-CSV and LaTeX.
+The page shows the scores of each acquisition type with their intervals, those of every species, which species were
+taken for which, and every picture with the outline of its leaf and its answers. It is a single file that needs no
+network. The folder tables/ beside it has every table as CSV and LaTeX, and the confusion matrix also as SVG.
 
 examples:
   leafid report imageclef2011 run.txt --output report
@@ -12,25 +11,25 @@ examples:
 
 from pathlib import Path
 
-from leafid.cli.arguments import JOBS, IntervalOptions, option
+from leafid.cli.arguments import JOBS, ScoringOptions, option
 from leafid.cli.outputs import Environment, check_output
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.files import write_text
 from leafid.pages.report_page import make_report
 from leafid.pictures.reading import read_and_warn, read_collection
-from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.tables import render
 
 FILE_NAME = "report.html"
 
 
-class Options(TruthOptions, IntervalOptions):
+class Options(TruthOptions, ScoringOptions):
     output: str = option(f"the folder to write {FILE_NAME} to", required=True, metavar="DIR")
     pictures: str | None = option("the pictures to show (default: those of the ground truth)", metavar="COLLECTION")
     jobs: int = JOBS
 
 
 def run(options: Options, environment: Environment) -> None:
+    scoring = options.as_score_options()
     inputs = [options.truth, *options.runs]
     output = Path(options.output)
     check_output(output / FILE_NAME, inputs)
@@ -42,18 +41,19 @@ def run(options: Options, environment: Environment) -> None:
         folder = Path(options.truth) if Path(options.truth).is_dir() else Path(options.truth).parent
         # Reading the ground truth has given the warnings.
         pictures = read_collection(folder, **options.as_keywords()).pictures
-    page, tables = make_report(
+    page, tables, drawings = make_report(
         truth,
         runs,
         pictures,
         source=Path(options.truth).resolve().name,
-        bootstrap=Bootstrap(options.resamples, options.confidence, options.seed),
+        options=scoring,
         jobs=options.jobs,
     )
     files = {output / FILE_NAME: page}
     for name, table in tables.items():
         files[output / "tables" / f"{name}.csv"] = render([table], "csv")
-        files[output / "tables" / f"{name}.tex"] = render([table], "latex")
+        files[output / "tables" / f"{name}.tex"] = render([table], "latex", options.digits)
+    files |= {output / "tables" / f"{name}.svg": svg for name, svg in drawings.items()}
     for file in files:
         check_output(file, inputs)
     for file, text in files.items():

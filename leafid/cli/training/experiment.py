@@ -1,8 +1,9 @@
 """Run an experiment: recipes by collections, types, protocols and seeds, to one table for a paper.
 
 EXPERIMENT is a TOML file, or one of those that are shipped: ablation, cross-type, few-shots,
-held-apart, recipes. The table has the scores of each recipe with an interval, and the difference from the first
-recipe with a p value (paired by plant, corrected by Holm's method).
+held-apart, recipes. The first table has the scores of each recipe with an interval, the second the differences from
+the first recipe with p values (paired by plant, corrected by Holm's method). Runs of other systems that were tested on
+the same folds, a file that the experiment names, are further rows.
 
 An interrupted experiment is started again, and finds its features in the cache. docs/formats.md has the keys of the
 file.
@@ -15,25 +16,24 @@ examples:
 
 from pathlib import Path
 
-from leafid.cli.arguments import CacheOptions, IntervalOptions, PictureOptions, TableOptions, option, positional
+from leafid.cli.arguments import CacheOptions, PictureOptions, ScoringOptions, TableOptions, option, positional
 from leafid.cli.computing import assign_types_and_warn, open_loader, read_training_pictures
 from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.errors import LeafidError
 from leafid.files import write_text
-from leafid.scoring.experiment import make_experiment_table, read_experiment, run_experiment
-from leafid.scoring.resampling import Bootstrap
+from leafid.scoring.experiment import make_experiment_tables, read_experiment, run_experiment
 from leafid.scoring.tables import render
 
 
-class Options(PictureOptions, IntervalOptions, TableOptions, CacheOptions):
+class Options(PictureOptions, ScoringOptions, TableOptions, CacheOptions):
     experiment: str = positional("EXPERIMENT", "a TOML file, or the name of a shipped experiment")
     collections: list[str] = positional("COLLECTION", "labelled pictures", nargs="+")
-    output: str | None = option("write the table there as well, as CSV and LaTeX", metavar="DIR")
+    output: str | None = option("write the tables there as well, as CSV and LaTeX", metavar="DIR")
 
 
 def run(options: Options, environment: Environment) -> int:
     """Run the experiment; return 1 when any picture could not be read."""
-    experiment = read_experiment(options.experiment)
+    experiment, scoring = read_experiment(options.experiment), options.as_score_options()
     output = Path(options.output or "", Path(options.experiment).stem)
     if options.output:
         check_output(f"{output}.csv", [])
@@ -47,9 +47,10 @@ def run(options: Options, environment: Environment) -> int:
             pictures, _ = read_training_pictures(path, options, all_parts=all_parts)
             collections[name] = assign_types_and_warn(pictures, loader, environment)
         cells = run_experiment(experiment, collections, loader, environment.note)
-    table = make_experiment_table(cells, Bootstrap(options.resamples, options.confidence, options.seed))
+    tables = make_experiment_tables(cells, scoring, experiment.runs)
     if options.output:
-        write_text(f"{output}.csv", render([table], "csv"))
-        write_text(f"{output}.tex", render([table], "latex"))
-    print_tables([table], options, environment)
+        for table, suffix in zip(tables, ("", "-differences"), strict=False):
+            write_text(f"{output}{suffix}.csv", render([table], "csv"))
+            write_text(f"{output}{suffix}.tex", render([table], "latex", options.digits))
+    print_tables(tables, options, environment, options.digits)
     return 1 if loader.unreadable else 0

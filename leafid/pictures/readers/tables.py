@@ -28,6 +28,9 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "latitude": ("lat", "decimallatitude"),
     "longitude": ("lon", "lng", "long", "decimallongitude"),
     "split": ("part", "subset", "foldname"),
+    # Which folds a picture is in is read by leafid.pictures.fold_files.
+    "fold": (),
+    "repeat": (),
 }
 _FIELD_OF = {word: field for field, words in FIELDS.items() for word in (field, *words)}
 _PLANT_WORDS = r".*(plant|tree|individual|specimen|organism|observation|occurrence)s?[\W_]*"

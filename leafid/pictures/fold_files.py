@@ -1,0 +1,98 @@
+"""Folds as files: CSV tables with the fold of each picture, so that other systems are tested on the same folds."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from leafid.errors import LeafidError
+from leafid.grouping import group_by
+from leafid.pictures.picture import Picture
+from leafid.pictures.readers.tables import read_rows
+from leafid.textfiles import LineProblems, parse_whole_number
+
+logger = logging.getLogger(__name__)
+
+#: The folds of each repeat: the indices of each fold's pictures, ascending.
+Folds = dict[int, list[np.ndarray]]
+
+
+def format_folds(pictures: Sequence[Picture], folds: Iterable[tuple[int, int, np.ndarray]]) -> list[list[str | int]]:
+    """List the rows of a table of folds, (repeat, fold, indices of pictures) each; pictures are called by name.
+
+    Where names are not unique, pictures are called by as many of the folders above as tell all of them apart.
+    """
+    paths = [picture.file.parts for picture in pictures]
+    names = [picture.title for picture in pictures]
+    depth = 1
+    while len(set(names)) < len(names) and depth < max(map(len, paths)):
+        depth += 1
+        names = ["/".join(path[-depth:]) for path in paths]
+    rows: list[list[str | int]] = [["picture", "plant", "fold", "repeat"]]
+    for repeat, fold, members in folds:
+        rows += [[names[index], pictures[index].plant or "", fold, repeat] for index in members.tolist()]
+    return rows
+
+
+def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
+    """Read a table with the columns ``picture`` and ``fold``, and ``repeat`` where there are several.
+
+    Each picture has to be in one fold of each repeat. A picture is called by its name, or the end of its path; rows of
+    other pictures are ignored with a warning, as are plants that are in several folds. A `ProblemsError` has the lines
+    that are wrong.
+    """
+    file = Path(path)
+    find = _index_by_path(pictures)
+    n_ignored = 0
+    fold_of: dict[int, dict[int, str]] = {}
+    rows, _ = read_rows(file)
+    with LineProblems(file) as problems:
+        for line, name, record in rows:
+            repeat = parse_whole_number(record.get("repeat", "0"))
+            index = find.get(name)
+            if repeat is None:
+                problems.add(line, f"expected a repeat (0, 1, …), found {record['repeat']!r}")
+            elif "fold" not in record:
+                problems.add(line, "expected the fold of the picture, found none; call its column 'fold'")
+            elif index is None:
+                n_ignored += 1
+            elif problems.check_unique(line, f"every picture of repeat {repeat}", name):
+                fold_of.setdefault(repeat, {})[index] = record["fold"]
+        for repeat, folds in fold_of.items():
+            if lacking := [picture.name for index, picture in enumerate(pictures) if index not in folds]:
+                expected = f"expected a fold for each of the {len(pictures)} pictures in repeat {repeat}"
+                problems.add(None, f"{expected}, found none for {len(lacking)}, {lacking[0]} first")
+            elif len(set(folds.values())) < 2:
+                problems.add(None, f"expected several folds in repeat {repeat}, found one")
+    if not fold_of:
+        raise LeafidError(f"{file}: expected folds of the pictures of the collection, found none of its pictures")
+    if n_ignored:
+        logger.warning("%s: %d rows are ignored, as the collection has no such labelled picture", file, n_ignored)
+    _warn_of_split_plants(file, pictures, fold_of)
+    return {repeat: _list_folds(folds) for repeat, folds in sorted(fold_of.items())}
+
+
+def _list_folds(fold_of: dict[int, str]) -> list[np.ndarray]:
+    # The tenth fold comes after the second.
+    members = group_by(sorted(fold_of), fold_of.__getitem__)
+    return [np.array(members[name]) for name in sorted(members, key=lambda name: (len(name), name))]
+
+
+def _index_by_path(pictures: Sequence[Picture]) -> dict[str, int | None]:
+    """Index pictures by all ends of their paths, with and without the ending of the file; None where several match."""
+    indices: dict[str, int | None] = {}
+    for index, picture in enumerate(pictures):
+        path = picture.file.parts
+        ends = {"/".join(path[start:]) for start in range(len(path))} | {picture.name, picture.title}
+        for end in ends | {str(Path(end).with_suffix("")) for end in ends}:
+            indices[end] = None if end in indices else index
+    return indices
+
+
+def _warn_of_split_plants(file: Path, pictures: Sequence[Picture], fold_of: dict[int, dict[int, str]]) -> None:
+    for repeat, folds in fold_of.items():
+        plants = group_by(folds, lambda index: pictures[index].group)
+        if split := [plant for plant, members in plants.items() if len({folds[index] for index in members}) > 1]:
+            problem = "expected all pictures of a plant in one fold, found %d plants in several of repeat %d, %s first"
+            logger.warning(f"%s: {problem}; scores are too high", file, len(split), repeat, split[0])

@@ -1,0 +1,79 @@
+"""What cross-validation answers, as runs that are scored like those of any system."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from leafid.grouping import count_noun, group_by
+from leafid.pictures.picture import Picture
+from leafid.scoring.judging import JudgedRun, judge_run, make_matrix_run
+from leafid.scoring.runs import Run
+from leafid.scoring.score_table import ScoreOptions, make_groups, make_score_table
+from leafid.scoring.tables import Table
+from leafid.scoring.truth import make_ground_truth
+from leafid.training.cross_validation import FoldAnswers
+
+
+class HeldOutTruth:
+    """The ground truth of the pictures that are answered, whose names need not differ in a collection."""
+
+    def __init__(self, pictures: Sequence[Picture]) -> None:
+        distinct = {picture.file: picture for picture in pictures}
+        names = [picture.name for picture in distinct.values()]
+        is_unique = len(set(names)) == len(names)
+        #: What runs call each picture, by its file.
+        self.names = {
+            file: picture.name if is_unique else f"{number}.jpg"
+            for number, (file, picture) in enumerate(distinct.items())
+        }
+        renamed = [replace(picture, file=Path(self.names[file])) for file, picture in distinct.items()]
+        self.truth = make_ground_truth(renamed if not is_unique else distinct.values())
+
+
+def make_held_out_run(name: str, folds: Sequence[FoldAnswers], names: Mapping[Path, str]) -> Run:
+    """Make a run of the answers of one seed's folds, to pictures of any type."""
+    species = sorted({name for fold in folds for name in fold.held_out.species})
+    pictures = [names[picture.file] for fold in folds for picture in fold.held_out.pictures]
+    scores = np.zeros((len(pictures), len(species)))
+    first = 0
+    for fold in folds:
+        columns = np.searchsorted(species, fold.held_out.species)
+        last = first + len(fold.held_out.pictures)
+        scores[first:last, columns] = fold.held_out.probabilities
+        first = last
+    return make_matrix_run(name, pictures, species, scores)
+
+
+def judge_folds(name: str, folds: Sequence[FoldAnswers], truth: HeldOutTruth) -> list[JudgedRun]:
+    """Judge answers, by seed: only those to pictures count whose species has another plant in the fold's training."""
+    return [
+        replace(
+            judge_run(make_held_out_run(name, of_seed, truth.names), truth.truth),
+            is_known=_find_known(of_seed, truth),
+        )
+        for of_seed in group_by(folds, lambda fold: fold.seed).values()
+    ]
+
+
+def make_cross_validation_table(name: str, answers: Sequence[FoldAnswers], options: ScoreOptions) -> Table:
+    """Tabulate the scores of a recipe, or of each setting of the splits, means over the seeds."""
+    truth = HeldOutTruth([picture for fold in answers for picture in fold.held_out.pictures])
+    # A setting begins with its number of training pictures; fewer come first.
+    ordered = sorted(answers, key=lambda fold: int(fold.setting.split()[0]) if fold.setting else 0)
+    settings = group_by(ordered, lambda fold: fold.setting or name)
+    runs = [judge_folds(setting, folds, truth) for setting, folds in settings.items()]
+    table = make_score_table("Held-out scores", "type", make_groups(truth.truth, runs), options)
+    note = f"means over {count_noun(len(runs[0]), 'seed')}; left out: no training picture of the species"
+    return replace(table, notes=[*table.notes, note])
+
+
+def _find_known(folds: Sequence[FoldAnswers], truth: HeldOutTruth) -> np.ndarray:
+    known = {
+        truth.names[picture.file]
+        for fold in folds
+        for picture, is_known in zip(fold.held_out.pictures, fold.held_out.is_known, strict=True)
+        if is_known
+    }
+    return np.array([name in known for name in truth.truth.pictures], bool)

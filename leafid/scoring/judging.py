@@ -1,0 +1,138 @@
+"""What a run answers to each picture of a ground truth: all that the metrics need to know of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.errors import LeafidError
+from leafid.pictures.names import parse_genus
+from leafid.scoring.runs import Run, make_run
+from leafid.scoring.truth import UNKNOWN, UNKNOWN_SPECIES, GroundTruth, find_indices
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """A run's answers to the pictures of a ground truth, in its order; columns of one length."""
+
+    #: The name of the run.
+    name: str
+    #: int (n,): the rank of the correct species, from 1; 0 where the run doesn't name it.
+    rank: NDArray[np.int32]
+    #: int (n,): how many species the run names; 0 where it lacks the picture.
+    size: NDArray[np.int64]
+    #: int (n,): the correct species, and the first one that is named, as indices into the species of the ground truth,
+    #: -1 for any other species.
+    label: NDArray[np.intp]
+    first: NDArray[np.intp]
+    #: float (n,): the scores of the first species and of the correct one, and the sum of the squares of all scores;
+    #: 0 for what isn't named.
+    confidence: NDArray[np.float64]
+    probability: NDArray[np.float64]
+    squares: NDArray[np.float64]
+    #: bool (n,): whether the first species is of the correct genus, of the correct family.
+    genus_correct: NDArray[np.bool_]
+    family_correct: NDArray[np.bool_]
+    #: bool (n,): whether the picture shows a species that a system can know. Most metrics only count these.
+    is_known: NDArray[np.bool_]
+    #: int (n,): who took the picture, its plant as the official scorer counts plants, and its plant.
+    author: NDArray[np.intp]
+    official_plant: NDArray[np.intp]
+    plant: NDArray[np.intp]
+    #: Why the scores are no probabilities, or None where they are.
+    problem: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What tables call the run."""
+        return title_run(self.name)
+
+    @property
+    def covered(self) -> NDArray[np.bool_]:
+        """Whether the run has the picture: bool (n,)."""
+        return self.size > 0
+
+    def select(self, chosen: NDArray[Any]) -> JudgedRun:
+        """Select pictures, by a mask or by indices."""
+        columns = [field.name for field in fields(self) if field.name not in ("name", "problem")]
+        return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
+
+
+def title_run(name: str) -> str:
+    """Leave out the ending of a run's file."""
+    return re.sub(r"\.(txt|csv|tsv|npz)$", "", name)
+
+
+def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
+    """Judge a run by the ground truth. Predictions of other pictures are ignored.
+
+    The genus of a predicted species is the beginning of its name, its family is that of the genus in the ground truth,
+    or else of a list: a predicted species need not have a picture there.
+    """
+    predictions, picture, species = truth.locate(run)
+    labels = truth.encode("species")[1]
+    is_hit = species == labels[picture]
+    rank = np.zeros(len(truth), np.int32)
+    probability, confidence = np.zeros(len(truth)), np.zeros(len(truth))
+    # Ranks rise within a picture: written in reverse order, the best rank of a repeated species remains.
+    rank[picture[is_hit][::-1]] = predictions.rank[is_hit][::-1]
+    probability[picture[is_hit][::-1]] = predictions.score[is_hit][::-1]
+    at_first = np.flatnonzero(predictions.rank == 1)
+    first = np.full(len(truth), -1)
+    first[picture[at_first]] = species[at_first]
+    confidence[picture[at_first]] = predictions.score[at_first]
+    genera = [parse_genus(name) for name in run.species]
+    families = [truth.known.family_of.get(name, UNKNOWN) for name in genera]
+
+    def is_correct(taxa: Sequence[str], level: str) -> NDArray[np.bool_]:
+        taxon_names, labels = truth.encode(level)
+        predicted = find_indices(taxa, taxon_names)[predictions.species_index[at_first]]
+        expected = labels[picture[at_first]]
+        is_known = np.array([name != UNKNOWN for name in taxon_names])[expected]
+        is_right = np.zeros(len(truth), bool)
+        # The correct species is right even if the ground truth has two families of its genus.
+        is_right[picture[at_first]] = ((predicted == expected) | is_hit[at_first]) & is_known
+        return is_right
+
+    return JudgedRun(
+        name=run.name,
+        rank=rank,
+        size=np.bincount(picture, minlength=len(truth)),
+        label=labels,
+        first=first,
+        confidence=confidence,
+        probability=probability,
+        squares=np.bincount(picture, predictions.score**2, len(truth)).astype(np.float64),
+        genus_correct=is_correct(genera, "genus"),
+        family_correct=is_correct(families, "family"),
+        is_known=np.array(truth.species) != UNKNOWN_SPECIES,
+        problem=_find_score_problem(run),
+        **{name: truth.encode(name)[1] for name in ("author", "official_plant", "plant")},
+    )
+
+
+def make_matrix_run(name: str, pictures: Sequence[str], species: Sequence[str], scores: NDArray[np.float64]) -> Run:
+    """Make a run of the scores of all species, float (n, n_species); equal ones rank in the order of the columns."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    rows, ranks = np.indices(order.shape)
+    columns = [rows, order, ranks + 1, np.take_along_axis(scores, order, axis=1), rows + 1]
+    table = np.stack([np.asarray(column, np.float64) for column in columns], axis=-1).reshape(-1, 5)
+    return make_run(name, _number(pictures), _number(species), table)
+
+
+def _number(names: Sequence[str]) -> dict[str, int]:
+    return {name: code for code, name in enumerate(names)}
+
+
+def _find_score_problem(run: Run) -> str | None:
+    try:
+        run.check_probabilities()
+        run.check_order()
+    except LeafidError as error:
+        return str(error)
+    return None

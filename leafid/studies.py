@@ -1,0 +1,84 @@
+"""What a study runs from Python: the functions ``leafid.crossval`` and ``leafid.experiment``."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from leafid.api import Path_, open_loader, read_training_pictures
+from leafid.features.recipe import choose_types_to_train, load_recipe
+from leafid.pictures.picture import AcquisitionType, Collection, Picture
+from leafid.pictures.splits import Protocol
+from leafid.scoring.evaluation import Records, make_options
+from leafid.scoring.experiment import make_experiment_tables, read_experiment, run_experiment
+from leafid.scoring.held_out_runs import make_cross_validation_table
+from leafid.scoring.metrics import DEFAULT_METRICS
+from leafid.scoring.score_table import Intervals
+from leafid.training.cross_validation import cross_validate
+
+
+def crossval(
+    collection: Collection | Path_ | Sequence[Picture],
+    recipe: str = "default",
+    *,
+    folds: int | Path_ = 5,
+    repeats: int = 3,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    intervals: Intervals = "none",
+    shared_codebooks: bool = False,
+    assume_type: AcquisitionType | str | None = None,
+    only_type: AcquisitionType | str | None = None,
+    jobs: int = 1,
+    cache: Path_ | bool = True,
+    seed: int = 0,
+) -> Records:
+    """Cross-validate a recipe by plants, as ``leafid crossval`` does.
+
+    Parameters
+    ----------
+    folds : int or path
+        Their number, or a CSV table with the columns picture, fold and, for several seeds, repeat.
+    repeats : int
+        Number of seeds.
+    metrics, intervals
+        As for `leafid.evaluate`.
+    shared_codebooks : bool
+        Learn codebooks once, from all pictures without their labels: much faster.
+
+    The others are those of `train`.
+
+    Returns
+    -------
+    list of dict
+        A record for each acquisition type, as of `leafid.evaluate`; scores are means over the seeds.
+    """
+    options = make_options(metrics, intervals)
+    with open_loader(jobs, cache) as loader:
+        pictures = read_training_pictures(collection, assume_type, loader)
+        types = choose_types_to_train(pictures, None if only_type is None else AcquisitionType.parse(only_type))
+        recipes = {type_: load_recipe(recipe, type_) for type_ in types}
+        protocol = Protocol("", folds=folds if isinstance(folds, int) else os.fspath(folds))
+        splits = list(protocol.make_splits(pictures, range(seed, seed + repeats)))
+        answers = list(cross_validate(pictures, recipes, loader, splits, shared_codebooks))
+    return Records(make_cross_validation_table(Path(recipe).stem, answers, options))
+
+
+def experiment(
+    plan: Path_,
+    *collections: Path_,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    intervals: Intervals = "none",
+    jobs: int = 1,
+    cache: Path_ | bool = True,
+) -> Records:
+    """Run an experiment, a TOML file or a shipped one, on collections, as ``leafid experiment`` does.
+
+    Returns
+    -------
+    list of dict
+        A record for each group of pictures and recipe, as of `leafid.evaluate`.
+    """
+    options, grid = make_options(metrics, intervals), read_experiment(os.fspath(plan))
+    with open_loader(jobs, cache) as loader:
+        named = {Path(path).name: read_training_pictures(path, None, loader) for path in collections}
+        cells = run_experiment(grid, named, loader, lambda _: None)
+    return Records(make_experiment_tables(cells, options, grid.runs)[0])
