@@ -20,7 +20,7 @@ def test_missing_pictures_are_a_warning(cli):
 
 def test_every_problem_with_its_line(cli, tmp_path):
     run = tmp_path / "run.txt"
-    run.write_text("1.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 1 0.5\n\n2 Quercus ilex 1 0.5\n")
+    run.write_text("1.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 1 0.5\n\n99 Quercus ilex 1 0.5\n")
     outcome = cli("check", run, "--against", TRUTH)
     assert outcome.status == 1
     assert [line.removeprefix(f"{run}:")[:1] for line in outcome.out.splitlines()] == ["2", "3", "4"]
