@@ -35,7 +35,8 @@ from leafid.textfiles import (
 LINE, _TREC_LINE = "'<picture> <Genus species> <rank> <score>'", "'<picture> Q0 <Genus_species> <rank> <score> <tag>'"
 _HEADING = "a heading with columns for picture, species and score, or for the picture and each species"
 _COLUMNS = {
-    "picture": (*FIELDS["file"], "file", "observation", "observationid"),
+    # The index of a frame has no name.
+    "picture": (*FIELDS["file"], "file", "observation", "observationid", ""),
     "species": (*FIELDS["label"], "label"),
     "rank": (),
     "score": ("probability", "confidence"),
@@ -53,7 +54,7 @@ def split_run(file: Path, known: KnownNames | None, problems: LineProblems) -> I
     if line is None:
         return _split_archive(file, problems)
     cells, words = re.split(r"[,;\t|]", line), line.split()
-    if (len(cells) > 2 and len(words) < 4) or (len(cells) > 1 and "picture" in [*find_fields(cells, _COLUMNS)]):
+    if (len(cells) > 2 and len(words) < 4) or (len(cells) > 1 and "picture" in find_fields(cells, _COLUMNS)):
         return _split_table(file, problems)
     return _split_lines(file, known, problems, is_trec=len(words) == 6 and words[1] == "Q0")
 

@@ -69,7 +69,7 @@ def detect(path: Path) -> bool:
 
 def read(path: Path) -> tuple[list[Picture], list[str]]:
     """Read the pictures that a table lists; their files, in its folder, need not exist."""
-    rows, remarks = parse_rows(path, read_table(path))
+    rows, remarks = read_rows(path)
     return make_pictures(path, rows), remarks
 
 
