@@ -65,6 +65,16 @@ def _is_scores(value: Any) -> bool:
     return _is_frame(value) or (isinstance(value, tuple) and len(value) == 3 and np.ndim(value[0]) == 2)
 
 
+def _is_run(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike, Mapping)) or _is_scores(value)
+
+
+def _is_ranking(name: str, value: Any, truth: GroundTruth) -> bool:
+    """Tell whether a value is that of a picture, whose name may lack its ending where species have scores."""
+    has_scores = isinstance(value, Mapping) and all(isinstance(score, Real) for score in value.values())
+    return name in (truth.known.picture_of if has_scores else truth.known.pictures)
+
+
 def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
     """Make pictures of a heading and rows, as of a CSV table without the pictures."""
     source = Path("truth")
@@ -83,10 +93,8 @@ def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
         made = [_to_run("run", runs, truth)]
     elif isinstance(runs, Mapping):
         # A mapping is a run if it names pictures, or unless its values are runs.
-        is_run = any(to_run_name(str(name)) in truth.known.pictures for name in runs)
-        is_run = is_run or not all(
-            isinstance(run, (str, os.PathLike, Mapping)) or _is_scores(run) for run in runs.values()
-        )
+        is_run = any(_is_ranking(to_run_name(str(name)), run, truth) for name, run in runs.items())
+        is_run = is_run or not all(map(_is_run, runs.values()))
         made = [_to_run(name, run, truth) for name, run in ({"run": runs} if is_run else runs).items()]
     else:
         made = [read_run(file, truth.known) for file in list_values("runs", runs, str, os.PathLike)]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from leafid import evaluate
 from leafid.errors import LeafidError, ProblemsError
+from leafid.pictures.reading import read_collection
 from leafid.scoring.run_formats import WRITERS
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.runs import KnownNames, Prediction, write_run
@@ -262,10 +263,9 @@ def test_what_is_wrong_with_a_table_is_named_with_its_line(cli, file, content, e
 
 
 def test_a_picture_of_a_table_is_never_outside_its_folder(file):
-    table = file(
-        "picture,species\n/etc/1.jpg,Acer campestre\n../2.jpg,Acer campestre\na\\3.jpg,Acer campestre\n", "t.csv"
-    )
-    assert evaluate(table, {"1.jpg": "Acer campestre"}, "S")[-1]["pictures"] == 3
+    table = file("picture\n/etc/1.jpg\n../2.jpg\na\\3.jpg\na/../../4.jpg\n", "truth.csv")
+    files = [picture.file.relative_to(table.parent).as_posix() for picture in read_collection(table).pictures]
+    assert files == ["1.jpg", "2.jpg", "a/3.jpg", "4.jpg"]
 
 
 SCORES = np.array([[0.9, 0.1], [0.8, 0.2]], np.float32)
@@ -286,6 +286,7 @@ SCORES = np.array([[0.9, 0.1], [0.8, 0.2]], np.float32)
     "run",
     [
         {"1": {"Acer campestre": 0.9, "Quercus ilex": 0.1}, "2.jpg": ["Acer campestre", "Quercus ilex"]},
+        {"1": {"Acer campestre": 0.9, "Quercus ilex": 0.1}, "2": {"Acer campestre": 0.8, "Quercus ilex": 0.2}},
         (SCORES, ["1.jpg", "2.jpg"], ["Acer campestre", "Quercus ilex"]),
         (SCORES.tolist(), np.array([1, 2]), ("Acer campestre", "Quercus ilex")),
         Frame(SCORES, ["1.jpg", "2"], ["Acer campestre", "Quercus ilex"]),
@@ -321,5 +322,5 @@ def test_what_is_wrong_with_arrays_is_named(run, expected):
 
 @pytest.mark.parametrize("truth", [{"1.jpg": 5}, {1: "Acer campestre"}, {"1.jpg": None}, {}, Frame([[1]], [0], ["a"])])
 def test_a_wrong_truth_is_refused(truth):
-    with pytest.raises(LeafidError, match="truth.*: expected|expected pictures"):
+    with pytest.raises(LeafidError, match=r"truth.*: expected|expected pictures"):
         evaluate(truth, {"1.jpg": "Acer campestre"})
