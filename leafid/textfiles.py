@@ -43,6 +43,18 @@ def read_text(file: str | os.PathLike[str]) -> str:
         raise LeafidError(f"{file}:{line}: expected UTF-8 text, {problem}") from None
 
 
+def read_first_line(file: str | os.PathLike[str]) -> str | None:
+    """Read the first line that isn't blank, or its beginning; None where a file is no UTF-8 text."""
+    with open_input(file) as stream:
+        head = stream.read(1 << 16)
+    first, *_ = head.removeprefix(codecs.BOM_UTF8).lstrip().splitlines() or [b""]
+    try:
+        # An incremental decoder accepts that the last letter is cut.
+        return None if b"\0" in head else codecs.getincrementaldecoder("utf-8")().decode(first)
+    except UnicodeDecodeError:
+        return None
+
+
 def read_lines(file: str | os.PathLike[str], encoding: str, max_length: int = 1 << 16) -> Iterator[str]:
     """Yield the lines of a file of any size, with their ends; bytes of other encodings become lone surrogates.
 
@@ -54,7 +66,7 @@ def read_lines(file: str | os.PathLike[str], encoding: str, max_length: int = 1 
         for number, line in enumerate(iter(partial(text.readline, max_length + 1), ""), start=1):
             if len(line) > max_length:
                 raise LeafidError(f"{file}:{number}: expected lines of at most {max_length} characters, found more")
-            yield unicodedata.normalize("NFC", line)
+            yield line if line.isascii() else unicodedata.normalize("NFC", line)
 
 
 def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:

@@ -89,12 +89,14 @@ def open_text(path: str | None, environment: Environment) -> AbstractContextMana
     return open_output(path) if path else nullcontext(environment.stdout)
 
 
-def check_output(output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
+def check_output(
+    output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]], flag: str = "--output"
+) -> None:
     """Check before the work that an output can be written, isn't named like a picture, and overwrites no input."""
     target = resolve_symlink(output)
     # `leafid predict --output garden/*.jpg` would overwrite its first picture.
     if target.suffix.lower() in PICTURE_ENDINGS:
-        raise UsageError(f"--output {output}: expected a name without the ending of a picture, found {target.suffix}")
+        raise UsageError(f"{flag} {output}: expected a name without the ending of a picture, found {target.suffix}")
     if target.is_file() and any(Path(path).exists() and target.samefile(path) for path in inputs):
-        raise UsageError(f"--output {output}: expected a file of its own, found one that is read; name another")
+        raise UsageError(f"{flag} {output}: expected a file of its own, found one that is read; name another")
     check_writable(output)

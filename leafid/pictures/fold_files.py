@@ -47,6 +47,8 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     n_ignored = 0
     fold_of: dict[int, dict[int, str]] = {}
     rows, _ = read_rows(file)
+    if not any("fold" in record for _, _, record in rows):
+        raise LeafidError(f"{file}: expected the folds of pictures in a column 'fold', found none")
     with LineProblems(file) as problems:
         for line, name, record in rows:
             repeat = parse_whole_number(record.get("repeat", "0"))
@@ -54,12 +56,13 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
             if repeat is None:
                 problems.add(line, f"expected a repeat (0, 1, …), found {record['repeat']!r}")
             elif "fold" not in record:
-                problems.add(line, "expected the fold of the picture, found none; call its column 'fold'")
+                problems.add(line, "expected the fold of the picture, found an empty cell")
             elif index is None:
                 n_ignored += 1
             elif problems.check_unique(line, f"every picture of repeat {repeat}", name):
                 fold_of.setdefault(repeat, {})[index] = record["fold"]
-        for repeat, folds in fold_of.items():
+        # What is wrong with a row explains what is missing.
+        for repeat, folds in fold_of.items() if not problems else ():
             if lacking := [picture.name for index, picture in enumerate(pictures) if index not in folds]:
                 expected = f"expected a fold for each of the {len(pictures)} pictures in repeat {repeat}"
                 problems.add(None, f"{expected}, found none for {len(lacking)}, {lacking[0]} first")

@@ -38,6 +38,7 @@ READERS: dict[str, tuple[Callable[[Path], bool], Callable[[Path], tuple[list[Pic
     plantnet300k.LAYOUT: (plantnet300k.detect, plantnet300k.read),
     imageclef.LAYOUT: (imageclef.detect, imageclef.read),
     species_folders.LAYOUT: (species_folders.detect, species_folders.read),
+    tables.LAYOUT: (tables.detect, tables.read),
     PLAIN_PICTURES: (_has_pictures, _read_plain_pictures),
 }
 
@@ -60,7 +61,7 @@ def read_collection(
     path : path-like or sequence of path-like
         A folder or a picture, or several of both, which are read one by one and joined. Among several, a picture that
         doesn't exist is listed like one that can't be read, and a path without pictures is a problem.
-    layout : {"imageclef", "plantnet300k", "species-folders", "pictures"}, optional
+    layout : {"imageclef", "plantnet300k", "species-folders", "table", "pictures"}, optional
         Detected by default.
     metadata : path-like, optional
         A CSV table with a column ``file`` and others of ``label``, ``plant``, ``type``, ``author``, ``date``,
@@ -152,7 +153,7 @@ def _read_path(
     if not pictures:
         expected = f"pictures in the layout {layout}" if layout else "pictures, or folders of pictures"
         raise ProblemsError([f"{path}: expected {expected}, found none that can be used", *problems])
-    return Collection(path, name, tuple(_name_clashing_pictures(root, pictures)), tuple(problems))
+    return Collection(path, name, tuple(name_clashing_pictures(root, pictures)), tuple(problems))
 
 
 def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
@@ -174,7 +175,7 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
         yield Omission(line) if any(file.suffix.lower() in PICTURE_ENDINGS for file in left) else line
 
 
-def _name_clashing_pictures(root: Path, pictures: Sequence[Picture]) -> Iterator[Picture]:
+def name_clashing_pictures(root: Path, pictures: Sequence[Picture]) -> Iterator[Picture]:
     """Name pictures by their paths below their part in each part in which file names are repeated."""
     by_part = group_by(pictures, lambda picture: picture.part)
     clashing = {part for part, group in by_part.items() if len({picture.name for picture in group}) < len(group)}

@@ -1,7 +1,7 @@
 """Scores and compares runs from Python: of any system, from files or from objects."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -143,7 +143,7 @@ def make_options(
         raise InputError(f"intervals: expected 'none', 'bounds' or 'error', found {intervals!r}")
     if not isinstance(bootstrap, Bootstrap | None):
         raise InputError(f"bootstrap: expected a Bootstrap, found {bootstrap!r}")
-    return ScoreOptions(chosen, intervals, bootstrap or Bootstrap(), leave_out_missing)
+    return ScoreOptions(chosen, cast(Intervals, intervals), bootstrap or Bootstrap(), leave_out_missing)
 
 
 def _judge(truth: Any, runs: Any, needs_families: bool) -> tuple[GroundTruth, list[JudgedRun]]:

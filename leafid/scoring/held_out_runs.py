@@ -8,8 +8,8 @@ import numpy as np
 
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.picture import Picture
-from leafid.scoring.judging import JudgedRun, judge_run, make_matrix_run
-from leafid.scoring.runs import Run
+from leafid.scoring.judging import JudgedRun, judge_run
+from leafid.scoring.runs import Run, make_run
 from leafid.scoring.score_table import ScoreOptions, make_groups, make_score_table
 from leafid.scoring.tables import Table
 from leafid.scoring.truth import make_ground_truth
@@ -43,7 +43,9 @@ def make_held_out_run(name: str, folds: Sequence[FoldAnswers], names: Mapping[Pa
         last = first + len(fold.held_out.pictures)
         scores[first:last, columns] = fold.held_out.probabilities
         first = last
-    return make_matrix_run(name, pictures, species, scores)
+    rows, columns = np.indices(scores.shape, float)
+    table = np.stack([rows, columns, np.zeros_like(scores), scores, rows + 1], axis=-1)
+    return make_run(name, pictures, species, table.reshape(-1, 5))
 
 
 def judge_folds(name: str, folds: Sequence[FoldAnswers], truth: HeldOutTruth) -> list[JudgedRun]:

@@ -1,19 +1,27 @@
 """Makes the ground truth and the runs of what a caller of Python gives: files or objects."""
 
+import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from leafid.errors import InputError, ProblemsError, UsageError
+from leafid.errors import InputError, UsageError
 from leafid.pictures.picture import Collection, Picture, to_run_name
+from leafid.pictures.readers import tables
+from leafid.pictures.reading import name_clashing_pictures
+from leafid.scoring.run_formats import Words, collect, split_scores
 from leafid.scoring.run_reading import find_problems, read_run
 from leafid.scoring.runs import Run, make_run
 from leafid.scoring.truth import GroundTruth, collect_known_names, make_ground_truth, read_ground_truth, select_scored
-from leafid.textfiles import parse_finite_number
+from leafid.textfiles import LineProblems, parse_finite_number
+
+logger = logging.getLogger(__name__)
 
 PathLike = str | os.PathLike[str]
 #: For each picture the scores of species; or its species, the best first, with scores or without; or a single one.
@@ -30,20 +38,68 @@ def list_values(argument: str, values: Any, *kinds: type) -> list[Any]:
 
 
 def to_ground_truth(truth: Any) -> GroundTruth:
-    """Make a ground truth of its path, a collection or pictures; those of unknown species are left out."""
+    """Make a ground truth of a path, a collection, pictures, a mapping of pictures to species or a pandas DataFrame.
+
+    A frame has the columns of a table of pictures. Some have to be of known species.
+    """
     if isinstance(truth, (str, os.PathLike)):
-        return read_ground_truth(truth).select_known(truth)
-    pictures = truth.pictures if isinstance(truth, Collection) else list_values("truth", truth, Picture)
+        return _check_known(read_ground_truth(truth), truth)
+    pictures: Sequence[Picture]
+    if isinstance(truth, Mapping):
+        names, species = list_values("truth", truth, str), list_values("truth", truth.values(), str)
+        pictures = _make_pictures([["file", "label"], *zip(names, species, strict=True)])
+    elif _is_frame(truth):
+        pictures = _make_pictures([truth.columns, *truth.to_numpy(object).tolist()])
+    else:
+        pictures = truth.pictures if isinstance(truth, Collection) else list_values("truth", truth, Picture)
     scored = select_scored(pictures, source="pictures")
-    return make_ground_truth(scored, collect_known_names(pictures), source="pictures").select_known()
+    return _check_known(make_ground_truth(scored, collect_known_names(pictures), source="pictures"), "truth")
+
+
+def _check_known(truth: GroundTruth, source: object) -> GroundTruth:
+    truth.select_known(source)
+    return truth
+
+
+def _is_frame(value: Any) -> bool:
+    # pandas needn't be installed.
+    return all(hasattr(value, name) for name in ("columns", "index", "to_numpy"))
+
+
+def _is_scores(value: Any) -> bool:
+    return _is_frame(value) or (isinstance(value, tuple) and len(value) == 3 and np.ndim(value[0]) == 2)
+
+
+def _is_run(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike, Mapping)) or _is_scores(value)
+
+
+def _is_ranking(name: str, value: Any, truth: GroundTruth) -> bool:
+    """Tell whether a value is that of a picture, whose name may lack its ending where species have scores."""
+    has_scores = isinstance(value, Mapping) and all(isinstance(score, Real) for score in value.values())
+    return name in (truth.known.picture_of if has_scores else truth.known.pictures)
+
+
+def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
+    """Make pictures of a heading and rows, as of a CSV table without the pictures."""
+    source = Path("truth")
+    rows, remarks = tables.parse_rows(source, enumerate([*map(str, cells)] for cells in table))
+    for remark in remarks:
+        logger.warning("%s", remark)
+    return [*name_clashing_pictures(Path(), tables.make_pictures(source, rows))]
 
 
 def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
-    """Make runs of paths and of `Rankings`, one or several, as `leafid.evaluate` takes them; names differ."""
-    if isinstance(runs, Mapping):
+    """Make runs of paths, `Rankings`, tuples (scores, pictures, species) or frames of scores.
+
+    There is one run, a sequence of paths, or a mapping of runs by name; names differ.
+    """
+    if _is_scores(runs):
+        made = [_to_run("run", runs, truth)]
+    elif isinstance(runs, Mapping):
         # A mapping is a run if it names pictures, or unless its values are runs.
-        is_run = any(to_run_name(str(name)) in truth.known.pictures for name in runs)
-        is_run = is_run or not all(isinstance(run, (str, os.PathLike, Mapping)) for run in runs.values())
+        is_run = any(_is_ranking(to_run_name(str(name)), run, truth) for name, run in runs.items())
+        is_run = is_run or not all(map(_is_run, runs.values()))
         made = [_to_run(name, run, truth) for name, run in ({"run": runs} if is_run else runs).items()]
     else:
         made = [read_run(file, truth.known) for file in list_values("runs", runs, str, os.PathLike)]
@@ -54,23 +110,28 @@ def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
     return made
 
 
-def _to_run(name: str, run: PathLike | Mapping[str, Any], truth: GroundTruth) -> Run:
-    if not isinstance(run, Mapping):
+def _to_run(name: str, run: Any, truth: GroundTruth) -> Run:
+    if isinstance(run, (str, os.PathLike)):
         return replace(read_run(run, truth.known), name=name)
+    with LineProblems(name) as problems:
+        if isinstance(run, Mapping):
+            rows = _split_rankings(name, run)
+        else:
+            rows = split_scores(*((run.to_numpy(), run.index, run.columns) if _is_frame(run) else run))
+        made = make_run(name, *collect(rows, problems), truth.known)
+        for _, complaint in sorted(find_problems(made, truth.known)):
+            problems.add(None, complaint)
+    return made
+
+
+def _split_rankings(name: str, run: Mapping[str, Any]) -> Iterator[Words]:
     names = [to_run_name(picture) for picture in list_values(f"pictures of run {name!r}", run, str)]
-    pictures = {picture: code for code, picture in enumerate(names)}
-    if len(pictures) < len(names):
+    if len(set(names)) < len(names):
         raise InputError(f"run {name!r}: expected names that differ without blanks, found two of one picture")
-    species: dict[str, int] = {}
-    rows: list[tuple[int, int, int, float, int]] = []
+    lines = count(1)
     for picture, ranking in zip(names, run.values(), strict=True):
         for rank, (kind, score) in enumerate(_list_species(ranking, f"run {name!r}, {picture}"), 1):
-            rows.append((pictures[picture], species.setdefault(kind, len(species)), rank, score, len(rows) + 1))
-    made = make_run(name, pictures, species, np.array(rows, np.float64).reshape(-1, 5))
-    made = made.rename_species(truth.known.identifiers)
-    if problems := sorted(find_problems(made, truth.known)):
-        raise ProblemsError(f"{name}: {complaint}" for _, complaint in problems)
-    return made
+            yield next(lines), picture, kind, str(rank), repr(float(score))
 
 
 def _list_species(ranking: Any, place: str) -> list[tuple[str, float]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from leafid.errors import LeafidError
 from leafid.pictures.names import parse_genus
-from leafid.scoring.runs import Run, make_run
+from leafid.scoring.runs import Run
 from leafid.scoring.truth import UNKNOWN, UNKNOWN_SPECIES, GroundTruth, find_indices
 
 
@@ -114,19 +114,6 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         problem=_find_score_problem(run),
         **{name: truth.encode(name)[1] for name in ("author", "official_plant", "plant")},
     )
-
-
-def make_matrix_run(name: str, pictures: Sequence[str], species: Sequence[str], scores: NDArray[np.float64]) -> Run:
-    """Make a run of the scores of all species, float (n, n_species); equal ones rank in the order of the columns."""
-    order = np.argsort(-scores, axis=1, kind="stable")
-    rows, ranks = np.indices(order.shape)
-    columns = [rows, order, ranks + 1, np.take_along_axis(scores, order, axis=1), rows + 1]
-    table = np.stack([np.asarray(column, np.float64) for column in columns], axis=-1).reshape(-1, 5)
-    return make_run(name, _number(pictures), _number(species), table)
-
-
-def _number(names: Sequence[str]) -> dict[str, int]:
-    return {name: code for code, name in enumerate(names)}
 
 
 def _find_score_problem(run: Run) -> str | None:

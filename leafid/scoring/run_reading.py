@@ -1,7 +1,8 @@
-"""Reads the run file of the ImageCLEF 2011 plant task: ``2107.jpg Platanus x hispanica 1 1.0``, a prediction a line.
+"""Reads a run: the file of the ImageCLEF 2011 plant task, ``2107.jpg Platanus x hispanica 1 1.0``, or another format.
 
 The species name is everything between the first word and the last two. Lines come in any order. What is wrong is listed
-with its line: lines that can't be parsed, and what their predictions contradict.
+with its line: lines that can't be parsed, and what their predictions contradict. Formats are detected by
+`leafid.scoring.run_formats`.
 
 References
 ----------
@@ -10,25 +11,22 @@ References
 
 import os
 import re
-from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.scoring.run_formats import LINE, collect, split_run
 from leafid.scoring.runs import KnownNames, Run, make_run
-from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_lines
-
-# What a line looks like, for messages.
-_LINE = "'<picture> <Genus species> <rank> <score>'"
+from leafid.textfiles import LineProblems
 
 Problem = tuple[int, str]
 
 
 def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False) -> Run:
-    r"""Read a run file, refusing it when anything is wrong with it.
+    r"""Read a run file of any format, refusing it when anything is wrong with it.
 
     `known` has the pictures and species that the run may name; without it only the file itself is checked. With
     `official` it is read as the official scorer does: of several lines of one picture and rank the last one counts,
@@ -45,42 +43,14 @@ def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, o
     """
     file = Path(path)
     with LineProblems(file) as problems:
-        run = _parse_run(read_lines(file, "utf-8-sig"), file.name, problems)
+        run = make_run(file.name, *collect(split_run(file, known, problems), problems), known)
         if not len(run) and not problems:
-            problems.add(1, f"expected lines {_LINE}, found an empty file")
-        if known is not None:
-            run = run.rename_species(known.identifiers)
+            problems.add(1, f"expected lines {LINE}, found an empty file")
         if official:
             run = _keep_last_of_each_rank(run)
         for line, complaint in find_problems(run, known, official=official):
             problems.add(line, complaint)
     return run
-
-
-def _parse_run(lines: Iterable[str], name: str, problems: LineProblems) -> Run:
-    pictures: dict[str, int] = {}
-    species: dict[str, int] = {}
-    # There are five numbers a line; a list of objects would take several times as much memory.
-    values = array("d")
-    for number, line in enumerate(lines, 1):
-        words = line.split()
-        if len(words) < 4 or words[0].startswith("<"):
-            content = repr(line.strip()) if words else "a blank line; remove it"
-            problems.add(number, f"expected {_LINE}, found {content}")
-            continue
-        picture, kind = words[0], " ".join(words[1:-2])
-        rank, score = parse_whole_number(words[-2]), parse_finite_number(words[-1])
-        # Bytes that are no UTF-8 are lone surrogates, which aren't printable.
-        if not picture.isprintable() or not kind.isprintable():
-            problems.add(number, f"expected UTF-8 text without invisible characters, found {line.strip()!r}")
-        elif not rank:
-            problems.add(number, f"expected a rank (1, 2, …) before the score, found {words[-2]!r}")
-        elif score is None:
-            problems.add(number, f"expected a score as a finite number, found {words[-1]!r}")
-        else:
-            codes = pictures.setdefault(picture, len(pictures)), species.setdefault(kind, len(species))
-            values.extend((*codes, rank, score, number))
-    return make_run(name, pictures, species, np.array(values).reshape(-1, 5))
 
 
 def _keep_last_of_each_rank(run: Run) -> Run:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import PurePath
 from typing import NamedTuple
 
 import numpy as np
@@ -82,12 +85,6 @@ class Run:
         if problem := self.find_rising_score():
             raise LeafidError(f"{self.name}:{problem[0]}: {problem[1]}")
 
-    def rename_species(self, new_names: Mapping[str, str]) -> Run:
-        """Rename species; two that get the same name become one."""
-        renamed = [new_names.get(name, name) for name in self.species]
-        species, index = np.unique(renamed, return_inverse=True)
-        return replace(self, species=tuple(species.tolist()), species_index=index.astype(np.int32)[self.species_index])
-
     def __iter__(self) -> Iterator[Prediction]:
         """Iterate over the predictions as records, picture by picture, rank by rank."""
         columns = (self.picture_index, self.species_index, self.rank, self.score)
@@ -95,18 +92,34 @@ class Run:
             yield Prediction(self.pictures[picture], self.species[species], rank, score)
 
 
-def make_run(name: str, pictures: Mapping[str, int], species: Mapping[str, int], table: NDArray[np.float64]) -> Run:
-    """Make a run of predictions in any order.
+def make_run(
+    name: str,
+    pictures: Sequence[str],
+    species: Sequence[str],
+    table: NDArray[np.float64],
+    known: KnownNames | None = None,
+) -> Run:
+    """Make a run of predictions in any order, by the names that are known where it uses others for them.
 
-    `pictures` and `species` have the code of each name, 0, 1, …; the table, (N, 5), has codes of pictures and of
-    species, ranks, scores and lines.
+    The table, (N, 5), has indices into `pictures` and `species`, ranks, scores and lines. Where no rank is given, all
+    are 0, and follow from the scores: equal ones are in the order of the names.
     """
-    # Names are sorted, which gives each code another index.
-    positions = [np.argsort(np.argsort([*names])) for names in (pictures, species)]
+    if known is not None:
+        # A table may have paths of pictures.
+        by_path = {name: known.picture_of.get(PurePath(name).name, name) for name in pictures}
+        pictures = [known.picture_of.get(name, by_path[name]) for name in pictures]
+        species = [known.identifiers.get(kind, kind) for kind in species]
+    # Names are sorted, which changes their indices; two names of one thing become one.
+    picture_names, picture_indices = np.unique(np.array(pictures, np.str_), return_inverse=True)
+    species_names, species_indices = np.unique(np.array(species, np.str_), return_inverse=True)
     codes, (rank, score, line) = table.T[:2].astype(np.intp), table.T[2:]
-    picture, kind = (position[code].astype(np.int32) for position, code in zip(positions, codes, strict=True))
+    picture, kind = picture_indices.astype(np.int32)[codes[0]], species_indices.astype(np.int32)[codes[1]]
+    if not rank.any():
+        order = np.lexsort((kind, -score, picture))
+        rank = np.empty(len(order))
+        rank[order] = 1 + np.arange(len(order)) - np.searchsorted(picture[order], picture[order])
     order = np.lexsort((line, rank, picture))
-    names = tuple(sorted(pictures)), tuple(sorted(species))
+    names = tuple(picture_names.tolist()), tuple(species_names.tolist())
     rank, line = rank[order].astype(np.int32), line[order].astype(np.int32)
     return Run(name, *names, picture[order], kind[order], rank, score[order], line)
 
@@ -124,6 +137,13 @@ class KnownNames:
     identifiers: Mapping[str, str] = field(default_factory=dict)
     #: The family of each known genus, that of the pictures or else of a list of common genera.
     family_of: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def picture_of(self) -> dict[str, str]:
+        """The picture that each name means, also without its ending where no other picture can be meant."""
+        counts = Counter(name.rpartition(".")[0] for name in self.pictures)
+        names = {stem: name for name in self.pictures if counts[stem := name.rpartition(".")[0]] == 1}
+        return names | {name: name for name in self.pictures}
 
 
 def write_run(file: str | os.PathLike[str], rankings: Mapping[str, Sequence[tuple[str, float]]]) -> None:

@@ -19,10 +19,11 @@ from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import parse_genus, parse_label, read_families
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon, XmlOmission
+from leafid.pictures.readers import tables
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.summary import warn_of_shared_pictures
 from leafid.scoring.runs import KnownNames, Run
-from leafid.textfiles import LineProblems, read_text
+from leafid.textfiles import LineProblems, read_first_line, read_text
 
 logger = logging.getLogger(__name__)
 
@@ -190,15 +191,16 @@ def read_ground_truth(
 ) -> GroundTruth:
     """Read a ground truth from a collection, a folder of XML, or a ``…GroundTruth.txt`` in the folder of its XML.
 
+    A collection may be a CSV table of pictures that aren't there.
     `part` selects a part of a collection (see `select_scored`); a text file lists what is scored, so that both together
     raise a `UsageError`. Runs may also name species of the collection `taxonomy`. `reading` are options of
     `read_collection`. A `LeafidError` is raised when there is nothing to score against, or text file and XML disagree.
     """
     source = Path(path)
-    if part is not None and source.is_file():
+    folder = find_collection(source)
+    if part is not None and folder != source:
         raise UsageError(f"expected a collection with --part, found the file {source}, which lists what is scored")
-    listed = read_ground_truth_file(source) if source.is_file() else {}
-    folder = source.parent if listed else source
+    listed = read_ground_truth_file(source) if folder != source else {}
     collection = read_and_warn(folder, **reading)
     warn_of_shared_pictures(collection.pictures)
     omitted = sum(isinstance(problem, XmlOmission) for problem in collection.problems)
@@ -220,11 +222,16 @@ def read_known_names(path: str | os.PathLike[str], **reading: str | None) -> Kno
     Path and options are those of `read_ground_truth`; a text file needs no XML, and takes no options.
     """
     source = Path(path)
-    if source.is_file():
+    if find_collection(source) != source:
         listed = read_ground_truth_file(source)
         names = frozenset(name for names in listed.values() for name in names)
         return KnownNames(names, frozenset([*listed, *_read_species_list(source.parent)]))
     return collect_known_names(read_and_warn(source, **reading).pictures, _read_species_list(source))
+
+
+def find_collection(source: Path) -> Path:
+    """Find the collection of a ground truth: for a ``…GroundTruth.txt`` its folder, otherwise the path itself."""
+    return source.parent if source.is_file() and not tables.detect(source) else source
 
 
 def select_scored(pictures: Sequence[Picture], part: str | None = None, *, source: str) -> Sequence[Picture]:
@@ -253,6 +260,9 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
     file, raises a `LeafidError`.
     """
     file = Path(path)
+    if read_first_line(file) is None:
+        expected = "a collection, a …GroundTruth.txt or a CSV table with the columns picture and species, as UTF-8 text"
+        raise LeafidError(f"{file}: expected {expected}, found another kind of file")
     species: dict[str, list[str]] = {}
     with LineProblems(file) as problems:
         for number, line in enumerate(read_text(file).split("\n"), 1):

@@ -20,7 +20,7 @@ def test_missing_pictures_are_a_warning(cli):
 
 def test_every_problem_with_its_line(cli, tmp_path):
     run = tmp_path / "run.txt"
-    run.write_text("1.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 1 0.5\n\n2 Quercus ilex 1 0.5\n")
+    run.write_text("1.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 1 0.5\n\n99 Quercus ilex 1 0.5\n")
     outcome = cli("check", run, "--against", TRUTH)
     assert outcome.status == 1
     assert [line.removeprefix(f"{run}:")[:1] for line in outcome.out.splitlines()] == ["2", "3", "4"]
@@ -34,3 +34,27 @@ def test_options_without_effect_are_refused(cli):
     outcome = cli("check", GOOD, "--layout", "imageclef")
     assert (outcome.status, outcome.out) == (2, "")
     assert "expected --against with options of reading a collection" in outcome.err
+
+
+def test_a_checked_run_is_written_in_another_format(cli, tmp_path):
+    outcome = cli("check", PARTIAL, "--against", TRUTH, "--to", "csv", tmp_path / "new" / "run.csv")
+    assert (outcome.status, outcome.out[:15]) == (0, "ok: 29 pictures")
+    assert (tmp_path / "new" / "run.csv").read_text().startswith("picture,species,rank,score\n")
+    outcome = cli("check", tmp_path / "new" / "run.csv", "--to", "run", tmp_path / "run.txt")
+    assert sorted((tmp_path / "run.txt").read_text().split("\n")) == sorted(PARTIAL.read_text().split("\n"))
+
+
+def test_nothing_is_written_of_a_wrong_run_or_to_a_wrong_place(cli, tmp_path):
+    run, output = tmp_path / "run.txt", tmp_path / "out.txt"
+    run.write_text("1.jpg Quercus ilex 2 0.5\n")
+    assert cli("check", run, "--to", "trec", output).status == 1
+    for words, expected in [
+        (["json", output], "--to: expected a format (run, csv, trec), found 'json'"),
+        (["csv", run], f"--to {run}: expected a file of its own"),
+        (["csv", tmp_path / "1.jpg"], "expected a name without the ending of a picture"),
+        (["csv"], "expected 2 arguments"),
+    ]:
+        outcome = cli("check", run, "--to", *words)
+        assert (outcome.status, outcome.out) == (2, "")
+        assert expected in outcome.err
+    assert list(tmp_path.iterdir()) == [run]

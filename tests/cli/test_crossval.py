@@ -11,14 +11,14 @@ def crossval(cli, small_recipe, drawn, drawn_cache):
     return run
 
 
-def test_a_table_of_scores(crossval):
+def test_a_table_of_scores(crossval, small_recipe):
     words = ("--folds", 3, "--repeats", 1, "--only-type", "scan-like")
     outcome = crossval(*words)
     assert outcome.status == 0, outcome.err
     title, head, _, line, *notes = outcome.out.splitlines()
     assert (title, head.split()) == ("Held-out scores", ["type", "run", "pictures", "S", "top-1", "top-5"])
     # 3 species of 3 training plants, one in each fold: every training part has every species.
-    assert line.split()[:3] == ["scan-like", "recipe", "9"]
+    assert line.split()[:3] == ["scan-like", small_recipe.name, "9"]
     assert notes[-1] == "means over 1 seed; left out: no training picture of the species"
     assert outcome.err.splitlines() == [f"seed 0, fold {fold}: scan-like done" for fold in (1, 2, 3)]
     (table,) = json.loads(crossval(*words, "--format", "json", "--metrics", "S,top-1,top-5,per-plant,ece").out)
@@ -64,14 +64,17 @@ def test_folds_of_a_file(crossval, tmp_path):
     [
         (
             lambda lines: [lines[0], *lines[2:]],
-            "expected a fold for each of the 9 pictures in repeat 0, found none for 1",
+            "expected a fold for each of the 27 pictures in repeat 0, found none for 1",
         ),
-        (lambda lines: [*lines, lines[1]], ":11: expected every picture of repeat 0 once, found"),
+        (lambda lines: [*lines, lines[1]], ":29: expected every picture of repeat 0 once, found"),
         (
             lambda lines: [lines[0], lines[1].replace(",0", ",x"), *lines[2:]],
             ":2: expected a repeat (0, 1, …), found 'x'",
         ),
-        (lambda lines: [line.rsplit(",", 2)[0] for line in lines], ":2: expected the fold of the picture, found none"),
+        (
+            lambda lines: [line.rsplit(",", 2)[0] for line in lines],
+            "expected the folds of pictures in a column 'fold', found none",
+        ),
         (lambda lines: [lines[0], "x.jpg,,1,0"], "expected folds of the pictures of the collection, found none"),
         (lambda lines: [line[:-4] + ",0,0" if index else line for index, line in enumerate(lines)], "found one"),
         (lambda lines: [], "expected a heading with the column 'file'"),
@@ -132,6 +135,6 @@ def test_few_shots_with_run_files(crossval, cli, drawn, tmp_path):
     assert compared.status == 0, compared.err
 
 
-def test_given_parts(crossval):
+def test_given_parts(crossval, small_recipe):
     outcome = crossval("--repeats", 1, "--only-type", "scan", "--parts")
-    assert outcome.out.splitlines()[3].split()[:3] == ["scan", "recipe", "3"]
+    assert outcome.out.splitlines()[3].split()[:3] == ["scan", small_recipe.name, "3"]

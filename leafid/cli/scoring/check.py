@@ -1,19 +1,23 @@
 """Check a run file and list the first 20 problems with their lines, and how many more there are.
 
 Without --against only the file itself is checked: its format, ranks, scores, repeated species. With a collection or
-ground truth (a folder of XML, a …GroundTruth.txt) its pictures and species have to be those of the collection.
+ground truth (a folder of XML, a …GroundTruth.txt, a CSV table) its pictures and species have to be those of the
+collection. --to writes the checked run in another format: run (that of 2011), csv or trec.
 
 The exit status is 1 when anything is wrong.
 
 examples:
   leafid check run.txt
   leafid check run.txt --against imageclef2011/Test
+  leafid check scores.npz --against truth.csv --to run run.txt
 """
 
 from leafid.cli.arguments import ReadingOptions, option, positional
-from leafid.cli.outputs import Environment
+from leafid.cli.outputs import Environment, check_output
 from leafid.errors import ProblemsError, UsageError
+from leafid.files import open_output
 from leafid.grouping import count_noun
+from leafid.scoring.run_formats import WRITERS
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import read_known_names
 
@@ -23,12 +27,20 @@ class Options(ReadingOptions):
     against: str | None = option(
         "the collection or ground truth whose pictures and species the run may name", metavar="COLLECTION"
     )
+    to: list[str] | None = option(
+        f"write the run in another format ({', '.join(WRITERS)}) to a file", nargs=2, metavar=("FORMAT", "OUT")
+    )
 
 
 def run(options: Options, environment: Environment) -> int:
     reading = options.as_keywords()
     if any(reading.values()) and not options.against:
         raise UsageError("expected --against with options of reading a collection")
+    form, output = options.to or ("run", None)
+    if form not in WRITERS:
+        raise UsageError(f"--to: expected a format ({', '.join(WRITERS)}), found {form!r}")
+    if output:
+        check_output(output, [options.run, options.against] if options.against else [options.run], "--to")
     known = read_known_names(options.against, **reading) if options.against else None
     try:
         checked = read_run(options.run, known)
@@ -37,5 +49,8 @@ def run(options: Options, environment: Environment) -> int:
         return 1
     if known is not None and (n_missing := len(known.pictures - set(checked.pictures))):
         environment.warn(f"{options.run}: {n_missing} of {len(known.pictures)} pictures are missing")
+    if output:
+        with open_output(output) as stream:
+            WRITERS[form](checked, stream)
     environment.print(f"ok: {count_noun(len(checked.pictures), 'picture')}, {count_noun(len(checked), 'prediction')}")
     return 0

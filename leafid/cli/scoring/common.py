@@ -15,7 +15,7 @@ from leafid.scoring.truth import GroundTruth, read_ground_truth
 class TruthOptions(ReadingOptions):
     """A ground truth, the runs that it judges, and how to read it."""
 
-    truth: str = positional("GROUND-TRUTH", "folder of XML, collection, or …GroundTruth.txt")
+    truth: str = positional("GROUND-TRUTH", "folder of XML, collection, …GroundTruth.txt, or CSV of picture,species")
     runs: list[str] = positional("RUN", "run file", nargs="+")
     part: str | None = option(
         "part to score (default: the test part if it has labels, else all)", choices=("train", "val", "test")

@@ -18,6 +18,7 @@ from leafid.files import write_text
 from leafid.pages.report_page import make_report
 from leafid.pictures.reading import read_and_warn, read_collection
 from leafid.scoring.tables import render
+from leafid.scoring.truth import find_collection
 
 FILE_NAME = "report.html"
 
@@ -38,9 +39,8 @@ def run(options: Options, environment: Environment) -> None:
     if options.pictures:
         pictures = read_and_warn(options.pictures).pictures
     else:
-        folder = Path(options.truth) if Path(options.truth).is_dir() else Path(options.truth).parent
         # Reading the ground truth has given the warnings.
-        pictures = read_collection(folder, **options.as_keywords()).pictures
+        pictures = read_collection(find_collection(Path(options.truth)), **options.as_keywords()).pictures
     page, tables, drawings = make_report(
         truth,
         runs,

@@ -1,9 +1,9 @@
-"""Adds to pictures what tables, lists of parts and patterns of paths say: labels, plants, types, parts."""
+"""Reads pictures from a table, and adds to pictures what tables, lists of parts and patterns of their paths say."""
 
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -13,9 +13,11 @@ from leafid.files import is_file_name
 from leafid.grouping import count_noun
 from leafid.pictures import names
 from leafid.pictures.header import PICTURE_ENDINGS
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.readers import folders
 from leafid.textfiles import LineProblems, read_table, read_text
+
+LAYOUT = "table"
 
 #: Columns of a table, each with other words for it, among them those of Darwin Core, without blanks, signs, capitals.
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -32,9 +34,10 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "fold": (),
     "repeat": (),
 }
-_FIELD_OF = {word: field for field, words in FIELDS.items() for word in (field, *words)}
 _PLANT_WORDS = r".*(plant|tree|individual|specimen|organism|observation|occurrence)s?[\W_]*"
 _LIKE_PLANTS = re.compile(_PLANT_WORDS + "(id|nos?|nr|num|number|code|name|key|tag)?", re.IGNORECASE)
+#: Number of a line, name of the picture, and record.
+Row = tuple[int, str, dict[str, str]]
 # What programs write for an empty cell, in small letters.
 _EMPTY_WORDS = {"-", "--", "?", "na", "n.a.", "n/a", "#n/a", "#ref!", "#name?"}
 _EMPTY_WORDS |= {"<na>", "nan", "nat", "none", "null", r"\n"}
@@ -47,21 +50,49 @@ _TABLE_NAMES = {"metadata.csv", "labels.csv", "annotations.csv"}
 def find_tables(folder: Path) -> tuple[list[Path], list[str]]:
     """Find a table of labels by its name, and lists of parts; also return a line about each table that is ignored."""
     named = [file for file in folders.list_files(folder, {".csv"}) if file.name.lower() in _TABLE_NAMES]
-    tables = [file for file in named if {"file", "label"} <= set(_find_fields(next(read_table(file), (1, []))[1]))][:1]
+    tables = [file for file in named if {"file", "label"} <= set(find_fields(next(read_table(file), (1, []))[1]))][:1]
     expected = "expected a single table with the columns 'file' and 'label'; it is ignored, unless --metadata names it"
     lists = [file for file in folders.list_files(folder, {".txt"}) if folders.parse_part(file.stem)]
     return tables + lists, [f"{file}: {expected}" for file in named if file not in tables]
 
 
-def _find_fields(heading: Sequence[str]) -> list[str | None]:
+def find_fields(heading: Sequence[str], known: Mapping[str, Sequence[str]] = FIELDS) -> list[str | None]:
     """Find the field of each column; of two columns for one, that of its name counts, otherwise the first."""
+    field_of = {word: field for field, words in known.items() for word in (field, *words)}
     words = [re.sub(r"[\W_]", "", cell).lower() for cell in heading]
-    fields = [_FIELD_OF.get(word) for word in words]
+    fields = [field_of.get(word) for word in words]
     columns = {field: words.index(field) if field in words else fields.index(field) for field in fields if field}
     return [field if field and columns[field] == column else None for column, field in enumerate(fields)]
 
 
-def read_rows(file: Path) -> tuple[list[tuple[int, str, dict[str, str]]], list[str]]:
+def detect(path: Path) -> bool:
+    """Tell by its ending whether a file is a table."""
+    return path.is_file() and path.suffix.lower() in {".csv", ".tsv"}
+
+
+def read(path: Path) -> tuple[list[Picture], list[str]]:
+    """Read the pictures that a table lists; their files, in its folder, need not exist."""
+    rows, remarks = read_rows(path)
+    return make_pictures(path, rows), remarks
+
+
+def make_pictures(source: Path, rows: Iterable[Row]) -> list[Picture]:
+    """Make pictures of the rows of a table, in its folder; a `ProblemsError` has all values that are wrong."""
+    pictures = []
+    with LineProblems(source) as problems:
+        for line, name, record in rows:
+            path = PurePosixPath(name.replace("\\", "/"))
+            # No name leads out of the folder.
+            file = source.parent / (path.name if path.is_absolute() or ".." in path.parts else path)
+            try:
+                if problems.check_unique(line, "every picture", name):
+                    pictures.append(_apply_record(Picture(file), record))
+            except LeafidError as error:
+                problems.add(line, f"{name}: {error}")
+    return pictures
+
+
+def read_rows(file: Path) -> tuple[list[Row], list[str]]:
     """Read a CSV table, or a list of a part (``train.txt``): number of each line, name of the picture, and record.
 
     Also returns lines on columns that aren't used, and NA.
@@ -69,13 +100,18 @@ def read_rows(file: Path) -> tuple[list[tuple[int, str, dict[str, str]]], list[s
     if part := folders.parse_part(file.stem) if file.suffix.lower() == ".txt" else None:
         lines = enumerate(read_text(file).splitlines(), 1)
         return [(number, line.strip(), {"split": part}) for number, line in lines if line.strip()], []
-    table = read_table(file)
+    return parse_rows(file, read_table(file))
+
+
+def parse_rows(file: Path, lines: Iterable[tuple[int, list[str]]]) -> tuple[list[Row], list[str]]:
+    """Parse a table, of which each line has its number and cells, as `read_rows` does; `file` is named in messages."""
+    table = iter(lines)
     first_line, heading = next(table, (1, []))
-    fields = _find_fields(heading)
+    fields = find_fields(heading)
     if "file" not in fields:
         expected = f"expected a heading with the column 'file' ({', '.join(FIELDS['file'])})"
         raise LeafidError(f"{file}:{first_line}: {expected}, found {heading}")
-    rows: list[tuple[int, str, dict[str, str]]] = []
+    rows: list[Row] = []
     empty: dict[str, str] = {}
     with LineProblems(file) as problems:
         for line, cells in table:
@@ -179,6 +215,11 @@ def _apply_record(picture: Picture, record: dict[str, str]) -> Picture:
     return replace(picture, **changes)
 
 
+def _parse_label(word: str) -> Taxon:
+    # Runs may name the label as the table does.
+    return replace(names.parse_label(word), full_name=word)
+
+
 def _parse_split(word: str) -> str:
     if part := folders.parse_part(word):
         return part
@@ -187,7 +228,7 @@ def _parse_split(word: str) -> str:
 
 # The attribute of a picture that a field tells, and the function that parses it.
 _ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
-    "label": ("taxon", names.parse_label),
+    "label": ("taxon", _parse_label),
     "plant": ("plant", str),
     "type": ("type", AcquisitionType.parse),
     "author": ("author", str),

@@ -1,0 +1,326 @@
+"""The formats of runs and of truths: what each is read to, and how what is wrong with it is named."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid import evaluate
+from leafid.errors import LeafidError, ProblemsError
+from leafid.pictures.reading import read_collection
+from leafid.scoring.run_formats import WRITERS
+from leafid.scoring.run_reading import read_run
+from leafid.scoring.runs import KnownNames, Prediction, write_run
+from leafid.scoring.truth import read_ground_truth
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+TRUTH, GOOD = GOLDEN / "truth", GOLDEN / "runs" / "good.txt"
+SPECIES = ("Acer campestre", "Platanus x hispanica", "Quercus ilex")
+KNOWN = KnownNames(frozenset({"1.jpg", "2.jpg", "2.png", "a/3.jpg"}), frozenset(SPECIES))
+TRUTH_TABLE = "picture,species,plant,author,type\n1.jpg,Acer campestre,p,Ann,scan\n2.jpg,Quercus ilex,q,Bob,photo\n"
+
+
+class Frame:
+    """What leafid uses of a pandas DataFrame."""
+
+    def __init__(self, values, index, columns):
+        self.values, self.index, self.columns = values, index, columns
+
+    def to_numpy(self, dtype=None):
+        return np.array(self.values, dtype)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content, name="run.txt"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def archive(**arrays):
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def problems(path, known=KNOWN):
+    with pytest.raises(ProblemsError) as error:
+        read_run(path, known)
+    return [problem.removeprefix(str(path)) for problem in error.value.problems]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "1.jpg Quercus ilex 1 0.75\n1.jpg Acer campestre 2 0.25\n",
+        "picture,species,score\n1.jpg,Acer campestre,0.25\n1.jpg,Quercus ilex,0.75\n",
+        "\ufeffFile Name;note;Class;Probability\r\n1.jpg;?;Acer  campestre;0.25\r\n1.jpg;?;Quercus ilex;0.75\r\n",
+        '"image"\t"label"\t"score"\n"images/1.jpg"\t"Acer campestre"\t"0.25"\n1\tQuercus ilex\t 0.75\n',
+        "picture,Acer campestre,Quercus ilex\n1.jpg,0.25,0.75\n",
+        ",Acer campestre,Quercus ilex\n1,0.25,0.75\n",
+        "1.jpg Q0 Quercus_ilex 1 0.75 mine\n1.jpg Q0 Acer_campestre 2 0.25 mine\n",
+        "observation;species;probability;rank\n1;Quercus ilex;0.75;1\n1;Acer campestre;0.25;2\n",
+        "1;Quercus ilex;0.75;1\n1;Acer campestre;0.25;2\n",
+        archive(pictures=["1.jpg"], species=["Acer campestre", "Quercus ilex"], scores=np.float32([[0.25, 0.75]])),
+        archive(pictures=[1], species=np.array([b"Acer campestre", b"Quercus ilex"]), scores=[[0.25, 0.75]]),
+    ],
+)
+def test_every_format_is_read_to_the_same(file, content):
+    assert list(read_run(file(content), KNOWN)) == [
+        Prediction("1.jpg", "Quercus ilex", 1, 0.75),
+        Prediction("1.jpg", "Acer campestre", 2, 0.25),
+    ]
+
+
+def test_equal_scores_are_ranked_by_name(file):
+    run = read_run(file("picture,species,score\n1.jpg,Quercus ilex,1\n2.jpg,Quercus ilex,1\n1.jpg,Acer campestre,1\n"))
+    assert [(p.picture, p.species, p.rank) for p in run] == [
+        ("1.jpg", "Acer campestre", 1),
+        ("1.jpg", "Quercus ilex", 2),
+        ("2.jpg", "Quercus ilex", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("1", "1.jpg"), ("1.jpg", "1.jpg"), ("b/2.png", "2.png"), ("b/1", "1.jpg"), ("a/3", "a/3.jpg")],
+)
+def test_a_name_without_ending_or_with_a_path_is_that_of_the_only_picture_it_can_mean(file, name, expected):
+    assert read_run(file(f"{name} Quercus ilex 1 0.5\n"), KNOWN).pictures == (expected,)
+
+
+@pytest.mark.parametrize("name", ["2", "3", "x", "1.png"])
+def test_a_name_that_means_no_or_several_pictures_is_refused(file, name):
+    [problem] = problems(file(f"{name} Quercus ilex 1 0.5\n"))
+    assert problem == f":1: expected a picture of the ground truth, found {name!r}"
+
+
+letters = st.characters(min_codepoint=33, max_codepoint=0x2FF, categories=("L", "N"))
+words = st.text(letters, min_size=1, max_size=8).filter(lambda word: word.lower() == word)
+rankings = st.dictionaries(
+    words.map("{}.jpg".format), st.dictionaries(words.map("Acer {}".format), st.floats(0, 1), min_size=1), min_size=1
+)
+
+
+@pytest.mark.parametrize("form", WRITERS)
+@given(rankings)
+def test_reading_gives_back_what_was_written(tmp_path_factory, form, scores):
+    folder = tmp_path_factory.mktemp("runs")
+    # Equal scores keep their order, whatever the names.
+    ranked = {name: sorted(kinds.items(), key=lambda item: -item[1]) for name, kinds in scores.items()}
+    write_run(folder / "run.txt", ranked)
+    run = read_run(folder / "run.txt")
+    with (folder / "out.txt").open("w", encoding="utf-8") as stream:
+        WRITERS[form](run, stream)
+    assert list(read_run(folder / "out.txt")) == list(run)
+
+
+@pytest.mark.parametrize("form", ["wide", "npz"])
+@given(st.data())
+def test_a_table_of_scores_gives_back_what_a_long_one_does(tmp_path_factory, form, data):
+    folder = tmp_path_factory.mktemp("runs")
+    pictures = [f"{word}.jpg" for word in data.draw(st.lists(words, min_size=1, max_size=4, unique=True))]
+    species = [f"Acer {word}" for word in data.draw(st.lists(words, min_size=1, max_size=4, unique=True))]
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    shape = {"min_size": len(species), "max_size": len(species)}
+    scores = data.draw(st.lists(st.lists(finite, **shape), min_size=len(pictures), max_size=len(pictures)))
+    rows = [["picture", *species], *([name, *row] for name, row in zip(pictures, scores, strict=True))]
+    long = [(name, kind, score) for name, *row in rows[1:] for kind, score in zip(species, row, strict=True)]
+    for name, lines in (("wide", rows), ("long", [("picture", "species", "score"), *long])):
+        with (folder / name).open("w", encoding="utf-8") as stream:
+            csv.writer(stream).writerows(lines)
+    (folder / "npz").write_bytes(archive(pictures=pictures, species=species, scores=scores))
+    read = list(read_run(folder / form))
+    assert read == list(read_run(folder / "long"))
+    assert {(p.picture, p.species, p.score) for p in read} == set(long)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("1.jpg,Quercus ilex,0.5\n", ":1: expected a heading with columns for picture, species and score, or"),
+        ("picture,species\n1.jpg,Quercus ilex\n", ":1: expected a heading with columns for picture, species and sc"),
+        ("species,score,x\nQuercus ilex,1,2\n", ":1: expected a heading with columns for picture, species and score"),
+        ("picture,species,score\n1.jpg,Quercus ilex\n", ":2: expected 3 cells, found 2"),
+        ("picture,species,score\n1.jpg,Quercus ilex,nan\n", ":2: expected a score as a finite number, found 'nan'"),
+        ("picture,species,score\n1.jpg,,1\n", ":2: expected a picture and a species, found an empty cell"),
+        ("picture,species,score\n1.jpg,Quercus illex,1\n", ":2: expected a known species, found 'Quercus illex'"),
+        (
+            "picture,species,score\n1.jpg,Quercus ilex,1\n1,Quercus ilex,0\n",
+            ":3: expected each species of picture '1.jpg' once, found 'Quercus ilex' in lines 2 and 3",
+        ),
+        ("picture,Quercus ilex,Acer campestre\n1.jpg,,1\n", ":2: expected a score as a finite number, found ''"),
+        ("picture,Quercus ilex,Acer campestre\n1.jpg,inf,1\n", ":2: expected a score as a finite number, found 'inf'"),
+        ("1.jpg Q0 Quercus_ilex 1 1 a\n1.jpg Acer 2 0\n", ":2: expected '<picture> Q0 <Genus_species> <rank> <score>"),
+        ("1.jpg Q0 Quercus_ilex 0 1 a\n", ":1: expected a rank (1, 2, …) before the score, found '0'"),
+        ("1.jpg Q0 Quercus_ilex 1 NaN a\n", ":1: expected a score as a finite number, found 'NaN'"),
+        ("1;Quercus ilex;0.5;1\n1;Acer campestre;0.5;x\n", ":2: expected a rank (1, 2, …) before the score, found 'x"),
+        ("1;Quercus ilex;0.5;1\n1;Acer campestre;0.7;2\n", ":2: expected a score that falls with the rank, found 0.7"),
+        (
+            archive(pictures=["1.jpg", "2.jpg"], species=["Quercus ilex"], scores=[[1.0], [np.inf]]),
+            ":2: expected a score as a finite number, found 'inf'",
+        ),
+        (
+            archive(pictures=["1.jpg"], species=["Quercus ilex"], scores=np.eye(2)),
+            ":1: expected scores of shape (1, 1), found (2, 2)",
+        ),
+        (archive(pictures=["1.jpg"], species=["Quercus ilex"], scores=[["high"]]), ":1: expected scores as numbers, "),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(file, content, expected):
+    [problem] = problems(file(content))
+    assert problem[: len(expected)] == expected
+
+
+def pickled():
+    stream = io.BytesIO()
+    np.save(stream, np.array([{}], object))
+    return stream.getvalue()
+
+
+BINARY = {
+    "scores.npy": archive(scores=np.eye(9))[:30] + bytes(range(256)),
+    "labels.npz": archive(labels=np.eye(2)),
+    "objects.npz": archive(pictures=np.array([None], object), species=["a"], scores=[[1]]),
+    "array.npy": pickled(),
+    "model.joblib": b"\x80\x04\x95\xfe\n\xff\n\xff\n" * 90,
+    "1.jpg": b"\xff\xd8\xff\xe0\x00\x10JFIF\n\n" * 30,
+    "utf-16.txt": "1.jpg Quercus ilex 1 0.5\n".encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_a_binary_file_is_refused_in_one_line(cli, file, name):
+    path, run = file(BINARY[name], name), file("1.jpg Quercus ilex 1 0.5\n")
+    expected = f"{path}:1: expected a run: lines '<picture> <Genus species> <rank> <score>', a table or an .npz"
+    result = cli("check", path)
+    assert (result.status, result.err) == (1, "")
+    assert result.out.startswith(expected)
+    assert result.out.count("\n") == 1
+    result = cli("evaluate", file(TRUTH_TABLE, "truth.csv"), path)
+    assert (result.status, result.out, result.err.count("\n")) == (1, "", 1)
+    result = cli("evaluate", path, run)
+    assert (result.status, result.out, result.err.count("\n")) == (1, "", 1)
+    assert "expected a collection, a …GroundTruth.txt or a CSV table with the columns picture and spec" in result.err
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_a_run_in_another_format_scores_the_same(cli, tmp_path, form):
+    run = tmp_path / "converted"
+    assert cli("check", GOOD, "--to", form, run).status == 0
+    assert evaluate(TRUTH, {"run": run}) == evaluate(TRUTH, {"run": GOOD})
+    assert cli("compare", TRUTH, GOOD, run).status == 0
+
+
+def write_truth(folder):
+    """Write the golden ground truth as a table, of paths and with labels in small letters; return also its species."""
+    truth = read_ground_truth(TRUTH)
+    columns = truth.pictures, truth.species, truth.official_plant, truth.author, truth.type
+    rows = [
+        (f"images/{name}", kind.lower().replace(" ", "_"), *more) for name, kind, *more in zip(*columns, strict=True)
+    ]
+    with (folder / "truth.csv").open("w", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([("picture", "species", "plant", "author", "type"), *rows])
+    return folder / "truth.csv", {kind: label for (_, label, *_), kind in zip(rows, truth.species, strict=True)}
+
+
+def test_a_table_is_a_truth_without_pictures(cli, tmp_path):
+    table, labels = write_truth(tmp_path)
+    records, expected = evaluate(table, GOOD), evaluate(TRUTH, GOOD)
+    assert records == expected
+    # The run may use the labels of the table.
+    lines = [f"{p.picture},{labels.get(p.species, p.species)},{p.score}" for p in read_run(GOOD)]
+    (tmp_path / "good.txt").write_text("\n".join(["picture,species,score", *lines]))
+    assert evaluate(table, tmp_path / "good.txt", ["S"]) == evaluate(TRUTH, GOOD, ["S"])
+    assert cli("check", tmp_path / "good.txt", "--against", table).out == "ok: 40 pictures, 160 predictions\n"
+    result = cli("report", table, GOOD, "--output", tmp_path / "report", "--jobs", 1)
+    assert (result.status, result.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("1.jpg,Acer campestre\n", ":1: expected a heading with the column 'file'"),
+        ("picture,species\n1.jpg,Acer campestre\n1.jpg,Acer campestre\n", ":3: expected every picture once, found"),
+        ("picture,type\n1.jpg,drawing\n", ":2: 1.jpg: type: expected an acquisition type"),
+        ("picture,species\n1.jpg\n", ":2: expected 2 cells, found 1"),
+        ("picture,author\n1.jpg,Ann\n", ": expected pictures with their species, found none"),
+        (b"picture,species\n\xff.jpg,Acer campestre\n", ":2: expected UTF-8 text"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_named_with_its_line(cli, file, content, expected):
+    table = file(content, "truth.csv")
+    result = cli("evaluate", table, file("1.jpg Acer campestre 1 1\n"))
+    assert (result.status, result.out, result.err.count("\n")) == (1, "", 1)
+    assert f"{table}{expected}" in result.err
+
+
+def test_a_picture_of_a_table_is_never_outside_its_folder(file):
+    table = file("picture\n/etc/1.jpg\n../2.jpg\na\\3.jpg\na/../../4.jpg\n", "truth.csv")
+    files = [picture.file.relative_to(table.parent).as_posix() for picture in read_collection(table).pictures]
+    assert files == ["1.jpg", "2.jpg", "a/3.jpg", "4.jpg"]
+
+
+SCORES = np.array([[0.9, 0.1], [0.8, 0.2]], np.float32)
+
+
+@pytest.mark.parametrize(
+    "truth",
+    [
+        {"1.jpg": "Acer campestre", "2.jpg": "Quercus ilex"},
+        {"a/1.jpg": "acer_campestre", "b/2.jpg": "Quercus ilex L."},
+        Frame([["1.jpg", "Acer campestre", "p"], ["2.jpg", "Quercus ilex", 7]], [0, 1], ["image", "species", "plant"]),
+        Frame(
+            [["1.jpg", "Acer campestre", np.nan], ["2.jpg", "Quercus ilex", None]], [0, 1], ["file", "label", "user"]
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"1": {"Acer campestre": 0.9, "Quercus ilex": 0.1}, "2.jpg": ["Acer campestre", "Quercus ilex"]},
+        {"1": {"Acer campestre": 0.9, "Quercus ilex": 0.1}, "2": {"Acer campestre": 0.8, "Quercus ilex": 0.2}},
+        (SCORES, ["1.jpg", "2.jpg"], ["Acer campestre", "Quercus ilex"]),
+        (SCORES.tolist(), np.array([1, 2]), ("Acer campestre", "Quercus ilex")),
+        Frame(SCORES, ["1.jpg", "2"], ["Acer campestre", "Quercus ilex"]),
+    ],
+)
+def test_objects_of_python_are_truths_and_runs(truth, run):
+    for runs in (run, {"mine": run}):
+        [*_, record] = evaluate(truth, runs, ["inverse-rank"])
+        assert (record["pictures"], record["missing"], record["inverse-rank"]) == (2, 0, 0.75)
+
+
+def test_a_frame_of_pandas_is_a_truth_and_a_run():
+    pandas = pytest.importorskip("pandas")
+    truth = pandas.DataFrame({"picture": ["1.jpg", "2.jpg"], "species": ["Acer campestre", "Quercus ilex"]})
+    run = pandas.DataFrame(SCORES, ["1.jpg", "2.jpg"], ["Acer campestre", "Quercus ilex"])
+    assert evaluate(truth, run, ["inverse-rank"])[-1]["inverse-rank"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        ((SCORES, ["1.jpg"], ["Acer campestre", "Quercus ilex"]), r"expected scores of shape \(1, 2\), found \(2, 2\)"),
+        ((np.eye(2) * np.nan, ["1.jpg", "2.jpg"], ["Acer campestre", "Quercus ilex"]), "mine:1: expected a score as a"),
+        ((SCORES, ["1.jpg", "9.jpg"], ["Acer campestre", "Quercus ilex"]), "expected a picture of the ground truth"),
+        (Frame([["a"]], ["1.jpg"], ["Acer campestre"]), "expected scores as numbers, pictures and species as text"),
+    ],
+)
+def test_what_is_wrong_with_arrays_is_named(run, expected):
+    truth = {"1.jpg": "Acer campestre", "2.jpg": "Quercus ilex"}
+    with pytest.raises(LeafidError, match=expected):
+        evaluate(truth, {"mine": run})
+
+
+@pytest.mark.parametrize("truth", [{"1.jpg": 5}, {1: "Acer campestre"}, {"1.jpg": None}, {}, Frame([[1]], [0], ["a"])])
+def test_a_wrong_truth_is_refused(truth):
+    with pytest.raises(LeafidError, match=r"truth.*: expected|expected pictures"):
+        evaluate(truth, {"1.jpg": "Acer campestre"})
