@@ -31,25 +31,11 @@ def crossval(
     cache: Path_ | bool = True,
     seed: int = 0,
 ) -> Records:
-    """Cross-validate a recipe by plants, as ``leafid crossval`` does.
+    """Cross-validate a recipe by plants, as ``leafid crossval`` does: the scores of each acquisition type.
 
-    Parameters
-    ----------
-    folds : int or path
-        Their number, or a CSV table with the columns picture, fold and, for several seeds, repeat.
-    repeats : int
-        Number of seeds.
-    metrics, intervals
-        As for `leafid.evaluate`.
-    shared_codebooks : bool
-        Learn codebooks once, from all pictures without their labels: much faster.
-
-    The others are those of `train`.
-
-    Returns
-    -------
-    list of dict
-        A record for each acquisition type, as of `leafid.evaluate`; scores are means over the seeds.
+    `folds` is their number or a table of them, `repeats` the number of seeds; `shared_codebooks` learns codebooks once,
+    from all pictures without their labels, which is much faster. `metrics`, `intervals` and what is returned are those
+    of `leafid.evaluate`, the other parameters those of `leafid.train`.
     """
     options = make_options(metrics, intervals)
     with open_loader(jobs, cache) as loader:
@@ -70,13 +56,7 @@ def experiment(
     jobs: int = 1,
     cache: Path_ | bool = True,
 ) -> Records:
-    """Run an experiment, a TOML file or a shipped one, on collections, as ``leafid experiment`` does.
-
-    Returns
-    -------
-    list of dict
-        A record for each group of pictures and recipe, as of `leafid.evaluate`.
-    """
+    """Run an experiment, a TOML file or a shipped one, as ``leafid experiment`` does: the scores of each recipe."""
     options, grid = make_options(metrics, intervals), read_experiment(os.fspath(plan))
     with open_loader(jobs, cache) as loader:
         named = {Path(path).name: read_training_pictures(path, None, loader) for path in collections}

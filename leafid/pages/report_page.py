@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
 from pathlib import PurePath
@@ -22,7 +22,7 @@ from leafid.parallel.mapping import N_FEW_READ, ordered_map
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import Picture
 from leafid.scoring.judging import JudgedRun, judge_run
-from leafid.scoring.open_world import make_open_world_table
+from leafid.scoring.metrics import find_metrics
 from leafid.scoring.runs import Run
 from leafid.scoring.score_table import (
     MEAN_OF_TYPES,
@@ -85,7 +85,8 @@ def make_report(
         groups = make_groups(full_truth, [[run] for run in all_judged])
         tables["comparison"] = make_comparison_table("type", groups, options)
     if n_unknown:
-        tables["open-world"] = make_open_world_table(runs, full_truth)
+        known = replace(options, metrics=find_metrics(["top-1", "auroc", "oscr", "fpr-95"]))
+        tables["open-world"] = score_by_group(full_truth, all_judged, known)
     tables["pictures"] = make_picture_table(truth, rankings)
     drawings: dict[str, str] = {}
     details = [_describe_run(run, rankings[run.name], truth, pictures) for run in judged]

@@ -19,19 +19,10 @@ Folds = dict[int, list[np.ndarray]]
 
 
 def format_folds(pictures: Sequence[Picture], folds: Iterable[tuple[int, int, np.ndarray]]) -> list[list[str | int]]:
-    """List the rows of a table of folds, (repeat, fold, indices of pictures) each; pictures are called by name.
-
-    Where names are not unique, pictures are called by as many of the folders above as tell all of them apart.
-    """
-    paths = [picture.file.parts for picture in pictures]
-    names = [picture.title for picture in pictures]
-    depth = 1
-    while len(set(names)) < len(names) and depth < max(map(len, paths)):
-        depth += 1
-        names = ["/".join(path[-depth:]) for path in paths]
+    """List the rows of a table of folds, (repeat, fold, indices of pictures) each; names of pictures have to differ."""
     rows: list[list[str | int]] = [["picture", "plant", "fold", "repeat"]]
     for repeat, fold, members in folds:
-        rows += [[names[index], pictures[index].plant or "", fold, repeat] for index in members.tolist()]
+        rows += [[pictures[index].title, pictures[index].plant or "", fold, repeat] for index in members.tolist()]
     return rows
 
 

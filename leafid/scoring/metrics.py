@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError, UsageError
-from leafid.metrics.averages import index_plants, top_k_scores
-from leafid.scoring.confidence import expected_calibration_error, open_set_classification_rate
+from leafid.metrics.averages import accuracy_score, index_plants, top_k_scores
+from leafid.scoring.confidence import expected_calibration_error, false_positive_rate, open_set_classification_rate
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.resampling import Statistics, nan_mean, sum_by_plant
 from leafid.scoring.tables import read_metrics
@@ -48,11 +48,6 @@ class Metric:
     name: str = ""
     description: str = ""
     is_error: bool = False
-
-    @property
-    def is_resampled(self) -> bool:
-        """Whether there are intervals and tests of it."""
-        return self.score_together is None
 
     def compute_statistics(self, run: JudgedRun, n_plants: int) -> Statistics:
         """Compute the statistics of a run's answers, of which only those to pictures of known species may count.
@@ -138,13 +133,16 @@ def _calibration_error(run: JudgedRun) -> float:
     return expected_calibration_error(known.confidence, known.rank == 1) if len({*known.plant}) > 1 else float("nan")
 
 
-def _auroc(run: JudgedRun) -> float:
-    # A run rejects a picture that it lacks, or for which it names the unknown species first.
-    is_rejected = ~run.covered | np.isin(run.first, run.label[~run.is_known])
-    score = np.where(is_rejected, -np.inf, run.confidence)
-    known, unknown = score[run.is_known], score[~run.is_known]
-    # The area under the ROC curve is that of correct classification where all names are correct.
-    return open_set_classification_rate(known, np.ones(len(known)), unknown)
+def _compare_known(function: Callable[..., float]) -> Callable[[JudgedRun], float]:
+    """Score how well a picture's highest score tells known species from unknown ones."""
+
+    def score(run: JudgedRun) -> float:
+        # A run rejects a picture that it lacks, or for which it names the unknown species first.
+        is_rejected = ~run.covered | np.isin(run.first, run.label[~run.is_known])
+        best = np.where(is_rejected, -np.inf, run.confidence)
+        return function(best[run.is_known], best[~run.is_known], run.rank[run.is_known] == 1)
+
+    return score
 
 
 #: How the metrics of ``metrics.csv`` are computed; K stands for any number.
@@ -164,7 +162,17 @@ _METRICS = {
     "brier": Metric(lambda run: run.squares - 2 * run.probability + 1, needs_probabilities=True),
     "confidence": Metric(lambda run: run.confidence, needs_probabilities=True),
     "ece": Metric(score_together=_calibration_error, needs_probabilities=True),
-    "auroc": Metric(score_together=_auroc),
+    # The area under the ROC curve is that of correct classification where all names are correct.
+    "auroc": Metric(score_together=_compare_known(lambda a, b, _: open_set_classification_rate(a, np.ones(len(a)), b))),
+    "oscr": Metric(score_together=_compare_known(lambda a, b, hits: open_set_classification_rate(a, hits, b))),
+    "fpr-95": Metric(score_together=_compare_known(lambda a, b, _: false_positive_rate(a, b))),
+    "confident-unknown": Metric(
+        score_together=_compare_known(lambda _a, b, _: accuracy_score(b >= 0.9)), needs_probabilities=True
+    ),
+    "coverage": Metric(lambda run: (run.rank > 0).astype(np.float64)),
+    "macro-coverage": Metric(lambda run: (run.rank > 0).astype(np.float64), "species"),
+    "set-size": Metric(lambda run: run.size.astype(np.float64)),
+    "empty-sets": Metric(lambda run: (~run.covered).astype(np.float64)),
 }
 #: The names of the metrics that are shown where nobody asks for others.
 DEFAULT_METRICS = ("S", "top-1", "top-5")

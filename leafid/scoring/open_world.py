@@ -13,44 +13,11 @@ from leafid.grouping import group_by
 from leafid.metrics.averages import accuracy_score
 from leafid.model.answer import Answer
 from leafid.scoring.confidence import false_positive_rate, open_set_classification_rate
-from leafid.scoring.judging import title_run
-from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
-from leafid.scoring.truth import ALL, TYPE_ORDER, UNKNOWN_SPECIES, GroundTruth
 from leafid.training.cross_validation import OpenWorldFold
 
 # The probability above which an unknown picture that gets a name counts as named with confidence.
 _CONFIDENT = 0.9
-
-
-def make_open_world_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
-    """Tabulate how each run tells known species from unknown ones, by acquisition type and on all pictures.
-
-    Unknown pictures are of the species `UNKNOWN_SPECIES`. The highest score of a picture says how surely it shows a
-    known species. A picture that the run lacks, or for which the run names the unknown species first, is rejected.
-    Types without known pictures are left out.
-    """
-    types = np.array(truth.type)
-    is_known = np.array(truth.species) != UNKNOWN_SPECIES
-    groups = {name: types == name for name in TYPE_ORDER if is_known[types == name].any()}
-    rows: list[list[Cell]] = []
-    for run in runs:
-        is_species = np.array([name != UNKNOWN_SPECIES for name in run.species], bool)[run.species_index]
-        first, picture, species = truth.locate(run.select((run.rank == 1) & is_species))
-        best = np.full(len(truth), -np.inf)
-        best[picture] = first.score
-        is_correct = np.zeros(len(truth), bool)
-        is_correct[picture] = species == truth.encode("species")[1][picture]
-        is_probability = ((run.score >= 0) & (run.score <= 1)).all()
-        for name, is_of_type in (groups | {ALL: np.ones(len(truth), bool)}).items():
-            shows_known, shows_unknown = is_of_type & is_known, is_of_type & ~is_known
-            known, unknown, correct = best[shows_known], best[shows_unknown], is_correct[shows_known]
-            confident = accuracy_score(unknown >= _CONFIDENT) if is_probability else None
-            scores = _score_known(known, correct, unknown)
-            counts = len(known), len(unknown), accuracy_score(correct)
-            rows.append([title_run(run.name), name, *counts, *scores, confident])
-    headings = ["run", "type", "known", "unknown", "top-1", "AUROC", "OSCR", "FPR-95", "unknown ≥ 0.9"]
-    return Table("Open world", headings, rows, ["a picture's highest score says how surely its species is known"])
 
 
 def _score_known(known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike) -> list[float]:

@@ -46,6 +46,11 @@ class Statistics:
     #: Computes scores, float (m,), from the sums over all plants of m resamples, float (k, m).
     finish: Callable[[Floats], Floats]
 
+    @property
+    def is_resampled(self) -> bool:
+        """Whether the score is computed from sums, so that it has intervals and tests."""
+        return bool(self.sums.shape[0])
+
     def compute(self) -> float:
         """Compute the score; NaN without pictures."""
         return float(self.finish(self.sums.sum(axis=1)[:, None])[0])
@@ -77,23 +82,18 @@ def sum_by_plant(values: ArrayLike, rows: ArrayLike, plants: ArrayLike, shape: t
     return csr_array((np.asarray(values, np.float64), (np.asarray(rows), np.asarray(plants))), shape)
 
 
-def bootstrap_scores(
-    statistics: Sequence[Statistics], plants: NDArray[np.intp], bootstrap: Bootstrap
-) -> NDArray[np.float64] | None:
-    """Score resamples in which as many plants as there are drawn with replacement; float64 (scores, resamples).
+def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats | None:
+    """Score resamples in which as many plants as there are drawn with replacement: float (resamples,).
 
-    Plants are drawn because the pictures of a plant look alike, whoever took them and however. All scores are those of
-    the same draws from `plants`, the columns of the statistics, int (p,). None where there is a single plant, so that
-    every resample is the same.
+    Plants are drawn because the pictures of a plant look alike, whoever took them and however. None where there is a
+    single plant, so that every resample is the same.
     """
+    plants = np.unique(score.sums.indices)
     if len(plants) < 2:
         return None
-    drawn_from = [csr_array(score.sums[:, plants]) for score in statistics]
-    blocks = [
-        [score.finish(sums @ times) for score, sums in zip(statistics, drawn_from, strict=True)]
-        for times in _draw_in_blocks(len(plants), bootstrap)
-    ]
-    return np.concatenate(blocks, axis=1)
+    sums = csr_array(score.sums[:, plants])
+    blocks = [score.finish(sums @ times) for times in _draw_plants(len(plants), bootstrap)]
+    return np.concatenate(blocks)
 
 
 def randomisation_test(
@@ -107,11 +107,8 @@ def randomisation_test(
     totals = [run.sums.sum(axis=1)[:, None] for run in runs]
     # Equal sums in another order differ in their last digits, and count as at least as large.
     observed = [abs(runs[a].compute() - runs[b].compute()) - 1e-10 for a, b in pairs]
-    random = np.random.default_rng(bootstrap.seed)
-    n_plants = runs[0].sums.shape[1]
     n_extreme = np.zeros(len(pairs), int)
-    for size in _split_resamples(bootstrap.resamples, n_plants):
-        is_swapped = random.integers(0, 2, (n_plants, size), dtype=np.int8).astype(np.float64)
+    for is_swapped in _swap_plants(runs[0].sums.shape[1], bootstrap) if pairs else ():
         swapped = [run.sums @ is_swapped for run in runs]
         for index, (a, b) in enumerate(pairs):
             change = swapped[b] - swapped[a]
@@ -130,19 +127,24 @@ def correct_holm(p_values: ArrayLike) -> NDArray[np.float64]:
     return result
 
 
-def _split_resamples(resamples: int, n_plants: int) -> Iterator[int]:
+def _draw_plants(n_plants: int, bootstrap: Bootstrap) -> Iterator[Floats]:
+    """Yield how often each plant is drawn: float (plants, some resamples)."""
+    random = np.random.default_rng(bootstrap.seed)
+    for size in _split_resamples(n_plants, bootstrap):
+        # NumPy's multinomial takes seven times as long.
+        indices = random.integers(0, n_plants, (size, n_plants)) + np.arange(size)[:, None] * n_plants
+        yield np.bincount(indices.ravel(), minlength=size * n_plants).reshape(size, n_plants).T.astype(np.float64)
+
+
+def _swap_plants(n_plants: int, bootstrap: Bootstrap) -> Iterator[Floats]:
+    """Yield whether each plant is swapped: float (plants, some resamples), 0 or 1."""
+    random = np.random.default_rng(bootstrap.seed)
+    for size in _split_resamples(n_plants, bootstrap):
+        yield random.integers(0, 2, (n_plants, size), dtype=np.int8).astype(np.float64)
+
+
+def _split_resamples(n_plants: int, bootstrap: Bootstrap) -> Iterator[int]:
     """Split the resamples into blocks that fit into memory."""
     step = max(1, _CELLS // max(n_plants, 1))
-    for start in range(0, resamples, step):
-        yield min(step, resamples - start)
-
-
-def _draw_in_blocks(n_plants: int, bootstrap: Bootstrap) -> Iterator[NDArray[np.float64]]:
-    """Yield how often each plant is drawn: float (plants, some resamples)."""
-    rng = np.random.default_rng(bootstrap.seed)
-    for resamples in _split_resamples(bootstrap.resamples, n_plants):
-        # NumPy's multinomial takes seven times as long.
-        indices = rng.integers(0, n_plants, (resamples, n_plants))
-        indices += np.arange(resamples)[:, None] * n_plants
-        counts = np.bincount(indices.ravel(), minlength=resamples * n_plants).reshape(resamples, n_plants)
-        yield np.ascontiguousarray(counts.T, np.float64)
+    for start in range(0, bootstrap.resamples, step):
+        yield min(step, bootstrap.resamples - start)

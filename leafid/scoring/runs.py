@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.files import open_output
 from leafid.grouping import group_by
 from leafid.pictures.picture import Picture
 
@@ -144,17 +142,6 @@ class KnownNames:
         counts = Counter(name.rpartition(".")[0] for name in self.pictures)
         names = {stem: name for name in self.pictures if counts[stem := name.rpartition(".")[0]] == 1}
         return names | {name: name for name in self.pictures}
-
-
-def write_run(file: str | os.PathLike[str], rankings: Mapping[str, Sequence[tuple[str, float]]]) -> None:
-    """Write each picture's species with their scores, the best first; the file appears only when it is complete.
-
-    A name that this format can't hold, or a score that is not finite, raises a `LeafidError`.
-    """
-    with open_output(file) as stream:
-        for picture, ranking in rankings.items():
-            for rank, (species, score) in enumerate(ranking, 1):
-                stream.write(format_run_line(picture, species, rank, score))
 
 
 def format_run_line(picture: str, species: str, rank: int, score: float) -> str:

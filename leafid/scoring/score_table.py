@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from math import nan
+from math import isnan, nan
 from typing import Literal
 
 import numpy as np
@@ -30,6 +30,8 @@ MEAN_OF_TYPES = "mean of types"
 SIGNIFICANT = 0.05
 #: How the spread of a score is shown: the ends of its interval, its standard error, or not at all.
 Intervals = Literal["bounds", "error", "none"]
+#: Which runs are compared: every two, or each with the first one.
+Pairs = Literal["all", "first"]
 
 
 @dataclass(frozen=True)
@@ -53,36 +55,16 @@ class ScoredGroup:
     #: The pictures, by their indices, in the parts over which scores are averaged.
     parts: Sequence[NDArray[np.intp]]
 
-    def compute_statistics(self, run: int, metric: Metric, leave_out_missing: bool) -> Statistics:
-        """Compute the statistics of a run: the mean of those of its repeats and of the parts."""
-        n_plants = int(max(repeat.plant.max() for repeat in self.runs[run])) + 1
-        return average_statistics(
+    def select(self, leave_out_missing: bool = False) -> list[list[JudgedRun]]:
+        """Select what counts of the answers of each run, by repeat and part."""
+        return [
             [
-                metric.compute_statistics(repeat.select(_choose(repeat, part, leave_out_missing)), n_plants)
-                for repeat in self.runs[run]
+                repeat.select(part[repeat.covered[part]] if leave_out_missing else part)
+                for repeat in run
                 for part in self.parts
             ]
-        )
-
-    def count(self, run: int, leave_out_missing: bool) -> tuple[list[Cell], NDArray[np.intp]]:
-        """Count the pictures that are scored, that are left out and that the run lacks, means over the repeats.
-
-        The number of plants is the last one; the plants themselves are returned as well.
-        """
-        pictures = np.concatenate(self.parts)
-        counts, plants = [], []
-        for repeat in self.runs[run]:
-            scored = _choose(repeat, pictures, leave_out_missing)
-            scored = scored[repeat.is_known[scored]]
-            missing = repeat.is_known[pictures] & ~repeat.covered[pictures]
-            counts.append([len(scored), len(pictures) - len(scored), int(missing.sum())])
-            plants.append(repeat.plant[scored])
-        drawn = np.unique(np.concatenate(plants))
-        return [*np.mean(counts, axis=0).round().astype(int).tolist(), len(drawn)], drawn
-
-
-def _choose(run: JudgedRun, part: NDArray[np.intp], leave_out_missing: bool) -> NDArray[np.intp]:
-    return part[run.covered[part]] if leave_out_missing else part
+            for run in self.runs
+        ]
 
 
 def split_pictures(truth: GroundTruth, group: str = "type") -> dict[str, list[NDArray[np.intp]]]:
@@ -149,67 +131,65 @@ def make_score_table(
 
 def _score_group(group: ScoredGroup, options: ScoreOptions, letters: Mapping[str, str]) -> list[list[Cell]]:
     """Make the row of each run."""
-    counts = [group.count(run, options.leave_out_missing) for run in range(len(group.runs))]
-    by_metric = [
-        [group.compute_statistics(run, metric, options.leave_out_missing) for run in range(len(group.runs))]
-        for metric in options.metrics
-    ]
-    by_run = [
-        _estimate([of_metric[run] for of_metric in by_metric], plants, options)
-        for run, (_, plants) in enumerate(counts)
-    ]
-    columns = [
-        _mark(metric, statistics, estimates, options.bootstrap, [letters.get(run[0].title, "") for run in group.runs])
-        for metric, statistics, estimates in zip(options.metrics, by_metric, zip(*by_run, strict=True), strict=True)
-    ]
-    cells = zip(group.runs, counts, zip(*columns, strict=True), strict=True)
-    return [[group.name, run[0].title, *numbers, *estimates] for run, (numbers, _), estimates in cells]
+    answers = group.select(options.leave_out_missing)
+    rows: list[list[Cell]] = []
+    for run, parts in zip(group.runs, answers, strict=True):
+        # Counts are means over the repeats.
+        known = [part.select(part.is_known) for part in parts]
+        n_scored = round(sum(len(part.rank) for part in known) / len(run))
+        n_missing = round(sum(int((~part.covered).sum()) for part in known) / len(run))
+        n_plants = len(np.unique(np.concatenate([part.plant for part in known])))
+        n_left_out = sum(map(len, group.parts)) - n_scored
+        rows.append([group.name, run[0].title, n_scored, n_left_out, n_missing, n_plants])
+    marks = [letters.get(run[0].title, "") for run in group.runs]
+    columns = [_score_metric(metric, answers, options, marks) for metric in options.metrics]
+    return [[*row, *estimates] for row, estimates in zip(rows, zip(*columns, strict=True), strict=True)]
 
 
-def _estimate(statistics: Sequence[Statistics], plants: NDArray[np.intp], options: ScoreOptions) -> list[Estimate]:
-    """Estimate the scores of a run by each metric, with their spread."""
-    values = [score.compute() for score in statistics]
-    resampled = [index for index, metric in enumerate(options.metrics) if metric.is_resampled]
-    estimates = [*map(Estimate, values)]
-    if options.intervals == "none" or not resampled:
-        return estimates
-    samples = bootstrap_scores([statistics[index] for index in resampled], plants, options.bootstrap)
-    for index, row in zip(resampled, [None] * len(resampled) if samples is None else samples, strict=True):
-        if options.intervals == "error":
-            estimates[index] = Estimate(values[index], error=nan if row is None else float(np.nanstd(row, ddof=1)))
-        else:
-            low, high = (nan, nan) if row is None else options.bootstrap.compute_interval(row)
-            estimates[index] = Estimate(values[index], low, high)
-    return estimates
-
-
-def _mark(
-    metric: Metric,
-    statistics: Sequence[Statistics],
-    estimates: Sequence[Estimate],
-    bootstrap: Bootstrap,
-    letters: Sequence[str],
+def _score_metric(
+    metric: Metric, answers: Sequence[Sequence[JudgedRun]], options: ScoreOptions, letters: Sequence[str]
 ) -> list[Estimate]:
-    """Mark the best of several runs, and the letters of the runs that each is significantly better than."""
-    scores = [-estimate.value if metric.is_error else estimate.value for estimate in estimates]
+    """Estimate the score of each run, and mark the best, and the letters of runs that it is significantly better than.
+
+    Without letters, nothing is tested.
+    """
+    statistics = compute_statistics(metric, answers)
+    estimates = [_estimate(score, options) for score in statistics]
+    scores = np.array([-estimate.value if metric.is_error else estimate.value for estimate in estimates])
     if len(scores) == 1 or np.isnan(scores).all():
-        return [*estimates]
-    worse: dict[int, set[str]] = {run: set() for run in range(len(scores))}
-    for difference in _test(statistics, metric, bootstrap) if all(letters) else ():
-        if difference.corrected < SIGNIFICANT:
-            pair = (difference.first, difference.second)
-            best, worst = sorted(pair, key=scores.__getitem__, reverse=True)
-            worse[best].add(letters[worst])
+        return estimates
+    worse: list[set[str]] = [set() for _ in scores]
+    for first, second, _, p in find_differences(statistics, options.bootstrap) if all(letters) else ():
+        if p < SIGNIFICANT:
+            better, worst = (first, second) if scores[first] > scores[second] else (second, first)
+            worse[better].add(letters[worst])
+    is_best = scores == np.nanmax(scores)
     return [
-        replace(estimate, is_best=score == np.nanmax(scores), better_than="".join(sorted(worse[run])))
-        for run, (estimate, score) in enumerate(zip(estimates, scores, strict=True))
+        replace(estimate, is_best=bool(best), better_than="".join(sorted(marks)))
+        for estimate, best, marks in zip(estimates, is_best, worse, strict=True)
     ]
+
+
+def compute_statistics(metric: Metric, answers: Sequence[Sequence[JudgedRun]]) -> list[Statistics]:
+    """Compute the statistics of each run, means over its repeats and the parts of its pictures."""
+    n_plants = 1 + max(int(part.plant.max(initial=0)) for run in answers for part in run)
+    return [average_statistics([metric.compute_statistics(part, n_plants) for part in run]) for run in answers]
+
+
+def _estimate(score: Statistics, options: ScoreOptions) -> Estimate:
+    value = score.compute()
+    if options.intervals == "none" or not score.is_resampled:
+        return Estimate(value)
+    samples = bootstrap_scores(score, options.bootstrap)
+    if options.intervals == "error":
+        return Estimate(value, error=nan if samples is None else float(np.nanstd(samples, ddof=1)))
+    return Estimate(value, *((nan, nan) if samples is None else options.bootstrap.compute_interval(samples)))
 
 
 def _describe(options: ScoreOptions, is_tested: bool) -> list[str]:
     bootstrap = options.bootstrap
     notes = []
-    if options.intervals != "none" and any(metric.is_resampled for metric in options.metrics):
+    if options.intervals != "none" and any(metric.score_together is None for metric in options.metrics):
         bounds = f"[low, high]: {100 * bootstrap.confidence:g}% interval"
         spread = bounds if options.intervals == "bounds" else "±: standard error"
         notes.append(f"{spread}, bootstrap over plants, {bootstrap.resamples} resamples, seed {bootstrap.seed}")
@@ -219,31 +199,19 @@ def _describe(options: ScoreOptions, is_tested: bool) -> list[str]:
     return notes
 
 
-@dataclass(frozen=True)
-class _Difference:
-    """Two runs, by their indices, and how probable their difference is if they were equally good."""
-
-    first: int
-    second: int
-    p: float
-    corrected: float
-
-
-def _test(
-    statistics: Sequence[Statistics], metric: Metric, bootstrap: Bootstrap, pairs: Literal["all", "first"] = "all"
-) -> list[_Difference]:
-    """Test every two of the runs that have a score, or each with the first one."""
-    scored = [index for index, score in enumerate(statistics) if not np.isnan(score.compute())]
+def find_differences(
+    statistics: Sequence[Statistics], bootstrap: Bootstrap, pairs: Pairs = "all"
+) -> list[tuple[int, int, float, float]]:
+    """Test every two of the runs that have a score, or each with the first one: their indices, p, and p after Holm."""
+    scored = [index for index, score in enumerate(statistics) if score.is_resampled and not isnan(score.compute())]
     tested = [pair for pair in combinations(scored, 2) if pairs == "all" or pair[0] == 0]
-    if not metric.is_resampled or not tested:
-        return []
     p_values = randomisation_test(statistics, tested, bootstrap)
     corrected = correct_holm(p_values).tolist()
-    return [_Difference(*pair, p, holm) for pair, p, holm in zip(tested, p_values, corrected, strict=True)]
+    return [(*pair, p, holm) for pair, p, holm in zip(tested, p_values, corrected, strict=True)]
 
 
 def make_comparison_table(
-    heading: str, groups: Sequence[ScoredGroup], options: ScoreOptions, pairs: Literal["all", "first"] = "all"
+    heading: str, groups: Sequence[ScoredGroup], options: ScoreOptions, pairs: Pairs = "all"
 ) -> Table:
     """Tabulate the differences between runs on each group of pictures: of every two, or of each from the first.
 
@@ -252,11 +220,11 @@ def make_comparison_table(
     rows: list[list[Cell]] = []
     for group in groups:
         for metric in options.metrics:
-            statistics = [group.compute_statistics(run, metric, False) for run in range(len(group.runs))]
-            for difference in _test(statistics, metric, options.bootstrap, pairs):
-                a, b = (statistics[run].compute() for run in (difference.first, difference.second))
-                names = [group.runs[run][0].title for run in (difference.first, difference.second)]
-                rows.append([group.name, metric.name, *names, a, b, a - b, difference.p, difference.corrected])
+            statistics = compute_statistics(metric, group.select())
+            for first, second, p, corrected in find_differences(statistics, options.bootstrap, pairs):
+                names = [group.runs[run][0].title for run in (first, second)]
+                a, b = (statistics[run].compute() for run in (first, second))
+                rows.append([group.name, metric.name, *names, a, b, a - b, p, corrected])
     columns = [heading, "metric", "run A", "run B", "A", "B", "A - B", "p", "p (Holm)"]
     bootstrap = options.bootstrap
     notes = [

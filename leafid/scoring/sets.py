@@ -20,7 +20,7 @@ from leafid.errors import LeafidError
 from leafid.grouping import count_noun
 from leafid.metrics.averages import accuracy_score, average_by_group, macro_average
 from leafid.model.thresholds import count_inside, place_threshold
-from leafid.scoring.judging import JudgedRun, judge_run, title_run
+from leafid.scoring.judging import judge_run, title_run
 from leafid.scoring.runs import Run
 from leafid.scoring.tables import Cell, Table
 from leafid.scoring.truth import GroundTruth
@@ -113,10 +113,3 @@ def make_average_table(
     origin = "the validation run" if validation else "the run itself"
     notes = [f"threshold: fitted on {origin}, where the sets have the mean size 'size fitted'"]
     return Table("Sets of K species on average", [*records[0]], [[*record.values()] for record in records], notes)
-
-
-def make_set_table(truth: GroundTruth, runs: Sequence[JudgedRun]) -> Table:
-    """Tabulate the scores of runs as set-valued predictions: a picture's set is all that the run names for it."""
-    species = truth.encode("species")[1]
-    rows: list[list[Cell]] = [[run.title, *score_sets(run.rank > 0, run.size, species)] for run in runs]
-    return Table("Sets", ["run", "accuracy", "macro-average accuracy", "mean size", "empty sets"], rows)

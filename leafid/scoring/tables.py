@@ -107,7 +107,7 @@ class Table:
 def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     """Write tables in one of the `FORMATS`, with `digits` decimals in text and LaTeX.
 
-    A text table that is wider than `WIDTH` is set closer, or in several parts. CSV has an empty line between tables and
+    A text table that is wider than `WIDTH` is set in several parts. CSV has an empty line between tables and
     no titles or notes; JSON is a list of objects with `title`, `rows` (an object each) and `notes`. Both have 15 digits
     of a number, all that are sure after some arithmetic, and no value for NaN.
 
@@ -173,44 +173,23 @@ def _clean_number(cell: Cell) -> Cell:
 
 
 def _format_text(table: Table, digits: int) -> str:
-    rows = [[_format_named(cell, digits, table.letters) for cell in row] for row in table.rows]
-    is_number = [all(isinstance(row[column], int | float | None) for row in table.rows) for column in _count(table)]
-    alignment = ["right" if number else "left" for number in is_number]
-    text = _tabulate([table.columns], rows, alignment, "simple")
-    if max(map(len, text.split("\n"))) > WIDTH:
-        # tabulate pads headings, but not cells.
-        widths = [max(map(len, column)) for column in zip(table.columns, *rows, strict=True)]
-        heading = [table.columns, ["-" * width for width in widths]]
-        parts = [
-            _tabulate([], [[row[column] for column in part] for row in [*heading, *rows]], [alignment[c] for c in part])
-            for part in _split_columns(widths, table.n_keys)
-        ]
-        text = "\n\n".join(parts)
-    return "\n".join([*filter(None, [table.title]), text, *(fill(note, WIDTH) for note in table.notes)]) + "\n"
-
-
-def _count(table: Table) -> range:
-    return range(len(table.columns))
-
-
-def _tabulate(
-    heading: Sequence[Sequence[str]], rows: Sequence[Sequence[str]], alignment: Sequence[str], style: str = "plain"
-) -> str:
-    from tabulate import tabulate  # many commands need the list of formats, few a table
-
-    # Cells are formatted before: tabulate would also take a run named 1e5 for a number.
-    return tabulate(rows, *heading, tablefmt=style, disable_numparse=True, colalign=alignment if rows else None)
-
-
-def _split_columns(widths: Sequence[int], n_keys: int) -> list[list[int]]:
-    """Split columns into parts that fit into `WIDTH`, each with the first ones, which say what a row is about."""
-    keys = [*range(n_keys)]
+    cells = [[_format_named(cell, digits, table.letters) for cell in row] for row in table.rows]
+    columns = [[heading, *column] for heading, *column in zip(table.columns, *cells, strict=True)]
+    blocks = []
+    for index, column in enumerate(columns):
+        width = max(map(len, column))
+        is_number = all(isinstance(row[index], int | float | None) for row in table.rows)
+        column[1:1] = ["-" * width]
+        blocks.append([cell.rjust(width) if is_number and table.rows else cell.ljust(width) for cell in column])
+    keys = blocks[: table.n_keys]
     parts = [keys]
-    for column in range(n_keys, len(widths)):
-        if n_keys and len(parts[-1]) > n_keys and sum(widths[index] + 2 for index in [*parts[-1], column]) > WIDTH + 2:
+    for block in blocks[table.n_keys :]:
+        # A table that is too wide is set in parts, one below the other.
+        if keys and len(parts[-1]) > len(keys) and sum(len(part[0]) + 2 for part in [*parts[-1], block]) > WIDTH + 2:
             parts.append(keys)
-        parts[-1] = [*parts[-1], column]
-    return parts
+        parts[-1] = [*parts[-1], block]
+    text = "\n\n".join("\n".join("  ".join(cells).rstrip() for cells in zip(*part, strict=True)) for part in parts)
+    return "\n".join([*filter(None, [table.title]), text, *(fill(note, WIDTH) for note in table.notes)]) + "\n"
 
 
 def _format_named(cell: Cell, digits: int, letters: Mapping[str, str]) -> str:
@@ -224,7 +203,7 @@ def _format_latex(table: Table, digits: int) -> str:
     """Write a table for the package booktabs; the first column of a grouped one is a heading above each group."""
     first = int(table.is_grouped)
     rows = [[_format_latex_cell(cell, digits, table.letters) for cell in row] for row in table.rows]
-    is_text = [any(isinstance(row[column], str) for row in table.rows) for column in _count(table)][first:]
+    is_text = [any(isinstance(row[column], str) for row in table.rows) for column in range(len(table.columns))][first:]
     lines = [f"% {line}" for line in (table.title, *table.notes) if line]
     lines += [rf"\begin{{tabular}}{{{''.join('l' if text else 'r' for text in is_text)}}}", r"\toprule"]
     lines += [_join_latex(_escape_latex(column) for column in table.columns[first:]), r"\midrule"]
@@ -250,7 +229,7 @@ def _format_latex_cell(cell: Cell, digits: int, letters: Mapping[str, str]) -> s
 
 
 def _escape_latex(text: str) -> str:
-    return text.replace("\n", " ").translate(_LATEX)
+    return text.translate(_LATEX)
 
 
 def format_cell(cell: Cell, digits: int = 3) -> str:
@@ -263,8 +242,7 @@ def format_cell(cell: Cell, digits: int = 3) -> str:
         text = f"{cell:.{digits}f}"
         # A small p value isn't 0.
         return text if float(text) or not cell else f"{cell:.1g}"
-    # A cell may have several lines.
-    return escape_unprintable(str(cell), keep="\n")
+    return escape_unprintable(str(cell))
 
 
 @cache

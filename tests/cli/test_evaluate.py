@@ -159,20 +159,20 @@ def test_intervals(cli):
 def test_sets(cli):
     outcome = cli("evaluate", TRUTH, PARTIAL, "--sets", "--format", "json")
     _, sets = json.loads(outcome.out)
-    (row,) = sets["rows"]
-    assert row["empty sets"] == pytest.approx(11 / 40)
-    assert row["mean size"] == pytest.approx(sum(1 for _ in PARTIAL.open()) / 40)
+    row = sets["rows"][-1]
+    assert row["empty-sets"] == pytest.approx(11 / 40)
+    assert row["set-size"] == pytest.approx(sum(1 for _ in PARTIAL.open()) / 40)
 
 
 def test_the_list_of_metrics_names_the_command(cli):
     outcome = cli("evaluate", "--list")
     assert outcome.status == 0
     assert {metric["metric"] for metric in read_metrics()} <= set(outcome.out.split())
-    assert "  evaluate --sets  " in outcome.out
+    assert "  evaluate --metrics  " in outcome.out
     assert json.loads(cli("evaluate", "--list", "--format", "json").out)[0]["title"] == "Metrics"
     listed = rows(cli("evaluate", "--list", "--format", "csv"))
-    (share,) = [row for row in listed if row["metric"] == "empty-set-share"]
-    assert (share["column"], share["command"]) == ("empty sets", "evaluate --sets")
+    (share,) = [row for row in listed if row["metric"] == "empty-sets"]
+    assert (share["column"], share["command"]) == ("empty-sets", "evaluate --metrics")
 
 
 def test_chosen_metrics_in_latex(cli):

@@ -102,4 +102,4 @@ def test_unknown_species_have_a_section_of_their_own(cli, tmp_path, run):
             file.write_text(re.sub("<(Genus|Species)>[^<]*", lambda tag: f"<{tag[1]}>{UNKNOWN[tag[1]]}", text))
     page = report(cli, tmp_path, truth, run, "--pictures", SAMPLE)
     assert "66 pictures, and 6 of unknown species" in page.words
-    assert "OSCR" in (tmp_path / "out" / "tables" / "open-world.csv").read_text()
+    assert "oscr" in (tmp_path / "out" / "tables" / "open-world.csv").read_text()

@@ -7,7 +7,6 @@ from leafid.scoring.judging import judge_run
 from leafid.scoring.metrics import find_metrics
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.run_reading import read_run
-from leafid.scoring.runs import write_run
 from leafid.scoring.score_table import (
     MEAN_OF_TYPES,
     ScoreOptions,
@@ -16,6 +15,7 @@ from leafid.scoring.score_table import (
     score_by_group,
 )
 from leafid.scoring.truth import make_ground_truth, read_ground_truth
+from tests.scoring.run_files import write_run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 

@@ -3,6 +3,7 @@
 import csv
 import io
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,13 +11,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.scoring.open_world import (
-    false_positive_rate,
-    make_open_world_table,
-    open_set_classification_rate,
-)
-from leafid.scoring.run_reading import read_run
-from leafid.scoring.truth import UNKNOWN_SPECIES, make_ground_truth
+from leafid.scoring.confidence import false_positive_rate, open_set_classification_rate
+from leafid.scoring.evaluation import evaluate
+from leafid.scoring.truth import UNKNOWN_SPECIES
 
 # Few distinct values, so that there are ties.
 scores = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30)
@@ -74,23 +71,15 @@ def run_file(tmp_path):
     return tmp_path / "run.txt"
 
 
-def make_truth(pictures, folder=None):
-    from pathlib import Path
-
-    listed = [Picture(Path(name), AcquisitionType.SCAN, taxon=Taxon(species)) for name, species in pictures.items()]
-    return make_ground_truth(listed)
-
-
 def test_by_hand(run_file):
-    truth = make_truth(SPECIES)
-    table = make_open_world_table([read_run(run_file, truth.known)], truth)
-    scan, everything = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
-    assert (scan["run"], scan["type"], scan["known"], scan["unknown"]) == ("run", "scan", 3, 2)
+    pictures = [Picture(Path(name), AcquisitionType.SCAN, taxon=Taxon(species)) for name, species in SPECIES.items()]
+    metrics = ["top-1", "auroc", "oscr", "fpr-95", "confident-unknown"]
+    [scan] = evaluate(pictures, run_file, metrics)
+    assert (scan["run"], scan["type"], scan["pictures"], scan["left out"]) == ("run", "scan", 3, 2)
     assert scan["top-1"] == pytest.approx(2 / 3)
     # Known pictures score 0.9, 0.6, 0.7, unknown ones 0.95 and nothing.
-    assert scan["OSCR"] == pytest.approx(2 / 6)
-    assert scan["AUROC"] == scan["FPR-95"] == scan["unknown ≥ 0.9"] == 0.5
-    assert everything == scan | {"type": "all pictures"}
+    assert scan["oscr"] == pytest.approx(2 / 6)
+    assert scan["auroc"] == scan["fpr-95"] == scan["confident-unknown"] == 0.5
 
 
 def write_folders(folder, pictures):
@@ -113,12 +102,12 @@ def test_the_command_leaves_unknown_pictures_out_of_other_scores(cli, run_file, 
     )
     result = cli("evaluate", tmp_path / "all", run_file, "--table", 1, "--format", "csv")
     assert result.status == 0, result.err
-    assert "2 pictures of unknown species count in the last table only" in result.err
+    assert "2 pictures of unknown species count in the last table" in result.err
     open_world = cli("evaluate", tmp_path / "all", run_file, "--table", 2, "--format", "csv").out
     for word in ("d.jpg", "e.jpg"):
         run_file.write_text("".join(line for line in run_file.open() if not line.startswith(word)))
     known = cli("evaluate", tmp_path / "known", run_file, "--format", "csv").out
     assert known == result.out.replace(",3,2,0,3,", ",3,0,0,3,")
     row = list(csv.DictReader(io.StringIO(open_world)))[-1]
-    assert (row["type"], row["known"], row["unknown"]) == ("all pictures", "3", "2")
-    assert float(row["OSCR"]) == pytest.approx(2 / 6)
+    assert (row["type"], row["pictures"], row["left out"]) == ("all pictures", "3", "2")
+    assert float(row["oscr"]) == pytest.approx(2 / 6)

@@ -58,9 +58,7 @@ def list_possible_scores(average, rows):
 
 
 def resample(average, rows, bootstrap):
-    statistics = average_rows(average, rows)
-    samples = bootstrap_scores([statistics], np.arange(statistics.sums.shape[1]), bootstrap)
-    return samples if samples is None else samples[0]
+    return bootstrap_scores(average_rows(average, rows), bootstrap)
 
 
 # Plant 2 was taken by two authors, and stays one plant.
@@ -81,7 +79,7 @@ def test_many_plants_are_drawn_in_blocks_of_the_same_distribution():
     n_plants = 5000
     run = make_judged_run(np.arange(n_plants) % 2)
     score = average_pictures(np.arange(n_plants) % 2.0, "pictures", run, n_plants)
-    (samples,) = bootstrap_scores([score], np.arange(n_plants), Bootstrap(resamples=2000))
+    samples = bootstrap_scores(score, Bootstrap(resamples=2000))
     assert len(samples) == 2000
     assert samples.std() == pytest.approx(0.5 / n_plants**0.5, rel=0.1)
 

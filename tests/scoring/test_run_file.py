@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.scoring.run_reading import read_run
-from leafid.scoring.runs import KnownNames, Prediction, write_run
+from leafid.scoring.runs import KnownNames, Prediction
+from tests.scoring.run_files import write_run
 
 SPECIES = ("Acer campestre", "Acer platanoides", "Juglans nigra", "Platanus x hispanica", "Quercus ilex")
 KNOWN = KnownNames(frozenset({"1.jpg", "2.jpg", "2107.jpg"}), frozenset(SPECIES))

@@ -14,8 +14,9 @@ from leafid.errors import LeafidError, ProblemsError
 from leafid.pictures.reading import read_collection
 from leafid.scoring.run_formats import WRITERS
 from leafid.scoring.run_reading import read_run
-from leafid.scoring.runs import KnownNames, Prediction, write_run
+from leafid.scoring.runs import KnownNames, Prediction
 from leafid.scoring.truth import read_ground_truth
+from tests.scoring.run_files import write_run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 TRUTH, GOOD = GOLDEN / "truth", GOLDEN / "runs" / "good.txt"

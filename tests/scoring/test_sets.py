@@ -16,9 +16,9 @@ from leafid.metrics.averages import accuracy_score, average_by_group, macro_aver
 from leafid.model.thresholds import fit_average_k_thresholds
 from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.run_reading import read_run
-from leafid.scoring.runs import write_run
 from leafid.scoring.sets import score_average_k, score_sets
 from leafid.scoring.truth import make_ground_truth
+from tests.scoring.run_files import write_run
 
 quick = settings(max_examples=40, deadline=None)
 

@@ -17,10 +17,10 @@ TABLE = Table(
 def test_text():
     assert render([TABLE]).splitlines() == [
         "Scores",
-        "run           S    n",
-        "-------  ------  ---",
-        "a_1.txt  0.1235    3",
-        "1e5           –    –",
+        "run           S  n",
+        "-------  ------  -",
+        "a_1.txt  0.1235  3",
+        "1e5           –  –",
         "seed 0, 5 % left out",
     ]
 
@@ -64,10 +64,10 @@ SCORES = Table(
 def test_an_estimate_is_one_cell():
     assert render([SCORES], digits=3).splitlines() == [
         "Scores",
-        "type    run      S                  log-loss",
-        "------  -------  -----------------  -----------",
-        "scan    a_1 (a)  .812 [.78, 1.00]ᵇ  2.500 ± .25",
-        "scan    b (b)    -.200              –",
+        "type  run      S                  log-loss",
+        "----  -------  -----------------  -----------",
+        "scan  a_1 (a)  .812 [.78, 1.00]ᵇ  2.500 ± .25",
+        "scan  b (b)    -.200              –",
     ]
 
 

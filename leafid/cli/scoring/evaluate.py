@@ -42,12 +42,12 @@ from leafid.errors import UsageError
 from leafid.files import write_text
 from leafid.grouping import count_noun
 from leafid.scoring.judging import judge_run
+from leafid.scoring.metrics import find_metrics
 from leafid.scoring.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
-from leafid.scoring.open_world import make_open_world_table
 from leafid.scoring.plants import make_plant_table
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.score_table import GROUPS, score_by_group
-from leafid.scoring.sets import make_average_table, make_set_table
+from leafid.scoring.sets import make_average_table
 from leafid.scoring.tables import Table, read_metrics
 
 
@@ -106,14 +106,18 @@ def run(options: Options, environment: Environment) -> None:
     all_judged = judged if len(truth) == len(full_truth) else [judge_run(run, full_truth) for run in runs]
     tables = [score_by_group(full_truth, all_judged, scoring, group) for group in dict.fromkeys(["type", *options.by])]
     if options.sets:
-        tables.append(make_set_table(truth, judged))
+        sets = find_metrics(["coverage", "macro-coverage", "set-size", "empty-sets"])
+        tables.append(replace(score_by_group(truth, judged, replace(scoring, metrics=sets)), title="Sets"))
     if options.average:
         tables.append(make_average_table(truth, runs, options.average, [*map(read_run, options.validation)]))
     if options.plants:
         tables.append(make_plant_table(runs, truth))
     if n_unknown := len(full_truth) - len(truth):
-        environment.note(f"{options.truth}: {n_unknown} pictures of unknown species count in the last table only")
-        tables.append(make_open_world_table(runs, full_truth))
+        environment.note(f"{options.truth}: {n_unknown} pictures of unknown species count in the last table")
+        known = find_metrics(["top-1", "auroc", "oscr", "fpr-95"])
+        tables.append(
+            replace(score_by_group(full_truth, all_judged, replace(scoring, metrics=known)), title="Open world")
+        )
     print_tables(tables, options, environment, options.digits)
     if folder:
         files = format_official_files(truth, judged, leave_out_missing=options.official)

@@ -48,14 +48,15 @@ from leafid.cli.computing import (
 )
 from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.errors import LeafidError, UsageError
-from leafid.files import write_text
+from leafid.files import open_output, write_text
 from leafid.grouping import group_by
 from leafid.pictures.fold_files import format_folds
 from leafid.pictures.picture import Picture
 from leafid.pictures.splits import UNITS, Kind, Protocol, Split, Unit
 from leafid.scoring.held_out_runs import make_cross_validation_table, make_held_out_run
 from leafid.scoring.open_world import make_open_world_tables
-from leafid.scoring.runs import check_picture_names, format_run_line
+from leafid.scoring.run_formats import WRITERS
+from leafid.scoring.runs import check_picture_names
 from leafid.scoring.tables import format_csv
 from leafid.training.cross_validation import (
     FoldAnswers,
@@ -139,7 +140,8 @@ def _write_runs(folder: Path, answers: Sequence[FoldAnswers], environment: Envir
     for (setting, seed), folds in group_by(answers, lambda fold: (fold.setting, fold.seed)).items():
         file = folder / f"{setting.replace(' ', '-')}-seed-{seed}.txt".lstrip("-")
         names = {picture.file: picture.name for fold in folds for picture in fold.held_out.pictures}
-        write_text(file, "".join(format_run_line(*line) for line in make_held_out_run(file.name, folds, names)))
+        with open_output(file) as stream:
+            WRITERS["run"](make_held_out_run(file.name, folds, names), stream)
         environment.note(f"{file}: {len(names)} pictures")
 
 
