@@ -85,7 +85,8 @@ def collect(rows: Iterable[Words], problems: LineProblems) -> tuple[Sequence[str
 
 
 def _split_lines(file: Path, known: KnownNames | None, problems: LineProblems, *, is_trec: bool) -> Iterator[Words]:
-    names = {name.replace(" ", "_"): name for name in known.species} if known else {}
+    known_names = (*known.identifiers, *known.species) if known else ()
+    names = {name.replace(" ", "_"): name for name in known_names}
     for number, line in enumerate(read_lines(file, "utf-8-sig"), 1):
         words = line.split()
         if is_trec and len(words) == 6:
