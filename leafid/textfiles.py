@@ -50,7 +50,7 @@ def read_first_line(file: str | os.PathLike[str]) -> str | None:
     first, *_ = head.removeprefix(codecs.BOM_UTF8).lstrip().splitlines() or [b""]
     try:
         # An incremental decoder accepts that the last letter is cut.
-        return None if b"\0" in head else codecs.getincrementaldecoder("utf-8")().decode(first)
+        return None if b"\0" in first else codecs.getincrementaldecoder("utf-8")().decode(first)
     except UnicodeDecodeError:
         return None
 

@@ -1,8 +1,11 @@
-"""Run files of the 2011 plant task."""
+"""Runs of the plant task: the format of 2011, and the others that are detected."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
+
+import numpy as np
 
 from fuzz.target import Target, write_input
 from leafid.errors import ProblemsError
@@ -13,10 +16,23 @@ _GOOD = b"""213.jpg Sorbus torminalis 1 0.7
 213.jpg Crataegus azarolus 2 0.3
 2107.jpg Platanus x hispanica 1 1.0
 """
+
+
+def _make_archive() -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, pictures=["213.jpg"], species=["Sorbus torminalis"], scores=[[0.7]])
+    return stream.getvalue()
+
+
 _SEEDS = [
     _GOOD,
     b"213.jpg Sorbus torminalis 1 0.7\n213.jpg Sorbus torminalis 3 -1e-5\n",
     b"\xef\xbb\xbf<213.jpg> <Sorbus torminalis> 0 nan\r\n\n213.jpg Sorbus 1,5\n",
+    b"picture,species,score\n213.jpg,Sorbus torminalis,0.7\n2107,Crataegus azarolus,1\n",
+    b",Sorbus torminalis,Crataegus azarolus\n213.jpg,0.7,0.3\n",
+    b"213.jpg Q0 Sorbus_torminalis 1 0.7 tag\n",
+    b"213.jpg;Sorbus torminalis;0.7;1\n",
+    _make_archive(),
 ]
 _KNOWN = KnownNames(
     frozenset({"213.jpg", "2107.jpg"}),

@@ -37,7 +37,7 @@ _HEADING = "a heading with columns for picture, species and score, or for the pi
 _COLUMNS = {
     # The index of a frame has no name.
     "picture": (*FIELDS["file"], "file", "observation", "observationid", ""),
-    "species": (*FIELDS["label"], "label"),
+    "species": (*FIELDS["label"], "label", "classid"),
     "rank": (),
     "score": ("probability", "confidence"),
 }
@@ -85,7 +85,8 @@ def collect(rows: Iterable[Words], problems: LineProblems) -> tuple[Sequence[str
 
 
 def _split_lines(file: Path, known: KnownNames | None, problems: LineProblems, *, is_trec: bool) -> Iterator[Words]:
-    names = {name.replace(" ", "_"): name for name in known.species} if known else {}
+    known_names = (*known.identifiers, *known.species) if known else ()
+    names = {name.replace(" ", "_"): name for name in known_names}
     for number, line in enumerate(read_lines(file, "utf-8-sig"), 1):
         words = line.split()
         if is_trec and len(words) == 6:
@@ -103,7 +104,8 @@ def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
     first = next(rows)
     heading = [" ".join(cell.split()) for cell in first[1]]
     fields = find_fields(heading, _COLUMNS)
-    if len(heading) == 4 and parse_finite_number(heading[2]) is not None and parse_whole_number(heading[3]):
+    is_number = [parse_finite_number(cell) is not None for cell in heading]
+    if "picture" not in fields and len(fields) == 4 and all(is_number[2:]):
         # PlantCLEF 2022 has no heading.
         fields, rows = ["picture", "species", "score", "rank"], chain([first], rows)
     is_long = {"picture", "species", "score"} <= {*fields}

@@ -80,6 +80,12 @@ def test_every_format_is_read_to_the_same(file, content):
     ]
 
 
+def test_species_may_be_numbers(file):
+    """A heading of numbers is no row."""
+    run = read_run(file("picture,1355868,7,12\n1.jpg,0.25,0.75,0\n"))
+    assert [(p.species, p.rank) for p in run] == [("7", 1), ("1355868", 2), ("12", 3)]
+
+
 def test_equal_scores_are_ranked_by_name(file):
     run = read_run(file("picture,species,score\n1.jpg,Quercus ilex,1\n2.jpg,Quercus ilex,1\n1.jpg,Acer campestre,1\n"))
     assert [(p.picture, p.species, p.rank) for p in run] == [
