@@ -35,7 +35,7 @@ def test_scores_are_those_of_the_run_files(crossval, cli, drawn, tmp_path):
     runs = [tmp_path / f"seed-{seed}.txt" for seed in (0, 1)]
     rows = json.loads(cli("evaluate", drawn / "Train", *runs, "--format", "json").out)[0]["rows"]
     for row in scores:
-        of_seeds = [other["S"] for other in rows if other["type"] == row["type"]]
+        of_seeds = [scored["S"] for scored in rows if scored["type"] == row["type"]]
         assert row["S"] == pytest.approx(sum(of_seeds) / 2)
 
 
@@ -52,8 +52,8 @@ def test_folds_of_a_file(crossval, tmp_path):
     for name in ("folds.csv", "seed-0.txt", "seed-1.txt"):
         assert (tmp_path / "a" / name).read_text() == (tmp_path / "b" / name).read_text()
     # Names of folds, of columns, and of pictures without their ending are free.
-    other = [line.replace(".png", "").replace(".jpg", "") for line in lines if line.endswith(("repeat", ",0"))]
-    renamed = [",".join([line.split(",")[0], f"fold {line.split(',')[2]}"]) for line in other[1:]]
+    first_folds = [line.replace(".png", "").replace(".jpg", "") for line in lines if line.endswith(("repeat", ",0"))]
+    renamed = [",".join([line.split(",")[0], f"fold {line.split(',')[2]}"]) for line in first_folds[1:]]
     (tmp_path / "mine.csv").write_text("\n".join(["file;fold", *renamed]).replace(",", ";"))
     crossval("--folds", tmp_path / "mine.csv", *words, "--output", tmp_path / "c")
     assert (tmp_path / "c" / "seed-0.txt").read_text() == (tmp_path / "a" / "seed-0.txt").read_text()
