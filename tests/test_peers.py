@@ -1,0 +1,54 @@
+"""The peers that leafid is compared with name drawn leaves better than by chance."""
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import leafid
+from tests.drawing.collection import copy_sample
+
+PEERS = Path(__file__).parents[1] / "examples" / "peers"
+N_SPECIES = 3
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory):
+    """A folder with 3 of the 12 species of the sample without the photos, and its folds."""
+    folder = tmp_path_factory.mktemp("peers")
+    copy_sample(folder / "sample", N_SPECIES, n_plants=6, types="Scan|pseudoscan")
+    pictures = leafid.read_collection(folder / "sample").part("train").pictures
+    plants = sorted({picture.plant for picture in pictures}, key=int)
+    with (folder / "folds.csv").open("w", encoding="utf-8", newline="") as table:
+        rows = csv.writer(table)
+        rows.writerow(["picture", "plant", "fold", "repeat"])
+        for repeat in (0, 1):
+            rows.writerows([p.name, p.plant, (plants.index(p.plant) + repeat) % 2, repeat] for p in pictures)
+    return folder
+
+
+def test_the_page_lists_all():
+    page = (PEERS / "README.md").read_text(encoding="utf-8")
+    assert all(f"[{file.name}]({file.name})" in page for file in PEERS.glob("*.py"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", ["hog_svm.py", "lbp_svm.py", "sift_bow_svm.py", "shape_forest.py"])
+def test_peers_name_leaves_of_the_sample(script, collection, tmp_path):
+    output = tmp_path / "scores.npz"
+    command = [sys.executable, PEERS / script, collection / "sample", collection / "folds.csv", output]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    truth = {p.name: p.species for p in leafid.read_collection(collection / "sample").part("train").pictures}
+    assert done.stdout.startswith(f"{len(truth)} pictures, ")
+    answers = np.load(output)
+    assert sorted(answers["pictures"]) == sorted(truth)
+    assert answers["scores"].shape == (len(truth), N_SPECIES)
+    first = answers["species"][answers["scores"].argmax(axis=1)]
+    assert (
+        np.mean([truth[name] == species for name, species in zip(answers["pictures"], first, strict=True)])
+        > 1.2 / N_SPECIES
+    )
