@@ -39,11 +39,11 @@ def list_commands(real: str | None, folder: Path) -> dict[str, list[str]]:
         "check": ["check", run],
         "evaluate": ["evaluate", sample, run, "--part", "test", "--output", "{}"],
         "evaluate-official": ["evaluate", sample, run, "--part", "test", "--official"],
-        "evaluate-intervals": ["evaluate", sample, run, "--part", "test", "--intervals", "all"],
+        "evaluate-intervals": ["evaluate", sample, run, "--part", "test", "--intervals", "bounds"],
         "evaluate-list": ["evaluate", "--list"],
         "evaluate-plants": ["evaluate", sample, run, "--part", "test", "--plants"],
         "evaluate-average": ["evaluate", sample, run, "--part", "test", "--average", "2"],
-        "evaluate-reliability": ["evaluate", sample, run, "--part", "test", "--reliability"],
+        "evaluate-reliability": ["evaluate", sample, run, "--part", "test", "--metrics", "S,confidence,ece"],
         "hierarchy": ["evaluate-hierarchy", sample, run, "--part", "test"],
     }
     if real:

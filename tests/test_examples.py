@@ -15,10 +15,10 @@ OUTPUT = {
     "name_leaves.py": "examples/leaves/service-tree.jpg: Sure: Sorbus torminalis (Wild Service Tree), ",
     "one_tree.py": "together: ",
     "own_descriptor.py": "geometry and redness: ",
-    "score_and_compare.py": "run A         run B ",
-    "table_for_a_paper.sh": "\\toprule\n recipe              & ",
+    "score_and_compare.py": "metric    run A  run B ",
+    "table_for_a_paper.sh": "\\toprule\nrun & pictures & S & top-1 & top-5 ",
     "study_metric.py": "0.25        0.250    0.200    0.050    0.000    0.200    0.000\n",
-    "few_pictures.sh": "scan, 3 pictures  ",
+    "few_pictures.sh": "scan  3 pictures (c) ",
 }
 
 

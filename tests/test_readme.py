@@ -18,6 +18,8 @@ import io
 import os
 import re
 import shlex
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +35,7 @@ DOCS = sorted(str(file.relative_to(REPOSITORY)) for file in (REPOSITORY / "docs"
 # Later pages use what the commands of earlier ones wrote.
 PAGES = [
     *("README.md", "docs/quickstart.md", "docs/howto/score.md", "docs/howto/recipe.md", "docs/howto/measure.md"),
+    "docs/howto/study.md",
     *(
         "docs/howto/folder-of-pictures.md",
         "docs/howto/plants.md",
@@ -50,7 +53,7 @@ QUICKSTART = [
 ]
 QUICKSTART_FLOORS = {"scan": 0.95, "scan-like": 0.95, "photo": 0.62}
 _BLOCK = re.compile(r"(?:<!-- test: (?P<how>[^>]*?) -->\n)?```console\n(?P<text>.*?)```\n", re.DOTALL)
-_FILE = re.compile(r"```toml\n# (?P<name>[\w.-]+)\n(?P<text>.*?)```\n", re.DOTALL)
+_FILE = re.compile(r"```(?:toml|python)\n# (?P<name>[\w.-]+)\n(?P<text>.*?)```\n", re.DOTALL)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _SHARE = re.compile(r"(?:over |under |[<>])?\d+(?:\.\d+)?%")
 # In answers: a species behind the first, the one that is most like an unknown leaf, what an expert ranks behind its
@@ -117,6 +120,8 @@ def _keep_certain(text: str) -> str:
 def run(command: str) -> str:
     """Run `leafid …` in this process; show stdout and stderr as a terminal does, one after the other."""
     program, *words = shlex.split(command)
+    if program == "python":
+        return subprocess.run([sys.executable, *words], check=True, capture_output=True, text=True).stdout
     assert program == "leafid", f"expected a leafid command, found {command!r}"
     shown = io.StringIO()
     main(words, Environment(shown, shown, log_interval=1e6))  # no progress, on a busy machine either
@@ -125,9 +130,8 @@ def run(command: str) -> str:
 
 def check(block: Block, shared: dict[str, str]) -> None:
     for command, expected in block.calls():
-        if not command.startswith("leafid "):
-            # Other programs (head, ls) show what the commands before them wrote.
-            pytest.fail(f"{block.page}:{block.line}: only leafid's own commands are run, found {command!r}")
+        if not command.startswith(("leafid ", "python ")):
+            pytest.fail(f"{block.page}:{block.line}: only leafid and Python are run, found {command!r}")
         output = run(command)
         shared[command] = output
         if not os.environ.get("LEAFID_UPDATE_README"):
@@ -182,8 +186,8 @@ def test_the_model_of_the_quickstart_is_accurate(place, shared, monkeypatch):
     for command in QUICKSTART:
         if command not in shared:  # only this test is run
             shared[command] = run(command)
-    rows = [line.split() for line in shared[QUICKSTART[-1]].splitlines() if line.startswith("run.txt ")]
-    top1 = {row[1]: float(row[-2]) for row in rows if row[1] in QUICKSTART_FLOORS}
+    rows = re.findall(r"^(\S+) +run .*?\] +(\d?\.\d+) \[", shared[QUICKSTART[-1]], re.MULTILINE)
+    top1 = {name: float(score) for name, score in rows if name in QUICKSTART_FLOORS}
     assert set(top1) == set(QUICKSTART_FLOORS)
     below = {name: top1[name] for name, floor in QUICKSTART_FLOORS.items() if top1[name] < floor}
     assert not below, f"top-1 below its floor: {below}, floors {QUICKSTART_FLOORS}"

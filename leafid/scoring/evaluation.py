@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from leafid.errors import InputError, LeafidError, UsageError, naming_what_to_install
 from leafid.pictures.picture import Collection, Picture
@@ -22,8 +23,11 @@ from leafid.scoring.score_table import (
 from leafid.scoring.tables import Cell, Table, render
 from leafid.scoring.truth import GroundTruth
 
-Truth = PathLike | Collection | Iterable[Picture]
-Runs = PathLike | Rankings | Sequence[PathLike] | Mapping[str, PathLike | Rankings]
+#: A `pandas.DataFrame`.
+Frame = Any
+Truth = PathLike | Collection | Iterable[Picture] | Mapping[str, str] | Frame
+Scores = tuple[ArrayLike, Sequence[str], Sequence[str]] | Frame
+Runs = PathLike | Rankings | Scores | Sequence[PathLike] | Mapping[str, PathLike | Rankings | Scores]
 
 
 class Records(list[dict[str, Any]]):
@@ -57,12 +61,14 @@ def evaluate(
 
     Parameters
     ----------
-    truth : path-like, Collection or iterable of Picture
-        A folder of XML, a collection, a ``…GroundTruth.txt``, or what was read of a collection.
-    runs : path-like, mapping of pictures to rankings, a sequence of path-like, or a mapping of these by name
-        A ranking is a mapping of species to scores (equal ones are taken in the order of the names), a list of species,
-        or of (species, score), the best first, or a single species. A picture that a run lacks, or whose ranking is
-        empty, counts 0.
+    truth : path-like, Collection, iterable of Picture, mapping or data frame
+        A folder of XML, a collection, a table, a ``…GroundTruth.txt``, or what was read of a collection; or the species
+        of each picture by its name; or a data frame with the columns of a table.
+    runs : path-like, a run, a sequence of path-like, or a mapping of these by name
+        A run is a mapping of pictures to rankings, a tuple (scores, pictures, species) of float (n, n_species) and
+        names, or a data frame of scores. A ranking is a mapping of species to scores (equal ones are taken in the order
+        of the names), a list of species, or of (species, score), the best first, or a single species. A picture that a
+        run lacks, or whose ranking is empty, counts 0.
     metrics : sequence of str, or one
         Names that ``leafid evaluate --list`` lists.
     by : {"type", "species", "genus", "family", "author", "plant"}, default "type"
@@ -97,9 +103,9 @@ def evaluate(
     >>> run = {"1.jpg": ["Acer opalus", "Quercus ilex"], "2.jpg": ["Acer opalus", "Quercus ilex"]}
     >>> print(evaluate(pictures, run, ["top-1", "mrr"]).render(), end="")
     Scores by acquisition type
-    type          run      pictures  top-1    mrr
-    ------------  -----  ----------  -------  -----
-    all pictures  run             2  .500     .750
+    type          run  pictures  top-1  mrr
+    ------------  ---  --------  -----  ----
+    all pictures  run         2  .500   .750
     """
     listed = list_values("metrics", metrics, str)
     if by not in ("type", *GROUPS):

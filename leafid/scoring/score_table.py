@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.grouping import count_noun, group_by
+from leafid.grouping import group_by
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import Metric, find_metric
 from leafid.scoring.resampling import (
@@ -228,7 +228,7 @@ def make_comparison_table(
     columns = [heading, "metric", "run A", "run B", "A", "B", "A - B", "p", "p (Holm)"]
     bootstrap = options.bootstrap
     notes = [
-        f"p: paired randomisation over plants, {bootstrap.resamples} resamples, seed {bootstrap.seed}; "
-        f"Holm's correction for the {count_noun(len(groups[0].runs), 'run')} of a group and metric"
+        f"p: paired randomisation over plants, {bootstrap.resamples} resamples, seed {bootstrap.seed}; Holm's "
+        "correction for the pairs of each group and metric"
     ]
     return Table("Differences", columns, rows, notes, n_keys=4, is_grouped=True)

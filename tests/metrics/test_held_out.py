@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from leafid.metrics.held_out import HeldOutAnswers, held_out_scores
-from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.training.cross_validation import FoldAnswers, cross_validated_scores
+from leafid.pictures.picture import Picture, Taxon
 
 SPECIES = ("Acer campestre", "Olea europaea", "Salix alba")
 
@@ -43,19 +42,3 @@ def test_by_hand():
     assert scores["top5"] == 1
     assert scores["S"] == pytest.approx(((0.5 + 1) / 2 + 0) / 2)
     assert scores["per_plant"] == pytest.approx((0.5 + 1 + 0) / 3)
-
-
-def fold(seed, number, held_out):
-    return FoldAnswers(AcquisitionType.SCAN, seed, number, held_out)
-
-
-def test_cross_validated_scores_are_means_over_seeds_and_spread_over_folds():
-    right = answers((SPECIES[0], "1", "A", [0.9, 0.1, 0.0], True))
-    wrong = answers((SPECIES[1], "2", "A", [0.9, 0.1, 0.0], True))
-    unseen = answers((SPECIES[1], "2", "A", [0.9, 0.0, 0.1], False))
-    folds = [fold(3, 0, right), fold(3, 1, wrong), fold(4, 0, right), fold(4, 1, unseen)]
-    scores = cross_validated_scores(folds)
-    assert [one["top1"] for one in scores["repeats"]] == [0.5, 1]
-    # Seed 3 has 1 of 2 right, seed 4 has 1 of 1; three folds score 1, 0, 1, the fourth has nothing to score.
-    assert scores["top1"]["mean"] == 0.75
-    assert scores["top1"]["fold_sd"] == pytest.approx(np.std([1, 0, 1]))
