@@ -20,7 +20,7 @@ import leafid
 def describe(picture):
     """Describe the picture by rotation-invariant uniform patterns of 8, 16 and 24 neighbours; float (54,)."""
     grey = cv2.cvtColor(leafid.read_image(picture.file), cv2.COLOR_BGR2GRAY)
-    scale = 400 / max(grey.shape)
+    scale = 256 / max(grey.shape)
     grey = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     histograms = []
     for radius in (1, 2, 3):
