@@ -184,16 +184,16 @@ def make_experiment_tables(
     """
     keys = {(cell.collection, cell.type, cell.protocol): None for cell in cells}
     # What all rows share is in the title.
-    varying = [index for index in range(3) if len({key[index] for key in keys}) > 1]
+    varying = [index for index in range(3) if len({key[index] for key in keys}) > 1] or [1]
     shared = ", ".join(value for index, value in enumerate(next(iter(keys), ())) if index not in varying)
     groups = []
     for key, block in group_by(cells, lambda cell: (cell.collection, cell.type, cell.protocol)).items():
-        name = ", ".join(key[index] for index in varying) or "all"
+        name = ", ".join(key[index] for index in varying)
         group = _make_group(name, block, external)
         groups += [group] if any(repeat.is_known.any() for repeat in group.runs[0]) else []
     if not groups:
         raise LeafidError("expected species with training pictures in a fold, found none")
-    heading = ", ".join(("collection", "type", "protocol")[index] for index in varying) or "pictures of"
+    heading = ", ".join(("collection", "type", "protocol")[index] for index in varying)
     title = f"Experiment: {shared}" if shared else "Experiment"
     scores = make_score_table(title, heading, groups, options)
     seeds = count_noun(len(groups[0].runs[0]), "seed")

@@ -116,7 +116,7 @@ def test_what_no_recipe_knows_is_left_out():
         GridCell("x", "scan", "folds", "b", [answer([[1.0, 0.0]] * 3, [True, False, False])]),
     ]
     table, differences = make_experiment_tables(cells, ScoreOptions(find_metrics(["top-1"])))
-    assert table.title == "Experiment: x, scan, folds"
+    assert table.title == "Experiment: x, folds"
     rows = {row["run"]: row for row in table.to_records()}
     assert [(row["pictures"], row["left out"], row["top-1"]) for row in rows.values()] == [(2, 1, 1), (2, 1, 0.5)]
     assert [row["A - B"] for row in differences.to_records()] == [0.5]
