@@ -1,6 +1,7 @@
 """Scores and compares runs from Python: of any system, from files or from objects."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any, cast
 
 import numpy as np
@@ -43,7 +44,8 @@ class Records(list[dict[str, Any]]):
 
     def to_frame(self) -> Any:
         """Make a `pandas.DataFrame`, for which pandas has to be installed."""
-        return naming_what_to_install()(lambda name: __import__(name))("pandas").DataFrame(list(self))
+        with naming_what_to_install():
+            return import_module("pandas").DataFrame(list(self))
 
 
 def evaluate(

@@ -16,7 +16,7 @@ class TruthOptions(ReadingOptions):
     """A ground truth, the runs that it judges, and how to read it."""
 
     truth: str = positional("GROUND-TRUTH", "folder of XML, collection, …GroundTruth.txt, or CSV of picture,species")
-    runs: list[str] = positional("RUN", "run file", nargs="+")
+    runs: list[str] = positional("RUN", "run file, CSV table or .npz", nargs="+")
     part: str | None = option(
         "part to score (default: the test part if it has labels, else all)", choices=("train", "val", "test")
     )

@@ -52,8 +52,8 @@ from leafid.scoring.tables import Table, read_metrics
 
 
 class Options(TruthOptions, ScoringOptions, TableOptions):
-    truth: str = positional("GROUND-TRUTH", "folder of XML, collection, or …GroundTruth.txt", nargs="?")
-    runs: list[str] = positional("RUN", "run file", nargs="*")
+    truth: str = positional("GROUND-TRUTH", "folder of XML, collection, table (.csv), or …GroundTruth.txt", nargs="?")
+    runs: list[str] = positional("RUN", "run file, CSV table or .npz", nargs="*")
     output: str | None = option("write the official scorer's files there", metavar="DIR")
     official: bool = switch(
         "reproduce the official scorer: missing pictures are left out of the means, the last of several lines "
