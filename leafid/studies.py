@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from leafid.api import Path_, open_loader, read_training_pictures
+from leafid.errors import InputError
 from leafid.features.recipe import choose_types_to_train, load_recipe
 from leafid.pictures.picture import AcquisitionType, Collection, Picture
 from leafid.pictures.splits import Protocol
 from leafid.scoring.evaluation import Records, make_options
-from leafid.scoring.experiment import make_experiment_tables, read_experiment, run_experiment
+from leafid.scoring.experiment import read_experiment, tabulate_experiment
 from leafid.scoring.held_out_runs import make_cross_validation_table
 from leafid.scoring.metrics import DEFAULT_METRICS
 from leafid.scoring.score_table import Intervals
@@ -38,6 +39,10 @@ def crossval(
     of `leafid.evaluate`, the other parameters those of `leafid.train`.
     """
     options = make_options(metrics, intervals)
+    for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1)):
+        is_file = name == "folds" and isinstance(value, str | os.PathLike)
+        if not is_file and not (isinstance(value, int) and value >= least):
+            raise InputError(f"{name}: expected a whole number from {least}, found {value!r}")
     with open_loader(jobs, cache) as loader:
         pictures = read_training_pictures(collection, assume_type, loader)
         types = choose_types_to_train(pictures, None if only_type is None else AcquisitionType.parse(only_type))
@@ -56,9 +61,14 @@ def experiment(
     jobs: int = 1,
     cache: Path_ | bool = True,
 ) -> Records:
-    """Run an experiment, a TOML file or a shipped one, as ``leafid experiment`` does: the scores of each recipe."""
+    """Run an experiment, a TOML file or a shipped one, as ``leafid experiment`` does: the scores of each recipe.
+
+    `differences` of what is returned are those from the first recipe. The parameters are those of `crossval`.
+    """
+    if not collections:
+        raise InputError("collections: expected at least one, found none")
     options, grid = make_options(metrics, intervals), read_experiment(os.fspath(plan))
     with open_loader(jobs, cache) as loader:
         named = {Path(path).name: read_training_pictures(path, None, loader) for path in collections}
-        cells = run_experiment(grid, named, loader, lambda _: None)
-    return Records(make_experiment_tables(cells, options, grid.runs)[0])
+        tables = tabulate_experiment(grid, named, loader, options, lambda _: None)
+    return Records(*tables)

@@ -62,7 +62,9 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     if not fold_of:
         raise LeafidError(f"{file}: expected folds of the pictures of the collection, found none of its pictures")
     if n_ignored:
-        logger.warning("%s: %d rows are ignored, as the collection has no such labelled picture", file, n_ignored)
+        logger.warning(
+            "%s: %d rows are ignored, as the collection has no such labelled picture, or several", file, n_ignored
+        )
     _warn_of_split_plants(file, pictures, fold_of)
     return {repeat: _list_folds(folds) for repeat, folds in sorted(fold_of.items())}
 

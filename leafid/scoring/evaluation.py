@@ -21,7 +21,7 @@ from leafid.scoring.score_table import (
     make_groups,
     score_by_group,
 )
-from leafid.scoring.tables import Cell, Table, render
+from leafid.scoring.tables import FORMATS, Cell, Table, render
 from leafid.scoring.truth import GroundTruth
 
 #: A `pandas.DataFrame`.
@@ -34,12 +34,16 @@ Runs = PathLike | Rankings | Scores | Sequence[PathLike] | Mapping[str, PathLike
 class Records(list[dict[str, Any]]):
     """The rows of a table as dictionaries, which can be written as the commands do, or made a data frame."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, differences: Table | None = None) -> None:
         super().__init__(table.to_records())
         self.table = table
+        #: The differences between the runs, where they were tested as well.
+        self.differences = None if differences is None else Records(differences)
 
     def render(self, form: str = "text", digits: int = 3) -> str:
         """Write the table as ``text``, ``latex``, ``csv`` or ``json``, as the command does."""
+        if form not in FORMATS or not isinstance(digits, int) or digits < 1:
+            raise InputError(f"expected one of {', '.join(FORMATS)} and digits from 1, found {form!r} and {digits!r}")
         return render([self.table], form, digits)
 
     def to_frame(self) -> Any:
@@ -171,6 +175,8 @@ def _tabulate_pictures(truth: GroundTruth, runs: Sequence[JudgedRun], options: S
         raise UsageError(f"expected metrics that score single pictures, found {', '.join(together)}")
     rows: list[list[Cell]] = []
     for run in runs:
+        for metric in options.metrics:
+            metric.check_scores(run)
         scores = [metric.score_pictures(run) for metric in options.metrics if metric.score_pictures]
         cells = zip(truth.pictures, truth.type, truth.species, run.rank.tolist(), *scores, strict=True)
         rows += [[run.title, *row] for row in np.array([*cells], object)[run.is_known].tolist()]

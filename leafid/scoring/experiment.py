@@ -1,6 +1,7 @@
 """Experiments: recipes by collections, types, protocols and seeds, from a TOML file to one table."""
 
 import dataclasses
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,10 +22,14 @@ from leafid.schema import parse_toml
 from leafid.scoring.held_out_runs import HeldOutTruth, judge_folds
 from leafid.scoring.judging import judge_run
 from leafid.scoring.run_reading import read_run
+from leafid.scoring.runs import Run, check_picture_names
 from leafid.scoring.score_table import ScoredGroup, ScoreOptions, make_comparison_table, make_score_table
 from leafid.scoring.tables import Table
+from leafid.scoring.truth import collect_known_names
 from leafid.textfiles import read_text
 from leafid.training.cross_validation import FoldAnswers, cross_validate
+
+logger = logging.getLogger(__name__)
 
 _SHIPPED = Path(__file__).parent / "experiments"
 
@@ -174,8 +179,45 @@ def run_experiment(
     return list(cells.values())
 
 
+def tabulate_experiment(
+    experiment: Experiment,
+    collections: Mapping[str, Sequence[Picture]],
+    loader: FeatureLoader,
+    options: ScoreOptions,
+    note: Callable[[str], None],
+) -> list[Table]:
+    """Run an experiment, and tabulate it as `make_experiment_tables` does."""
+    external = _read_external_runs(experiment, collections) if experiment.runs else {}
+    return make_experiment_tables(run_experiment(experiment, collections, loader, note), options, external)
+
+
+def _read_external_runs(experiment: Experiment, collections: Mapping[str, Sequence[Picture]]) -> dict[str, list[Run]]:
+    """Read the runs of other systems by name, before hours of training: what is wrong with them is raised."""
+    if len(collections) > 1:
+        raise LeafidError(f"runs: expected a single collection with runs, found {len(collections)}")
+    (pictures,) = collections.values()
+    types = experiment.types or {picture.type for picture in pictures if picture.type}
+    recipes = {name for type_ in types for name in experiment.make_recipes(type_)}
+    n_repeats = len({split.seed for split in experiment.make_protocols()[0].make_splits(pictures, (0,))})
+    pictures = [picture for picture in pictures if picture.type in types]
+    check_picture_names(pictures)
+    known = collect_known_names(pictures, [str(picture.species) for picture in pictures])
+    runs: dict[str, list[Run]] = {}
+    for system in experiment.runs:
+        if system.name in recipes or system.name in runs:
+            raise LeafidError(f"runs: expected names that differ, also from the recipes', found {system.name!r}")
+        if len(system.files) != n_repeats:
+            expected = f"expected {count_noun(n_repeats, 'file')}, one for each repeat of the folds"
+            raise LeafidError(f"runs: {expected}, found {len(system.files)} of {system.name}")
+        runs[system.name] = [read_run(file, known) for file in system.files]
+        for run in runs[system.name]:
+            if missing := len(known.pictures - {*run.pictures}):
+                logger.warning("%s: %d of %d pictures are missing and count 0", run.name, missing, len(pictures))
+    return runs
+
+
 def make_experiment_tables(
-    cells: Sequence[GridCell], options: ScoreOptions, external: Sequence[ExternalRun] = ()
+    cells: Sequence[GridCell], options: ScoreOptions, external: Mapping[str, Sequence[Run]] | None = None
 ) -> list[Table]:
     """Tabulate the scores on each collection, type and setting of a protocol, and differences from the first recipe.
 
@@ -189,7 +231,7 @@ def make_experiment_tables(
     groups = []
     for key, block in group_by(cells, lambda cell: (cell.collection, cell.type, cell.protocol)).items():
         name = ", ".join(key[index] for index in varying)
-        group = _make_group(name, block, external)
+        group = _make_group(name, block, external or {})
         groups += [group] if any(repeat.is_known.any() for repeat in group.runs[0]) else []
     if not groups:
         raise LeafidError("expected species with training pictures in a fold, found none")
@@ -204,15 +246,11 @@ def make_experiment_tables(
     return tables
 
 
-def _make_group(name: str, cells: Sequence[GridCell], external: Sequence[ExternalRun]) -> ScoredGroup:
+def _make_group(name: str, cells: Sequence[GridCell], external: Mapping[str, Sequence[Run]]) -> ScoredGroup:
     truth = HeldOutTruth([picture for cell in cells for fold in cell.answers for picture in fold.held_out.pictures])
     runs = [judge_folds(cell.recipe, cell.answers, truth) for cell in cells]
-    for system in external:
-        if len(system.files) != len(runs[0]):
-            expected = f"expected a file for each of the {len(runs[0])} repeats of the folds"
-            raise LeafidError(f"runs: {expected}, found {len(system.files)} of {system.name}")
-        judged = [judge_run(read_run(file), truth.truth) for file in system.files]
-        runs.append([dataclasses.replace(run, name=system.name) for run in judged])
+    for system, of_repeats in external.items():
+        runs.append([dataclasses.replace(judge_run(run, truth.truth), name=system) for run in of_repeats])
     known = [np.any([run.is_known for run in repeat[: len(cells)]], axis=0) for repeat in zip(*runs, strict=True)]
     scored = [
         [dataclasses.replace(run, is_known=is_known) for run, is_known in zip(repeats, known, strict=True)]

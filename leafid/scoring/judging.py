@@ -65,7 +65,7 @@ class JudgedRun:
 
 def title_run(name: str) -> str:
     """Leave out the ending of a run's file."""
-    return re.sub(r"\.(txt|csv|tsv|npz)$", "", name)
+    return re.sub(r"\.(txt|csv|tsv|npz|run|trec)$", "", name)
 
 
 def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:

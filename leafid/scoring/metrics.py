@@ -49,13 +49,17 @@ class Metric:
     description: str = ""
     is_error: bool = False
 
+    def check_scores(self, run: JudgedRun) -> None:
+        """Raise a `LeafidError` if the metric needs probabilities, and the run's scores are none."""
+        if self.needs_probabilities and run.problem:
+            raise LeafidError(f"{run.problem}; {self.name} is computed from probabilities")
+
     def compute_statistics(self, run: JudgedRun, n_plants: int) -> Statistics:
         """Compute the statistics of a run's answers, of which only those to pictures of known species may count.
 
-        A `LeafidError` is raised if the metric needs probabilities, and the run's scores are none.
+        Raises what `check_scores` does.
         """
-        if self.needs_probabilities and run.problem:
-            raise LeafidError(f"{run.problem}; {self.name} is computed from probabilities")
+        self.check_scores(run)
         if self.score_together:
             score = self.score_together(run)
             return Statistics(sum_by_plant([], [], [], (0, n_plants)), lambda sums: np.full(sums.shape[1], score))
@@ -145,16 +149,14 @@ def _compare_known(function: Callable[..., float]) -> Callable[[JudgedRun], floa
     return score
 
 
-#: How the metrics of ``metrics.csv`` are computed; K stands for any number.
+#: How the metrics of ``metrics.csv`` are computed, besides ``top-K`` and ``macro-top-K``.
 _METRICS = {
     "S": Metric(lambda run: top_k_scores(run.rank), "S"),
-    "top-K": Metric(),
     "inverse-rank": Metric(lambda run: inverse_rank_scores(run.rank), "S"),
     "S-genus": Metric(lambda run: run.genus_correct.astype(np.float64), "S"),
     "S-family": Metric(lambda run: run.family_correct.astype(np.float64), "S"),
     "per-plant": Metric(lambda run: top_k_scores(run.rank), "plants"),
     "mrr": Metric(lambda run: inverse_rank_scores(run.rank)),
-    "macro-top-K": Metric(average="species"),
     "balanced-accuracy": Metric(lambda run: top_k_scores(run.rank), "species"),
     "macro-f1": Metric(gather=partial(_f1, is_weighted=False)),
     "weighted-f1": Metric(gather=partial(_f1, is_weighted=True)),
@@ -180,16 +182,19 @@ DEFAULT_METRICS = ("S", "top-1", "top-5")
 
 def find_metric(name: str) -> Metric:
     """Find a metric by its name, such as ``S`` or ``top-5``; a `UsageError` lists the names where there is none."""
-    match = re.fullmatch("((?:macro-)?top-)([1-9][0-9]{0,8})", name)
-    key = f"{match[1]}K" if match else name
-    if key not in _METRICS or (key == name and name.endswith("-K")):
-        raise UsageError(f"expected a metric ({', '.join(_METRICS)}, for any K from 1), found {name!r}")
-    (row,) = [row for row in read_metrics() if row["metric"] == key]
-    metric = replace(_METRICS[key], name=name, description=row["what it is"], is_error=row["better"] == "lower")
-    if match:
+    if match := re.fullmatch("(macro-)?top-([1-9][0-9]{0,8})", name):
         k = int(match[2])
-        return replace(metric, score_pictures=lambda run: top_k_scores(run.rank, k))
-    return metric
+        metric = Metric(lambda run: top_k_scores(run.rank, k), "species" if match[1] else "pictures")
+    elif name in _METRICS:
+        metric = _METRICS[name]
+    else:
+        names = ", ".join(
+            row["metric"] for row in read_metrics() if row["command"] in ("evaluate", "evaluate --metrics")
+        )
+        raise UsageError(f"expected a metric ({names}; any whole number from 1 as K), found {name!r}")
+    family = f"{match[1] or ''}top-K" if match else name
+    (row,) = [row for row in read_metrics() if row["metric"] == family]
+    return replace(metric, name=name, description=row["what it is"], is_error=row["better"] == "lower")
 
 
 def find_metrics(names: Sequence[str] | None) -> list[Metric]:

@@ -51,7 +51,7 @@ Words = tuple[int, str, str, str | None, str]
 def split_run(file: Path, known: KnownNames | None, problems: LineProblems) -> Iterator[Words]:
     """Split a run, whose format is detected from its content; what can't be split is added to the problems."""
     line = read_first_line(file)
-    if line is None:
+    if line is None or file.suffix == ".npz":
         return _split_archive(file, problems)
     cells, words = re.split(r"[,;\t|]", line), line.split()
     if (len(cells) > 2 and len(words) < 4) or (len(cells) > 1 and "picture" in find_fields(cells, _COLUMNS)):

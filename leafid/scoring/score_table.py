@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.errors import UsageError
 from leafid.grouping import group_by
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import Metric, find_metric
@@ -96,6 +97,10 @@ def score_by_group(truth: GroundTruth, runs: Sequence[JudgedRun], options: Score
 
     Rows of genera and families begin with the S of genus or family, which is NaN where that is unknown.
     """
+    together = [metric.name for metric in options.metrics if metric.score_pictures is None]
+    if together and by in ("species", "genus", "family"):
+        # A group has no pictures of others, which are taken for its species.
+        raise UsageError(f"expected metrics of single pictures by {by}, found {', '.join(together)}")
     groups = make_groups(truth, [[run] for run in runs], by)
     if by == "type":
         return make_score_table("Scores by acquisition type", by, groups, options)
@@ -121,12 +126,14 @@ def make_score_table(
     interval also where there is a single plant.
     """
     names = list(dict.fromkeys(run[0].title for group in groups for run in group.runs))
-    is_tested = is_tested and 1 < len(names) <= len(LETTERS)
-    letters = dict(zip(names, LETTERS, strict=False)) if is_tested else {}
+    letters = dict(zip(names, LETTERS, strict=False)) if is_tested and 1 < len(names) <= len(LETTERS) else {}
     rows = [row for group in groups for row in _score_group(group, options, letters)]
     columns = [heading, "run", "pictures", "left out", "missing", "plants", *(m.name for m in options.metrics)]
     details = {"missing", "plants"} if any(row[3] for row in rows) else {"left out", "missing", "plants"}
-    return Table(title, columns, rows, _describe(options, is_tested), frozenset(details), 2, True, letters)
+    notes = _describe(options, bool(letters))
+    if is_tested and len(names) > len(LETTERS):
+        notes.append(f"more than {len(LETTERS)} runs are not tested here; 'leafid compare' tests them")
+    return Table(title, columns, rows, notes, frozenset(details), 2, True, letters)
 
 
 def _score_group(group: ScoredGroup, options: ScoreOptions, letters: Mapping[str, str]) -> list[list[Cell]]:
@@ -231,4 +238,6 @@ def make_comparison_table(
         f"p: paired randomisation over plants, {bootstrap.resamples} resamples, seed {bootstrap.seed}; Holm's "
         "correction for the pairs of each group and metric"
     ]
+    if untested := [metric.name for metric in options.metrics if metric.score_together]:
+        notes.append(f"there is no test of {', '.join(untested)}")
     return Table("Differences", columns, rows, notes, n_keys=4, is_grouped=True)

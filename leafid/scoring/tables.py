@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -35,13 +35,14 @@ class Estimate:
         return {name: self.value} | {word: number for word, number in numbers.items() if number is not None}
 
     def format(self, digits: int) -> str:
-        """Format it as ``.812 [.78, .84]`` or ``.812 ± .02``; the spread has one decimal less."""
-        fewer = max(digits - 1, 1)
+        """Format it as ``.812 [.78, .84]`` or ``.812 ± .02``; the spread has one decimal less, but two at least."""
+        fewer = max(digits - 1, 2)
         text = _format_short(self.value, digits)
         if self.low is not None and self.high is not None and not math.isnan(self.low):
             return f"{text} [{_format_short(self.low, fewer)}, {_format_short(self.high, fewer)}]"
-        is_known = self.error is not None and not math.isnan(self.error)
-        return f"{text} ± {_format_short(self.error, fewer)}" if self.error is not None and is_known else text
+        if self.error is not None and not math.isnan(self.error):
+            return f"{text} ± {_format_short(self.error, fewer)}"
+        return text
 
 
 def _format_short(number: float, digits: int) -> str:
@@ -173,7 +174,7 @@ def _clean_number(cell: Cell) -> Cell:
 
 
 def _format_text(table: Table, digits: int) -> str:
-    cells = [[_format_named(cell, digits, table.letters) for cell in row] for row in table.rows]
+    cells = [_format_row(table, row, digits, _format_named) for row in table.rows]
     columns = [[heading, *column] for heading, *column in zip(table.columns, *cells, strict=True)]
     blocks = []
     for index, column in enumerate(columns):
@@ -192,6 +193,14 @@ def _format_text(table: Table, digits: int) -> str:
     return "\n".join([*filter(None, [table.title]), text, *(fill(note, WIDTH) for note in table.notes)]) + "\n"
 
 
+def _format_row(
+    table: Table, row: Sequence[Cell], digits: int, form: Callable[[Cell, int, Mapping[str, str]], str]
+) -> list[str]:
+    # A type may have the name of a run.
+    pairs = zip(table.columns, row, strict=True)
+    return [form(cell, digits, table.letters if column == "run" else {}) for column, cell in pairs]
+
+
 def _format_named(cell: Cell, digits: int, letters: Mapping[str, str]) -> str:
     """Format a cell for text, with the letter of a run, or those of the runs that a score is better than."""
     if isinstance(cell, Estimate):
@@ -202,7 +211,7 @@ def _format_named(cell: Cell, digits: int, letters: Mapping[str, str]) -> str:
 def _format_latex(table: Table, digits: int) -> str:
     """Write a table for the package booktabs; the first column of a grouped one is a heading above each group."""
     first = int(table.is_grouped)
-    rows = [[_format_latex_cell(cell, digits, table.letters) for cell in row] for row in table.rows]
+    rows = [_format_row(table, row, digits, _format_latex_cell) for row in table.rows]
     is_text = [any(isinstance(row[column], str) for row in table.rows) for column in range(len(table.columns))][first:]
     lines = [f"% {line}" for line in (table.title, *table.notes) if line]
     lines += [rf"\begin{{tabular}}{{{''.join('l' if text else 'r' for text in is_text)}}}", r"\toprule"]

@@ -64,9 +64,14 @@ class GroundTruth:
 
     def select_known(self, source: object = "ground truth") -> GroundTruth:
         """Select the pictures that aren't of `UNKNOWN_SPECIES`; a `LeafidError` names the source when there is none."""
-        kept = [index for index, name in enumerate(self.species) if name != UNKNOWN_SPECIES]
-        if not kept:
+        known = self.select([name != UNKNOWN_SPECIES for name in self.species])
+        if not len(known):
             raise LeafidError(f"{source}: expected pictures of known species, found {len(self)} unknown ones only")
+        return known
+
+    def select(self, is_kept: Iterable[bool]) -> GroundTruth:
+        """Select pictures; a run may name the others as well."""
+        kept = [index for index, keep in enumerate(is_kept) if keep]
         columns = [field.name for field in fields(self) if field.name != "known"]
         selected: dict[str, Any] = {name: tuple(getattr(self, name)[index] for index in kept) for name in columns}
         return replace(self, **selected)

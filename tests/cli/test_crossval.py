@@ -81,9 +81,8 @@ def test_folds_of_a_file(crossval, tmp_path):
     ],
 )
 def test_broken_files_of_folds_give_one_line(crossval, tmp_path, change, message):
-    words = ("--only-type", "scan-like", "--repeats", 1)
-    if not (tmp_path / "a").exists():
-        crossval("--folds", 3, *words, "--output", tmp_path / "a")
+    words = ("--only-type", "scan-like")
+    crossval("--folds", 3, "--repeats", 1, *words, "--output", tmp_path / "a")
     lines = (tmp_path / "a" / "folds.csv").read_text().splitlines()
     (tmp_path / "folds.csv").write_text("\n".join(change(lines)))
     outcome = crossval("--folds", tmp_path / "folds.csv", *words)
@@ -106,6 +105,7 @@ def test_sessions(crossval, drawn, tmp_path):
     [
         (["--folds", 1], 2, "--folds: expected at least 2, found 1"),
         (["--repeats", "x"], 2, "--repeats"),
+        (["--folds", "folds.csv", "--repeats", 2], 2, "expected --folds FILE without --repeats, --parts and --by"),
         (["--open-world", "--sessions"], 2, "expected --open-world without --sessions, --output and --metrics"),
         (["--folds", 100, "--only-type", "scan-like"], 1, "expected at least 100 plants for 100 folds, found 9"),
         (["--folds", 9, "--by", "place", "--only-type", "scan-like"], 1, "expected at least 9 places"),

@@ -182,7 +182,7 @@ def test_chosen_metrics_in_latex(cli):
     assert sum(line.startswith(r"\multicolumn{5}{l}{\textit{") for line in lines) == 5
     good = [line.replace("\\", "") for line in lines if line.startswith("good (a) & 40")]
     # ECE has neither an interval nor a test.
-    marked = r"textbf\{\.\d\d\} \[\d?\.\d, \d?\.\d\]\$\^\{b\}\$"
+    marked = r"textbf\{\.\d\d\} \[\d?\.\d\d, \d?\.\d\d\]\$\^\{b\}\$"
     pattern = rf"good \(a\) & 40 & {marked} & {marked} & textbf\{{\.\d\d\}} "
     assert [bool(re.fullmatch(pattern, line)) for line in good] == [True, True]
 
@@ -194,3 +194,28 @@ def test_scores_that_are_no_probabilities(cli, tmp_path):
     outcome = cli("evaluate", TRUTH, run, "--metrics", "S,log-loss")
     assert (outcome.status, outcome.out, outcome.err.count("\n")) == (1, "", 1)
     assert re.search(r"run.txt:\d+: expected a probability from 0 to 1 as score, found 7; log-loss is", outcome.err)
+
+
+def test_the_pictures_of_one_type(cli):
+    scan = rows(cli("evaluate", TRUTH, PARTIAL, "--format", "csv"))[0]
+    outcome = cli("evaluate", TRUTH, PARTIAL, "--only-type", "scan", "--format", "csv")
+    assert rows(outcome) == [scan]
+    assert "partial.txt: 2 of 13 pictures are missing" in outcome.err
+
+
+def test_metrics_of_all_pictures_are_refused_by_species(cli):
+    outcome = cli("evaluate", TRUTH, GOOD, "--by", "species", "--metrics", "top-1,macro-f1,ece")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "expected metrics of single pictures by species, found macro-f1, ece" in outcome.err
+    assert cli("evaluate", TRUTH, GOOD, "--by", "author", "--metrics", "top-1,macro-f1").status == 0
+
+
+def test_many_runs_are_not_tested(cli, tmp_path):
+    for number in range(26):
+        shutil.copy(GOOD, tmp_path / f"scan{number or ''}.txt")
+    few = cli("evaluate", TRUTH, tmp_path / "scan.txt", PARTIAL, "--metrics", "S")
+    # A run may be called as a type is.
+    assert few.out.splitlines()[3].startswith("scan           scan (a)")
+    many = cli("evaluate", TRUTH, *sorted(tmp_path.iterdir()), "--metrics", "S", "--resamples", 100)
+    assert "more than 25 runs are not tested here" in many.out
+    assert "(a)" not in many.out

@@ -22,13 +22,15 @@ METRICS = ["S", "inverse-rank", "per-plant", "top-2", "macro-f1", "log-loss"]
 @pytest.mark.parametrize("group", ["type", "family"])
 def test_the_records_are_the_rows_of_the_command(cli, group):
     words = ["--by", group, "--table", 2] if group != "type" else []
-    words += ["--metrics", ",".join(METRICS), "--format", "csv"]
+    # F1 is not of single pictures, of which a family is a part.
+    metrics = METRICS if group == "type" else ["top-2", "log-loss"]
+    words += ["--metrics", ",".join(metrics), "--format", "csv"]
     table = cli("evaluate", TRUTH, GOOD, PARTIAL, *words).out
-    records = evaluate(TRUTH, [GOOD, PARTIAL], METRICS, by=group, intervals="bounds")
+    records = evaluate(TRUTH, [GOOD, PARTIAL], metrics, by=group, intervals="bounds")
     assert records.render("csv") == table
     rows = list(csv.DictReader(io.StringIO(table)))
     assert [[*record] for record in records] == [[*row] for row in rows]
-    assert [record["macro-f1"] for record in records] == pytest.approx([float(row["macro-f1"]) for row in rows])
+    assert [record["log-loss"] for record in records] == pytest.approx([float(row["log-loss"]) for row in rows])
 
 
 def test_what_each_picture_scores():
@@ -50,6 +52,19 @@ def test_runs_are_compared_as_by_the_command(cli):
     assert records.render("csv") == cli("compare", TRUTH, GOOD, PARTIAL, *words).out
     with pytest.raises(UsageError, match="at least two runs"):
         compare(TRUTH, GOOD)
+
+
+def test_scores_of_pictures_need_probabilities_as_well():
+    run = {"1.jpg": {"Quercus ilex": 7.0}}
+    picture = Picture(Path("1.jpg"), taxon=parse_label("Quercus ilex"))
+    with pytest.raises(LeafidError, match="expected a probability from 0 to 1"):
+        evaluate([picture], run, ["log-loss"], per_picture=True)
+
+
+@pytest.mark.parametrize("words", [("html",), ("LaTeX",), ("latex", -1), ("text", "2")])
+def test_a_wrong_format_of_records(words):
+    with pytest.raises(InputError, match="expected one of text, csv, json, latex and digits from 1, found"):
+        evaluate(TRUTH, GOOD).render(*words)
 
 
 def test_records_become_a_frame():

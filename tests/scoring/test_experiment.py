@@ -70,7 +70,18 @@ def test_runs_of_another_system_on_the_same_folds(experiment, cli, drawn, small_
     assert {row["run B"]: row["p"] for row in differences["rows"]}["HOG"] == 1
     result = experiment(text=text.replace(', "runs/seed-1.txt"', ""))
     assert (result.status, result.out) == (1, "")
-    assert "expected a file for each of the 2 repeats of the folds, found 1 of HOG" in result.err
+    assert "runs: expected 2 files, one for each repeat of the folds, found 1 of HOG" in result.err
+    assert "fold" not in result.err.replace("of the folds", "")  # before any training
+    result = experiment(text=text.replace('name = "HOG"', 'name = "shape"'))
+    assert (result.status, result.out) == (1, "")
+    assert "runs: expected names that differ, also from the recipes', found 'shape'" in result.err
+    # Half of the pictures, by other names of the file.
+    half = (tmp_path / "runs" / "seed-0.txt").read_text().splitlines()[:9]
+    rows = [f"here/{line.split()[0]};{' '.join(line.split()[1:-2])};{line.split()[-1]}" for line in half]
+    (tmp_path / "runs" / "seed-0.txt").write_text("\n".join(["picture;species;score", *rows]))
+    result = experiment(text=text)
+    assert result.status == 0, result.err
+    assert "seed-0.txt: 6 of 9 pictures are missing and count 0" in result.err
     result = experiment(text=text.replace('"runs/folds.csv"', "3"))
     assert (result.status, result.out) == (1, "")
     assert "expected a file as 'folds' and no 'protocols' with 'runs'" in result.err

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from leafid.cli.arguments import ReadingOptions, option, positional
+from leafid.cli.arguments import TYPES, ReadingOptions, option, positional
 from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError, UsageError
 from leafid.scoring.judging import JudgedRun, judge_run
@@ -20,6 +20,7 @@ class TruthOptions(ReadingOptions):
     part: str | None = option(
         "part to score (default: the test part if it has labels, else all)", choices=("train", "val", "test")
     )
+    only_type: str | None = option("score only pictures of this type (default: all types)", choices=TYPES)
 
 
 def check_run_names(files: Sequence[str]) -> None:
@@ -32,6 +33,10 @@ def read_truth(options: TruthOptions, taxonomy: str | None = None) -> tuple[Grou
     """Read the ground truth that the options name: all of it, and its pictures of known species."""
     check_run_names(options.runs)
     truth = read_ground_truth(options.truth, part=options.part, taxonomy=taxonomy, **options.as_keywords())
+    if options.only_type:
+        truth = truth.select(type_ == options.only_type for type_ in truth.type)
+        if not len(truth):
+            raise LeafidError(f"{options.truth}: expected pictures of type {options.only_type}, found none")
     return truth, truth.select_known(options.truth)
 
 

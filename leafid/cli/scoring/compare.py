@@ -12,15 +12,15 @@ examples:
   leafid compare collection a.txt b.txt --table 2 --format csv > differences.csv
 """
 
-from leafid.cli.arguments import TYPES, ScoringOptions, TableOptions, option
+from leafid.cli.arguments import ScoringOptions, TableOptions
 from leafid.cli.outputs import Environment, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
-from leafid.errors import LeafidError, UsageError
+from leafid.errors import UsageError
 from leafid.scoring.score_table import make_comparison_table, make_groups, make_score_table
 
 
 class Options(TruthOptions, ScoringOptions, TableOptions):
-    only_type: str | None = option("compare on pictures of this type (default: each, and their mean)", choices=TYPES)
+    pass
 
 
 def run(options: Options, environment: Environment) -> None:
@@ -28,11 +28,8 @@ def run(options: Options, environment: Environment) -> None:
         raise UsageError("expected at least two runs to compare; see 'leafid compare --help'")
     scoring = options.as_score_options()
     _, truth = read_truth(options)
-    type_ = options.only_type
-    if type_ and type_ not in truth.type:
-        raise LeafidError(f"{options.truth}: expected pictures of type {type_}, found none")
     _, runs = read_runs(options, truth, environment)
-    groups = [group for group in make_groups(truth, [[run] for run in runs]) if type_ in (None, group.name)]
+    groups = make_groups(truth, [[run] for run in runs])
     scores = make_score_table("Scores by acquisition type", "type", groups, scoring)
     tables = [scores, make_comparison_table("type", groups, scoring)]
     print_tables(tables, options, environment, options.digits)

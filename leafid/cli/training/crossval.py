@@ -78,7 +78,9 @@ class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
         type=_parse_folds,
         default=5,
     )
-    repeats: int = option("number of seeds (default: 3)", metavar="N", type=positive_int, default=3)
+    repeats: int | None = option(
+        "number of seeds (default: 3, or those of a file of folds)", metavar="N", type=positive_int
+    )
     shared_codebooks: bool = switch("learn codebooks once, without labels, from the pictures of all folds: much faster")
     by: Unit = option(
         "what folds keep together (default: plant; with place, plants within 5 km of each other)",
@@ -100,6 +102,8 @@ def run(options: Options, environment: Environment) -> int:
     """Cross-validate; 1 when any picture could not be read."""
     if options.folds == 1:
         raise UsageError("--folds: expected at least 2, found 1; see 'leafid crossval --help'")
+    if isinstance(options.folds, str) and (options.repeats or options.parts or options.by != "plant"):
+        raise UsageError("expected --folds FILE without --repeats, --parts and --by, which it settles")
     if options.open_world and (options.sessions or options.output or options.metrics):
         raise UsageError("expected --open-world without --sessions, --output and --metrics")
     scoring = options.as_score_options()
@@ -114,7 +118,7 @@ def run(options: Options, environment: Environment) -> int:
         if options.output:
             check_picture_names([picture for picture in pictures if picture.part == "test" or not options.parts])
         pictures = assign_types_and_warn(pictures, loader, environment)
-        splits = [*protocol.make_splits(pictures, range(options.seed, options.seed + options.repeats))]
+        splits = [*protocol.make_splits(pictures, range(options.seed, options.seed + (options.repeats or 3)))]
         recipes = load_recipes(options, pictures)
         for fold in validate(pictures, recipes, loader, splits, options.shared_codebooks):
             setting = f", {fold.setting}" if fold.setting else ""

@@ -21,7 +21,7 @@ from leafid.cli.computing import assign_types_and_warn, open_loader, read_traini
 from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.errors import LeafidError
 from leafid.files import write_text
-from leafid.scoring.experiment import make_experiment_tables, read_experiment, run_experiment
+from leafid.scoring.experiment import read_experiment, tabulate_experiment
 from leafid.scoring.tables import render
 
 
@@ -46,8 +46,7 @@ def run(options: Options, environment: Environment) -> int:
         for name, path in zip(names, options.collections, strict=True):
             pictures, _ = read_training_pictures(path, options, all_parts=all_parts)
             collections[name] = assign_types_and_warn(pictures, loader, environment)
-        cells = run_experiment(experiment, collections, loader, environment.note)
-    tables = make_experiment_tables(cells, scoring, experiment.runs)
+        tables = tabulate_experiment(experiment, collections, loader, scoring, environment.note)
     if options.output:
         for table, suffix in zip(tables, ("", "-differences"), strict=False):
             write_text(f"{output}{suffix}.csv", render([table], "csv"))
