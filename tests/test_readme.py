@@ -29,6 +29,7 @@ from leafid.cli.main import COMMANDS, GROUPS, main
 from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError
 from leafid.model.bundled import find_bundled_model
+from leafid.scoring.tables import RAISED
 
 REPOSITORY = Path(__file__).parents[1]
 DOCS = sorted(str(file.relative_to(REPOSITORY)) for file in (REPOSITORY / "docs").rglob("*.md"))
@@ -54,7 +55,7 @@ QUICKSTART = [
 QUICKSTART_FLOORS = {"scan": 0.95, "scan-like": 0.95, "photo": 0.62}
 _BLOCK = re.compile(r"(?:<!-- test: (?P<how>[^>]*?) -->\n)?```console\n(?P<text>.*?)```\n", re.DOTALL)
 _FILE = re.compile(r"```(?:toml|python)\n# (?P<name>[\w.-]+)\n(?P<text>.*?)```\n", re.DOTALL)
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"\.?\d+(?:[.,]\d+)*")
 _SHARE = re.compile(r"(?:over |under |[<>])?\d+(?:\.\d+)?%")
 # In answers: a species behind the first, the one that is most like an unknown leaf, what an expert ranks behind its
 # first, how sure the answer is, what its details are, and what tells the first species from the second.
@@ -96,8 +97,10 @@ BLOCKS = find_blocks()
 def comparable(text: str, how: str) -> list[str]:
     lines = text.splitlines()
     if how == "numbers":
-        # Columns move with the width of a number, and a ruler under them with the columns.
-        return [re.sub(r"-{3,}", "---", " ".join(_NUMBER.sub("#", line).split())) for line in lines]
+        # Columns move with the width of a number, and a ruler under them with the columns; the raised letters of runs
+        # that a score is better than come and go.
+        unmarked = [re.sub(f"(?<=[]0-9])[{''.join(map(chr, RAISED.values()))}]+", "", line) for line in lines]
+        return [re.sub(r"-{3,}", "---", " ".join(_NUMBER.sub("#", line).split())) for line in unmarked]
     if how in {"answers", "own model"}:
         certain = _NUMBER.sub("#", _keep_certain(text))
         # Sentences are wrapped where the width of their numbers allows.

@@ -61,7 +61,7 @@ FORMATS = ("text", "csv", "json", "latex")
 WIDTH = 100
 #: The letters of runs, and as they stand in text.
 LETTERS = "abcdefghijklmnoprstuvwxyz"
-_RAISED = str.maketrans(LETTERS, "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
+RAISED = str.maketrans(LETTERS, "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
 _LATEX = str.maketrans(
     {character: f"\\{character}" for character in "&%$#_{}"}
     | {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}
@@ -204,7 +204,7 @@ def _format_row(
 def _format_named(cell: Cell, digits: int, letters: Mapping[str, str]) -> str:
     """Format a cell for text, with the letter of a run, or those of the runs that a score is better than."""
     if isinstance(cell, Estimate):
-        return cell.format(digits) + cell.better_than.translate(_RAISED)
+        return cell.format(digits) + cell.better_than.translate(RAISED)
     return format_cell(cell, digits) + (f" ({letters[cell]})" if isinstance(cell, str) and cell in letters else "")
 
 
