@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from pathlib import PurePath
@@ -22,7 +22,7 @@ from leafid.parallel.mapping import N_FEW_READ, ordered_map
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import Picture
 from leafid.scoring.judging import JudgedRun, judge_run
-from leafid.scoring.metrics import find_metrics
+from leafid.scoring.metrics import OPEN_WORLD_METRICS
 from leafid.scoring.runs import Run
 from leafid.scoring.score_table import (
     MEAN_OF_TYPES,
@@ -30,6 +30,7 @@ from leafid.scoring.score_table import (
     make_comparison_table,
     make_groups,
     score_by_group,
+    score_metrics,
 )
 from leafid.scoring.tables import Cell, Estimate, Table
 from leafid.scoring.truth import ALL, GroundTruth
@@ -85,8 +86,7 @@ def make_report(
         groups = make_groups(full_truth, [[run] for run in all_judged])
         tables["comparison"] = make_comparison_table("type", groups, options)
     if n_unknown:
-        known = replace(options, metrics=find_metrics(["top-1", "auroc", "oscr", "fpr-95"]))
-        tables["open-world"] = score_by_group(full_truth, all_judged, known)
+        tables["open-world"] = score_metrics("Open world", OPEN_WORLD_METRICS, full_truth, all_judged, options)
     tables["pictures"] = make_picture_table(truth, rankings)
     drawings: dict[str, str] = {}
     details = [_describe_run(run, rankings[run.name], truth, pictures) for run in judged]

@@ -36,6 +36,15 @@ def expected_calibration_error(confidence: ArrayLike, is_correct: ArrayLike, n_b
     return float(np.abs(np.bincount(bins, gaps)).sum() / len(probabilities))
 
 
+#: The probability from which on an unknown picture that gets a name counts as named with confidence.
+CONFIDENT = 0.9
+
+
+def area_under_roc(known: ArrayLike, unknown: ArrayLike) -> float:
+    """Compute the area under the ROC curve, which is that of correct classification where all names are correct."""
+    return open_set_classification_rate(known, np.ones(len(np.asarray(known))), unknown)
+
+
 def open_set_classification_rate(known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike) -> float:
     """Compute the area under the curve of the correct classification rate over the false positive rate (OSCR).
 

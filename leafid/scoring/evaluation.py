@@ -113,13 +113,12 @@ def evaluate(
     ------------  ---  --------  -----  ----
     all pictures  run         2  .500   .750
     """
-    listed = list_values("metrics", metrics, str)
     if by not in ("type", *GROUPS):
         raise UsageError(f"expected a group ({', '.join(('type', *GROUPS))}), found {by!r}")
     if not isinstance(leave_out_missing, bool):
         raise InputError(f"leave_out_missing: expected True or False, found {leave_out_missing!r}")
     options = make_options(metrics, intervals, bootstrap, leave_out_missing)
-    ground_truth, judged = _judge(truth, runs, by == "family" or "S-family" in listed)
+    ground_truth, judged = _judge(truth, runs, by == "family" or options.needs_families)
     if per_picture:
         return Records(_tabulate_pictures(ground_truth, judged, options))
     return Records(score_by_group(ground_truth, judged, options, by))

@@ -17,7 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError, UsageError
 from leafid.metrics.averages import accuracy_score, index_plants, top_k_scores
-from leafid.scoring.confidence import expected_calibration_error, false_positive_rate, open_set_classification_rate
+from leafid.scoring.confidence import (
+    CONFIDENT,
+    area_under_roc,
+    expected_calibration_error,
+    false_positive_rate,
+    open_set_classification_rate,
+)
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.resampling import Statistics, nan_mean, sum_by_plant
 from leafid.scoring.tables import read_metrics
@@ -164,20 +170,21 @@ _METRICS = {
     "brier": Metric(lambda run: run.squares - 2 * run.probability + 1, needs_probabilities=True),
     "confidence": Metric(lambda run: run.confidence, needs_probabilities=True),
     "ece": Metric(score_together=_calibration_error, needs_probabilities=True),
-    # The area under the ROC curve is that of correct classification where all names are correct.
-    "auroc": Metric(score_together=_compare_known(lambda a, b, _: open_set_classification_rate(a, np.ones(len(a)), b))),
+    "auroc": Metric(score_together=_compare_known(lambda a, b, _: area_under_roc(a, b))),
     "oscr": Metric(score_together=_compare_known(lambda a, b, hits: open_set_classification_rate(a, hits, b))),
     "fpr-95": Metric(score_together=_compare_known(lambda a, b, _: false_positive_rate(a, b))),
     "confident-unknown": Metric(
-        score_together=_compare_known(lambda _a, b, _: accuracy_score(b >= 0.9)), needs_probabilities=True
+        score_together=_compare_known(lambda _a, b, _: accuracy_score(b >= CONFIDENT)), needs_probabilities=True
     ),
     "coverage": Metric(lambda run: (run.rank > 0).astype(np.float64)),
     "macro-coverage": Metric(lambda run: (run.rank > 0).astype(np.float64), "species"),
     "set-size": Metric(lambda run: run.size.astype(np.float64)),
     "empty-sets": Metric(lambda run: (~run.covered).astype(np.float64)),
 }
-#: The names of the metrics that are shown where nobody asks for others.
+#: The names of the metrics that are shown where nobody asks for others; and those of sets, and of unknown species.
 DEFAULT_METRICS = ("S", "top-1", "top-5")
+SET_METRICS = ("coverage", "macro-coverage", "set-size", "empty-sets")
+OPEN_WORLD_METRICS = ("top-1", "auroc", "oscr", "fpr-95")
 
 
 def find_metric(name: str) -> Metric:

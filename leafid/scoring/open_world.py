@@ -12,20 +12,15 @@ from leafid.features.non_leaves import TEST_KINDS
 from leafid.grouping import group_by
 from leafid.metrics.averages import accuracy_score
 from leafid.model.answer import Answer
-from leafid.scoring.confidence import false_positive_rate, open_set_classification_rate
+from leafid.scoring.confidence import CONFIDENT, area_under_roc, false_positive_rate, open_set_classification_rate
 from leafid.scoring.tables import Cell, Table
 from leafid.training.cross_validation import OpenWorldFold
-
-# The probability above which an unknown picture that gets a name counts as named with confidence.
-_CONFIDENT = 0.9
 
 
 def _score_known(known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike) -> list[float]:
     """Compute AUROC, OSCR and FPR-95 of the scores of known and of unknown pictures."""
-    # The area under the ROC curve is that of correct classification where every name is correct.
-    auroc = open_set_classification_rate(known, np.ones(len(np.asarray(known))), unknown)
     oscr = open_set_classification_rate(known, is_correct, unknown)
-    return [auroc, oscr, false_positive_rate(known, unknown)]
+    return [area_under_roc(known, unknown), oscr, false_positive_rate(known, unknown)]
 
 
 def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
@@ -79,4 +74,4 @@ def _count(answers: Sequence[Answer]) -> list[int]:
 
 
 def _is_confident(answer: Answer) -> bool:
-    return (answer.answer_probability or 0) >= _CONFIDENT
+    return (answer.answer_probability or 0) >= CONFIDENT

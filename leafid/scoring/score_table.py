@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from leafid.errors import UsageError
 from leafid.grouping import group_by
 from leafid.scoring.judging import JudgedRun
-from leafid.scoring.metrics import Metric, find_metric
+from leafid.scoring.metrics import Metric, find_metric, find_metrics
 from leafid.scoring.resampling import (
     Bootstrap,
     Statistics,
@@ -44,6 +44,11 @@ class ScoreOptions:
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
     #: Leave out the pictures that a run lacks, as the official scorer does; otherwise they count 0.
     leave_out_missing: bool = False
+
+    @property
+    def needs_families(self) -> bool:
+        """Whether a score depends on the families of species."""
+        return any(metric.name == "S-family" for metric in self.metrics)
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,13 @@ def score_by_group(truth: GroundTruth, runs: Sequence[JudgedRun], options: Score
         rows = [[*row[:column], Estimate(nan), *row[column + 1 :]] if row[0] == UNKNOWN else row for row in table.rows]
         return replace(table, rows=rows)
     return table
+
+
+def score_metrics(
+    title: str, names: Sequence[str], truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions
+) -> Table:
+    """Tabulate other metrics than those of the options by acquisition type."""
+    return replace(score_by_group(truth, runs, replace(options, metrics=find_metrics(names))), title=title)
 
 
 def make_score_table(

@@ -42,11 +42,11 @@ from leafid.errors import UsageError
 from leafid.files import write_text
 from leafid.grouping import count_noun
 from leafid.scoring.judging import judge_run
-from leafid.scoring.metrics import find_metrics
+from leafid.scoring.metrics import OPEN_WORLD_METRICS, SET_METRICS
 from leafid.scoring.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
 from leafid.scoring.plants import make_plant_table
 from leafid.scoring.run_reading import read_run
-from leafid.scoring.score_table import GROUPS, score_by_group
+from leafid.scoring.score_table import GROUPS, score_by_group, score_metrics
 from leafid.scoring.sets import make_average_table
 from leafid.scoring.tables import Table, read_metrics
 
@@ -100,24 +100,20 @@ def run(options: Options, environment: Environment) -> None:
     scoring = replace(options.as_score_options(), leave_out_missing=options.official)
     full_truth, truth = read_truth(options, options.taxonomy)
     runs, judged = read_runs(options, truth, environment, official=options.official)
-    if "family" in options.by or folder or any(metric.name == "S-family" for metric in scoring.metrics):
+    if "family" in options.by or folder or scoring.needs_families:
         truth.warn_of_families(runs)
     # Pictures of unknown species count for auroc.
     all_judged = judged if len(truth) == len(full_truth) else [judge_run(run, full_truth) for run in runs]
     tables = [score_by_group(full_truth, all_judged, scoring, group) for group in dict.fromkeys(["type", *options.by])]
     if options.sets:
-        sets = find_metrics(["coverage", "macro-coverage", "set-size", "empty-sets"])
-        tables.append(replace(score_by_group(truth, judged, replace(scoring, metrics=sets)), title="Sets"))
+        tables.append(score_metrics("Sets", SET_METRICS, truth, judged, scoring))
     if options.average:
         tables.append(make_average_table(truth, runs, options.average, [*map(read_run, options.validation)]))
     if options.plants:
         tables.append(make_plant_table(runs, truth))
     if n_unknown := len(full_truth) - len(truth):
         environment.note(f"{options.truth}: {n_unknown} pictures of unknown species count in the last table")
-        known = find_metrics(["top-1", "auroc", "oscr", "fpr-95"])
-        tables.append(
-            replace(score_by_group(full_truth, all_judged, replace(scoring, metrics=known)), title="Open world")
-        )
+        tables.append(score_metrics("Open world", OPEN_WORLD_METRICS, full_truth, all_judged, scoring))
     print_tables(tables, options, environment, options.digits)
     if folder:
         files = format_official_files(truth, judged, leave_out_missing=options.official)
