@@ -21,7 +21,7 @@ from leafid.pages.rendering import render_page
 from leafid.parallel.mapping import N_FEW_READ, ordered_map
 from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import Picture
-from leafid.scoring.judging import JudgedRun, judge_run
+from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS
 from leafid.scoring.runs import Run
 from leafid.scoring.score_table import (
@@ -66,6 +66,7 @@ class Confusion:
 def make_report(
     full_truth: GroundTruth,
     runs: Sequence[Run],
+    all_judged: Sequence[JudgedRun],
     pictures: Sequence[Picture],
     *,
     source: str,
@@ -74,13 +75,12 @@ def make_report(
 ) -> tuple[str, dict[str, Table], dict[str, str]]:
     """Make the report on runs, one or several with names that differ: the page, its tables and confusion plots by name.
 
-    The page may show `pictures`, without those that can't be read; `source` is what it calls the ground truth.
+    `all_judged` are their answers to all pictures, also of unknown species. The page may show `pictures`, without those
+    that can't be read; `source` is what it calls the ground truth.
     """
     truth = full_truth.select_known()
     n_unknown = len(full_truth) - len(truth)
-    judged = [judge_run(run, truth) for run in runs]
     rankings = {run.name: find_rankings(run, truth, _TOP) for run in runs}
-    all_judged = judged if not n_unknown else [judge_run(run, full_truth) for run in runs]
     tables = {"scores": score_by_group(full_truth, all_judged, options)}
     if len(runs) > 1:
         groups = make_groups(full_truth, [[run] for run in all_judged])
@@ -89,7 +89,7 @@ def make_report(
         tables["open-world"] = score_metrics("Open world", OPEN_WORLD_METRICS, full_truth, all_judged, options)
     tables["pictures"] = make_picture_table(truth, rankings)
     drawings: dict[str, str] = {}
-    details = [_describe_run(run, rankings[run.name], truth, pictures) for run in judged]
+    details = [_describe_run(run.select(run.is_known), rankings[run.name], truth, pictures) for run in all_judged]
     for run in details:
         suffix = f"-{PurePath(run['name']).stem}" if len(runs) > 1 else ""
         tables |= {f"{kind}{suffix}": run[kind] for kind in ("species", "confusions", "matrix")}

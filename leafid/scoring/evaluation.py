@@ -78,8 +78,7 @@ def evaluate(
     metrics : sequence of str, or one
         Names that ``leafid evaluate --list`` lists.
     by : {"type", "species", "genus", "family", "author", "plant"}, default "type"
-        What the rows are. By type there are two more: "mean of types" and "all pictures". By genus and family, their
-        own S is added.
+        What the rows are. By type there are two more: "mean of types" and "all pictures".
     intervals : {"none", "bounds", "error"}, default "none"
         Adds the ends of an interval to every score, as "S low" and "S high", or a standard error, as "S error".
     bootstrap : Bootstrap, optional
@@ -118,7 +117,7 @@ def evaluate(
     if not isinstance(leave_out_missing, bool):
         raise InputError(f"leave_out_missing: expected True or False, found {leave_out_missing!r}")
     options = make_options(metrics, intervals, bootstrap, leave_out_missing)
-    ground_truth, judged = _judge(truth, runs, by == "family" or options.needs_families)
+    ground_truth, judged = _judge(truth, runs, options.needs_families)
     if per_picture:
         return Records(_tabulate_pictures(ground_truth, judged, options))
     return Records(score_by_group(ground_truth, judged, options, by))

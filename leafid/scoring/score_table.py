@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from leafid.errors import UsageError
 from leafid.grouping import group_by
 from leafid.scoring.judging import JudgedRun
-from leafid.scoring.metrics import Metric, find_metric, find_metrics
+from leafid.scoring.metrics import Metric, find_metrics
 from leafid.scoring.resampling import (
     Bootstrap,
     Statistics,
@@ -98,27 +98,14 @@ def make_groups(truth: GroundTruth, runs: Sequence[Sequence[JudgedRun]], by: str
 
 
 def score_by_group(truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions, by: str = "type") -> Table:
-    """Tabulate the scores of runs by acquisition type, or by one of `GROUPS`, whose runs are not tested.
-
-    Rows of genera and families begin with the S of genus or family, which is NaN where that is unknown.
-    """
+    """Tabulate the scores of runs by acquisition type, or by one of `GROUPS`, whose runs are not tested."""
     together = [metric.name for metric in options.metrics if metric.score_pictures is None]
     if together and by in ("species", "genus", "family"):
         # A group has no pictures of others, which are taken for its species.
         raise UsageError(f"expected metrics of single pictures by {by}, found {', '.join(together)}")
+    title = "Scores by acquisition type" if by == "type" else f"Scores by {by}"
     groups = make_groups(truth, [[run] for run in runs], by)
-    if by == "type":
-        return make_score_table("Scores by acquisition type", by, groups, options)
-    is_level = by in ("genus", "family")
-    if is_level:
-        level = find_metric(f"S-{by}")
-        options = replace(options, metrics=[level, *(metric for metric in options.metrics if metric != level)])
-    table = make_score_table(f"Scores by {by}", by, groups, options, is_tested=False)
-    if is_level:
-        column = len(table.columns) - len(options.metrics)
-        rows = [[*row[:column], Estimate(nan), *row[column + 1 :]] if row[0] == UNKNOWN else row for row in table.rows]
-        return replace(table, rows=rows)
-    return table
+    return make_score_table(title, by, groups, options, is_tested=by == "type")
 
 
 def score_metrics(

@@ -216,10 +216,10 @@ def test_pictures_of_unknown_species_are_left_out_as_by_the_command():
 
 def test_families_are_warned_of(caplog):
     picture = Picture(Path("1.jpg"), taxon=parse_label("Quercus ilex"))
-    for words in ({"by": "family"}, {"metrics": ["S-family"]}, {}):
+    for metric in ("S-family", "S"):
         caplog.clear()
-        evaluate([picture], {"1.jpg": ["Nothofagus alpina"]}, **words)
-        assert ("found Nothofagus" in caplog.text) == bool(words)
+        evaluate([picture], {"1.jpg": ["Nothofagus alpina"]}, metric, by="family")
+        assert ("found Nothofagus" in caplog.text) == (metric == "S-family")
 
 
 def test_misuse():

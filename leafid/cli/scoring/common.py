@@ -29,15 +29,16 @@ def check_run_names(files: Sequence[str]) -> None:
         raise UsageError(f"expected run files with names that differ, found {', '.join(files)}; rename one")
 
 
-def read_truth(options: TruthOptions, taxonomy: str | None = None) -> tuple[GroundTruth, GroundTruth]:
-    """Read the ground truth that the options name: all of it, and its pictures of known species."""
+def read_truth(options: TruthOptions, taxonomy: str | None = None) -> GroundTruth:
+    """Read the ground truth that the options name; some of its pictures have to be of known species."""
     check_run_names(options.runs)
     truth = read_ground_truth(options.truth, part=options.part, taxonomy=taxonomy, **options.as_keywords())
     if options.only_type:
         truth = truth.select(type_ == options.only_type for type_ in truth.type)
         if not len(truth):
             raise LeafidError(f"{options.truth}: expected pictures of type {options.only_type}, found none")
-    return truth, truth.select_known(options.truth)
+    truth.select_known(options.truth)
+    return truth
 
 
 def read_runs(
@@ -52,10 +53,12 @@ def read_runs(
     for run, judgement in zip(runs, judged, strict=True):
         if run.repeated:
             environment.warn(f"{run.name}: {run.repeated} lines repeat a picture's rank; the last one counts")
-        n_missing = int((~judgement.covered).sum())
-        if n_missing == len(truth):
-            raise LeafidError(f"{run.name}: expected predictions for the {len(truth)} labelled pictures, found none")
-        if n_missing:
+        is_covered = judgement.covered[judgement.is_known]
+        if not is_covered.any():
+            expected = f"expected predictions for the {len(is_covered)} labelled pictures"
+            raise LeafidError(f"{run.name}: {expected}, found none")
+        if not is_covered.all():
             consequence = "are left out of the means by type and group" if official else "count 0"
-            environment.warn(f"{run.name}: {n_missing} of {len(truth)} pictures are missing and {consequence}")
+            counts = f"{(~is_covered).sum()} of {len(is_covered)}"
+            environment.warn(f"{run.name}: {counts} pictures are missing and {consequence}")
     return runs, judged

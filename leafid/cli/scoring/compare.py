@@ -27,7 +27,7 @@ def run(options: Options, environment: Environment) -> None:
     if len(options.runs) < 2:
         raise UsageError("expected at least two runs to compare; see 'leafid compare --help'")
     scoring = options.as_score_options()
-    _, truth = read_truth(options)
+    truth = read_truth(options)
     _, runs = read_runs(options, truth, environment)
     groups = make_groups(truth, [[run] for run in runs])
     scores = make_score_table("Scores by acquisition type", "type", groups, scoring)

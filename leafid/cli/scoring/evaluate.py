@@ -41,7 +41,6 @@ from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.errors import UsageError
 from leafid.files import write_text
 from leafid.grouping import count_noun
-from leafid.scoring.judging import judge_run
 from leafid.scoring.metrics import OPEN_WORLD_METRICS, SET_METRICS
 from leafid.scoring.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
 from leafid.scoring.plants import make_plant_table
@@ -98,25 +97,25 @@ def run(options: Options, environment: Environment) -> None:
                 raise UsageError(f"--output: expected no run called {stem}, {reason}; rename {file}")
         check_output(folder / SCORES, options.runs)
     scoring = replace(options.as_score_options(), leave_out_missing=options.official)
-    full_truth, truth = read_truth(options, options.taxonomy)
+    truth = read_truth(options, options.taxonomy)
+    known = truth.select_known()
     runs, judged = read_runs(options, truth, environment, official=options.official)
-    if "family" in options.by or folder or scoring.needs_families:
+    if folder or scoring.needs_families:
         truth.warn_of_families(runs)
-    # Pictures of unknown species count for auroc.
-    all_judged = judged if len(truth) == len(full_truth) else [judge_run(run, full_truth) for run in runs]
-    tables = [score_by_group(full_truth, all_judged, scoring, group) for group in dict.fromkeys(["type", *options.by])]
+    tables = [score_by_group(truth, judged, scoring, group) for group in dict.fromkeys(["type", *options.by])]
     if options.sets:
         tables.append(score_metrics("Sets", SET_METRICS, truth, judged, scoring))
     if options.average:
-        tables.append(make_average_table(truth, runs, options.average, [*map(read_run, options.validation)]))
+        tables.append(make_average_table(known, runs, options.average, [*map(read_run, options.validation)]))
     if options.plants:
-        tables.append(make_plant_table(runs, truth))
-    if n_unknown := len(full_truth) - len(truth):
+        tables.append(make_plant_table(runs, known))
+    if n_unknown := len(truth) - len(known):
         environment.note(f"{options.truth}: {n_unknown} pictures of unknown species count in the last table")
-        tables.append(score_metrics("Open world", OPEN_WORLD_METRICS, full_truth, all_judged, scoring))
+        tables.append(score_metrics("Open world", OPEN_WORLD_METRICS, truth, judged, scoring))
     print_tables(tables, options, environment, options.digits)
     if folder:
-        files = format_official_files(truth, judged, leave_out_missing=options.official)
+        answers = [run.select(run.is_known) for run in judged]
+        files = format_official_files(known, answers, leave_out_missing=options.official)
         for name in files:
             check_output(folder / name, [options.truth, *options.runs, *options.validation])
         for name, text in files.items():

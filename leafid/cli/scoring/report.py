@@ -34,20 +34,16 @@ def run(options: Options, environment: Environment) -> None:
     inputs = [options.truth, *options.runs]
     output = Path(options.output)
     check_output(output / FILE_NAME, inputs)
-    truth, known = read_truth(options)
-    runs, _ = read_runs(options, known, environment)
+    truth = read_truth(options)
+    runs, judged = read_runs(options, truth, environment)
     if options.pictures:
         pictures = read_and_warn(options.pictures).pictures
     else:
         # Reading the ground truth has given the warnings.
         pictures = read_collection(find_collection(Path(options.truth)), **options.as_keywords()).pictures
+    source = Path(options.truth).resolve().name
     page, tables, drawings = make_report(
-        truth,
-        runs,
-        pictures,
-        source=Path(options.truth).resolve().name,
-        options=scoring,
-        jobs=options.jobs,
+        truth, runs, judged, pictures, source=source, options=scoring, jobs=options.jobs
     )
     files = {output / FILE_NAME: page}
     for name, table in tables.items():
