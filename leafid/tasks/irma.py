@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence, Set
 
 from leafid.errors import LeafidError
-from leafid.metrics.hierarchy import DONT_KNOW_ERROR, WRONG_ERROR, path_error
+from leafid.metrics.hierarchy import path_error
 from leafid.pictures.taxonomy import WILDCARD
 from leafid.textfiles import LineProblems, read_text
 
@@ -21,8 +21,6 @@ YEARS = (2005, 2006, 2007, 2008)
 #: The years that have labels, and those with a clutter class.
 FLAT_YEARS, CLUTTER_YEARS = frozenset({2005, 2006}), frozenset({2005, 2006, 2007})
 UNSPECIFIED, CLUTTER = "0", "C"
-#: The error of a code's axis that is wrong from its first position on.
-WORST_AXIS_ERROR = 0.25
 
 #: The characters that can follow a prefix in a code table, by axis and prefix.
 CodeTable = Mapping[tuple[str, str], Set[str]]
@@ -59,6 +57,7 @@ def read_labels(
     Only a run may have wildcards. `table` has the codes of years from 2007 on. A `ProblemsError` names the
     lines with a wrong number of columns, a repeated or unknown picture, or an answer that is no label or code.
     """
+    wildcard = "" if pictures is None else WILDCARD
     labels: dict[str, Answers] = {}
     with LineProblems(path) as problems:
         for line, (picture, *answers) in _split_lines(path):
@@ -71,7 +70,7 @@ def read_labels(
                 problems.add(line, f"expected a picture of the ground truth, found {picture!r}")
             for year, answer in zip(years, answers, strict=True):
                 try:
-                    _check_answer(answer, year, table, wildcard="" if pictures is None else WILDCARD)
+                    _check_answer(answer, year, table, wildcard)
                 except LeafidError as error:
                     problems.add(line, f"{year}: {error}")
             labels[picture] = tuple(answers)
@@ -125,44 +124,39 @@ def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
     if set(correct) == {CLUTTER}:
         return 0.0
     depth = min(len(correct.rstrip(UNSPECIFIED)) + 1, len(correct))
-    return WORST_AXIS_ERROR * path_error(correct[:depth], answer[:depth], branching[:depth], UNSPECIFIED)
+    return 0.25 * path_error(correct[:depth], answer[:depth], branching[:depth], UNSPECIFIED)
 
 
-def code_errors(correct: str, answer: str | None, table: CodeTable) -> tuple[float, ...]:
+def code_errors(correct: str, answer: str, table: CodeTable) -> tuple[float, ...]:
     """Compute the errors of the four axes of a code ``TTTT-DDD-AAA-BBB`` of the table, in the order of `AXES`.
 
-    Their sum is the error of the code. A missing answer is entirely wrong.
+    Their sum is the error of the code. A missing answer ("") is entirely wrong.
     """
-    codes = correct.split("-")
-    answers = answer.split("-") if answer else ["?" * len(code) for code in codes]
+    answers = (answer or "????-???-???-???").split("-")
     errors = []
-    for axis, code, answered in zip(AXES, codes, answers, strict=True):
+    for axis, code, answered in zip(AXES, correct.split("-"), answers, strict=True):
         branching = [len(table.get((axis, code[:depth]), ())) for depth in range(len(code))]
         errors.append(axis_error(code, answered, branching))
     return tuple(errors)
 
 
 def year_errors(
-    truth: Mapping[str, Answers],
-    run: Mapping[str, Answers],
-    table: CodeTable,
-    years: Sequence[int] = YEARS,
+    truth: Mapping[str, Answers], run: Mapping[str, Answers], table: CodeTable, years: Sequence[int]
 ) -> Errors:
     """Score a run in each of `years`, the columns of `truth` and `run`; `table` has the codes of 2007 and 2008.
 
     A flat label has error 0 if correct, 0.5 for ``"*"`` ("don't know"), 1 if wrong. A picture that the run lacks is
     entirely wrong; a clutter picture is left out.
     """
-    scored: Errors = {}
-    for column, year in enumerate(years):
-        errors = scored[year] = {}
-        for picture, answers in truth.items():
-            correct, answer = answers[column], run[picture][column] if picture in run else None
+    scored: Errors = {year: {} for year in years}
+    for picture, correct_answers in truth.items():
+        answers = run.get(picture, ("",) * len(years))
+        for year, correct, answer in zip(years, correct_answers, answers, strict=True):
             if set(correct) <= {CLUTTER, "-"}:
                 continue
             if year in FLAT_YEARS:
-                label_error = DONT_KNOW_ERROR if answer == WILDCARD else WRONG_ERROR
-                errors[picture] = (0.0 if answer == correct else label_error,)
+                # A label is a path of one position.
+                scored[year][picture] = (path_error([correct], [answer], [1]),)
             else:
-                errors[picture] = code_errors(correct, answer, table)
+                scored[year][picture] = code_errors(correct, answer, table)
     return scored

@@ -1,8 +1,8 @@
 import pytest
 
 from leafid.errors import ProblemsError
-from leafid.tasks.annotation2016.files import Concept, Known, ScoredBox, Subtask, read_annotations
-from leafid.tasks.interpretation.regions import Box
+from leafid.tasks.annotation2016.files import Known, Subtask, read_annotations
+from leafid.tasks.interpretation.regions import Box, BoxedObject
 
 # A good run of each subtask; 2, 3 and 5 are the examples of the task's page, 1 is built from its description.
 GOOD = {
@@ -34,8 +34,9 @@ def test_values_of_the_examples(tmp_path):
         read[number] = {identity: only for identity, (only,) in results.items()}
     first = "-0-QJyJXLD_48kXv"
     assert read[1][first] == (
-        Concept("dog", (ScoredBox(Box(30, 20, 100, 50), 0.7), ScoredBox(Box(0, 0, 10, 10), 0.3))),
-        Concept("boy", (ScoredBox(Box(5, 5, 40, 90), 1.0),)),
+        BoxedObject("dog", Box(30, 20, 100, 50), 0.7),
+        BoxedObject("dog", Box(0, 0, 10, 10), 0.3),
+        BoxedObject("boy", Box(5, 5, 40, 90), 1.0),
     )
     assert read[1]["b"] == ()
     assert read[2][first] == "Two boys are playing with a dog."

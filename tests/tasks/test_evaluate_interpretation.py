@@ -4,6 +4,9 @@ import cv2
 import numpy as np
 import pytest
 
+from leafid.errors import LeafidError
+from leafid.tasks.interpretation.metric import read_taxonomy
+
 NAMES = ["Acer campestre", "Quercus ilex", "Quercus robur"]
 
 
@@ -60,11 +63,15 @@ def test_by_picture(cli, boxes):
 
 
 def test_distances_from_a_collection(cli, tmp_path, boxes):
-    for species in ("Quercus robur", "Quercus ilex", "Acer campestre"):
+    for species in NAMES:
         (tmp_path / "all" / species).mkdir(parents=True)
         cv2.imwrite(str(tmp_path / "all" / species / "1.jpg"), np.zeros((20, 20, 3), np.uint8))
+    distance = read_taxonomy(tmp_path / "all")
+    assert [distance("Quercus robur", name) for name in reversed(NAMES)] == [0, 1 / 3, 1]  # family, genus and species
+    with pytest.raises(LeafidError, match="all: expected distances of every class, found none of 'elm'"):
+        distance("Quercus robur", "elm")
     options = ["--taxonomy", tmp_path / "all", "--format", "json"]
-    # Maple for oak: another genus and another species, as far as can be.
+    # Maple for oak: as far as can be.
     assert read_means(cli("evaluate-interpretation", *boxes, *options))["interpretation-error"] == pytest.approx(0.59)
 
 

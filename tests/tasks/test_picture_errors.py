@@ -20,7 +20,7 @@ def test_pictures_and_their_means():
     first = score_masks(truth, result, {("m", label): ("oak", 1.0) for label in (1, 3, 7)})
     interpretation = first.interpretation
     assert (interpretation.matches.shape, interpretation.matches.sum()) == ((2, 1), 1)
-    assert (interpretation.missed, interpretation.invented) == ((1,), ())
+    assert (interpretation.missed.tolist(), interpretation.invented.tolist()) == ([1], [])
     assert interpretation.error == pytest.approx((0.8 * 0.2 + 1) / 2)
     assert first.measures["pas"] == pytest.approx(80 / 120)
     assert first.measures["martin"] == pytest.approx(0.2)

@@ -104,7 +104,7 @@ def _make_summary(errors: list[PictureError]) -> Table:
 
 
 def _list_pictures(errors: list[PictureError]) -> Table:
-    measures = [name for name in errors[0].measures if name in average_errors(errors)]
+    _, *measures = average_errors(errors)
     columns = ["picture", "objects", "found", "matches", "missed", "invented", "error", *measures]
     rows: list[list[Cell]] = []
     for error in errors:

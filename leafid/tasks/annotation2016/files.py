@@ -6,17 +6,17 @@ line per human description in subtasks 2 and 3.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from leafid.errors import LeafidError
-from leafid.tasks.interpretation.regions import Box
+from leafid.tasks.interpretation.regions import Box, BoxedObject
 from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_lines, read_text
 
-#: Maximum numbers of concepts per picture, boxes per concept and pictures per document.
-MAX_CONCEPTS = MAX_BOXES = MAX_ILLUSTRATIONS = 100
+#: Maximum number of concepts per picture, of boxes per concept, and of pictures per document.
+_MAX_ENTRIES = 100
 #: 100 concepts with 100 boxes each have fewer characters.
 _MAX_LINE_LENGTH = 1 << 20
 # The number of digits is bounded because converting a huge number takes long.
@@ -33,24 +33,8 @@ class Subtask(IntEnum):
     LOCATION = 5
 
 
-class ScoredBox(NamedTuple):
-    """A box and the confidence that it shows its concept (higher is better)."""
-
-    box: Box
-    confidence: float = 1.0
-
-
-class Concept(NamedTuple):
-    """A concept and its boxes, at least one."""
-
-    name: str
-    boxes: tuple[ScoredBox, ...]
-
-
 #: Latitude and longitude of a point on the earth, in degrees: -90 to 90 north, -180 to 180 east.
 Place = tuple[float, float]
-#: What subtasks 1 to 5 ask for: concepts, a sentence, ids of boxes (maybe none), ids of pictures (best first), a place.
-Result = tuple[Concept, ...] | str | tuple[int, ...] | tuple[str, ...] | Place
 
 
 @dataclass(frozen=True)
@@ -64,7 +48,11 @@ class Known:
 
 @dataclass(frozen=True)
 class Annotations:
-    """A run or a ground truth: for each picture or document one result, in a ground truth of 2 and 3 maybe several."""
+    """A run or a ground truth: for each picture or document one result, in a ground truth of 2 and 3 maybe several.
+
+    A result of subtasks 1 to 5 is a tuple of `BoxedObject`, of any confidence; a sentence; a tuple of ids of boxes,
+    maybe none; a tuple of ids of pictures, the best first; a `Place`.
+    """
 
     subtask: Subtask
     results: dict[str, list[Any]]
@@ -77,7 +65,7 @@ def read_annotations(
 
     By default the subtask is that of the first line.
     """
-    results: dict[str, list[Result]] = {}
+    results: dict[str, list[Any]] = {}
     with LineProblems(path) as problems:
         # Bytes that aren't ASCII become lone surrogates, which `_split_line` reports.
         for number, line in enumerate(read_lines(path, "ascii", _MAX_LINE_LENGTH), start=1):
@@ -89,7 +77,11 @@ def read_annotations(
                 result = _PARSERS[subtask](text)
                 if is_truth and result == () and subtask is Subtask.SELECTION:
                     raise LeafidError("expected a description that mentions at least one box, found none")
-                _check_names(identity, result, subtask, known)
+                _check_known("an id of the collection", [identity], known.ids)
+                if subtask is Subtask.CONCEPTS:
+                    _check_known("a concept of the list", [item.name for item in result], known.concepts)
+                if subtask is Subtask.ILLUSTRATION:
+                    _check_known("a picture of the collection", result, known.illustrations)
             except LeafidError as error:
                 problems.add(number, str(error))
                 continue
@@ -119,40 +111,33 @@ def _split_line(line: str) -> tuple[Subtask, str, str]:
     return Subtask(int(words[0])), words[1], words[2] if len(words) == 3 else ""
 
 
-def _check_names(identity: str, result: Any, subtask: Subtask, known: Known) -> None:
-    checks: list[tuple[str, frozenset[str] | None, Iterable[str]]] = [
-        ("an id of the collection", known.ids, [identity])
-    ]
-    if subtask is Subtask.CONCEPTS:
-        checks.append(("a concept of the list", known.concepts, (name for name, _ in result)))
-    if subtask is Subtask.ILLUSTRATION:
-        checks.append(("a picture of the collection", known.illustrations, result))
-    for expected, allowed, names in checks:
-        if allowed is not None and (unknown := next((name for name in names if name not in allowed), None)):
-            raise LeafidError(f"expected {expected}, found {unknown!r}")
+def _check_known(kind: str, names: Sequence[str], known: frozenset[str] | None) -> None:
+    for name in names:
+        if known is not None and name not in known:
+            raise LeafidError(f"expected {kind}, found {name!r}")
 
 
-def _parse_concepts(text: str) -> tuple[Concept, ...]:
+def _parse_concepts(text: str) -> tuple[BoxedObject, ...]:
     words = text.split()
     if len(words) % 2:
         raise LeafidError(f"expected pairs of a concept and its boxes, found nothing behind {words[-1]!r}")
-    concepts = []
+    objects: list[BoxedObject] = []
     for name, listed in zip(words[::2], words[1::2], strict=True):
         boxes = listed.split(",")
-        if len(boxes) > MAX_BOXES:
-            raise LeafidError(f"expected at most {MAX_BOXES} boxes of a concept, found {len(boxes)} of {name!r}")
-        concepts.append(Concept(name, tuple(map(_parse_box, boxes))))
-    _check_names_differ(words[::2], MAX_CONCEPTS, "concepts")
-    return tuple(concepts)
+        if len(boxes) > _MAX_ENTRIES:
+            raise LeafidError(f"expected at most {_MAX_ENTRIES} boxes of a concept, found {len(boxes)} of {name!r}")
+        objects += [_parse_box(name, box) for box in boxes]
+    _check_names_differ(words[::2], _MAX_ENTRIES, "concepts")
+    return tuple(objects)
 
 
-def _parse_box(text: str) -> ScoredBox:
+def _parse_box(name: str, text: str) -> BoxedObject:
     match = _BOX.fullmatch(text)
     if match is None:
         raise LeafidError(f"expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found {text!r}")
     confidence = 1.0 if match[1] is None else _parse_number(match[1], "a confidence")
     width, height, left, top = map(int, match.groups()[1:])
-    return ScoredBox(Box(left, top, width, height).check(), confidence)
+    return BoxedObject(name, Box(left, top, width, height).check(), confidence)
 
 
 def _parse_caption(text: str) -> str:
@@ -174,7 +159,7 @@ def _parse_illustrations(text: str) -> tuple[str, ...]:
     pictures = [word.strip() for word in text.split(",")]
     if any(len(word.split()) != 1 for word in pictures):
         raise LeafidError(f"expected ids of pictures, the best first, separated by commas, found {text!r}")
-    _check_names_differ(pictures, MAX_ILLUSTRATIONS, "pictures")
+    _check_names_differ(pictures, _MAX_ENTRIES, "pictures")
     return tuple(pictures)
 
 
@@ -188,7 +173,7 @@ def _parse_place(text: str) -> Place:
     return float(words[0]), float(words[1])
 
 
-_PARSERS: dict[Subtask, Callable[[str], Result]] = {
+_PARSERS: dict[Subtask, Callable[[str], Any]] = {
     Subtask.CONCEPTS: _parse_concepts,
     Subtask.CAPTION: _parse_caption,
     Subtask.SELECTION: _parse_selection,

@@ -5,43 +5,34 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from statistics import fmean, median
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from leafid.errors import LeafidError
-from leafid.tasks.annotation2016.files import Annotations, Concept, Place, ScoredBox, Subtask
-from leafid.tasks.interpretation.regions import Box, box_overlap
+from leafid.tasks.annotation2016.files import Annotations, Place, Subtask
+from leafid.tasks.interpretation.regions import BoxedObject, box_overlap
 
 #: The overlaps of "map-increasing"; at 0 only the concept counts.
-OVERLAPS = tuple(step / 10 for step in range(10))
+OVERLAPS = tuple(f"0.{digit}" for digit in range(10))
 
 #: Radius of the earth in km according to the task's document (the mean radius is 6371 km).
 EARTH_RADIUS = 6137.0
 #: Default values of k for recall and success at k.
 RANKS = (1, 5, 10, 25, 50, 75, 100)
 
+#: The objects in each picture.
+Objects = Mapping[str, Sequence[BoxedObject]]
+
 _STATISTICS: dict[str, Any] = {"mean": fmean, "median": median, "min": min, "max": max}
 
 
-class Detections(NamedTuple):
-    """All detections of one concept."""
-
-    #: float array (N,): how sure each detection is.
-    confidence: np.ndarray
-    #: int array (N,): index of the true box (or picture) that each detection overlaps most, -1 for none.
-    claims: np.ndarray
-    #: float array (N,): intersection over union with that box.
-    overlaps: np.ndarray
-    #: Number of true boxes (or of pictures with the concept).
-    positives: int
-
-
-def average_precision(detections: Detections, overlap: float) -> float:
+def average_precision(confidences: np.ndarray, claims: np.ndarray, n_true: int) -> float:
     """Sum precision over the steps of recall, without interpolation: the area under the curve of both.
 
-    `overlap` is the minimum overlap of a correct detection. After the most confident detection of a true box, further
-    ones of the same box are wrong, as in PASCAL VOC. Detections of equal confidence count together.
+    Takes the confidence of each detection, float (N,), the index of the true box that it shows, int (N,), -1 for none,
+    and the number of true boxes. After the most confident detection of a true box, further ones of the same box are
+    wrong, as in PASCAL VOC. Detections of equal confidence count together.
 
     References
     ----------
@@ -52,37 +43,37 @@ def average_precision(detections: Detections, overlap: float) -> float:
     --------
     Correct, wrong, correct; one of three true boxes is never found:
 
-    >>> detections = Detections(np.array([0.9, 0.8, 0.7]), np.array([0, -1, 1]), np.array([0.6, 0.0, 0.8]), 3)
-    >>> round(average_precision(detections, 0.5), 4)
+    >>> round(average_precision(np.array([0.9, 0.8, 0.7]), np.array([0, -1, 1]), 3), 4)
     0.5556
     """
-    order = np.argsort(-detections.confidence, kind="stable")
-    claims = np.where(detections.overlaps >= overlap, detections.claims, -1)[order]
-    claimed, first = np.unique(claims, return_index=True)
+    order = np.argsort(-confidences, kind="stable")
+    claimed, first = np.unique(claims[order], return_index=True)
     is_correct = np.zeros(len(order), bool)
     is_correct[first[claimed >= 0]] = True
-    confidence = detections.confidence[order]
-    ends = np.flatnonzero(np.append(confidence[1:] != confidence[:-1], len(order) > 0))
+    falling = confidences[order]
+    ends = np.flatnonzero(np.append(falling[1:] != falling[:-1], len(order) > 0))
     hits = np.cumsum(is_correct)[ends]
-    return float((hits / (ends + 1) * np.diff(hits, prepend=0)).sum() / detections.positives)
+    return float((hits / (ends + 1) * np.diff(hits, prepend=0)).sum() / n_true)
 
 
-def concept_precisions(
-    truth: Mapping[str, Sequence[Concept]], run: Mapping[str, Sequence[Concept]]
-) -> dict[str, list[float]]:
+def concept_precisions(truth: Objects, run: Objects) -> dict[str, dict[str, float]]:
     """Compute the average precision of every concept of the ground truth, sorted by name, at each of `OVERLAPS`.
 
     The means over the concepts are the task's MAP. At overlap 0 the most confident box of a concept in a picture
     counts, wherever it is. Pictures that only the run has don't count.
     """
-    true_boxes = _group_by_concept(truth)
-    boxes = _group_by_concept({picture: run[picture] for picture in sorted(truth.keys() & run.keys())})
-    precisions: dict[str, list[float]] = {}
-    for name in sorted(true_boxes):
-        boxes_of_run = boxes.get(name, {})
-        matched = _match_boxes(true_boxes[name], boxes_of_run)
-        in_pictures = _match_boxes(_mark_pictures(true_boxes[name]), _mark_pictures(boxes_of_run))
-        precisions[name] = [average_precision(matched if overlap else in_pictures, overlap) for overlap in OVERLAPS]
+    by_concept = _group_by_concept({picture: run[picture] for picture in sorted(truth.keys() & run.keys())})
+    precisions: dict[str, dict[str, float]] = {}
+    for name, true_objects in sorted(_group_by_concept(truth).items()):
+        objects = by_concept.get(name, {})
+        greatest = np.array([max(item.confidence for item in listed) for listed in objects.values()])
+        pictures = np.array([index if picture in true_objects else -1 for index, picture in enumerate(objects)])
+        confidences, boxes, overlaps = _match_boxes(true_objects, objects)
+        n_boxes = sum(map(len, true_objects.values()))
+        precisions[name] = {OVERLAPS[0]: average_precision(greatest, pictures, len(true_objects))}
+        for overlap in OVERLAPS[1:]:
+            claims = np.where(overlaps >= float(overlap), boxes, -1)
+            precisions[name][overlap] = average_precision(confidences, claims, n_boxes)
     return precisions
 
 
@@ -126,32 +117,26 @@ def great_circle_distance(truth: Place, predicted: Place, radius: float = EARTH_
     return radius * math.acos(min(1.0, max(-1.0, cosine)))
 
 
-def _group_by_concept(pictures: Mapping[str, Sequence[Concept]]) -> dict[str, dict[str, list[ScoredBox]]]:
-    """Group boxes by concept and picture, sorted, so that ties of overlap don't depend on the order of lines."""
-    groups: defaultdict[str, dict[str, list[ScoredBox]]] = defaultdict(dict)
-    for picture, concepts in pictures.items():
-        for name, boxes in concepts:
-            groups[name][picture] = sorted(boxes)
+def _group_by_concept(pictures: Objects) -> dict[str, dict[str, list[BoxedObject]]]:
+    """Group objects by concept and picture, sorted, so that ties of overlap don't depend on the order of lines."""
+    groups: defaultdict[str, dict[str, list[BoxedObject]]] = defaultdict(dict)
+    for picture, objects in pictures.items():
+        for item in sorted(objects):
+            groups[item.name].setdefault(picture, []).append(item)
     return groups
 
 
-def _match_boxes(true_boxes: Mapping[str, Sequence[ScoredBox]], boxes: Mapping[str, Sequence[ScoredBox]]) -> Detections:
-    """Let each box of a concept claim the true box of its picture that it overlaps most."""
+def _match_boxes(true_objects: Objects, objects: Objects) -> np.ndarray:
+    """List the confidence of each box, the index of the true box that it overlaps most, or -1, and their overlap."""
     # The true boxes of all pictures are numbered one after the other.
-    starts = dict(zip(true_boxes, accumulate(map(len, true_boxes.values()), initial=0), strict=False))
+    starts = dict(zip(true_objects, accumulate(map(len, true_objects.values()), initial=0), strict=False))
     rows: list[tuple[float, int, float]] = []
-    for picture, listed in boxes.items():
-        for box, confidence in listed:
-            overlaps = [box_overlap(true_box, box) for true_box, _ in true_boxes.get(picture, ())]
+    for picture, listed in objects.items():
+        for item in listed:
+            overlaps = [box_overlap(true.box, item.box) for true in true_objects.get(picture, ())]
             best = max(overlaps, default=0.0)
-            rows.append((confidence, starts[picture] + overlaps.index(best) if best else -1, best))
-    columns = np.array(rows, float).reshape(-1, 3).T
-    return Detections(columns[0], columns[1].astype(int), columns[2], sum(map(len, true_boxes.values())))
-
-
-def _mark_pictures(boxes: Mapping[str, Sequence[ScoredBox]]) -> dict[str, list[ScoredBox]]:
-    """Replace the boxes in a picture by a single one, the same everywhere, with the greatest of their confidences."""
-    return {name: [ScoredBox(Box(0, 0, 1, 1), max(box.confidence for box in listed))] for name, listed in boxes.items()}
+            rows.append((item.confidence, starts[picture] + overlaps.index(best) if best else -1, best))
+    return np.array(rows, float).reshape(-1, 3).T
 
 
 def score_annotation(
@@ -198,18 +183,14 @@ def score_annotation(
     return means, scores
 
 
-def _score_concepts(
-    truth: Mapping[str, Any], run: Mapping[str, Any]
-) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+def _score_concepts(truth: Objects, run: Objects) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     by_concept = concept_precisions(truth, run)
     if not by_concept:
         raise LeafidError("expected a ground truth with at least one concept, found none")
-    means = [math.fsum(column) / len(by_concept) for column in zip(*by_concept.values(), strict=True)]
-    scores = {"map-0.5": means[OVERLAPS.index(0.5)], "map-0": means[0], "map-increasing": math.fsum(means) / len(means)}
-    scores |= {f"map at {overlap:.1f}": mean for overlap, mean in zip(OVERLAPS, means, strict=True)}
-    overlaps = [*map(str, OVERLAPS)]
-    details = {concept: dict(zip(overlaps, values, strict=True)) for concept, values in by_concept.items()}
-    return scores, details
+    means = {overlap: fmean(values[overlap] for values in by_concept.values()) for overlap in OVERLAPS}
+    scores = {"map-0.5": means["0.5"], "map-0": means["0.0"], "map-increasing": fmean(means.values())}
+    scores |= {f"map at {overlap}": mean for overlap, mean in means.items()}
+    return scores, by_concept
 
 
 def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> dict[str, float]:

@@ -6,7 +6,6 @@ References
 """
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -150,30 +149,26 @@ def read_segmentation(segmentation: list[list[float]] | Runs, image: Image) -> R
         size = f"{width}x{height}".replace("None", "?")
         raise LeafidError(f"expected an image of at most {MAX_PIXELS} pixels, found a width and height of {size}")
     if isinstance(segmentation, Runs):
-        mask, top, left = _decode_runs(segmentation, width, height), 0, 0
+        mask = _decode_runs(segmentation, width, height)
     else:
-        mask, top, left = _fill_polygons(segmentation, width, height)
+        mask = _fill_polygons(segmentation, width, height)
     row0, row1, col0, col1 = find_bounding_box(mask)
     if row0 == row1:
         raise LeafidError("expected a segmentation of some area, found an empty one")
-    return Region(mask[row0:row1, col0:col1].copy(), top + row0, left + col0)
+    return Region(mask[row0:row1, col0:col1].copy(), row0, col0)
 
 
-def _fill_polygons(polygons: Sequence[Sequence[float]], width: int, height: int) -> tuple[np.ndarray, int, int]:
-    """Fill polygons in a mask that is cut out at the row and the column returned."""
+def _fill_polygons(polygons: list[list[float]], width: int, height: int) -> np.ndarray:
     if any(len(points) < 6 or len(points) % 2 for points in polygons):
         raise LeafidError("expected polygons [x1, y1, x2, y2, …] of at least three points")
-    corners = [np.array(points, float).reshape(-1, 2) for points in polygons]
-    everywhere = np.concatenate(corners)
-    if (everywhere < 0).any() or (everywhere > (width, height)).any():
-        raise LeafidError(f"expected a polygon inside the picture of {width}x{height}, found one that leaves it")
-    left, top = np.floor(everywhere.min(axis=0)).astype(int)
-    right, bottom = np.ceil(everywhere.max(axis=0)).astype(int)
-    mask = np.zeros((max(bottom - top, 1), max(right - left, 1)), bool)
-    for columns, rows in (points.T for points in corners):
+    mask = np.zeros((height, width), bool)
+    for points in polygons:
+        columns, rows = np.array(points[::2]), np.array(points[1::2])
+        if min(points) < 0 or columns.max() > width or rows.max() > height:
+            raise LeafidError(f"expected a polygon inside the picture of {width}x{height}, found one that leaves it")
         # A pixel belongs to the polygon if its centre does.
-        mask[polygon(rows - top - 0.5, columns - left - 0.5, mask.shape)] = True
-    return mask, int(top), int(left)
+        mask[polygon(rows - 0.5, columns - 0.5, mask.shape)] = True
+    return mask
 
 
 def _decode_runs(runs: Runs, width: int, height: int) -> np.ndarray:

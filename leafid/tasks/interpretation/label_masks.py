@@ -1,7 +1,7 @@
 """Label masks: pictures whose pixels hold 0 for the background and a number for each object.
 
-The classes of the objects are in ``objects.csv`` of the same folder: ``mask,label,class,confidence``, the confidence (0
-to 1) being optional. Without that file all objects have one class.
+The classes of the objects are in ``objects.csv`` of the same folder, in UTF-8: ``mask,label,class,confidence``, the
+confidence (0 to 1) being optional. Without that file all objects have one class.
 """
 
 import logging
@@ -100,18 +100,13 @@ def make_objects(mask: np.ndarray, file: Path, names: ObjectNames | None = None)
 
 
 def read_objects(path: str | os.PathLike[str]) -> ObjectNames:
-    """Read the classes of the objects of label masks.
-
-    The file is CSV in UTF-8 with the columns ``mask`` (file name), ``label`` (pixel value, from 1), ``class``, and
-    optionally ``confidence``. A `ProblemsError` names the lines with a bad value, and repeated objects.
-    """
+    """Read an `OBJECTS_FILE`; a `ProblemsError` names the lines with a bad value, and repeated objects."""
     objects: ObjectNames = {}
     rows = read_table(path)
     _, columns = next(rows, (1, []))
+    if not {"mask", "label", "class"} <= set(columns):
+        raise LeafidError(f"{path}:1: expected the columns mask, label and class, found {columns}")
     with LineProblems(path) as problems:
-        if not {"mask", "label", "class"} <= set(columns):
-            problems.add(1, f"expected the columns mask, label and class, found {columns}")
-            rows = iter(())
         for line, cells in rows:
             row = dict(zip(columns, cells, strict=False))
             mask, name, label = row.get("mask"), row.get("class"), parse_whole_number(row.get("label", ""))

@@ -8,11 +8,7 @@ import math
 import numpy as np
 from scipy.ndimage import binary_erosion, distance_transform_edt
 
-from leafid.errors import LeafidError
 from leafid.tasks.interpretation.regions import Box
-
-#: Weight α of a squared distance in the figure of merit, as in the literature since Pratt.
-FOM_ALPHA = 1 / 9
 
 
 def rob_loc_error(truth: Box, result: Box) -> float:
@@ -65,14 +61,10 @@ def figure_of_merit_score(truth: np.ndarray, result: np.ndarray) -> float:
     .. [1] W. Pratt, O. D. Faugeras, A. Gagalowicz, "Visual discrimination of stochastic texture fields", IEEE
            Transactions on Systems, Man, and Cybernetics 8(11), 1978.
     """
-    if truth.shape != result.shape:
-        raise LeafidError(f"expected two masks of one size (rows, cols), found {truth.shape} and {result.shape}")
     # The pixels with a 4-neighbour outside the mask or the picture.
     true_contour, contour = (mask & ~binary_erosion(mask) for mask in (truth, result))
-    longest = max(true_contour.sum(), contour.sum())
-    if longest == 0:
-        return 1.0
     if not contour.any():
-        return 0.0
+        return float(not true_contour.any())
+    alpha = 1 / 9  # as in the literature since Pratt
     squared = distance_transform_edt(~contour)[true_contour] ** 2
-    return float((1 / (1 + FOM_ALPHA * squared)).sum() / longest)
+    return float((1 / (1 + alpha * squared)).sum() / max(true_contour.sum(), contour.sum()))

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from operator import ne
+from statistics import fmean
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -17,7 +19,7 @@ from leafid.errors import LeafidError
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.taxonomy import Taxonomy
 from leafid.tasks.interpretation import localisation
-from leafid.tasks.interpretation.regions import BoxedObject, ObjectPair, align_masks, box_intersection
+from leafid.tasks.interpretation.regions import BoxedObject, ObjectPair, align_masks
 from leafid.textfiles import LineProblems, parse_finite_number, read_table
 
 #: Distance of a class from a true class, 0 to 1; called as ``distance(true class, class)``.
@@ -42,20 +44,16 @@ class Scene:
     @classmethod
     def from_objects(cls, truth: Sequence[BoxedObject], result: Sequence[BoxedObject]) -> Scene:
         """Compare objects by their pixels if all of them have a region, otherwise their boxes as rectangles."""
-        true_regions, regions = ([item.region for item in items if item.region] for items in (truth, result))
-        if len(true_regions) == len(truth) and len(regions) == len(result):
-            common = [[float(true.count_common(region)) for region in regions] for true in true_regions]
-            true_areas, areas = [float(true.area) for true in true_regions], [float(region.area) for region in regions]
-        else:
-            common = [[box_intersection(true.box, item.box) for item in result] for true in truth]
-            true_areas, areas = [true.box.area for true in truth], [item.box.area for item in result]
+        kind = "region" if all(item.region for item in (*truth, *result)) else "box"
+        true_shapes, shapes = ([getattr(item, kind) for item in items] for items in (truth, result))
+        common = [[true.common_area(shape) for shape in shapes] for true in true_shapes]
         return cls(
-            np.array(common).reshape(len(truth), len(result)),
-            np.array(true_areas),
-            np.array(areas),
-            [true.name for true in truth],
+            np.array(common, float).reshape(len(truth), len(result)),
+            np.array([shape.area for shape in true_shapes], float),
+            np.array([shape.area for shape in shapes], float),
+            [item.name for item in truth],
             [item.name for item in result],
-            np.array([item.confidence for item in result]),
+            np.array([item.confidence for item in result], float),
         )
 
     @property
@@ -86,9 +84,9 @@ class Interpretation:
     error: float
     #: bool array (U, V): which true and found objects match.
     matches: np.ndarray
-    #: The indices of true objects without a match, and of found ones.
-    missed: tuple[int, ...]
-    invented: tuple[int, ...]
+    #: The indices of true objects without a match, and of found ones, int arrays.
+    missed: np.ndarray
+    invented: np.ndarray
 
 
 def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpretation:
@@ -96,8 +94,7 @@ def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpre
 
     Objects are matched by their overlap; each match has the local error α·localisation + (1 − α)·recognition. Missed
     and invented objects are paired as far as possible; each pair or single object has error 1. The picture's error is
-    the mean of all these. The localisation error is the smaller of the share missed and the share in excess: 0 as soon
-    as one region contains the other.
+    the mean of all these.
 
     One-to-one matching maximises the sum of overlaps (Hungarian algorithm), and among equal sums minimises the local
     errors; pairs without overlap never match. So the order of the objects doesn't matter.
@@ -107,19 +104,22 @@ def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpre
     .. [1] B. Hemery, H. Laurent, B. Emile, C. Rosenberger, "Évaluation d'un résultat d'interprétation d'images",
            section 2.
     """
-    recognition = recognition_errors(scene.true_names, scene.names, scene.confidences, parameters.distance)
+    recognition = recognition_errors(scene, parameters.distance)
     local = parameters.alpha * localisation_errors(scene) + (1 - parameters.alpha) * recognition
     if parameters.matching == "multiple":
         matches = scene.overlap > parameters.threshold
     else:
-        matches = _match_one_to_one(scene.overlap, local)
+        matches = np.zeros(local.shape, bool)
+        # The tiny weight of the local error decides only between assignments of equal overlap.
+        matches[linear_sum_assignment(scene.overlap - 1e-9 * local, maximize=True)] = True
+        matches &= scene.overlap > 0
     missed = np.flatnonzero(~matches.any(axis=1))
     invented = np.flatnonzero(~matches.any(axis=0))
     unmatched = max(len(missed), len(invented))
     count = int(matches.sum()) + unmatched
     # fsum gives the same sum for every order of the objects.
     error = (math.fsum(local[matches].tolist()) + unmatched) / count if count else math.nan
-    return Interpretation(error, matches, tuple(missed.tolist()), tuple(invented.tolist()))
+    return Interpretation(error, matches, missed, invented)
 
 
 def localisation_errors(scene: Scene) -> np.ndarray:
@@ -134,27 +134,16 @@ def localisation_errors(scene: Scene) -> np.ndarray:
     return 1 - scene.common / np.minimum(scene.true_areas[:, None], scene.areas[None, :])
 
 
-def recognition_errors(
-    true_names: Sequence[str], names: Sequence[str], confidences: np.ndarray, distance: Distance | None = None
-) -> np.ndarray:
+def recognition_errors(scene: Scene, distance: Distance | None = None) -> np.ndarray:
     """Compute the errors of the classes of all pairs, float array (U, V) (equations 7 and 8).
 
     The distance of the two classes is multiplied by (1 − μ)/2 for equal and (1 + μ)/2 for different classes, where μ is
-    the confidence, float array (V,), 0 to 1.
+    the confidence.
     """
-    distance = distance or (lambda true_name, name: float(true_name != name))
-    shape = len(true_names), len(names)
-    distances = np.array([[distance(true, name) for name in names] for true in true_names]).reshape(shape)
-    is_same = np.array([[true == name for name in names] for true in true_names], bool).reshape(shape)
-    signed_confidences = np.where(is_same, -1.0, 1.0) * np.asarray(confidences, float)[None, :]
+    true_names, names = np.array(scene.true_names, object)[:, None], np.array(scene.names, object)
+    distances = np.vectorize(distance or ne, otypes=[float])(true_names, names)
+    signed_confidences = np.where(true_names == names, -1, 1) * scene.confidences
     return distances * (1 + signed_confidences) / 2
-
-
-def _match_one_to_one(overlap: np.ndarray, local: np.ndarray) -> np.ndarray:
-    matches = np.zeros(overlap.shape, bool)
-    # The tiny weight of the local error decides only between assignments of equal overlap.
-    matches[linear_sum_assignment(overlap - 1e-9 * local, maximize=True)] = True
-    return matches & (overlap > 0)
 
 
 @dataclass(frozen=True)
@@ -163,7 +152,7 @@ class PictureError:
 
     picture: str
     interpretation: Interpretation
-    #: The mean of each localisation metric over the matched pairs, NaN without any.
+    #: The interpretation error, and the mean of each localisation metric over the matched pairs; NaN without any.
     measures: Mapping[str, float]
 
 
@@ -175,6 +164,7 @@ def score_objects(pair: ObjectPair, parameters: Parameters = Parameters()) -> Pi
     pairs = [(pair.truth[u], pair.result[v]) for u, v in np.argwhere(matches)]
     masks = [align_masks(true.region, item.region) for true, item in pairs if true.region and item.region]
     measures = {
+        "interpretation-error": [interpretation.error],
         "rob-loc": [localisation.rob_loc_error(true.box, item.box) for true, item in pairs],
         "rob-com": [localisation.rob_com_error(true.box, item.box) for true, item in pairs],
         "rob-cor": [localisation.rob_cor_error(true.box, item.box) for true, item in pairs],
@@ -186,19 +176,17 @@ def score_objects(pair: ObjectPair, parameters: Parameters = Parameters()) -> Pi
 
 
 def average_errors(errors: Sequence[PictureError]) -> dict[str, float]:
-    """Average the interpretation error and each measure over the pictures that have it.
-
-    A picture without any true or found object has no interpretation error. A measure that no picture has is left out.
-    """
-    columns = {"interpretation-error": [error.interpretation.error for error in errors]}
-    columns |= {name: [error.measures[name] for error in errors] for name in errors[0].measures}
-    means = {name: _average([value for value in values if not math.isnan(value)]) for name, values in columns.items()}
-    return {name: mean for name, mean in means.items() if name != "fom" or not math.isnan(mean)}
+    """Average each measure over the pictures that have it; without any, the figure of merit is left out."""
+    means = {}
+    for name in errors[0].measures:
+        values = [error.measures[name] for error in errors if not math.isnan(error.measures[name])]
+        if values or name != "fom":
+            means[name] = _average(values)
+    return means
 
 
 def _average(values: Sequence[float]) -> float:
-    # fsum gives the same mean for every order of the values.
-    return math.fsum(values) / len(values) if values else math.nan
+    return fmean(values) if values else math.nan
 
 
 def read_distances(path: str | os.PathLike[str]) -> Distance:
@@ -213,7 +201,7 @@ def read_distances(path: str | os.PathLike[str]) -> Distance:
     names = header[1:]
     if not names or len(set(names)) != len(names):
         raise LeafidError(f"{path}:1: expected an empty cell and the classes, each once, found {names}")
-    rows: dict[str, list[float]] = {}
+    rows: dict[str, dict[str, float]] = {}
     with LineProblems(path) as problems:
         for line, (name, *cells) in lines:
             values = [value for value in map(parse_finite_number, cells) if value is not None and 0 <= value <= 1]
@@ -221,25 +209,24 @@ def read_distances(path: str | os.PathLike[str]) -> Distance:
                 expected = f"a class of the first line and {len(names)} distances from 0 to 1"
                 problems.add(line, f"expected {expected}, found {[name, *cells]}")
             elif problems.check_unique(line, "every class", name):
-                rows[name] = values
+                rows[name] = dict(zip(names, values, strict=True))
         if not problems and len(rows) < len(names):
             problems.add(None, f"expected a line for each of {len(names)} classes, found {len(rows)}")
-    return make_distance(names, np.array([rows[name] for name in names]), path)
+    return _refuse_unknown(lambda true_name, name: rows[true_name][name], rows.keys(), path)
 
 
 def read_taxonomy(collection: str | os.PathLike[str]) -> Distance:
     """Make distances of the species of a collection: the share of ranks (order, family, genus, species) that differ."""
-    tree = Taxonomy.from_pictures(read_and_warn(collection).pictures)
-    return make_distance(tree.species, tree.compute_distances(), collection)
+    paths = Taxonomy.from_pictures(read_and_warn(collection).pictures).paths
+    return _refuse_unknown(
+        lambda true_name, name: fmean(map(ne, paths[true_name], paths[name])), paths.keys(), collection
+    )
 
 
-def make_distance(names: Sequence[str], matrix: np.ndarray, source: str | os.PathLike[str]) -> Distance:
-    """Make a function of a matrix of distances, shape (C, C), between C classes; `source` names it in messages."""
-    indices = {name: index for index, name in enumerate(names)}
-
-    def distance(true_name: str, name: str) -> float:
-        for unknown in {true_name, name} - indices.keys():
+def _refuse_unknown(distance: Distance, names: Set[str], source: str | os.PathLike[str]) -> Distance:
+    def check(true_name: str, name: str) -> float:
+        for unknown in {true_name, name} - names:
             raise LeafidError(f"{source}: expected distances of every class, found none of {unknown!r}")
-        return float(matrix[indices[true_name], indices[name]])
+        return distance(true_name, name)
 
-    return distance
+    return check

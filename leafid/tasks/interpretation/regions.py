@@ -27,6 +27,12 @@ class Box(NamedTuple):
         """The product of width and height."""
         return self.width * self.height
 
+    def common_area(self, box: Box) -> float:
+        """Compute the area that two boxes share."""
+        width = min(self.left + self.width, box.left + box.width) - max(self.left, box.left)
+        height = min(self.top + self.height, box.top + box.height) - max(self.top, box.top)
+        return max(width, 0.0) * max(height, 0.0)
+
     def check(self, width: float | None = None, height: float | None = None) -> Box:
         """Return the box if it has an area and is inside a picture of this size, or raise a `LeafidError`."""
         right, bottom = width or math.inf, height or math.inf
@@ -39,13 +45,6 @@ class Box(NamedTuple):
         raise LeafidError(f"expected a box {expected}, found {self.width:g}x{self.height:g}+{self.left:g}+{self.top:g}")
 
 
-def box_intersection(first: Box, second: Box) -> float:
-    """Compute the area that two boxes share, in square pixels."""
-    width = min(first.left + first.width, second.left + second.width) - max(first.left, second.left)
-    height = min(first.top + first.height, second.top + second.height) - max(first.top, second.top)
-    return max(width, 0.0) * max(height, 0.0)
-
-
 def box_overlap(first: Box, second: Box) -> float:
     """Compute the intersection over union of two boxes, 0 to 1.
 
@@ -54,7 +53,7 @@ def box_overlap(first: Box, second: Box) -> float:
     >>> box_overlap(Box(0, 0, 10, 10), Box(5, 0, 10, 10))
     0.3333333333333333
     """
-    common = box_intersection(first, second)
+    common = first.common_area(second)
     return common / (first.area + second.area - common)
 
 
@@ -77,10 +76,10 @@ class Region:
         row0, row1, col0, col1 = find_bounding_box(self.mask)
         return Box(float(self.left + col0), float(self.top + row0), float(col1 - col0), float(row1 - row0))
 
-    def count_common(self, region: Region) -> int:
+    def common_area(self, region: Region) -> int:
         """Count the pixels that two regions share."""
         # Masks far apart would be pasted into a large one.
-        if not box_intersection(self.box, region.box):
+        if not self.box.common_area(region.box):
             return 0
         return int(np.count_nonzero(np.logical_and(*align_masks(self, region))))
 
