@@ -1,11 +1,9 @@
 """Answers above the species, such as ``Quercus *`` for an unidentified oak: their errors, and when to give them."""
 
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 
-from leafid.errors import LeafidError
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 
 DONT_KNOW_ERROR, WRONG_ERROR = 0.5, 1.0
@@ -48,10 +46,8 @@ def path_error(
 def hierarchical_error(correct: str, answer: str, taxonomy: Taxonomy) -> float:
     """Compute the `path_error` of an answer over the ranks: 0 (correct) to 1 (another order), 0.5 for ``*``.
 
-    An answer is a species or a back-off (`Taxonomy.find_path`). A name that the taxonomy lacks raises a `LeafidError`.
+    An answer is a species or a back-off; `Taxonomy.find_path` raises a `LeafidError` for one that the taxonomy lacks.
     """
-    if correct not in taxonomy.paths:
-        raise LeafidError(f"expected a species of the taxonomy, found {correct!r}")
     return path_error(taxonomy.paths[correct], taxonomy.find_path(answer), taxonomy.count_branches(correct))
 
 
@@ -69,8 +65,6 @@ def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) ->
     >>> back_off(np.array([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125], [0.25, 0.25, 0.5]]), tree, 0.625)
     [('Quercus *', 0.75), ('Quercus ilex', 0.75), ('*', 1.0)]
     """
-    if not threshold >= 0:
-        raise LeafidError(f"expected a back-off threshold of 0 or more, found {threshold}")
     answers, masses = _find_best_taxa(probabilities, taxonomy)
     is_likely = masses >= threshold
     # "*" stands for all species, where no taxon reaches the threshold.
@@ -80,46 +74,38 @@ def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) ->
 
 
 def fit_back_off_threshold(
-    probabilities: np.ndarray,
-    correct: Sequence[str],
-    taxonomy: Taxonomy,
-    weights: np.ndarray | None = None,
-) -> tuple[float, float]:
-    """Choose the threshold for `back_off` with the smallest mean error on held-out pictures; return it with that error.
+    probabilities: np.ndarray, correct: Sequence[str], taxonomy: Taxonomy, weights: np.ndarray
+) -> float:
+    """Choose the threshold for `back_off` with the smallest mean error on held-out pictures.
 
-    Takes posteriors, float (n, C), the correct species, and sample weights, float (n,), equal by default. The mean
-    error is a step function of the threshold with at most n steps for each rank. Every step is tried, so the choice is
-    exact; of equally good thresholds the smallest wins.
+    Takes posteriors, float (n, C), the correct species, and sample weights, float (n,). The mean error is a step
+    function of the threshold with at most n steps for each rank. Every step is tried, so the choice is exact; of
+    equally good thresholds the smallest wins.
     """
-    share = np.ones(len(correct)) if weights is None else weights
     answers, masses = _find_best_taxa(probabilities, taxonomy)
-
-    @cache
-    def compute_error(species: str, answer: str) -> float:
-        return hierarchical_error(species, answer, taxonomy)
-
     # errors[d] belongs to answers at depth d (0: species); the last row belongs to "*".
-    errors = np.array([[compute_error(c, a) for c, a in zip(correct, row, strict=True)] for row in answers])
-    errors = errors * (share / share.sum())
+    errors = np.array(
+        [[hierarchical_error(c, a, taxonomy) for c, a in zip(correct, row, strict=True)] for row in answers]
+    )
+    errors *= weights / weights.sum()
     # At a threshold just above a mass, its rank gives way to the next coarser one.
     steps, step_of_mass = np.unique(np.round(masses[:-1], 12), return_inverse=True)
-    change = np.bincount(step_of_mass.ravel(), weights=np.diff(errors, axis=0).ravel(), minlength=len(steps))
+    change = np.bincount(step_of_mass.ravel(), weights=np.diff(errors, axis=0).ravel())
     mean = errors[0].sum() + np.concatenate([[0.0], np.cumsum(change)])
     # The tolerance keeps the last bit from deciding between equal means.
-    best = int(np.flatnonzero(mean <= mean.min() + 1e-12)[0])
-    if best in (0, len(steps)):
-        return (float(np.nextafter(1.0, 2.0)) if best else 0.0), float(mean[best])
-    return float((steps[best - 1] + steps[best]) / 2), float(mean[best])
+    best = np.flatnonzero(mean <= mean.min() + 1e-12)[0]
+    thresholds = np.concatenate([[0.0], (steps[:-1] + steps[1:]) / 2, [np.nextafter(1.0, 2.0)]])
+    return float(thresholds[best])
 
 
 def _find_best_taxa(posteriors: np.ndarray, taxonomy: Taxonomy) -> tuple[list[list[str]], np.ndarray]:
     """Find the likeliest taxon of each rank, from the species up to "*": answers, and their masses (ranks + 1, n)."""
     answers, masses = [], []
-    for rank in reversed(taxonomy.ranks):
-        names, taxon_of_species = taxonomy.list_taxa(rank)
+    for depth, taxa in enumerate(reversed(np.array([*taxonomy.paths.values()]).T)):
+        names, taxon_of_species = np.unique(taxa, return_inverse=True)
         mass = posteriors @ np.eye(len(names))[taxon_of_species]
-        suffix = "" if rank == "species" else f" {WILDCARD}"
-        answers.append([names[winner] + suffix for winner in mass.argmax(axis=1)])
+        suffix = f" {WILDCARD}" if depth else ""
+        answers.append([f"{name}{suffix}" for name in names[mass.argmax(axis=1)]])
         masses.append(mass.max(axis=1))
     answers.append([WILDCARD] * len(posteriors))
     masses.append(posteriors.sum(axis=1))

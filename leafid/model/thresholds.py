@@ -144,7 +144,7 @@ def fit_thresholds(held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]) -> Thres
         tree = Taxonomy(taxa[name] for name in held_out.species)
         if len(tree.ranks) > 1:
             correct = [held_out.species[label] for label in labels]
-            back_off, _ = fit_back_off_threshold(probabilities, correct, tree, weigh_by_plant(known.pictures))
+            back_off = fit_back_off_threshold(probabilities, correct, tree, weigh_by_plant(known.pictures))
     except LeafidError as error:
         _log.warning("no threshold for backing off could be fitted: %s", error)
     return Thresholds(sizes, fit_average_k_thresholds(probabilities, sizes.tolist()), label_probabilities, back_off)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
-
-import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.pictures.names import parse_label
@@ -21,20 +19,15 @@ class Taxonomy:
     """The tree of taxa above a list of distinct species, in the order of the columns of a matrix of probabilities.
 
     `ranks` are those that every taxon has, from the top down, the last one "species", the only one where some are plain
-    classes; `paths` has the names at these ranks by species. A `LeafidError` is raised when there is no species, a
-    species comes twice, a name stands at two ranks, or a name has two parents.
+    classes; `paths` has the names at these ranks by species. A `LeafidError` is raised when a name stands at two ranks,
+    or has two parents.
     """
 
     def __init__(self, taxa: Iterable[Taxon]) -> None:
         listed = [t if t.genus else replace(t, genus=parse_label(t.species).genus) for t in taxa]
-        if not listed:
-            raise LeafidError("expected a taxonomy of at least one species, found none")
-        self.species = tuple(taxon.species for taxon in listed)
         self.ranks = tuple(rank for rank in RANKS if all(getattr(taxon, rank) for taxon in listed))
         self.paths = {taxon.species: tuple(getattr(taxon, rank) for rank in self.ranks) for taxon in listed}
-        if len(self.paths) != len(listed):
-            repeated = Counter(self.species).most_common(1)[0][0]
-            raise LeafidError(f"expected every species once in the taxonomy, found {repeated!r} twice")
+        self.species = tuple(self.paths)
         self._children: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
         self._path_of_taxon: dict[str, tuple[str, ...]] = {"": ()}
         for path in self.paths.values():
@@ -68,14 +61,3 @@ class Taxonomy:
         """Count the children of each true parent on the way down to a species; the first counts the top rank's taxa."""
         path = self.paths[species]
         return tuple(len(self._children[path[:depth]]) for depth in range(len(path)))
-
-    def list_taxa(self, rank: str) -> tuple[list[str], np.ndarray]:
-        """List the taxa of a rank, sorted, and the index of each species' taxon, int (C,)."""
-        depth = self.ranks.index(rank)
-        names, taxon_of_species = np.unique([self.paths[name][depth] for name in self.species], return_inverse=True)
-        return names.tolist(), taxon_of_species
-
-    def compute_distances(self) -> np.ndarray:
-        """Compute the share of ranks at which two species differ, float (C, C)."""
-        taxa = np.stack([self.list_taxa(rank)[1] for rank in self.ranks])
-        return (taxa[:, :, None] != taxa[:, None, :]).mean(axis=0)

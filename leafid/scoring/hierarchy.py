@@ -1,7 +1,4 @@
-"""Scores plant runs that may answer with a higher taxon: ``Quercus *`` for an unidentified oak.
-
-The error is that of `leafid.metrics.hierarchy`: 0 for the correct species, 1 for another order.
-"""
+"""Scores plant runs that may answer with a higher taxon: ``Quercus *`` for an unidentified oak."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -52,12 +49,11 @@ def make_hierarchy_table(answers: Mapping[str, Mapping[str, str]], truth: Ground
 
 def _count_correct(answers: Mapping[str, str], truth: GroundTruth, taxonomy: Taxonomy) -> list[str]:
     """Write how many of the answers at each rank are correct as far as they go, from the species up; last ``"*"``."""
-    answered, correct = Counter[str](), Counter[str]()
+    answered, correct = Counter[int](), Counter[int]()
     for picture, species in zip(truth.pictures, truth.species, strict=True):
         if picture in answers:
             path = taxonomy.find_path(answers[picture])
             depth = len(path) - path.count(WILDCARD)
-            rank = taxonomy.ranks[depth - 1] if depth else WILDCARD
-            answered[rank] += 1
-            correct[rank] += path[:depth] == taxonomy.paths[species][:depth]
-    return [f"{correct[rank]}/{answered[rank]}" for rank in (*reversed(taxonomy.ranks), WILDCARD)]
+            answered[depth] += 1
+            correct[depth] += path[:depth] == taxonomy.paths[species][:depth]
+    return [f"{correct[depth]}/{answered[depth]}" for depth in reversed(range(len(taxonomy.ranks) + 1))]

@@ -3,8 +3,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.metrics.hierarchy import back_off, fit_back_off_threshold, hierarchical_error
@@ -61,30 +59,9 @@ def test_backing_off_lowers_the_price_of_a_mistake_and_costs_a_hit(correct):
     assert max(errors) == 0.5
 
 
-@pytest.mark.parametrize(
-    ("taxa", "message"),
-    [
-        ([], "at least one species"),
-        ([TAXA[0], TAXA[0]], "'Quercus robur' twice"),
-        ([TAXA[0], Taxon("Quercus alba", "Quercus", "Rosaceae", "Rosales")], "expected one place for 'Quercus'"),
-    ],
-)
-def test_bad_taxonomies_are_refused(taxa, message):
-    with pytest.raises(LeafidError, match=message):
-        Taxonomy(taxa)
-
-
-def test_distances_grow_up_the_tree():
-    row = dict(zip(TREE.species, TREE.compute_distances()[0], strict=True))
-    assert row == {
-        "Quercus robur": 0.0,
-        "Quercus ilex": 0.25,
-        "Fagus sylvatica": 0.5,
-        "Betula pendula": 0.75,
-        "Acer campestre": 1.0,
-        "Platanus x hispanica": 1.0,
-    }
-    assert np.array_equal(TREE.compute_distances(), TREE.compute_distances().T)
+def test_a_taxon_has_one_place():
+    with pytest.raises(LeafidError, match=r"expected one place for 'Quercus' .*, found Fagales > .* and Rosales > .*"):
+        Taxonomy([TAXA[0], Taxon("Quercus alba", "Quercus", "Rosaceae", "Rosales")])
 
 
 def posteriors(rows: int, seed: int = 0) -> np.ndarray:
@@ -97,50 +74,39 @@ def test_back_off_goes_up_the_tree():
     assert answers == ["Quercus robur", "Quercus robur", "Quercus *", "Fagaceae *", "Fagales *", "*"]
 
 
-@given(st.integers(0, 10_000), st.floats(0, 1), st.floats(0, 1))
-def test_a_higher_threshold_never_gives_a_finer_answer(seed, first, second):
-    rows = posteriors(5, seed)
-    low, high = min(first, second), max(first, second)
-    for (bold, _), (careful, _) in zip(back_off(rows, TREE, low), back_off(rows, TREE, high), strict=True):
-        assert TREE.find_path(careful).count("*") >= TREE.find_path(bold).count("*")
+def test_a_higher_threshold_never_gives_a_finer_answer():
+    answers = [back_off(posteriors(100), TREE, threshold) for threshold in np.linspace(0, 1, 21)]
+    n_open = [[TREE.find_path(name).count("*") for name, _ in row] for row in answers]
+    assert (np.diff(n_open, axis=0) >= 0).all()
 
 
-@given(st.integers(0, 10_000), st.permutations(range(len(TAXA))), st.floats(0, 1))
-def test_back_off_does_not_depend_on_the_order_of_species(seed, order, threshold):
-    rows = posteriors(5, seed)
+@pytest.mark.parametrize("threshold", [0, 0.3, 0.6, 0.9])
+def test_back_off_does_not_depend_on_the_order_of_species(threshold):
+    rows, order = posteriors(100), [3, 0, 5, 1, 4, 2]
     shuffled = Taxonomy([TAXA[i] for i in order])
     answers = ([name for name, _ in back_off(*case, threshold)] for case in ((rows[:, order], shuffled), (rows, TREE)))
     assert next(answers) == next(answers)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 def test_the_fitted_threshold_is_the_best_of_all(seed):
     rows = posteriors(60, seed)
     generator = np.random.default_rng(seed)
     # Right about as often as the posterior says, or hardly ever.
     honest = [TREE.species[generator.choice(len(TAXA), p=row if seed % 2 else None)] for row in rows]
-    threshold, error = fit_back_off_threshold(rows, honest, TREE)
+    weights = generator.integers(0, 3, 60)
 
     def mean(at: float) -> float:
         pairs = zip(honest, back_off(rows, TREE, at), strict=True)
-        return float(np.mean([hierarchical_error(correct, answer, TREE) for correct, (answer, _) in pairs]))
+        errors = [hierarchical_error(correct, answer, TREE) for correct, (answer, _) in pairs]
+        return float(np.average(errors, weights=weights))
 
-    # The fitted error is a running sum of 60 × 4 differences, mean() a plain mean.
-    assert mean(threshold) == pytest.approx(error, abs=1e-9)
-    assert min(mean(at) for at in [*np.linspace(0, 1, 201), 1.1]) >= error - 1e-9
-
-
-def test_weights_count_as_copies():
-    rows, correct = posteriors(20, 3), [TREE.species[i % 6] for i in range(20)]
-    copies = np.arange(20) % 3
-    repeated = np.repeat(np.arange(20), copies)
-    weighted = fit_back_off_threshold(rows, correct, TREE, weights=copies)
-    assert weighted[1] == pytest.approx(fit_back_off_threshold(rows[repeated], [correct[i] for i in repeated], TREE)[1])
+    best = mean(fit_back_off_threshold(rows, honest, TREE, weights))
+    # The errors that the threshold was chosen by are running sums of 60 × 4 differences, mean() is a plain mean.
+    assert min(mean(at) for at in [*np.linspace(0, 1, 101), 1.1]) >= best - 1e-9
 
 
 def test_the_tree_of_pictures():
     labels = [Taxon("Acer campestre"), None, Taxon("Acer campestre", family="Sapindaceae")]
     tree = Taxonomy.from_pictures(Picture(Path(f"{number}.jpg"), taxon=taxon) for number, taxon in enumerate(labels))
     assert tree.paths == {"Acer campestre": ("Sapindaceae", "Acer", "Acer campestre")}
-    with pytest.raises(LeafidError, match="at least one species"):
-        Taxonomy.from_pictures([])
