@@ -50,6 +50,17 @@ def test_back_off_beside_species(cli, folder):
     assert back[3:] == ["1/1", "2/2", "0/0", "0/0", "1/1"]
 
 
+def test_only_pictures_of_one_type_count(cli, folder):
+    file = folder / "Train/4.xml"
+    file.write_text(file.read_text().replace("Scan", "photograph"))
+    (folder / "run.txt").write_text("".join(f"{number}.jpg Acer campestre 1 0.9\n" for number in range(1, 5)))
+    outcome = cli("evaluate-hierarchy", "Train", "run.txt", "--only-type", "photo")
+    assert outcome.out.splitlines()[3].split()[:4] == ["run.txt", "0.0000", "0.0000", "1/1"]
+    outcome = cli("evaluate-hierarchy", "Train", "run.txt", "--only-type", "scan-like")
+    assert (outcome.status, outcome.out) == (1, "")
+    assert "Train: expected pictures of type scan-like, found none" in outcome.err
+
+
 def test_a_missing_picture_counts_1(cli, folder):
     (folder / "run.txt").write_text("1.jpg Quercus robur 1 0.9\n2.jpg Quercus robur 1 0.9\n3.jpg Quercus ilex 1 0.9\n")
     outcome = cli("evaluate-hierarchy", "Train", "run.txt")

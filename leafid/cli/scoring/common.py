@@ -33,11 +33,17 @@ def read_truth(options: TruthOptions, taxonomy: str | None = None) -> GroundTrut
     """Read the ground truth that the options name; some of its pictures have to be of known species."""
     check_run_names(options.runs)
     truth = read_ground_truth(options.truth, part=options.part, taxonomy=taxonomy, **options.as_keywords())
+    truth = select_type(truth, options)
+    truth.select_known(options.truth)
+    return truth
+
+
+def select_type(truth: GroundTruth, options: TruthOptions) -> GroundTruth:
+    """Select the pictures of the acquisition type that the options name, if they name one."""
     if options.only_type:
         truth = truth.select(type_ == options.only_type for type_ in truth.type)
         if not len(truth):
             raise LeafidError(f"{options.truth}: expected pictures of type {options.only_type}, found none")
-    truth.select_known(options.truth)
     return truth
 
 

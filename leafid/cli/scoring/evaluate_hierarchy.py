@@ -14,7 +14,7 @@ examples:
 
 from leafid.cli.arguments import TableOptions, option, positional
 from leafid.cli.outputs import Environment, print_tables
-from leafid.cli.scoring.common import TruthOptions, check_run_names
+from leafid.cli.scoring.common import TruthOptions, check_run_names, select_type
 from leafid.errors import LeafidError
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.taxonomy import Taxonomy
@@ -34,6 +34,7 @@ def run(options: Options, environment: Environment) -> None:
     check_run_names(options.runs)
     pictures = read_and_warn(options.truth, **options.as_keywords()).pictures
     truth = make_ground_truth(select_scored(pictures, options.part, source=options.truth), source=options.truth)
+    truth = select_type(truth, options)
     more = read_and_warn(options.taxonomy).pictures if options.taxonomy else ()
     taxonomy = Taxonomy.from_pictures([*pictures, *more])
     if len(taxonomy.ranks) == 1:
