@@ -145,10 +145,8 @@ def score_annotation(
     """Score a run of the ground truth's subtask; a picture or document that it lacks counts as the worst answer.
 
     Returns the scores by metric, and the scores of each picture or document by metric; in subtask 1, the average
-    precision of each concept by overlap.
-
-    `ranks` are the values of k of subtask 4, `radius` is that of the earth in km for subtask 5. A `LeafidError` is
-    raised when METEOR is needed and missing.
+    precision of each concept by overlap. `ranks` are the values of k of subtask 4, `radius` is that of the earth in km
+    for subtask 5. A `LeafidError` is raised when METEOR is needed and missing.
     """
     # Ids are sorted, so that the order of lines doesn't change any sum.
     correct = dict(sorted(truth.results.items()))

@@ -1,7 +1,4 @@
-"""The interpretation metric of Hemery et al.: detection, localisation and recognition of objects in one number.
-
-It weighs a wrong class by its distance from the true one, which may be read from a file.
-"""
+"""The interpretation metric of Hemery et al.: detection, localisation and recognition of objects in one number."""
 
 from __future__ import annotations
 
