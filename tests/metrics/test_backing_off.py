@@ -23,18 +23,12 @@ ANSWERS = [*TREE.species, *sorted({f"{name} *" for t in TAXA for name in (t.orde
 
 def literal_error(correct: str, answer: str) -> float:
     """Order, family, genus, species counted by hand from the list of taxa."""
-    taxon = next(t for t in TAXA if t.species == correct)
-    correct_path = (taxon.order, taxon.family, taxon.genus, taxon.species)
-    given_path = next(
-        (t.order, t.family, t.genus, t.species)[: 4 - back]
-        for back in range(5)
-        for t in TAXA
-        if answer == (t.species if back == 0 else "*" if back == 4 else f"{(t.order, t.family, t.genus)[3 - back]} *")
-    )
+    paths = {taxon.species: (taxon.order, taxon.family, taxon.genus, taxon.species) for taxon in TAXA}
+    correct_path, name = paths[correct], answer.removesuffix(" *")
+    given_path = next((path[: path.index(name) + 1] for path in paths.values() if name in path), ())
     total = worst = 0.0
     for i in range(1, 5):
-        siblings = {(t.order, t.family, t.genus, t.species)[:i] for t in TAXA
-                    if (t.order, t.family, t.genus, t.species)[: i - 1] == correct_path[: i - 1]}  # fmt: skip
+        siblings = {path[:i] for path in paths.values() if path[: i - 1] == correct_path[: i - 1]}
         weight = 1 / len(siblings) / i
         worst += weight
         if any(given_path[j] != correct_path[j] for j in range(min(i, len(given_path)))):
@@ -88,7 +82,7 @@ def test_back_off_does_not_depend_on_the_order_of_species(threshold):
     assert next(answers) == next(answers)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_fitted_threshold_is_the_best_of_all(seed):
     rows = posteriors(60, seed)
     generator = np.random.default_rng(seed)
@@ -103,7 +97,7 @@ def test_the_fitted_threshold_is_the_best_of_all(seed):
 
     best = mean(fit_back_off_threshold(rows, honest, TREE, weights))
     # The errors that the threshold was chosen by are running sums of 60 × 4 differences, mean() is a plain mean.
-    assert min(mean(at) for at in [*np.linspace(0, 1, 101), 1.1]) >= best - 1e-9
+    assert min(mean(at) for at in [*np.linspace(0, 1, 51), 1.1]) >= best - 1e-9
 
 
 def test_the_tree_of_pictures():

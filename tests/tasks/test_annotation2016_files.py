@@ -95,7 +95,6 @@ def test_bad_lines(tmp_path, line, problem):
     [
         ("1 a dog 5x5+0+0\n", Known(ids=frozenset("b")), "1: expected an id of the collection, found 'a'"),
         ("1 a dog 5x5+0+0\n", Known(concepts=frozenset({"cat"})), "1: expected a concept of the list, found 'dog'"),
-        ("4 x a,b\n", Known(illustrations=frozenset("a")), "1: expected a picture of the collection, found 'b'"),
     ],
 )
 def test_unknown_names_are_problems(tmp_path, text, known, problem):

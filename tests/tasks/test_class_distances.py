@@ -4,12 +4,8 @@ from leafid.errors import LeafidError
 from leafid.tasks.interpretation.metric import read_distances
 
 
-@pytest.fixture
-def file(tmp_path):
-    return tmp_path / "classes.csv"
-
-
-def test_distances(file):
+def test_distances(tmp_path):
+    file = tmp_path / "classes.csv"
     file.write_text("class,oak,ash\nash,0.4,0\noak,0,0.5\n")
     distance = read_distances(file)
     assert [distance("oak", "ash"), distance("ash", "oak"), distance("ash", "ash")] == [0.5, 0.4, 0]
@@ -29,7 +25,8 @@ def test_distances(file):
         ("class,oak,ash\noak,0,1\n", "expected a line for each of 2 classes, found 1"),
     ],
 )
-def test_bad_distances_are_refused(file, content, message):
+def test_bad_distances_are_refused(tmp_path, content, message):
+    file = tmp_path / "classes.csv"
     file.write_text(content)
     with pytest.raises(LeafidError, match=message):
         read_distances(file)

@@ -84,24 +84,6 @@ def test_clutter_examples_of_the_document(classified):
     assert axis_error("CCC", classified, ()) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("classified", "share"),
-    # Weights with b = (2, 3, 4): 1/2, 1/6, 1/12; the last position of 410 is where its path ends.
-    [
-        ("410", 0),
-        ("41*", 0),
-        ("411", 1 / 9),
-        ("4**", 1 / 9),
-        ("4*1", 1 / 9),
-        ("42*", 1 / 3),
-        ("***", 4 / 9),
-        ("500", 1),
-    ],
-)
-def test_unspecified_positions(classified, share):
-    assert axis_error("410", classified, (2, 3, 4)) == pytest.approx(0.25 * share, abs=1e-12)
-
-
 def test_errors_of_the_axes(table):
     assert code_errors(CODE, CODE, table) == (0, 0, 0, 0)
     assert code_errors(CODE, "2110-400-731-510", table) == (0.25, 0.25, 0.25, 0.25)
@@ -115,11 +97,6 @@ def test_a_missing_picture_costs_as_much_as_its_worst_answer(table):
     truth = {"1": ("1121-CCC-463-700",)}
     worst = year_errors(truth, {"1": ("2110-120-731-510",)}, table, years=(2007,))
     assert year_errors(truth, {}, table, years=(2007,)) == worst == {2007: {"1": (0.25, 0, 0.25, 0.25)}}
-
-
-def test_a_table_has_what_can_follow_each_prefix(table):
-    assert [table["T", prefix] for prefix in ("", "1", "11", "112")] == [{"1", "2"}, {"1"}, {"2"}, {"1", "2"}]
-    assert [len(table["A", prefix]) for prefix in ("", "4", "46")] == [11, 7, 8]
 
 
 @pytest.mark.parametrize(

@@ -32,14 +32,6 @@ def test_pictures_and_their_means():
     assert means["pas"] == first.measures["pas"]
 
 
-def test_pictures_without_any_object_have_no_error():
-    box = [BoxedObject("oak", Box(0, 0, 10, 10))]
-    errors = [score_objects(ObjectPair("", *objects)) for objects in ((box, []), (box, box), ([], []))]
-    means = average_errors(errors)
-    assert means["interpretation-error"] == 1 / 2
-    assert "fom" not in means
-
-
 def test_boxes_and_masks_agree():
     boxes = [BoxedObject("", Box(5, 5, 10, 12)), BoxedObject("", Box(18, 2, 8, 8))]
     moved = [item._replace(box=item.box._replace(left=item.box.left + 2)) for item in boxes]
