@@ -49,10 +49,8 @@ def test_pictures_outside_the_ground_truth_need_a_list(cli, folder):
     outcome = cli("evaluate-annotation", "truth.txt", "unknown.txt")
     assert outcome.status == 1
     assert "unknown.txt:3: expected an id of the collection, found 'zzz'" in outcome.err
-    both = cli(
-        "evaluate-annotation", "--pictures", "ids.txt", "--format", "json", "truth.txt", "unknown.txt", "run.txt"
-    )
-    first, second = rows(both)
+    options = ["--pictures", "ids.txt", "--format", "json"]
+    first, second = rows(cli("evaluate-annotation", *options, "truth.txt", "unknown.txt", "run.txt"))
     assert {**first, "run": ""} == {**second, "run": ""}
 
 

@@ -42,10 +42,8 @@ def test_boxes(cli, boxes):
 
 
 def test_distances_and_parameters(cli, boxes, tmp_path):
-    (tmp_path / "d.csv").write_text(
-        ",Quercus robur,Quercus ilex,Acer campestre\n"
-        "Quercus robur,0,0.5,1\nQuercus ilex,0.5,0,1\nAcer campestre,1,0.25,0\n"
-    )
+    rows = ["Acer campestre,0,0.25,1", "Quercus ilex,1,0,0.5", "Quercus robur,1,0.5,0"]
+    (tmp_path / "d.csv").write_text("\n".join([f",{','.join(NAMES)}", *rows]))
     options = ["--distances", tmp_path / "d.csv", "--alpha", 0.5, "--matching", "one-to-one"]
     means = read_means(cli("evaluate-interpretation", *boxes, *options, "--format", "json"))
     assert means["interpretation-error"] == pytest.approx(((0.5 * 0.2 + 0.5 * 0.25) / 2 + 1) / 2)

@@ -61,10 +61,7 @@ class Annotations:
 def read_annotations(
     path: str | os.PathLike[str], known: Known = Known(), *, subtask: Subtask | None = None, is_truth: bool = False
 ) -> Annotations:
-    """Read a run or a ground truth; a `ProblemsError` names the bad lines.
-
-    By default the subtask is that of the first line.
-    """
+    """Read a run or a ground truth, by default of the first line's subtask; a `ProblemsError` names the bad lines."""
     results: dict[str, list[Any]] = {}
     with LineProblems(path) as problems:
         # Bytes that aren't ASCII become lone surrogates, which `_split_line` reports.

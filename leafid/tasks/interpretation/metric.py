@@ -112,11 +112,8 @@ def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpre
         matches &= scene.overlap > 0
     missed = np.flatnonzero(~matches.any(axis=1))
     invented = np.flatnonzero(~matches.any(axis=0))
-    unmatched = max(len(missed), len(invented))
-    count = int(matches.sum()) + unmatched
-    # fsum gives the same sum for every order of the objects.
-    error = (math.fsum(local[matches].tolist()) + unmatched) / count if count else math.nan
-    return Interpretation(error, matches, missed, invented)
+    errors = [*local[matches].tolist(), *[1.0] * max(len(missed), len(invented))]
+    return Interpretation(_average(errors), matches, missed, invented)
 
 
 def localisation_errors(scene: Scene) -> np.ndarray:
@@ -183,6 +180,7 @@ def average_errors(errors: Sequence[PictureError]) -> dict[str, float]:
 
 
 def _average(values: Sequence[float]) -> float:
+    # fmean gives the same mean for every order of the values.
     return fmean(values) if values else math.nan
 
 

@@ -35,14 +35,14 @@ class Box(NamedTuple):
 
     def check(self, width: float | None = None, height: float | None = None) -> Box:
         """Return the box if it has an area and is inside a picture of this size, or raise a `LeafidError`."""
-        right, bottom = width or math.inf, height or math.inf
+        text = f"{self.width:g}x{self.height:g}+{self.left:g}+{self.top:g}"
         if self.width <= 0 or self.height <= 0:
-            expected = "of some area"
-        elif self.left < 0 or self.top < 0 or self.left + self.width > right or self.top + self.height > bottom:
-            expected = f"inside the picture of {width:g}x{height:g}" if width and height else "inside the picture"
-        else:
-            return self
-        raise LeafidError(f"expected a box {expected}, found {self.width:g}x{self.height:g}+{self.left:g}+{self.top:g}")
+            raise LeafidError(f"expected a box of some area, found {text}")
+        right, bottom = width or math.inf, height or math.inf
+        if min(self.left, self.top) < 0 or self.left + self.width > right or self.top + self.height > bottom:
+            size = f" of {width:g}x{height:g}" if width and height else ""
+            raise LeafidError(f"expected a box inside the picture{size}, found {text}")
+        return self
 
 
 def box_overlap(first: Box, second: Box) -> float:
