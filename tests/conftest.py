@@ -2,6 +2,7 @@ import io
 import os
 import shutil
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -22,6 +23,8 @@ from leafid.pictures.reading import read_collection
 from leafid.training.model import train
 from tests.drawing.collection import copy_sample
 
+# benchmarks/ and fuzz/ stand beside the package, and are not installed.
+sys.path.insert(0, str(Path(__file__).parents[1]))
 # A deadline would fail tests for how busy the machine is; the same examples every time make a failure one to trust.
 settings.register_profile("leafid", deadline=None, derandomize=True)
 settings.load_profile("leafid")
@@ -31,7 +34,7 @@ NO_PROGRESS = 1e6
 
 
 #: The files that take longest, begun first: one that begins last leaves all cores but its own without work.
-_LONGEST = ["test_readme.py", "test_accuracy.py", "test_examples.py"]
+_LONGEST = ["test_readme.py", "test_accuracy.py", "robustness/test_processes.py", "test_examples.py"]
 
 
 def pytest_configure(config):
@@ -77,8 +80,9 @@ def only_one_process(file: Path) -> Iterator[None]:
 
 
 @pytest.fixture
-def cli():
-    """Run a command in-process: ``cli("info", path)``."""
+def cli(monkeypatch):
+    """Run a command in-process: ``cli("info", path)``; without ``--jobs``, it starts no worker processes."""
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
 
     def run(*words: object) -> Outcome:
         environment = Environment(io.StringIO(), io.StringIO(), log_interval=NO_PROGRESS)

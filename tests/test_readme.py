@@ -17,9 +17,9 @@ import importlib.util
 import io
 import os
 import re
+import runpy
 import shlex
-import subprocess
-import sys
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,12 +121,14 @@ def _keep_certain(text: str) -> str:
 
 
 def run(command: str) -> str:
-    """Run `leafid …` in this process; show stdout and stderr as a terminal does, one after the other."""
+    """Run `leafid …` or `python …` in this process; show stdout and stderr as a terminal does, one after the other."""
     program, *words = shlex.split(command)
-    if program == "python":
-        return subprocess.run([sys.executable, *words], check=True, capture_output=True, text=True).stdout
-    assert program == "leafid", f"expected a leafid command, found {command!r}"
     shown = io.StringIO()
+    if program == "python":
+        with redirect_stdout(shown):
+            runpy.run_path(*words, run_name="__main__")
+        return shown.getvalue()
+    assert program == "leafid", f"expected a leafid command, found {command!r}"
     main(words, Environment(shown, shown, log_interval=1e6))  # no progress, on a busy machine either
     return shown.getvalue()
 
@@ -174,6 +176,8 @@ def test_a_command_prints_what_the_page_shows(block, place, shared, monkeypatch)
     if block.how.startswith("not run"):
         pytest.skip(f"{block.page}:{block.line}: {block.how}")
     monkeypatch.chdir(place)
+    # Beside other tests, worker processes would only take time to start.
+    monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
     if block.how == "own model":
         try:
             find_bundled_model()

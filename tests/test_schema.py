@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Meta, Struct, field
 
@@ -104,6 +104,7 @@ _values = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(st.sampled_from([*Twig.__struct_fields__, "other"]), _values))
 def test_no_data_lead_to_another_error(data: Any) -> None:
     with suppress(LeafidError):

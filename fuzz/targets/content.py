@@ -27,16 +27,18 @@ def target() -> Target:
         kind, type_, *seed = [*data, 0, 0]
         drawing = _KINDS[kind % len(_KINDS)]
         image = DRAWINGS[drawing](np.random.default_rng(seed))
-        check_drawing(_load_model(), image, _TYPES[type_ % len(_TYPES)], drawing)
+        _check_drawing(_load_model(), image, _TYPES[type_ % len(_TYPES)], drawing)
 
     def make_seeds() -> list[bytes]:
-        return [bytes([kind, 0, 1]) for kind in range(len(_KINDS))]
+        # Sheets and photos are segmented in different ways.
+        types = [_TYPES.index(type_) for type_ in (AcquisitionType.SCAN_LIKE, AcquisitionType.PHOTO)]
+        return [bytes([kind, type_, 1]) for kind in range(len(_KINDS)) for type_ in types]
 
     # The picture is identified, cut out and measured, each by itself.
     return Target("content", "pictures of anything", make_seeds, call, max_seconds=5.0)
 
 
-def check_drawing(model: Model, image: np.ndarray, type_: AcquisitionType, name: str) -> None:
+def _check_drawing(model: Model, image: np.ndarray, type_: AcquisitionType, name: str) -> None:
     """Identify and measure a picture; raise if an answer is no ranking, or a measure no number."""
     (answer,) = model.identify(image, assume_type=type_)
     total = sum(probability for _, probability in answer.ranking)

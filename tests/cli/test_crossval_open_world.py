@@ -14,8 +14,8 @@ def five_species(tmp_path_factory):
 
 
 @pytest.fixture
-def crossval(cli, small_recipe, drawn_cache):
-    words = ("--recipe", small_recipe, "--cache", drawn_cache, "--jobs", 1, "--only-type", "scan-like", "--open-world")
+def crossval(cli, light_recipe, drawn_cache):
+    words = ("--recipe", light_recipe, "--cache", drawn_cache, "--jobs", 1, "--only-type", "scan-like", "--open-world")
     return lambda folder, *more: cli("crossval", folder, *words, "--folds", 2, "--repeats", 1, *more)
 
 

@@ -25,12 +25,12 @@ def garden(drawn, tmp_path):
 
 
 @pytest.fixture
-def work(cli, small_recipe, drawn_cache, tmp_path):
+def work(cli, light_recipe, drawn_cache, tmp_path):
     """Run a command of the garden that computes."""
 
     def run(command, folder, *words):
         given = ["--metadata", tmp_path / "garden.csv"] if (tmp_path / "garden.csv").exists() else []
-        recipe = [] if command == "predict" else ["--recipe", small_recipe, "--only-type", "scan-like"]
+        recipe = [] if command == "predict" else ["--recipe", light_recipe, "--only-type", "scan-like"]
         return cli(command, folder, *recipe, *given, "--cache", drawn_cache, "--jobs", 1, *words)
 
     return run

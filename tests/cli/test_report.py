@@ -34,16 +34,12 @@ def report(cli, tmp_path, *words):
     return check_page(tmp_path / "out" / "report.html")
 
 
-def test_the_page_shows_confusions_with_pictures(cli, tmp_path, run):
+def test_the_page_shows_the_scores_of_evaluate_and_confusions_with_pictures(cli, tmp_path, run):
     page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
     assert "Betula pendula taken for Ginkgo biloba 6 pictures, 100% of the species" in page.words
     assert "The run lacks 1 of 72 pictures; each counts as wrong. 5.jpg" in page.words
     # Three wrong answers, two other birches' and two ginkgos' pictures, and the 72 test pictures.
     assert sum(image.startswith("data:image/jpeg;base64,/9j/") for image in page.images) == 7 + 72
-
-
-def test_its_scores_are_those_of_evaluate(cli, tmp_path, run):
-    page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
     outcome = cli("evaluate", SAMPLE, run, "--part", "test")
     cells = re.findall(r"\d?\.\d{3} \[.+?\]", outcome.out)
     assert len(cells) == 15

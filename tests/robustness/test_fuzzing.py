@@ -37,11 +37,13 @@ def test_some_hundred_inputs(name, watch, folder, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     target = targets.load(name)
     seeds = target.seeds()
-    for data in seeds:  # late imports would count as this input's time and memory
-        judge(target, data, folder, watch)
-    inputs = islice(mutations.generate_inputs(seeds, target.words, 0), {"model": 40, "content": 12}.get(name, 150))
+    n_inputs = len(seeds) + {"model": 30, "content": 3}.get(name, 130)
+    inputs = islice(mutations.generate_inputs(seeds, target.words, 0), n_inputs)
     verdicts = [judge(target, data, folder, watch) for data in inputs]
-    assert [finding for verdict in verdicts for finding in verdict.findings if finding.kind != "slow"] == []
+    for number, verdict in enumerate(verdicts):
+        # Late imports count as what the seeds, which come first, take and touch.
+        kinds = {"raised", "message"} if number < len(seeds) else {"raised", "message", "memory", "touched"}
+        assert not [finding for finding in verdict.findings if finding.kind in kinds]
     assert any(verdict.accepted for verdict in verdicts)
 
 

@@ -54,7 +54,7 @@ def test_an_experiment_gives_one_table(experiment, tmp_path):
 
 
 def test_runs_of_another_system_on_the_same_folds(experiment, cli, drawn, small_recipe, drawn_cache, tmp_path):
-    words = ("--only-type", "scan-like", "--folds", 3, "--repeats", 2, "--cache", drawn_cache, "--jobs", 1)
+    words = ("--only-type", "scan-like", "--folds", 2, "--repeats", 2, "--cache", drawn_cache, "--jobs", 1)
     assert cli("crossval", drawn, "--recipe", small_recipe, *words, "--output", tmp_path / "runs").status == 0
     text = EXPERIMENT.split("protocols")[0].replace("folds = 3", 'folds = "runs/folds.csv"')
     text += 'runs = [{ name = "HOG", files = ["runs/seed-0.txt", "runs/seed-1.txt"] }]'

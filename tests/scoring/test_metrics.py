@@ -40,7 +40,7 @@ def score_with_sklearn(labels, scores):
     }
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32), st.integers(1, 30))
 def test_scores_are_those_of_scikit_learn(seed, n_pictures):
     random = np.random.default_rng(seed)
@@ -57,7 +57,7 @@ def test_scores_are_those_of_scikit_learn(seed, n_pictures):
     assert {name: record[name] for name in expected} == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.1, 0.4, 0.7, 0.9])), min_size=2, max_size=20))
 def test_auroc_is_that_of_scikit_learn(rows):
     known = [is_known for is_known, _ in rows]

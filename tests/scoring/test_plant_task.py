@@ -129,7 +129,7 @@ pictures = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(pictures)
 def test_s_is_the_literal_formula(rows):
     records = [{"author": a, "plant": p, "value": v} for a, p, _, v in rows]
@@ -179,7 +179,7 @@ def test_pictures_of_a_type_unknown_to_the_official_scorer_are_left_out(caplog):
     assert "expected pictures of type scan, scan-like, photo, found 13 of type drawing" in record.getMessage()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32))
 def test_files_are_the_literal_ones_for_any_runs(tmp_path_factory, seed):
     rng = random.Random(seed)
@@ -357,7 +357,7 @@ def test_a_genus_of_unknown_family_is_warned_of(cli, tmp_path):
     assert "families" not in cli("evaluate", tmp_path / "truth", tmp_path / "run.txt").err
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32))
 def test_families_do_not_depend_on_which_pictures_are_scored(seed):
     rng = random.Random(seed)

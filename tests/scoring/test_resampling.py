@@ -30,7 +30,7 @@ def average_rows(average, rows):
     return average_pictures(values.astype(float), average, run, int(run.plant.max()) + 1)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(pictures, st.sampled_from(sorted(AVERAGES)))
 def test_each_average_is_the_mean_of_means(rows, average):
     authors, plants, values = columns(rows)
