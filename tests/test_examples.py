@@ -42,9 +42,9 @@ def test_every_leaf_names_its_author_and_source():
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """A folder with the scans of 3 of the 12 species of the sample, under its name."""
+    """A folder with the scans of 2 of the 12 species of the sample, under its name."""
     folder = tmp_path_factory.mktemp("data")
-    copy_sample(folder / "sample", n_plants=6, types="Scan")
+    copy_sample(folder / "sample", n_species=2, n_plants=6, types="Scan")
     return folder
 
 

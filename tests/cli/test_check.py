@@ -1,7 +1,4 @@
-from pathlib import Path
-
-GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
-TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
+from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 
 
 def test_a_good_run(cli):

@@ -1,12 +1,10 @@
 import csv
 import io
 import json
-from pathlib import Path
 
 import pytest
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
-TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
+from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 
 
 def test_the_tables_name_test_and_seed(cli):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
-TRUTH, RUN = GOLDEN / "truth", GOLDEN / "runs" / "good.txt"
+from tests.scoring.golden_files import GOOD, TRUTH
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs pipes and devices")
 
 
@@ -25,10 +25,10 @@ def endless(request, tmp_path):
         ["predict", "x.jpg", "--model", "ENDLESS"],
         ["check", "ENDLESS"],
         ["evaluate", TRUTH, "ENDLESS"],
-        ["evaluate", "ENDLESS", RUN],
-        ["evaluate-irma", "ENDLESS", RUN, "--years", "2005"],
-        ["evaluate-irma", RUN, RUN, "--years", "2007", "--codes", "ENDLESS"],
-        ["evaluate-annotation", "ENDLESS", RUN],
+        ["evaluate", "ENDLESS", GOOD],
+        ["evaluate-irma", "ENDLESS", GOOD, "--years", "2005"],
+        ["evaluate-irma", GOOD, GOOD, "--years", "2007", "--codes", "ENDLESS"],
+        ["evaluate-annotation", "ENDLESS", GOOD],
         ["check-annotation", "ENDLESS"],
     ],
     ids=lambda words: f"{words[0]}-{words.index('ENDLESS')}",
@@ -55,5 +55,5 @@ def test_a_run_of_gigabytes_without_a_line_end(cli, tmp_path, start, expected):
 
 
 def test_the_number_of_resamples_has_a_limit(cli):
-    outcome = cli("evaluate", TRUTH, RUN, "--resamples", 10**12)
+    outcome = cli("evaluate", TRUTH, GOOD, "--resamples", 10**12)
     assert "--resamples: expected a whole number from 1 to 1000000, found" in outcome.err

@@ -3,14 +3,11 @@ import io
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
 from leafid.scoring.tables import read_metrics
-
-GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
-TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
+from tests.scoring.golden_files import GOLDEN, GOOD, PARTIAL, TRUTH
 
 
 def rows(outcome):

@@ -7,10 +7,10 @@ import pytest
 
 from leafid.pictures.reading import read_collection
 from tests.pages.written_pages import check_page
+from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 
 REPOSITORY = Path(__file__).parents[2]
 SAMPLE = REPOSITORY / "data" / "sample"
-GOLDEN = REPOSITORY / "tests" / "golden" / "plant_task"
 UNKNOWN = {"Genus": "Unknown", "Species": "species"}
 
 
@@ -47,7 +47,7 @@ def test_the_page_shows_the_scores_of_evaluate_and_confusions_with_pictures(cli,
 
 
 def test_several_runs_and_no_pictures(cli, tmp_path):
-    page = report(cli, tmp_path, GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt")
+    page = report(cli, tmp_path, TRUTH, GOOD, PARTIAL)
     assert "Species of good.txt" in page.words
     assert "Missing pictures of partial.txt The run lacks 11 of 40 pictures" in page.words
     assert not any(image.startswith("data:image/jpeg") for image in page.images)

@@ -10,8 +10,6 @@ import pytest
 
 from leafid.cli.outputs import Environment
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
-TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
 
 

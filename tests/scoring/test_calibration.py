@@ -1,7 +1,6 @@
 """The calibration error, against a slow version, and its table."""
 
 import json
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.scoring.confidence import expected_calibration_error
+from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 
 answers = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
 
@@ -37,12 +37,6 @@ def test_expected_calibration_error(answers, n_bins):
 
 def test_no_pictures_have_no_error():
     assert np.isnan(expected_calibration_error([], []))
-
-
-GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
-
-
-TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
 
 
 def score(cli, run, truth=TRUTH):

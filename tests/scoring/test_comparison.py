@@ -15,19 +15,18 @@ from leafid.scoring.score_table import (
     score_by_group,
 )
 from leafid.scoring.truth import make_ground_truth, read_ground_truth
+from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 from tests.scoring.run_files import write_run
-
-GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 
 
 @pytest.fixture(scope="module")
 def truth():
-    return read_ground_truth(GOLDEN / "truth")
+    return read_ground_truth(TRUTH)
 
 
 @pytest.fixture(scope="module")
 def runs(truth):
-    return [judge_run(read_run(GOLDEN / "runs" / name, truth.known), truth) for name in ("good.txt", "partial.txt")]
+    return [judge_run(read_run(file, truth.known), truth) for file in (GOOD, PARTIAL)]
 
 
 @pytest.fixture

@@ -11,10 +11,7 @@ from leafid.pictures.names import parse_label
 from leafid.pictures.picture import Picture
 from leafid.pictures.reading import read_collection
 from leafid.scoring.run_reading import read_run
-
-GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
-TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
-
+from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 
 METRICS = ["S", "inverse-rank", "per-plant", "top-2", "macro-f1", "log-loss"]
 

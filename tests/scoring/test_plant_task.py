@@ -17,8 +17,7 @@ from leafid.scoring.judging import judge_run
 from leafid.scoring.official import format_java_double, format_official_files
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import make_ground_truth, read_ground_truth
-
-GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
+from tests.scoring.golden_files import GOLDEN, GOOD, PARTIAL, TRUTH
 
 
 def literal_mean(values):
@@ -157,16 +156,16 @@ def test_numbers_are_written_as_java_does(number, text):
 
 @pytest.mark.parametrize(("folder", "official"), [("leafid", False), ("official", True)])
 def test_small_golden_files(folder, official):
-    truth = read_ground_truth(GOLDEN / "truth")
-    runs = [judge_run(read_run(GOLDEN / "runs" / name, truth.known), truth) for name in ("good.txt", "partial.txt")]
+    truth = read_ground_truth(TRUTH)
+    runs = [judge_run(read_run(file, truth.known), truth) for file in (GOOD, PARTIAL)]
     files = format_official_files(truth, runs, leave_out_missing=official)
     assert_same_files(files, read_files(GOLDEN / "expected" / folder))
 
 
 def test_pictures_of_a_type_unknown_to_the_official_scorer_are_left_out(caplog):
-    truth = read_ground_truth(GOLDEN / "truth")
+    truth = read_ground_truth(TRUTH)
     drawn = replace(truth, type=tuple("drawing" if type_ == "photo" else type_ for type_ in truth.type))
-    runs = [judge_run(read_run(GOLDEN / "runs" / name, truth.known), truth) for name in ("good.txt", "partial.txt")]
+    runs = [judge_run(read_run(file, truth.known), truth) for file in (GOOD, PARTIAL)]
     expected, files = format_official_files(truth, runs), format_official_files(drawn, runs)
     assert files.keys() == expected.keys()
     header, *lines = files.pop("OfficialScores.csv").splitlines()
@@ -183,7 +182,7 @@ def test_pictures_of_a_type_unknown_to_the_official_scorer_are_left_out(caplog):
 @given(st.integers(0, 2**32))
 def test_files_are_the_literal_ones_for_any_runs(tmp_path_factory, seed):
     rng = random.Random(seed)
-    truth = read_ground_truth(GOLDEN / "truth")
+    truth = read_ground_truth(TRUTH)
     species = sorted(truth.known.species)
     folder = tmp_path_factory.mktemp("runs")
     predicted, runs = {}, []

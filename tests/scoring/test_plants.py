@@ -11,8 +11,8 @@ from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.plants import PlantPictures, collect_plants, score_plants
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.truth import make_ground_truth, read_ground_truth
+from tests.scoring.golden_files import TRUTH
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 MAPLE, OAK = [0.9, 0.1], [0.2, 0.8]
 
 
@@ -51,7 +51,7 @@ def test_a_plant_of_several_authors_counts_for_each(cli, tmp_path):
 @pytest.fixture
 def scored_run(tmp_path):
     """A run in which a single picture of each plant is wrong, and less sure of it than the others are."""
-    truth = read_ground_truth(GOLDEN / "truth")
+    truth = read_ground_truth(TRUTH)
     species = sorted(set(truth.species))
     seen, lines = set(), []
     for number, (name, plant, correct) in enumerate(zip(truth.pictures, truth.plant, truth.species, strict=True)):
@@ -67,16 +67,16 @@ def scored_run(tmp_path):
 
 def test_the_command_scores_plants_beside_pictures(cli, scored_run):
     run, _ = scored_run
-    words = ("evaluate", GOLDEN / "truth", run, "--plants", "--format", "csv", "--table")
+    words = ("evaluate", TRUTH, run, "--plants", "--format", "csv", "--table")
     result = cli(*words, 2)
     assert result.status == 0, result.err
     plants = result.out
-    assert cli(*words, 1).out == cli("evaluate", GOLDEN / "truth", run, "--format", "csv").out
+    assert cli(*words, 1).out == cli("evaluate", TRUTH, run, "--format", "csv").out
     rows = [row for row in csv.DictReader(io.StringIO(plants)) if row["pictures"] == "3"]
     assert rows
     assert all(float(row["top-1"]) == 1 > float(row["single"]) for row in rows)
     run.write_text(run.read_text().replace(" 2 0.05", " 2 -3"))
-    result = cli("evaluate", GOLDEN / "truth", run, "--plants")
+    result = cli("evaluate", TRUTH, run, "--plants")
     assert (result.status, result.err.count("\n")) == (1, 1)
     assert "expected a probability from 0 to 1 as score, found -3" in result.err
 
@@ -104,11 +104,11 @@ def test_the_better_rank_wins_between_equal_scores(tmp_path):
 
 @pytest.mark.parametrize("option", [["--plants"], ["--average", "1"], ["--metrics", "ece"]])
 def test_scores_that_contradict_the_ranks_are_refused(cli, tmp_path, option):
-    names = {path.stem for path in (GOLDEN / "truth").glob("*.xml")}
+    names = {path.stem for path in TRUTH.glob("*.xml")}
     lines = (f"{name}.jpg Acer campestre 1 .2\n{name}.jpg Quercus robur 2 .8\n" for name in sorted(names))
     (tmp_path / "run.txt").write_text("".join(lines))
-    assert cli("evaluate", GOLDEN / "truth", tmp_path / "run.txt", "--official").status == 0
-    words = ("evaluate", GOLDEN / "truth", tmp_path / "run.txt")
+    assert cli("evaluate", TRUTH, tmp_path / "run.txt", "--official").status == 0
+    words = ("evaluate", TRUTH, tmp_path / "run.txt")
     for outcome in (cli(*words), cli(*words, "--official", *option)):
         assert (outcome.status, outcome.out) == (1, "")
         assert "run.txt:2: expected a score that falls with the rank, found 0.8 after 0.2" in outcome.err

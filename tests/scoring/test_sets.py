@@ -18,6 +18,7 @@ from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.run_reading import read_run
 from leafid.scoring.sets import score_average_k, score_sets
 from leafid.scoring.truth import make_ground_truth
+from tests.scoring.golden_files import GOOD, TRUTH
 from tests.scoring.run_files import write_run
 
 quick = settings(max_examples=40)
@@ -48,8 +49,6 @@ def test_sets_have_the_mean_size_k_where_no_probabilities_are_tied(n, classes, k
     assert size > min(k, classes) - 1 / n - 1e-9
 
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
-TRUTH = GOLDEN / "truth"
 SPECIES = [f"Acer species{letter}" for letter in "abcd"]
 
 
@@ -71,7 +70,7 @@ def make_truth(labels):
 def literal_average_k(validation, p, labels, k):
     """As the authors' implementation: flatten, sort, cut half way; ties are in. All are where K is their number."""
     s = sorted(validation.ravel().tolist(), reverse=True)
-    threshold = (s[len(validation) * k - 1] + s[len(validation) * k]) / 2 if k < len(SPECIES) else 0
+    threshold = (s[len(validation) * k - 1] + s[len(validation) * k]) / 2 if k < len(SPECIES) else -np.inf
     hits = np.array([row[label] >= threshold for row, label in zip(p, labels, strict=True)])
     classes = [np.mean(hits[labels == label]) for label in sorted(set(labels.tolist()))]
     return threshold, hits.mean(), np.mean(classes), (p >= threshold).sum() / len(p)
@@ -92,6 +91,7 @@ def test_scores_are_those_of_the_literal_implementation(tmp_path_factory, valida
     expected = literal_average_k(validation, p, labels, k)
     headings = ("threshold", "accuracy", "macro-average accuracy", "mean size")
     assert tuple(scores[heading] for heading in headings) == pytest.approx(expected)
+    assert fit_average_k_thresholds(validation, [k])[0] == max(expected[0], 0)
     assert min(k, len(SPECIES)) <= scores["size fitted"] + 1 / len(validation)
 
 
@@ -121,7 +121,7 @@ def test_lists_that_end_at_the_threshold_are_counted(tmp_path, caplog, n_lines, 
 def full_runs(tmp_path):
     """A run with all species of the golden truth, most often right, and another on validation pictures, with ties."""
     rng = np.random.default_rng(1)
-    names = sorted({line.split()[1] + " " + line.split()[2] for line in (GOLDEN / "runs" / "good.txt").open()})
+    names = sorted({line.split()[1] + " " + line.split()[2] for line in GOOD.open()})
     for name, pictures in (("run", sorted(path.stem for path in TRUTH.glob("*.xml"))), ("val", range(100, 130))):
         ranked = {}
         for picture in pictures:
@@ -161,6 +161,6 @@ def test_macro_averages_of_a_full_ranking(cli, full_runs):
 
 def test_options_without_effect_are_refused(cli):
     for words in (["--validation", "a"], ["--average", "1", "--validation", "a", "--validation", "b"]):
-        outcome = cli("evaluate", TRUTH, GOLDEN / "runs" / "good.txt", *words)
+        outcome = cli("evaluate", TRUTH, GOOD, *words)
         assert (outcome.status, outcome.out) == (2, "")
         assert "expected --average, and --validation once for each run" in outcome.err
