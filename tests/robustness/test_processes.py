@@ -119,7 +119,7 @@ def list_leftovers(folder):
 def test_training_killed_and_started_again(words, tmp_path, expected_model, cli, monkeypatch):
     mark = f"killed-{os.getpid()}"
     process = start([*words, "--jobs", 2], mark, tmp_path / "first")
-    wait_for(lambda: vectors(tmp_path / "cache") >= 30 or process.poll() is not None)
+    wait_for(lambda: vectors(tmp_path / "cache") >= 10 or process.poll() is not None)
     process.kill()
     assert process.wait() == -signal.SIGKILL
     assert wait_until_ended(mark, 60)
