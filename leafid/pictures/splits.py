@@ -103,25 +103,26 @@ def label_units(pictures: Sequence[Picture], unit: str, within_km: float = PLACE
     place if they are closer than `within_km`, or if a chain of such plants joins them. As a plant without coordinates,
     author or date may be of any unit, all of these form one.
     """
-    # SciPy takes longer to import than a picture to be identified.
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    # These take longer to import than a picture to be identified.
+    from scipy.cluster.hierarchy import DisjointSet
+    from sklearn.cluster import DBSCAN
 
     field = {"place": "coordinates", "author": "author", "day": "date"}[unit]
     values = [getattr(picture, field) for picture in pictures]
-    known = list(dict.fromkeys(value for value in values if value is not None))
-    plants = np.unique([picture.group for picture in pictures], return_inverse=True)[1]
-    told = {plant for plant, value in zip(plants.tolist(), values, strict=True) if value is not None}
-    # The nodes of a graph: plants, values, and the unknown value.
-    n_plants = int(plants.max(initial=-1)) + 1
-    nodes = {value: node for node, value in enumerate([*known, None], n_plants)}
-    pairs = zip(plants.tolist(), values, strict=True)
-    edges = [(plant, nodes[value]) for plant, value in pairs if value is not None or plant not in told]
-    if unit == "place" and known:
-        edges += (n_plants + _find_near_points(known, within_km)).tolist()
-    rows, cols = np.array(edges, int).reshape(-1, 2).T
-    graph = coo_array((np.ones(len(rows), bool), (rows, cols)), shape=(n_plants + len(nodes),) * 2)
-    return np.unique(connected_components(graph, directed=False)[1][plants], return_inverse=True)[1]
+    if unit == "place" and any(values):
+        points = sorted({value for value in values if value})
+        # With a minimum of one, DBSCAN gives one number to all points that a chain joins.
+        clustering = DBSCAN(eps=within_km / _EARTH_RADIUS_KM, min_samples=1, metric="haversine")
+        place_of = dict(zip(points, clustering.fit_predict(np.radians(points)).tolist(), strict=True))
+        values = [place_of.get(value) for value in values]
+    plants = [picture.group for picture in pictures]
+    told = {plant for plant, value in zip(plants, values, strict=True) if value is not None}
+    units = DisjointSet([*plants, *((unit, value) for value in values)])
+    for plant, value in zip(plants, values, strict=True):
+        if value is not None or plant not in told:
+            units.merge(plant, (unit, value))
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(units[plant], len(numbers)) for plant in plants], np.int64)
 
 
 def sample_by_plant(pictures: Sequence[Picture], limit: int, seed: int) -> np.ndarray:
@@ -148,17 +149,6 @@ def weigh_by_plant(pictures: Sequence[Picture]) -> np.ndarray:
     groups = [picture.group for picture in pictures]
     _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
     return 1 / counts[inverse]
-
-
-def _find_near_points(points: Sequence[tuple[float, float]], within_km: float) -> np.ndarray:
-    """Find the pairs of points, latitudes and longitudes in degrees, that are closer than this: indices, int (m, 2)."""
-    from scipy.spatial import KDTree
-
-    latitude, longitude = np.radians(points).T
-    across = np.cos(latitude)
-    on_sphere = np.stack([across * np.cos(longitude), across * np.sin(longitude), np.sin(latitude)], axis=1)
-    chord = 2 * np.sin(within_km / _EARTH_RADIUS_KM / 2)
-    return KDTree(on_sphere).query_pairs(chord, output_type="ndarray")
 
 
 def _check_n_folds(n_folds: int, n_units: int, units: str) -> None:
