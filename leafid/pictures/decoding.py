@@ -48,7 +48,10 @@ def read_hashed_image(
         raise ValueError(f"max_side: expected at least 1, found {max_side}")
     with memory_errors_as_image_error(file):
         data = read_picture_bytes(file) if data is None else data
-        header = read_header(file, data)
+        try:
+            header = read_header(data)
+        except ImageError as error:
+            raise ImageError(f"{file}: {error}") from error.__cause__
         try:
             image = _decode_jpeg(file, header, data, max_side) if header.kind == "JPEG" else _decode(header, data)
         except Exception as error:  # As for headers, damaged files raise errors of any class.
@@ -57,7 +60,8 @@ def read_hashed_image(
     longest = max(header.rows, header.cols)
     if max_side is not None and longest > max_side:
         # Computed from the stored size and rounded up as reduced decoding does: mostly nothing is left to do.
-        rows, cols = (-(-side * max_side // longest) for side in (header.rows, header.cols))
+        sides = (header.rows, header.cols) if header.kind == "JPEG" else image.shape[:2]
+        rows, cols = (-(-side * max_side // longest) for side in sides)
         if image.shape[:2] != (rows, cols):
             image = cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA)
     return _apply_orientation(image, header.orientation), hashlib.sha256(data).hexdigest()
@@ -73,7 +77,7 @@ def _decode(header: Header, data: bytes) -> np.ndarray:
         warnings.simplefilter("ignore")
         with open_picture(header.kind, data) as picture:
             image = convert_to_bgr(picture)
-    if image.shape[:2] != (header.rows, header.cols):
+    if {*image.shape[:2]} != {header.rows, header.cols}:
         raise ValueError(f"expected {header.cols} × {header.rows} pixels, found other ones")
     return image
 

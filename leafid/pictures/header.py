@@ -6,7 +6,6 @@ too many parts before the pixels, which take minutes to read. Decoders report ot
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import os
@@ -44,14 +43,13 @@ _SIGNATURES: dict[str, tuple[bytes, ...]] = {
     "BMP": (b"BM",),
     "GIF": (b"GIF87a", b"GIF89a"),
 }
-# Brands of ISO/IEC 23008-12 (HEIF) and of the AV1 Image File Format. Both formats share the brands mif1 and msf1.
-_AVIF_BRANDS = {b"avif", b"avis"}
-_HEVC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs"}
-_HEIF_BRANDS = {b"mif1", b"msf1"}
+# Brands of ISO/IEC 23008-12 (HEIF), and of the AV1 Image File Format, which shares mif1 and msf1.
+_BRANDS = dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs"), "HEIF")
+_BRANDS |= {b"avif": "AVIF", b"avis": "AVIF"}
 #: Pillow's names of the pixel formats that can be converted to RGB without loss of range.
 _MODES = {"1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBX", "RGBa", "CMYK", "YCbCr", "I;16", "I;16B", "I;16L"}
 # Tags of a TIFF.
-_WIDTH, _HEIGHT, _BITS, _COMPRESSION, _PHOTOMETRIC, _CHANNELS, _PLANES = 256, 257, 258, 259, 262, 277, 284
+_BITS, _COMPRESSION, _PHOTOMETRIC, _CHANNELS, _PLANES = 258, 259, 262, 277, 284
 _SAMPLE_FORMAT, _DNG_VERSION = 339, 50706
 #: Compressions: none, CCITT (three), LZW, JPEG (two), Deflate (two), PackBits. Colours: grey (two), RGB, palette, CMYK,
 #: YCbCr.
@@ -80,7 +78,7 @@ class Header:
     """What a file declares about itself, before anything is decoded."""
 
     kind: str  # Pillow's name of the file format
-    rows: int  # as the decoder returns them, before `orientation` is applied
+    rows: int  # as they are stored, before any orientation is applied; those of a TIFF may be exchanged
     cols: int
     orientation: int  # EXIF orientation that remains to be applied, 1 to 8
 
@@ -118,15 +116,8 @@ def _encode_picture(picture: Picture) -> bytes:
     return b"".join(len(field).to_bytes(4, "big") + field for field in encoded)
 
 
-def read_header(file: str | os.PathLike[str], data: bytes) -> Header:
-    """Read the header of a picture; refuse what is not a whole picture, too large or too small."""
-    try:
-        return _read_header(data)
-    except ImageError as error:
-        raise ImageError(f"{file}: {error}") from error.__cause__
-
-
-def _read_header(data: bytes) -> Header:
+def read_header(data: bytes) -> Header:
+    """Read the header of a picture; an `ImageError` refuses what is not a whole picture, too large or too small."""
     kind = identify_format(data)
     if kind is None:
         raise ImageError(f"expected {READABLE_FORMATS}, found something else (its first bytes are {data[:16]!r})")
@@ -134,7 +125,8 @@ def _read_header(data: bytes) -> Header:
     try:
         with open_picture(kind, data) as picture:
             is_readable = picture.mode in _MODES and _is_read_tiff(getattr(picture, "tag_v2", {}))
-            rows, cols, orientation = _read_size_and_orientation(picture)
+            cols, rows = picture.size
+            orientation = _read_orientation(picture)
     except Image.DecompressionBombError:
         raise ImageError(f"{_EXPECTED_SIZE}, found more; shrink it first") from None
     except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
@@ -155,13 +147,11 @@ def _read_header(data: bytes) -> Header:
 def identify_format(data: bytes) -> str | None:
     """Return Pillow's name of a picture format that leafid reads, by the first bytes of a file."""
     if data[4:8] == b"ftyp":
-        end = min(int.from_bytes(data[:4], "big"), 256)
-        major, *compatible = (data[position : position + 4] for position in (8, *range(16, end, 4)))
-        # The major brand decides, unless it is one of those that both formats share.
-        brands = set(compatible) if major in _HEIF_BRANDS else {major}
-        if brands & _HEVC_BRANDS or (major in _HEIF_BRANDS and not brands & _AVIF_BRANDS):
-            return "HEIF"
-        return "AVIF" if brands & _AVIF_BRANDS else None
+        major, end = data[8:12], min(int.from_bytes(data[:4], "big"), 256)
+        if major not in {b"mif1", b"msf1"}:
+            return _BRANDS.get(major)
+        compatible = (data[position : position + 4] for position in range(16, end, 4))
+        return next((_BRANDS[brand] for brand in compatible if brand in _BRANDS), "HEIF")
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         return "WEBP"
     return next((kind for kind, signatures in _SIGNATURES.items() if data.startswith(signatures)), None)
@@ -192,23 +182,16 @@ def open_picture(kind: str, data: bytes) -> Image.Image:
         return Image.open(io.BytesIO(data), formats=[kind])
 
 
-def _read_size_and_orientation(picture: Image.Image) -> tuple[int, int, int]:
-    """Return rows and cols as the decoder returns them, and the orientation that remains to be applied."""
-    cols, rows = picture.size
-    orientation = 1
-    # The decoder of HEIF applies the orientation; that of the EXIF block has no effect (ISO/IEC 23008-12). Pillow tells
-    # that of an AVIF as if it were in the EXIF block. For a PNG without this block, getexif would decode the picture.
-    if picture.format == "TIFF" or (picture.format != "HEIF" and "exif" in picture.info):
-        # A damaged EXIF block has no orientation; the picture itself may be intact.
-        with contextlib.suppress(Exception):
-            stored = picture.getexif().get(_EXIF_ORIENTATION, 1)
-            orientation = stored if stored in range(1, 9) else 1
-    if picture.format != "TIFF":
-        return rows, cols, orientation
-    # Pillow applies the orientation of a TIFF itself; whether its size shows it depends on its version.
-    tags = picture.tag_v2  # type: ignore[attr-defined]  # an attribute of TIFF pictures only
-    cols, rows = int(tags.get(_WIDTH, cols)), int(tags.get(_HEIGHT, rows))
-    return (cols, rows, 1) if orientation >= 5 else (rows, cols, 1)
+def _read_orientation(picture: Image.Image) -> int:
+    """Return the EXIF orientation that remains to be applied after decoding, 1 to 8."""
+    # The decoders of TIFF and HEIF apply it. For a PNG without an EXIF block, getexif would decode the picture.
+    if picture.format in {"TIFF", "HEIF"} or "exif" not in picture.info:
+        return 1
+    try:
+        orientation = picture.getexif().get(_EXIF_ORIENTATION, 1)
+    except Exception:  # A damaged EXIF block has no orientation; the picture itself may be intact.
+        return 1
+    return orientation if orientation in range(1, 9) else 1
 
 
 def _check_structure(kind: str, data: bytes) -> int:

@@ -49,7 +49,7 @@ def test_thumbnails_are_small_and_of_different_plants(records, training):
             assert 1 <= len(thumbnails) <= THUMBNAILS
             assert len({plants[thumbnail.name] for thumbnail in thumbnails}) == len(thumbnails)
             for thumbnail in thumbnails:
-                header = read_header("thumbnail", thumbnail.image)
+                header = read_header(thumbnail.image)
                 assert header.kind == "JPEG"
                 assert max(header.rows, header.cols) <= THUMBNAIL_SIDE
                 assert thumbnail.author == authors[thumbnail.name]

@@ -31,9 +31,10 @@ def read_label_mask(path: str | os.PathLike[str]) -> np.ndarray:
 
     Another file raises a `LeafidError`.
     """
-    read_header(path, read_picture_bytes(path))  # Refuses a picture that is too large.
+    data = read_picture_bytes(path)
     expected = f"{path}: expected a label mask (PNG of one channel), found"
     try:
+        read_header(data)  # Refuses a picture that is too large.
         with Image.open(path, formats=["PNG"]) as picture:
             mode, mask = picture.mode, np.asarray(picture)
     except Exception as error:  # Pillow raises errors of any class for damaged files.
