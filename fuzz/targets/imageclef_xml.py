@@ -42,7 +42,7 @@ def target() -> Target:
         problems = read_collection(folder, "imageclef").problems
         if any("\n" in problem or not problem.isprintable() for problem in problems):
             raise AssertionError(f"a problem is not one line: {problems!r}"[:300])
-        read_picture(file, part="train")
+        read_picture(file, file.parent, "train")
 
     words = ("FileName", "Type", "Taxon", "Genus", "Species", "ClassId", "Date", "Latitude", "Content", "<!DOCTYPE",
              "<!ENTITY", "<![CDATA[", "]]>", "&#x2028;", "&#10;", "&#27;", "encoding=", "utf-16", "latin-1", "UTF-7",

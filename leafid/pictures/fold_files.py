@@ -2,14 +2,14 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.grouping import group_by
 from leafid.pictures.picture import Picture
-from leafid.pictures.readers.tables import read_rows
+from leafid.pictures.readers.tables import index_names, read_rows
 from leafid.textfiles import LineProblems, parse_whole_number
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     that are wrong.
     """
     file = Path(path)
-    find = _index_by_path(pictures)
+    indices = index_names(_list_names(picture) for picture in pictures)
     n_ignored = 0
     fold_of: dict[int, dict[int, str]] = {}
     rows, _ = read_rows(file)
@@ -43,7 +43,7 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     with LineProblems(file) as problems:
         for line, name, record in rows:
             repeat = parse_whole_number(record.get("repeat", "0"))
-            index = find.get(name)
+            index = indices.get(name)
             if repeat is None:
                 problems.add(line, f"expected a repeat (0, 1, …), found {record['repeat']!r}")
             elif "fold" not in record:
@@ -75,15 +75,10 @@ def _list_folds(fold_of: dict[int, str]) -> list[np.ndarray]:
     return [np.array(members[name]) for name in sorted(members, key=lambda name: (len(name), name))]
 
 
-def _index_by_path(pictures: Sequence[Picture]) -> dict[str, int | None]:
-    """Index pictures by all ends of their paths, with and without the ending of the file; None where several match."""
-    indices: dict[str, int | None] = {}
-    for index, picture in enumerate(pictures):
-        path = picture.file.parts
-        ends = {"/".join(path[start:]) for start in range(len(path))} | {picture.name, picture.title}
-        for end in ends | {str(Path(end).with_suffix("")) for end in ends}:
-            indices[end] = None if end in indices else index
-    return indices
+def _list_names(picture: Picture) -> list[str | PurePath]:
+    """List what a table may call a picture: its names, and all ends of its path."""
+    path = picture.file.parts
+    return [picture.name, picture.title, *(PurePath(*path[start:]) for start in range(len(path)))]
 
 
 def _warn_of_split_plants(file: Path, pictures: Sequence[Picture], fold_of: dict[int, dict[int, str]]) -> None:

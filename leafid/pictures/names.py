@@ -11,6 +11,7 @@ from leafid.pictures.picture import Taxon
 from leafid.textfiles import parse_finite_number
 
 _HYBRID_SIGNS = {"x", "×", "X"}
+_DATE = re.compile(r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*)?", re.ASCII)
 # What stands between a species name and that of a lower rank, or between its authors.
 _RANKS = {"subsp", "ssp", "var", "f", "fo", "cv", "ex", "et", "auct", "de", "von"}
 
@@ -123,9 +124,6 @@ def parse_date(text: str) -> str:
     return "-".join([parts[0], *(part.zfill(2) for part in parts[1:])])
 
 
-_DATE = re.compile(r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*)?", re.ASCII)
-
-
 def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | None:
     """Parse degrees; None for 0, 0, a point far out at sea that devices and databases write for unknown coordinates."""
     degrees = []
@@ -139,9 +137,6 @@ def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | No
 
 def natural_sort_key(name: str) -> list[tuple[bool, int, str]]:
     """Return a sort key that places ``9.jpg`` before ``10.jpg``, and numbers before other text."""
-    parts = [part for part in _DIGITS.split(name) if part]
+    parts = [part for part in re.split("([0-9]+)", name) if part]
     # The name itself comes last, so that 01.jpg and 1.jpg have a fixed order.
     return [*((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts), (False, -1, name)]
-
-
-_DIGITS = re.compile(r"(\d+)", re.ASCII)

@@ -86,25 +86,24 @@ def read_collection(
     paths = [path] if isinstance(path, (str, os.PathLike)) else path
     if "" in paths:  # which would mean the current folder
         raise InputError("expected the paths of pictures or collections, found an empty one")
+    if not paths:
+        raise UsageError("expected at least one picture or collection, found none")
+    table = Path(metadata) if metadata else None
+    if len(paths) == 1:
+        return _read_path(Path(paths[0]), layout, table, patterns)
     collections: list[Collection] = []
     problems: list[str] = []
     for item in map(Path, paths):
+        if not item.exists() and item.suffix.lower() in PICTURE_ENDINGS:
+            collections.append(Collection(item, PLAIN_PICTURES, (Picture(item),)))
+            continue
         try:
-            if len(paths) > 1 and not item.exists() and item.suffix.lower() in PICTURE_ENDINGS:
-                collections.append(Collection(item, PLAIN_PICTURES, (Picture(item),)))
-            else:
-                collections.append(_read_path(item, layout, Path(metadata) if metadata else None, patterns))
+            collections.append(_read_path(item, layout, table, patterns))
         except LeafidError as error:
-            if len(paths) == 1:
-                raise
-            first, *others = error.problems if isinstance(error, ProblemsError) else [str(error)]
-            problems += [Omission(f"{first}; it is left out"), *others]
-    if not paths:
-        raise UsageError("expected at least one picture or collection, found none")
+            first, *more = getattr(error, "problems", [str(error)])
+            problems += [Omission(f"{first}; it is left out"), *more]
     if not collections:
         raise ProblemsError(problems)
-    if len(collections) == 1:
-        return replace(collections[0], problems=(*collections[0].problems, *problems))
     layouts = {collection.layout for collection in collections}
     by_file = {picture.file: picture for collection in collections for picture in collection.pictures}
     return Collection(

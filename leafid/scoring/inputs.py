@@ -43,7 +43,9 @@ def to_ground_truth(truth: Any) -> GroundTruth:
     A frame has the columns of a table of pictures. Some have to be of known species.
     """
     if isinstance(truth, (str, os.PathLike)):
-        return _check_known(read_ground_truth(truth), truth)
+        made = read_ground_truth(truth)
+        made.select_known(truth)
+        return made
     pictures: Sequence[Picture]
     if isinstance(truth, Mapping):
         names, species = list_values("truth", truth, str), list_values("truth", truth.values(), str)
@@ -53,12 +55,9 @@ def to_ground_truth(truth: Any) -> GroundTruth:
     else:
         pictures = truth.pictures if isinstance(truth, Collection) else list_values("truth", truth, Picture)
     scored = select_scored(pictures, source="pictures")
-    return _check_known(make_ground_truth(scored, collect_known_names(pictures), source="pictures"), "truth")
-
-
-def _check_known(truth: GroundTruth, source: object) -> GroundTruth:
-    truth.select_known(source)
-    return truth
+    made = make_ground_truth(scored, collect_known_names(pictures), source="pictures")
+    made.select_known("truth")
+    return made
 
 
 def _is_frame(value: Any) -> bool:
@@ -125,13 +124,10 @@ def _to_run(name: str, run: Any, truth: GroundTruth) -> Run:
 
 
 def _split_rankings(name: str, run: Mapping[str, Any]) -> Iterator[Words]:
-    names = [to_run_name(picture) for picture in list_values(f"pictures of run {name!r}", run, str)]
-    if len(set(names)) < len(names):
-        raise InputError(f"run {name!r}: expected names that differ without blanks, found two of one picture")
     lines = count(1)
-    for picture, ranking in zip(names, run.values(), strict=True):
-        for rank, (kind, score) in enumerate(_list_species(ranking, f"run {name!r}, {picture}"), 1):
-            yield next(lines), picture, kind, str(rank), repr(float(score))
+    for picture in list_values(f"pictures of run {name!r}", run, str):
+        for rank, (kind, score) in enumerate(_list_species(run[picture], f"run {name!r}, {picture}"), 1):
+            yield next(lines), to_run_name(picture), kind, str(rank), repr(float(score))
 
 
 def _list_species(ranking: Any, place: str) -> list[tuple[str, float]]:

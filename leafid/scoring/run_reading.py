@@ -26,20 +26,12 @@ Problem = tuple[int, str]
 
 
 def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False) -> Run:
-    r"""Read a run file of any format, refusing it when anything is wrong with it.
+    """Read a run file of any format, refusing it when anything is wrong with it.
 
     `known` has the pictures and species that the run may name; without it only the file itself is checked. With
     `official` it is read as the official scorer does: of several lines of one picture and rank the last one counts,
     species may be unknown or repeated, ranks may have gaps, scores don't count. A `ProblemsError` has the first
     problems as ``run.txt:17: expected …, found …``, and the number of the others.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "run.txt"
-    >>> _ = file.write_text("213.jpg Sorbus torminalis 1 0.7\n213.jpg Crataegus azarolus 2 0.3\n")
-    >>> list(read_run(file))[0]
-    Prediction(picture='213.jpg', species='Sorbus torminalis', rank=1, score=0.7)
     """
     file = Path(path)
     with LineProblems(file) as problems:

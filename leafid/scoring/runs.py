@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from leafid.errors import LeafidError, ProblemsError
 from leafid.grouping import group_by
 from leafid.pictures.picture import Picture
+from leafid.pictures.readers.tables import index_names
 
 
 class Prediction(NamedTuple):
@@ -104,8 +104,8 @@ def make_run(
     """
     if known is not None:
         # A table may have paths of pictures.
-        by_path = {name: known.picture_of.get(PurePath(name).name, name) for name in pictures}
-        pictures = [known.picture_of.get(name, by_path[name]) for name in pictures]
+        picture_of = known.picture_of
+        pictures = [picture_of.get(name) or picture_of.get(PurePath(name).name, name) for name in pictures]
         species = [known.identifiers.get(kind, kind) for kind in species]
     # Names are sorted, which changes their indices; two names of one thing become one.
     picture_names, picture_indices = np.unique(np.array(pictures, np.str_), return_inverse=True)
@@ -139,20 +139,15 @@ class KnownNames:
     @cached_property
     def picture_of(self) -> dict[str, str]:
         """The picture that each name means, also without its ending where no other picture can be meant."""
-        counts = Counter(name.rpartition(".")[0] for name in self.pictures)
-        names = {stem: name for name in self.pictures if counts[stem := name.rpartition(".")[0]] == 1}
-        return names | {name: name for name in self.pictures}
+        listed = [*self.pictures]
+        indices = index_names([name] for name in listed)
+        return {name: listed[index] for name, index in indices.items()} | {name: name for name in listed}
 
 
 def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
-    r"""Format one prediction as a line of a run file, with its line end; reading gives the same score.
+    """Format one prediction as a line of a run file, with its line end; reading gives the same score.
 
     A name that the format can't hold, or a score that isn't finite, raises a `LeafidError`.
-
-    Examples
-    --------
-    >>> format_run_line("2107.jpg", "Platanus x hispanica", 1, 1)
-    '2107.jpg Platanus x hispanica 1 1.0\n'
     """
     if problem := find_name_problem(picture):
         raise LeafidError(f"picture {picture!r}: {problem}; rename the file")
@@ -173,11 +168,12 @@ def find_name_problem(picture: str) -> str | None:
 
 def check_picture_names(pictures: Sequence[Picture]) -> None:
     """Raise a `ProblemsError` where a run file can't hold names of pictures or tell them apart."""
-    reasons = ((picture.file, find_name_problem(picture.name)) for picture in pictures)
-    problems = [f"{file}: {reason}; rename the file" for file, reason in reasons if reason]
-    for name, clashing in group_by(pictures, lambda picture: picture.name).items():
-        if len(clashing) > 1:
-            files = ", ".join(str(picture.file) for picture in clashing)
+    problems = []
+    for name, called in group_by(pictures, lambda picture: picture.name).items():
+        files = ", ".join(str(picture.file) for picture in called)
+        if reason := find_name_problem(name):
+            problems.append(f"{files}: {reason}; rename the file")
+        elif len(called) > 1:
             problems.append(f"{name}: several pictures have this name ({files}); rename them")
     if problems:
         raise ProblemsError(problems)

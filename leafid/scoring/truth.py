@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -78,7 +77,8 @@ class GroundTruth:
 
     def encode(self, field: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
         """Encode a column, such as ``species``: its distinct entries, sorted, and the index of each picture's, intp."""
-        return _encode(getattr(self, field))
+        names, index = np.unique(getattr(self, field), return_inverse=True)
+        return tuple(names.tolist()), index
 
     def locate(self, run: Run) -> tuple[Run, NDArray[np.intp], NDArray[np.intp]]:
         """Find a run's predictions of pictures of this ground truth.
@@ -100,12 +100,6 @@ class GroundTruth:
             if unknown := {parse_genus(name) for name in named} - self.known.family_of.keys():
                 problem = f"expected genera of known families, found {', '.join(sorted(unknown))}, which count as wrong"
                 logger.warning("%s: %s; name a collection that has them (--taxonomy)", run.name, problem)
-
-
-@lru_cache(maxsize=16)  # every run uses the same columns
-def _encode(column: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
-    names, index = np.unique(column, return_inverse=True)
-    return tuple(names.tolist()), index
 
 
 def select_types(truth: GroundTruth) -> dict[str, NDArray[np.intp]]:

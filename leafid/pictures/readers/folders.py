@@ -7,8 +7,6 @@ from pathlib import Path
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import natural_sort_key
 
-#: Maximum depth of folders; the paths of deeper ones are longer than systems allow.
-MAX_DEPTH = 100
 _PARTS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 _PART_ORDER = ("train", "val", "test")
 
@@ -42,15 +40,11 @@ def walk_folders(root: Path, onerror: Callable[[OSError], object] | None = None)
     visited: set[tuple[int, int]] = set()
     for path, folders, files in os.walk(root, onerror=onerror, followlinks=True):
         folder, status = Path(path), os.stat(path)  # noqa: PTH116  # faster
-        sub_folders = _sort_paths(folder, folders)
-        folders.clear()
         if (status.st_dev, status.st_ino) in visited:
+            folders.clear()
             continue
         visited.add((status.st_dev, status.st_ino))
-        if len(folder.parts) - len(root.parts) < MAX_DEPTH:
-            folders += [sub_folder.name for sub_folder in sub_folders]
-        elif sub_folders and onerror:
-            onerror(OSError(None, f"it is more than {MAX_DEPTH} folders deep", str(sub_folders[0])))
+        folders[:] = [sub_folder.name for sub_folder in _sort_paths(folder, folders)]
         yield folder, _sort_paths(folder, files)
 
 

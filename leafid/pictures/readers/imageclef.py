@@ -75,30 +75,26 @@ def _find_sections(path: Path) -> list[tuple[Path, Path, str | None]]:
     return [*sections, *((folder, test or folder, "test") for folder in truths)]
 
 
-def read_picture(xml: Path, folder: Path | None = None, part: str | None = None) -> tuple[Picture, list[str]]:
-    """Read an XML file; also return the problems of optional fields, which are ignored.
+def read_picture(xml: Path, folder: Path, part: str | None) -> tuple[Picture, list[str]]:
+    """Read the XML file of a picture in a folder; also return the problems of optional fields, which are ignored.
 
-    The picture is in `folder`, by default that of the XML file. A `LeafidError` is raised if the file is not valid XML,
-    or a required field is missing or wrong.
+    A `LeafidError` is raised if the file is not valid XML, or a required field is missing or wrong.
     """
     fields = _read_fields(xml)
     try:
-        file = _parse(partial(safe_join, folder or xml.parent), fields, "FileName")
+        file = _parse(partial(safe_join, folder), fields, "FileName")
         type_ = _parse(AcquisitionType.parse, fields, "Type") if "Type" in fields else None
         taxon = _parse_taxon(fields)
     except LeafidError as error:
         raise LeafidError(f"{xml}: {error}") from None
-    optional: dict[str, Any] = {}
     problems = []
-    for name, parse, tags in (
-        ("date", names.parse_date, ("Date",)),
-        ("coordinates", names.parse_coordinates, ("Latitude", "Longitude")),
-    ):
-        if fields.keys() >= set(tags):
-            try:
-                optional[name] = _parse(parse, fields, *tags)
-            except LeafidError as error:
-                problems.append(f"{xml}: {error}; it is ignored")
+
+    def parse_optional(parse: Callable[..., Any], *tags: str) -> Any:
+        try:
+            return _parse(parse, fields, *tags) if fields.keys() >= set(tags) else None
+        except LeafidError as error:
+            problems.append(f"{xml}: {error}; it is ignored")
+
     vernacular_names = (name.strip() for name in fields.get("VernacularNames", "").split(","))
     picture = Picture(
         file,
@@ -106,9 +102,10 @@ def read_picture(xml: Path, folder: Path | None = None, part: str | None = None)
         taxon=taxon,
         plant=fields.get("IndividualPlantId"),
         author=fields.get("Author"),
+        date=parse_optional(names.parse_date, "Date"),
+        coordinates=parse_optional(names.parse_coordinates, "Latitude", "Longitude"),
         vernacular_names=tuple(name for name in vernacular_names if name),
         part=part,
-        **optional,
     )
     return picture, problems
 

@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
 from leafid.errors import LeafidError, UsageError
@@ -146,16 +146,13 @@ def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[
     be missing. Labels of the table replace all others, and pictures in folders without any of its pictures are left
     out. A `ProblemsError` is raised with all values that are wrong.
     """
-    indices: dict[str, int | None] = {}
-    for position, picture in enumerate(pictures):
-        path = get_relative_path(picture.file, root)
-        for key in {str(path), str(path.with_suffix("")), path.name, path.stem}:
-            indices[key] = None if key in indices else position
+    paths = [get_relative_path(picture.file, root) for picture in pictures]
+    indices = index_names([path, path.name] for path in paths)
 
     def find(word: str) -> int | None:
         path = PurePosixPath(word.replace("\\", "/"))
         keys = str(get_relative_path(source.parent / path, root)), str(path), path.name
-        return next((index for key in keys if (index := indices.get(key)) is not None), None)
+        return next((indices[key] for key in keys if key in indices), None)
 
     rows, remarks = read_rows(source)
     has_labels = any("label" in record for _, _, record in rows)
@@ -188,6 +185,15 @@ def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[
         count = count_noun(len(left), "picture")
         remarks.append(f"{source}: {count} in folders that it lacks are left out, {left[0].file} first")
     return [picture for picture in changed if picture.file.parent in used], remarks
+
+
+def index_names(names: Iterable[Iterable[str | PurePath]]) -> dict[str, int]:
+    """Index pictures by all their names, with and without the endings, but not by a name that several have."""
+    indices: dict[str, int | None] = {}
+    for index, paths in enumerate(names):
+        for name in {str(form) for path in map(PurePath, paths) for form in (path, path.with_suffix(""))}:
+            indices[name] = None if name in indices else index
+    return {name: index for name, index in indices.items() if index is not None}
 
 
 def get_relative_path(file: Path, root: Path) -> PurePosixPath:
