@@ -41,8 +41,7 @@ def read_hashed_image(
 ) -> tuple[np.ndarray, str]:
     """Read a picture as `read_image` does, with the SHA-256 of the very bytes that were decoded, in hexadecimal digits.
 
-    To hash the file and to read it, one after the other, would leave time in between for it to be replaced. With
-    `data`, the content of the file, the file is not opened: messages name it.
+    With `data`, the content of the file, the file is only named in messages.
     """
     if max_side is not None and max_side < 1:
         raise ValueError(f"max_side: expected at least 1, found {max_side}")

@@ -11,25 +11,15 @@ _PARTS = {"train": "train", "training": "train", "val": "val", "valid": "val", "
 _PART_ORDER = ("train", "val", "test")
 
 
-def has_files(folder: Path, endings: Collection[str] = PICTURE_ENDINGS) -> bool:
-    """Tell whether a folder has files with one of the endings (lower case)."""
-    return any(_select_files(folder, endings))
-
-
 def list_files(folder: Path, endings: Collection[str] = PICTURE_ENDINGS) -> list[Path]:
-    """List the files with one of the endings; none if the folder can't be read."""
-    return _sort_paths(folder, _select_files(folder, endings))
+    """List the files with one of the endings (lower case); none if the folder can't be read."""
+    _, _, names = next(os.walk(folder), ("", [], []))
+    return [file for file in _sort_paths(folder, names) if file.suffix.lower() in endings]
 
 
 def list_folders(folder: Path) -> list[Path]:
     """List the sub-folders of a folder; none if it can't be read."""
     return _sort_paths(folder, next(os.walk(folder), ("", [], []))[1])
-
-
-def _select_files(folder: Path, endings: Collection[str]) -> Iterator[str]:
-    names = next(os.walk(folder), ("", [], []))[2]
-    # Creating 300,000 Path objects takes seconds.
-    return (name for name in names if os.path.splitext(name)[1].lower() in endings and name[0] != ".")  # noqa: PTH122
 
 
 def walk_folders(root: Path, onerror: Callable[[OSError], object] | None = None) -> Iterator[tuple[Path, list[Path]]]:

@@ -24,7 +24,7 @@ _XML = {".xml"}
 
 def detect(path: Path) -> bool:
     """Tell whether a path is a folder with XML files, or a package of such folders."""
-    return path.is_dir() and any(folders.has_files(folder, _XML) for folder, _, _ in _find_sections(path))
+    return path.is_dir() and any(folders.list_files(folder, _XML) for folder, _, _ in _find_sections(path))
 
 
 def read(path: Path) -> tuple[list[Picture], list[str]]:
@@ -62,7 +62,7 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
 
 def _find_sections(path: Path) -> list[tuple[Path, Path, str | None]]:
     """Find the folders of XML, each with the folder of the pictures that it describes, and their part."""
-    if folders.has_files(path, _XML):
+    if folders.list_files(path, _XML):
         if path.resolve().name.lower() != _GROUND_TRUTH:
             return [(path, path, folders.parse_part(path.resolve().name))]
         package = Path(os.path.normpath(path / ".."))

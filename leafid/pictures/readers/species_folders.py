@@ -18,7 +18,7 @@ def detect(path: Path) -> bool:
     if not path.is_dir():
         return False
     for _, section in folders.find_sections(path):
-        is_mixed = folders.has_files(section)
+        is_mixed = bool(folders.list_files(section))
         labels = (_find_label(folder) for folder in folders.list_folders(section))
         if any(label and (label.genus or not is_mixed) for label in labels):
             return True
@@ -44,6 +44,6 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
 def _find_label(folder: Path) -> Taxon | None:
     """Return the label of a folder that holds pictures itself."""
     try:
-        return names.parse_label(folder.name) if folders.has_files(folder) else None
+        return names.parse_label(folder.name) if folders.list_files(folder) else None
     except LeafidError:
         return None
