@@ -102,14 +102,14 @@ HOSTILE_HEADERS = {
     ),
     "small Exif": (lambda files: jpeg_segments(files["jpg"], *[b"Exif\0\0"] * 500_000), "segments"),
     "chunks": (lambda files: files["png"][:33] + png_chunk(b"teXt", b"") * 1_000_000 + files["png"][33:], "chunks"),
-    "tags": (lambda files: tiff_of_one_block(10_000, 2_000_000), "bytes of tags"),
+    "tags": (lambda files: tiff_of_one_block(10_000, 2_000_000), "values of tags"),
 }
 
 
 @pytest.mark.parametrize("case", HOSTILE_HEADERS)
 def test_headers_that_take_minutes_are_refused_in_seconds(tmp_path, rgb, case):
     make, reason = HOSTILE_HEADERS[case]
-    files = {kind: save(tmp_path / f"leaf.{kind}", rgb).read_bytes() for kind in ("jpg", "png", "gif", "avif")}
+    files = {kind: save(tmp_path / f"leaf.{kind}", rgb).read_bytes() for kind in ("jpg", "png")}
     file = tmp_path / "hostile"
     file.write_bytes(make(files))
     started = time.process_time()

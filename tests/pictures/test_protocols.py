@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
@@ -18,7 +18,7 @@ LEAVE_ONE_OUT = Protocol("", "leave-one-out")
 
 @st.composite
 def collections(draw):
-    rows = draw(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 7), st.integers(0, 2)), min_size=12, max_size=40))
+    rows = draw(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 7), st.integers(0, 2)), min_size=12, max_size=25))
     return [
         Picture(
             Path(f"{n}.jpg"),
@@ -32,6 +32,7 @@ def collections(draw):
     ]
 
 
+@settings(max_examples=30)
 @given(collections(), st.sampled_from(UNITS))
 def test_folds_cover_everything_once_and_separate_units(pictures, unit):
     splits = []
@@ -49,6 +50,7 @@ def test_folds_cover_everything_once_and_separate_units(pictures, unit):
                 assert trained.isdisjoint(tested)
 
 
+@settings(max_examples=30)
 @given(collections())
 def test_leave_one_out_tests_each_plant_by_itself(pictures):
     splits = list(LEAVE_ONE_OUT.make_splits(pictures, (0, 1)))
@@ -58,6 +60,7 @@ def test_leave_one_out_tests_each_plant_by_itself(pictures):
         assert plant not in {pictures[i].plant for i in split.training}
 
 
+@settings(max_examples=30)
 @given(collections(), st.sampled_from(["pictures", "plants"]))
 def test_shots_are_limited_and_nested(pictures, of):
     splits = list(Protocol("", "leave-one-out", shots=(1, 3), shots_of=of).make_splits(pictures, (0,)))

@@ -1,5 +1,3 @@
-import random
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,28 +46,6 @@ def test_reads_what_the_readme_shows(file):
 )
 def test_line_ends_marks_and_blanks_of_other_editors(file, text):
     assert list(read_run(file(text), KNOWN)) == list(read_run(file(GOOD), KNOWN))
-
-
-names = st.text(st.characters(min_codepoint=33, max_codepoint=0x2FF, categories=("L", "N")), min_size=1, max_size=8)
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.dictionaries(names.map(lambda n: f"{n}.jpg"), st.lists(st.floats(0, 1), min_size=1, max_size=5), min_size=1))
-def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scores):
-    path = tmp_path_factory.mktemp("run") / "run.txt"
-    falling = {picture: sorted(values, reverse=True) for picture, values in scores.items()}
-    rankings = {picture: list(zip(SPECIES, values, strict=False)) for picture, values in falling.items()}
-    write_run(path, rankings)
-    predictions = list(read_run(path))
-    assert {(p.picture, p.species, p.rank, p.score) for p in predictions} == {
-        (picture, species, rank, score)
-        for picture, ranking in rankings.items()
-        for rank, (species, score) in enumerate(ranking, 1)
-    }
-    shuffled = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    random.Random(0).shuffle(shuffled)
-    path.write_text("".join(shuffled), encoding="utf-8")
-    assert list(read_run(path)) == predictions
 
 
 @pytest.mark.parametrize(
@@ -140,7 +116,7 @@ def test_official_mode_takes_what_the_official_scorer_takes(file):
     assert run.repeated == 1
 
 
-@settings(deadline=None)
+@settings(max_examples=50)
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused_with_a_line(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("run") / "run.txt"
