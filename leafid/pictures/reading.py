@@ -79,8 +79,6 @@ def read_collection(
     """
     if layout is not None and layout not in READERS:
         raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")
-    if metadata is not None and not Path(metadata).is_file():
-        raise LeafidError(f"{metadata}: no such file; expected a table of pictures")
     given = {"label": label_from, "plant": plants_from}
     patterns = {field: tables.compile_pattern(field, pattern) for field, pattern in given.items() if pattern}
     paths = [path] if isinstance(path, (str, os.PathLike)) else path

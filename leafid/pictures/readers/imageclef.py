@@ -33,8 +33,6 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     In a package, ``TestXmlWithGroundTruth`` describes the pictures of ``Test``. XML without its picture is listed with
     the path where the picture would be, and pictures without XML are listed without metadata.
     """
-    if not path.is_dir():
-        raise LeafidError(f"{path}: expected a folder with XML files, found a file")
     pictures: dict[Path, Picture] = {}
     problems: list[str] = []
     for folder, picture_folder, part in _find_sections(path):
