@@ -6,7 +6,7 @@ import pytest
 from PIL import Image, ImageOps
 
 from leafid.pictures.decoding import read_image
-from tests.pictures.picture_making import KINDS, LOSSLESS, difference, save
+from tests.pictures.picture_making import KINDS, LOSSLESS, difference, make_deep, save
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -21,7 +21,7 @@ def test_every_kind_becomes_8_bit_bgr(tmp_path, rgb, kind):
     assert difference(image, rgb) <= {"jpg": 12, "gif": 16, "heic": 3, "avif": 3}.get(kind, 0)
 
 
-@pytest.mark.parametrize("kind", ["jpg", "png", "tif", "webp"])
+@pytest.mark.parametrize("kind", ["jpg", "png", "webp"])
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_exif_orientation_is_applied(tmp_path, rgb, kind, orientation):
     exif = Image.Exif()
@@ -53,14 +53,12 @@ def test_other_colour_models(tmp_path, rgb, mode, kind):
     assert difference(read_image(file), expected) <= 2
 
 
-@pytest.mark.parametrize("kind", ["png", "tif"])
-def test_16_bit_channels_keep_the_upper_8_bits(tmp_path, rgb, kind):
-    noise = np.random.default_rng(0).integers(0, 256, rgb.shape, dtype=np.uint16)
-    deep = (rgb[:, :, ::-1].astype(np.uint16) << 8) + noise
-    colour, grey = tmp_path / f"colour.{kind}", tmp_path / f"grey.{kind}"
+def test_16_bit_channels_keep_the_upper_8_bits(tmp_path, rgb):
+    deep = make_deep(rgb[:, :, ::-1])
+    colour, grey = tmp_path / "colour.png", tmp_path / "grey.png"
     assert cv2.imwrite(str(colour), deep)
     assert cv2.imwrite(str(grey), deep[:, :, 0])
-    # libtiff and libpng cut or round the lower byte.
+    # libpng cuts or rounds the lower byte.
     assert difference(read_image(colour), rgb) <= 1
     assert difference(read_image(grey), np.repeat(rgb[:, :, 2:], 3, axis=2)) <= 1
 

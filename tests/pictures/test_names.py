@@ -1,4 +1,3 @@
-import doctest
 import random
 
 import pytest
@@ -6,11 +5,6 @@ import pytest
 from leafid.errors import LeafidError
 from leafid.pictures import names
 from leafid.pictures.picture import AcquisitionType
-
-
-def test_examples():
-    assert doctest.testmod(names).failed == 0
-    assert doctest.testmod(names).attempted > 0
 
 
 @pytest.mark.parametrize(
