@@ -10,6 +10,7 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,8 +134,9 @@ def read_training_pictures(
         expected = "a path, a Collection, or a sequence of Picture, each with its species as its taxon"
         raise InputError(f"collection: expected {expected}, found {collection!r:.60}")
     warn_of_shared_pictures(pictures)
-    assumed = None if assume_type is None else AcquisitionType.parse(assume_type)
-    pictures = select_training_pictures(pictures, assumed)
+    pictures = select_training_pictures(pictures)
+    if assume_type is not None:
+        pictures = [replace(picture, type=AcquisitionType.parse(assume_type)) for picture in pictures]
     return assign_types(pictures, loader, recogniser)
 
 

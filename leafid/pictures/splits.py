@@ -20,13 +20,10 @@ _EARTH_RADIUS_KM = 6371.0088
 logger = logging.getLogger(__name__)
 
 
-def select_training_pictures(
-    pictures: Sequence[Picture], assume_type: AcquisitionType | None = None, source: str = "the collection"
-) -> list[Picture]:
+def select_training_pictures(pictures: Sequence[Picture], source: str = "the collection") -> list[Picture]:
     """Choose the labelled pictures of the training part, or of all parts where there is none; warn of others in it.
 
-    With `assume_type`, every picture counts as one of this type. Messages call the collection `source`. A `LeafidError`
-    is raised when no picture is left.
+    Messages call the collection `source`. A `LeafidError` is raised when no picture is left.
     """
     parts = {picture.part for picture in pictures}
     candidates = [picture for picture in pictures if picture.part == "train" or "train" not in parts]
@@ -39,7 +36,7 @@ def select_training_pictures(
     if unlabelled := [picture.file for picture in candidates if picture.species is None and picture.part != "test"]:
         message = "%s: %d of %d pictures have no label and are left out, %s first"
         logger.warning(message, source, len(unlabelled), len(candidates), unlabelled[0])
-    return chosen if assume_type is None else [replace(picture, type=assume_type) for picture in chosen]
+    return chosen
 
 
 def split_by_plant(pictures: Sequence[Picture], n_folds: int, seed: int) -> list[np.ndarray]:

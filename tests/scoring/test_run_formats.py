@@ -225,12 +225,10 @@ def test_a_binary_file_is_refused_in_one_line(cli, file, name):
     assert "expected a collection, a …GroundTruth.txt or a CSV table with the columns picture and spec" in result.err
 
 
-@pytest.mark.parametrize("form", WRITERS)
-def test_a_run_in_another_format_scores_the_same(cli, tmp_path, form):
-    run = tmp_path / "converted"
-    assert cli("check", GOOD, "--to", form, run).status == 0
-    assert evaluate(TRUTH, {"run": run}) == evaluate(TRUTH, {"run": GOOD})
-    assert cli("compare", TRUTH, GOOD, run).status == 0
+def test_a_run_in_another_format_is_the_same(cli, tmp_path):
+    for form in WRITERS:
+        assert cli("check", GOOD, "--to", form, tmp_path / form).status == 0
+        assert list(read_run(tmp_path / form, read_ground_truth(TRUTH).known)) == list(read_run(GOOD))
 
 
 def write_truth(folder):
