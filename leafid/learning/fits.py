@@ -61,7 +61,7 @@ class DualRidge(WeightedRows):
     @property
     def classifier(self) -> LinearClassifier:
         """The classifier of centred rows."""
-        return self._column_sums[2], self._intercepts
+        return self.sum_rows(self._dual), self._intercepts
 
     def score(self, indices: np.ndarray) -> np.ndarray:
         """Score any rows, given by their indices: float (n, n_species)."""

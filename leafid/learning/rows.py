@@ -17,7 +17,6 @@ from scipy.linalg.lapack import dpstrf
 
 from leafid.errors import LeafidError
 from leafid.learning.linear import apply_feature_map
-from leafid.learning.scorers import RowTransform
 
 #: Size in bytes up to which an array stays in memory.
 MAX_BYTES_IN_MEMORY = 2**26
@@ -123,14 +122,6 @@ class TrainingRows:
         release_memory(self.vectors)
         return total
 
-    def sum_squares(self, weights: np.ndarray) -> np.ndarray:
-        """Sum the squares of rows with weights (n,): float64 (n_columns,)."""
-        total, factors = np.zeros(len(self.mean)), weights.astype(np.float32)
-        for part in iterate_batches(*self.shape):
-            total += factors[part] @ np.square(self.read(part))
-        release_memory(self.vectors)
-        return total
-
     @cached_property
     def compressed(self) -> tuple[TrainingRows, np.ndarray | None]:
         """Rows with more columns than rows, rotated into the space that they span.
@@ -156,22 +147,6 @@ class TrainingRows:
     def rotate_back(self, coefficients: np.ndarray, combinations: np.ndarray | None) -> np.ndarray:
         """Turn coefficients of compressed rows, (k, m), into those of rows, (n_columns, m)."""
         return coefficients if combinations is None else self.combine(combinations @ coefficients)
-
-    def make_transform(self, counts: np.ndarray, means: np.ndarray) -> RowTransform:
-        """Make what turns further vectors into centred rows like these.
-
-        Parameters
-        ----------
-        counts : float (n_domains,)
-            The number of rows of each domain; a domain without rows is centred on the mean of all.
-        means : float (n_domains, n_columns)
-            The mean of the rows of each domain.
-        """
-        scale = np.ones(means.shape[1], np.float32) if self.scale is None else self.scale
-        units = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
-        domain_means = (self.mean + means * units).astype(np.float32)
-        mean = (counts / counts.sum() @ domain_means).astype(np.float32)
-        return RowTransform(self.map, {int(d): domain_means[d] for d in np.flatnonzero(counts)}, mean, self.scale)
 
 
 def make_rows(
@@ -207,8 +182,3 @@ def make_rows(
     if domains is None:
         domains = np.zeros(len(vectors), np.int64)
     return TrainingRows(vectors, domains, map, (first + mean).astype(np.float32), scale, folder)
-
-
-def encode_domains(domains: np.ndarray) -> np.ndarray:
-    """Encode domains, int (n,), as indicators: float32 (n, n_domains)."""
-    return np.equal.outer(domains, np.arange(domains.max() + 1)).astype(np.float32)

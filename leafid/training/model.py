@@ -14,6 +14,7 @@ from leafid.features.recipe import Recipe, group_by_training
 from leafid.learning.estimators import fit_estimator, to_linear
 from leafid.learning.linear import weigh_pictures
 from leafid.learning.rows import make_rows
+from leafid.learning.scorers import RowTransform
 from leafid.metrics.held_out import HeldOutAnswers, held_out_scores
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.model import Model
@@ -108,5 +109,5 @@ def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) 
     rows = make_rows(expand_features(features), standardise=True)
     estimator = LogisticRegression(C=_RECOGNISER_C, max_iter=_RECOGNISER_ITERATIONS)
     classifier = to_linear(fit_estimator(estimator, rows.read(slice(None)), labels, weights))
-    scorer = rows.make_transform(np.ones(1), np.zeros((1, len(rows.mean)))).make_scorer(*classifier)
+    scorer = RowTransform(rows.map, {}, rows.mean, rows.scale).make_scorer(*classifier)
     return TypeRecogniser(tuple(AcquisitionType(str(name)) for name in names), scorer)
