@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from leafid.errors import LeafidError
 from leafid.learning.estimators import make_estimator
 from leafid.learning.fits import DualRidge, EstimatorFit, PrimalRidge
 from leafid.learning.linear import LinearClassifier
 from leafid.learning.row_statistics import RowStatistics
 from leafid.learning.rows import TrainingRows
-from leafid.learning.scorers import RowTransform
+from leafid.learning.scorers import EstimatorScorer, LinearScorer, RowTransform
 from leafid.learning.settings import ClassifierSettings
 
 
@@ -29,6 +30,12 @@ class FittedExpert:
     statistics: RowStatistics | None = None
     #: The mean scores of the rows that it was fitted to: of wrong species, and of the right one.
     targets: tuple[float, float] = (-1.0, 1.0)
+
+    def make_scorer(self, domain: int = 0) -> LinearScorer | EstimatorScorer:
+        """Turn the classifier into one of vectors of a domain."""
+        if isinstance(self.classifier, bytes):
+            return EstimatorScorer(self.transform.select_domain(domain), self.classifier)
+        return self.transform.make_scorer(*self.classifier, domain)
 
 
 def cross_fit(
@@ -83,11 +90,17 @@ def _fit(
     rows: TrainingRows, weights: np.ndarray, labels: np.ndarray, settings: ClassifierSettings
 ) -> DualRidge | PrimalRidge | EstimatorFit:
     if settings.classifier != "ridge":
-        estimator = make_estimator(settings.classifier, settings.classifier_options, seed=0)
+        estimator = make_estimator(settings.classifier, settings.classifier_options)
         return EstimatorFit(rows, weights, labels, estimator)
     n_rows, n_columns = rows.shape
     ridge = DualRidge if n_rows <= 2 * n_columns else PrimalRidge
-    return ridge(rows, weights, labels, settings.regularisation)
+    try:
+        return ridge(rows, weights, labels, settings.regularisation)
+    except np.linalg.LinAlgError as error:
+        penalty, n_pictures = settings.regularisation, np.count_nonzero(weights)
+        raise LeafidError(
+            f"a ridge's regularisation of {penalty:g} is too weak for {n_pictures} pictures; use a larger one"
+        ) from error
 
 
 def _find_targets(fit: EstimatorFit, labels: np.ndarray) -> tuple[float, float]:

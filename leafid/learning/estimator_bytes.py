@@ -60,13 +60,16 @@ def load(data: bytes) -> Any:
         with ZipFile(io.BytesIO(data)) as archive:
             if any(info.compress_type != ZIP_STORED for info in archive.infolist()):
                 raise ValueError("expected files that are not compressed, found others")
+            contents = [archive.read(name) for name in archive.namelist() if name != "schema.json"]
         _check_types(skops, data)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", InconsistentVersionWarning)
             estimator = skops.loads(data, trusted=sorted(_TRUSTED))
         if not isinstance(estimator, BaseEstimator) or not is_classifier(estimator):
             raise ValueError(f"expected a classifier, found {type(estimator).__name__}")
-        _check_nodes(data, estimator)
+        for nodes in map(_read_nodes, contents):
+            if nodes is not None:
+                _check_nodes(nodes, estimator)
         if caught:
             _log.warning("a classifier of a model may answer differently; train it again: %s", caught[0].message)
     except MemoryError:
@@ -89,24 +92,24 @@ def _check_types(skops: Any, data: bytes) -> None:
         raise ValueError(f"expected only types of scikit-learn and NumPy, found {', '.join(sorted(unknown))}")
 
 
-def _check_nodes(data: bytes, estimator: Any) -> None:
-    """Check that the nodes of trees refer to later nodes, so that the way ends at a leaf, and to existing columns."""
+def _read_nodes(content: bytes) -> np.ndarray | None:
+    """Read the nodes of a tree, a structured array; None where a file holds something else."""
+    if not content.startswith(_MAGIC):
+        return None
+    array = np.load(io.BytesIO(content), allow_pickle=False)
+    return None if array.dtype.names is None else array
+
+
+def _check_nodes(nodes: np.ndarray, estimator: Any) -> None:
+    """Check that the nodes of a tree refer to later nodes, so that the way ends at a leaf, and to existing columns."""
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    with ZipFile(io.BytesIO(data)) as archive:
-        contents = [archive.read(name) for name in archive.namelist() if name != "schema.json"]
-    for content in contents:
-        if not content.startswith(_MAGIC):
-            continue
-        nodes = np.load(io.BytesIO(content), allow_pickle=False)
-        names = nodes.dtype.names
-        if names is None:
-            continue
-        left, right, feature = _HISTOGRAM_COLUMNS if "is_leaf" in names else _TREE_COLUMNS
-        inner = np.flatnonzero(nodes["is_leaf"] == 0 if "is_leaf" in names else nodes[left] != -1)
-        children, columns = np.stack([nodes[left], nodes[right]]).astype(np.int64)[:, inner], nodes[feature][inner]
-        is_right = (children > inner) & (children < len(nodes)) & (columns >= 0) & (columns < last.n_features_in_)
-        if not is_right.all() or ("is_categorical" in names and nodes["is_categorical"].any()):
-            raise ValueError("expected nodes of trees that refer to later ones, found others")
+    is_histogram = "is_leaf" in (nodes.dtype.names or ())
+    left, right, feature = _HISTOGRAM_COLUMNS if is_histogram else _TREE_COLUMNS
+    inner = np.flatnonzero(nodes["is_leaf"] == 0 if is_histogram else nodes[left] != -1)
+    children, columns = np.stack([nodes[left], nodes[right]]).astype(np.int64)[:, inner], nodes[feature][inner]
+    is_right = (children > inner) & (children < len(nodes)) & (columns >= 0) & (columns < last.n_features_in_)
+    if not is_right.all() or (is_histogram and nodes["is_categorical"].any()):
+        raise ValueError("expected nodes of trees that refer to later ones, found others")
 
 
 def _normalise(data: bytes) -> bytes:
@@ -115,9 +118,7 @@ def _normalise(data: bytes) -> bytes:
     numbers = count()
 
     def rename(match: re.Match[str]) -> str:
-        content = archive.read(match[1] + match[2])
-        if match[2] == ".npy":
-            content = _fill_gaps(content)
+        content = _fill_gaps(archive.read(match[1] + match[2]))
         return f'"file": "{names.setdefault(content, f"{len(names)}{match[2]}")}"'
 
     output = io.BytesIO()
@@ -132,12 +133,12 @@ def _normalise(data: bytes) -> bytes:
 
 def _fill_gaps(content: bytes) -> bytes:
     """Fill the gaps between the columns of a structured array, where anything may be in memory, with zeros."""
-    array = np.load(io.BytesIO(content), allow_pickle=False)
-    if array.dtype.names is None:
+    nodes = _read_nodes(content)
+    if nodes is None:
         return content
-    filled = np.zeros(array.shape, array.dtype)
-    for name in array.dtype.names:
-        filled[name] = array[name]
+    filled = np.zeros(nodes.shape, nodes.dtype)
+    for name in nodes.dtype.names or ():
+        filled[name] = nodes[name]
     output = io.BytesIO()
     np.save(output, filled)
     return output.getvalue()

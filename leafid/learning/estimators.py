@@ -42,25 +42,25 @@ def check_estimator(name: str, options: Mapping[str, Any]) -> None:
     The name is that of a class of scikit-learn, such as ``sklearn.svm.SVC``, or an entry point of the group
     ``leafid_classifiers``. The steps of ``sklearn.pipeline.Pipeline`` are lists of a name, a class and its parameters.
     """
-    estimator = make_estimator(name, options, 0)
+    estimator = make_estimator(name, options)
     if not is_classifier(estimator):
         raise ValueError(f"expected a classifier, found {name}")
     if not hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba"):
         raise ValueError(f"expected a classifier that gives scores or probabilities, found {name} with {dict(options)}")
 
 
-def make_estimator(name: str, options: Mapping[str, Any], seed: int) -> Any:
-    """Make an estimator by its name, with the seed where it draws random numbers and the options have no other."""
+def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
+    """Make an estimator by its name, with a seed of 0 where it draws random numbers and the options have no other."""
     class_ = _find_class(name)
     allowed = signature(class_).parameters
     if unknown := sorted(options.keys() - allowed.keys()):
         raise ValueError(f"{name}: expected parameters among {', '.join(sorted(allowed))}, found {', '.join(unknown)}")
-    parameters: dict[str, Any] = {"random_state": seed} if "random_state" in allowed else {}
+    parameters: dict[str, Any] = {"random_state": 0} if "random_state" in allowed else {}
     if "leaf_size" in allowed:
         parameters["algorithm"] = "brute"  # as for rows of more than 15 columns; a tree of neighbours can't be stored
     parameters |= options
     if issubclass(class_, Pipeline):
-        parameters["steps"] = _make_steps(parameters.get("steps"), seed)
+        parameters["steps"] = _make_steps(parameters.get("steps"))
     if parameters.get("decision_function_shape", "ovr") != "ovr":
         raise ValueError(f"{name}: expected decision_function_shape = 'ovr', a score for each species, found another")
     try:
@@ -164,13 +164,13 @@ def _suggest_names(class_name: str) -> str:
     return f"; did you mean {' or '.join(matches)}?" if matches else ""
 
 
-def _make_steps(steps: Any, seed: int) -> list[tuple[str, Any]]:
+def _make_steps(steps: Any) -> list[tuple[str, Any]]:
     """Make the steps of a pipeline, each given by a name, a class and its parameters."""
     try:
         steps = msgspec.convert(steps, list[tuple[str, str, dict[str, Any]]])
     except msgspec.ValidationError:
         raise ValueError(f"sklearn.pipeline.Pipeline: expected {_STEPS}, found steps = {steps!r:.100}") from None
-    return [(step, make_estimator(name, options, seed)) for step, name, options in steps]
+    return [(step, make_estimator(name, options)) for step, name, options in steps]
 
 
 @cache

@@ -3,19 +3,16 @@
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve
+from scipy.linalg import cho_factor, cho_solve, solve
 
-from leafid.errors import LeafidError
 from leafid.learning.estimator_bytes import dump
 from leafid.learning.estimators import fit_estimator, is_linear, score, to_linear
 from leafid.learning.linear import LinearClassifier, encode_one_vs_rest
-from leafid.learning.rows import TrainingRows, iterate_batches, release_memory
+from leafid.learning.rows import TrainingRows, iterate_batches
 from leafid.learning.weighted_rows import WeightedRows
 
 # Ratio of the trace of a matrix to the penalty above which single precision would lose the penalty.
 _MAX_SINGLE_RATIO = 1e5
-# Rows of a kernel matrix that are copied at once, so that they stay in the processor's cache.
-_ROWS_AT_ONCE = 64
 
 
 class DualRidge(WeightedRows):
@@ -32,7 +29,7 @@ class DualRidge(WeightedRows):
     labels : int (n,)
         Species from 0.
     penalty : float
-        A `LeafidError` is raised when it is too weak.
+        A `LinAlgError` is raised when it is too weak.
 
     References
     ----------
@@ -43,9 +40,8 @@ class DualRidge(WeightedRows):
         super().__init__(rows, weights)
         targets = encode_one_vs_rest(labels)[self.indices]
         self._intercepts = self.weights @ targets / self.weights.sum()
-        present = self.counts > 0
-        indicators, shares = self.indicators[:, present], self.shares[:, present]
-        kernel, with_means = self._read_kernel(shares, penalty)
+        indicators, shares, kernel = self.indicators, self.shares, self.read_kernel()
+        with_means = kernel @ shares
         low_rank = np.hstack([indicators, with_means])
         solved = self._solve(kernel, np.hstack([targets - self._intercepts, low_rank]), penalty)
         dual, of_low_rank = np.hsplit(solved.astype(np.float64), [targets.shape[1]])
@@ -55,8 +51,8 @@ class DualRidge(WeightedRows):
         dual -= of_low_rank @ np.linalg.solve(core, low_rank.T @ dual)
         self._dual = dual - shares @ (indicators.T @ dual)
         means = with_means.T @ self._dual
-        self._means = np.tile(self.counts[present] @ means / len(self.indices), (len(present), 1))
-        self._means[present] = means
+        self._means = np.tile(self.counts @ means / len(self.indices), (rows.domains.max() + 1, 1))
+        self._means[self.domains] = means
 
     @property
     def classifier(self) -> LinearClassifier:
@@ -68,28 +64,14 @@ class DualRidge(WeightedRows):
         products = self.rows.kernel[indices] @ self._scatter_to_all_rows(self._dual).astype(np.float32)
         return products - self._means[self.rows.domains[indices]] + self._intercepts
 
-    def _read_kernel(self, columns: np.ndarray, penalty: float) -> tuple[np.ndarray, np.ndarray]:
-        """Read the upper triangle of the kernel matrix of the rows of weight above 0, and multiply it with columns."""
-        size, scattered = len(self.indices), self._scatter_to_all_rows(columns).astype(np.float32)
-        # Single precision mostly suffices for vectors in half precision.
-        is_single = self.weights @ self.rows.kernel.diagonal()[self.indices] <= _MAX_SINGLE_RATIO * penalty
-        kernel, products = np.empty((size, size), np.float32 if is_single else np.float64), np.empty(columns.shape)
-        for start in range(0, size, _ROWS_AT_ONCE):
-            batch = slice(start, start + _ROWS_AT_ONCE)
-            rows = self.rows.kernel[self.indices[batch]]
-            products[batch] = rows @ scattered
-            kernel[batch, start:] = rows.take(self.indices[start:], axis=1)
-        release_memory(self.rows.kernel)
-        return kernel, products
-
     def _solve(self, kernel: np.ndarray, columns: np.ndarray, penalty: float) -> np.ndarray:
-        """Solve (K + λ W⁻¹) Z = columns; only the upper triangle of K is read, and K is overwritten."""
+        """Solve (K + λ W⁻¹) Z = columns; K may be overwritten."""
+        # Single precision mostly suffices for vectors in half precision.
+        if self.weights @ kernel.diagonal() > _MAX_SINGLE_RATIO * penalty:
+            kernel = kernel.astype(np.float64)
         np.fill_diagonal(kernel, kernel.diagonal() + penalty / self.weights)
-        try:
-            # In Fortran's order, the upper triangle is the lower one of the transpose.
-            factor = cho_factor(kernel.T, lower=True, overwrite_a=True, check_finite=False)
-        except LinAlgError as error:
-            raise _make_penalty_error(penalty, len(kernel)) from error
+        # The transpose is in Fortran's order, which spares a copy.
+        factor = cho_factor(kernel.T, overwrite_a=True, check_finite=False)
         return cho_solve(factor, columns.astype(kernel.dtype), check_finite=False)
 
 
@@ -111,10 +93,7 @@ class PrimalRidge(WeightedRows):
             weighted = values.T * self.weights[part]
             gram += weighted @ values
             moments += weighted @ (targets[part] - intercepts)
-        try:
-            coefficients = solve(gram, moments, assume_a="pos", overwrite_a=True, check_finite=False)
-        except LinAlgError as error:
-            raise _make_penalty_error(penalty, len(self.indices)) from error
+        coefficients = solve(gram, moments, assume_a="pos", overwrite_a=True, check_finite=False)
         #: The classifier of centred rows.
         self.classifier: LinearClassifier = coefficients, intercepts
 
@@ -166,8 +145,3 @@ class EstimatorFit(WeightedRows):
         scores = np.zeros((len(indices), self._n_species), np.float32)
         scores[:, self._classes] = score(self._estimator, self._compressed.read_centred(indices))
         return scores
-
-
-def _make_penalty_error(penalty: float, n_rows: int) -> LeafidError:
-    """Make the error of a penalty with which a matrix is not positive definite."""
-    return LeafidError(f"a ridge's regularisation of {penalty:g} is too weak for {n_rows} pictures; use a larger one")

@@ -51,32 +51,17 @@ class Rejection:
     def assess(self, vectors: np.ndarray, evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Give the probabilities that pictures show a leaf, and that a leaf is of a known species: float64 (n,).
 
-        Parameters
-        ----------
-        vectors : float (n, n_columns)
-            The joined vectors of all experts.
-        evidence : float (n, n_evidence)
-            What `compute_evidence` gives for the pictures.
+        `vectors`, float (n, n_columns), are the joined ones of all experts; `evidence` is that of `compute_evidence`.
         """
-        return apply_logistic(_compute_logits(vectors, self.leaf)), apply_logistic(
-            _compute_logits(evidence, self.known)
-        )
+        leaf, known = _compute_logits(vectors, self.leaf), _compute_logits(evidence, self.known)
+        return apply_logistic(leaf), apply_logistic(known)
 
     def judge(self, leaf: np.ndarray, known: np.ndarray, rejected_share: float = REJECTED_SHARE) -> np.ndarray:
-        """Judge pictures by the probabilities of `assess`.
+        """Judge pictures by the probabilities of `assess`, float (n,), and a share as in `find_threshold`: str (n,).
 
-        Parameters
-        ----------
-        leaf, known : float (n,)
-        rejected_share : float
-            As in `find_threshold`.
-
-        Returns
-        -------
-        str (n,)
-            "species" for a picture whose species is named, or why it is rejected: "no-leaf" surely shows none,
-            "unclear" hardly looks like a leaf, "unknown" is probably a leaf of an unknown species. The first two are
-            not counted in the share, but with a share of 0 only what has a probability of 0 is rejected.
+        It is "species" for a picture whose species is named, or why it is rejected: "no-leaf" surely shows none,
+        "unclear" hardly looks like a leaf, "unknown" is probably a leaf of an unknown species. The first two are not
+        counted in the share, but with a share of 0 only what has a probability of 0 is rejected.
         """
         is_named = (leaf >= _MIN_LEAF) & (acceptance_score(leaf, known) >= self.find_threshold(rejected_share))
         if rejected_share == 0:
@@ -87,12 +72,8 @@ class Rejection:
     def find_threshold(self, rejected_share: float = REJECTED_SHARE) -> float:
         """Give the value of `acceptance_score` below which pictures are rejected; infinity to reject all.
 
-        Parameters
-        ----------
-        rejected_share : float
-            The share of the leaves of known species that may be rejected, from 0 to 1.
-
-        A `ValueError` is raised when the share is not from 0 to 1.
+        `rejected_share` of the leaves of known species may be rejected; a `ValueError` is raised if it is not from 0
+        to 1.
         """
         if not 0 <= rejected_share <= 1:
             raise ValueError(f"expected a share from 0 to 1, found {rejected_share}")

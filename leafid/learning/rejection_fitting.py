@@ -51,9 +51,9 @@ def fit_rejection(
     non_leaves: Examples,
     known: Examples,
     unknown: Examples,
-    gain: np.ndarray | float = 0.0,
-    is_typical: np.ndarray | None = None,
-    first: FirstSpecies | None = None,
+    gain: np.ndarray,
+    is_typical: np.ndarray,
+    first: FirstSpecies,
 ) -> Rejection:
     """Fit both regressions, and what calibrates their product with the probability of the first species.
 
@@ -67,22 +67,24 @@ def fit_rejection(
     gain : float (n_evidence,)
         What the evidence of leaves of known species gains on average if the classifiers see all other plants. The
         operating points take it into account: without it, fewer leaves than asked for are rejected.
-    is_typical : bool (n_leaves,), optional
-        The leaves that operating points are taken from: by default, and if there are none, from all known ones.
-    first : FirstSpecies, optional
-        Without it, the product is not calibrated.
+    is_typical : bool (n_leaves,)
+        The leaves that operating points are taken from; if there are none, they are taken from all known ones.
+    first : FirstSpecies
     """
     leaf, is_leaf, _ = _fit_calibrated(leaves, non_leaves, _LEAF_REGULARISATION, _LEAF_SHARE)
     coefficients, is_known, seems_known = _fit_calibrated(known, unknown, _KNOWN_REGULARISATION)
     answer = np.array([1.0, 0.0])
-    if first:
-        products = is_leaf * is_known * first.known, is_leaf * seems_known * first.unknown
-        class_weights = known.weights * first.is_used, unknown.weights * first.is_used
-        answer = _calibrate_answers(products, first.is_right, class_weights)
+    if first.is_right[known.weights * first.is_used > 0].any():
+        products = np.concatenate([is_leaf * is_known * first.known, is_leaf * seems_known * first.unknown])
+        labels = np.append(first.is_right, np.zeros(len(leaves.rows), bool)).astype(int)
+        inside = np.clip(products, _CALIBRATION_FLOOR, 1 - _CALIBRATION_FLOOR)
+        logits = np.log(inside / (1 - inside))[:, None]
+        weights = _balance(known.weights * first.is_used, unknown.weights * first.is_used)
+        answer = _fit_logistic(logits, labels, weights, _CALIBRATION_REGULARISATION)
     shift = max(0.0, float(np.sum(gain * coefficients[:-1])))
     is_known = is_known / (is_known + (1 - is_known) * np.exp(-shift))
     is_chosen = known.weights > 0
-    if is_typical is not None and is_typical[is_chosen].any():
+    if is_typical[is_chosen].any():
         is_chosen = is_chosen & is_typical
     accepted = acceptance_score(is_leaf, is_known)[is_chosen]
     order = np.argsort(accepted)
@@ -95,18 +97,10 @@ def fit_rejection(
     return Rejection(leaf, coefficients, quantiles, answer.astype(np.float32))
 
 
-def _calibrate_answers(
-    products: Sequence[np.ndarray], is_right: np.ndarray, class_weights: Sequence[np.ndarray]
-) -> np.ndarray:
-    """Fit slope and offset of the logit of being right, to leaves of known species and as many of unknown ones."""
-    if not all(part.any() for part in class_weights):
-        return np.array([1.0, 0.0])
-    labels = np.append(is_right, np.zeros(len(products[1]), bool)).astype(int)
-    weights = np.concatenate([part / part.sum() for part in class_weights]) * (len(labels) / 2)
-    if len(np.unique(labels[weights > 0])) < 2:
-        return np.array([1.0, 0.0])
-    inside = np.clip(np.concatenate(products), _CALIBRATION_FLOOR, 1 - _CALIBRATION_FLOOR)
-    return _fit_logistic(np.log(inside / (1 - inside))[:, None], labels, weights, _CALIBRATION_REGULARISATION)
+def _balance(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
+    """Join the weights of two classes, each with the same total; their mean is 1."""
+    weights = np.concatenate([positive / positive.sum(), negative / negative.sum()])
+    return weights * (len(weights) / 2)
 
 
 def _fit_calibrated(
@@ -132,9 +126,8 @@ def _fit_calibrated(
     compressed, combinations = rows.compressed
     values = compressed.read(slice(None))
     labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
-    classes = positive, negative
-    weights = np.concatenate([members.weights / members.weights.sum() for members in classes]) * (len(labels) / 2)
-    folds = np.concatenate([_assign_folds(members.groups) for members in classes])
+    weights = _balance(positive.weights, negative.weights)
+    folds = np.concatenate([_assign_folds(examples.groups) for examples in (positive, negative)])
     final = _fit_logistic(values, labels, weights, regularisation)
     logits = np.empty(len(labels))
     for fold in np.unique(folds):

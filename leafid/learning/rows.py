@@ -108,10 +108,7 @@ class TrainingRows:
             # This adds to the upper triangle, which in Fortran's order is the lower one of the transpose.
             ssyrk(1.0, self.read(slice(None), part).T, 1.0, kernel.T, trans=1, lower=1, overwrite_c=1)
         release_memory(self.vectors)
-        for part in iterate_batches(n_rows, n_rows):
-            block = kernel[part, part]
-            block += np.triu(block, 1).T
-            kernel[part.stop :, part] = kernel[part, part.stop :].T
+        kernel += np.triu(kernel, 1).T
         return kernel
 
     def combine(self, coefficients: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from leafid.learning.linear import apply_feature_map
+from leafid.learning.linear import LinearClassifier, apply_feature_map
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,15 @@ class RowTransform:
         mean = self.means.get(domain, self.mean)
         unscaled = coefficients if self.scale is None else coefficients * self.scale[:, None]
         return LinearScorer(self.map, unscaled.astype(np.float32), (intercepts - mean @ unscaled).astype(np.float32))
+
+    def read_scorer(self, scorer: LinearScorer, domain: int) -> LinearClassifier:
+        """Turn what `make_scorer` made into a classifier of centred rows again."""
+        coefficients = scorer.coefficients.astype(np.float64)
+        intercepts = scorer.intercepts + self.means.get(domain, self.mean) @ coefficients
+        if self.scale is not None:
+            # The coefficients of a constant column are 0.
+            coefficients /= np.where(self.scale > 0, self.scale, 1)[:, None]
+        return coefficients, intercepts
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.linalg import eigsh
 
 from leafid.learning.row_statistics import N_COMPONENTS, RowStatistics, make_statistics
-from leafid.learning.rows import TrainingRows, iterate_batches
+from leafid.learning.rows import TrainingRows, iterate_batches, release_memory
 from leafid.learning.scorers import RowTransform
 
 # Ratio of an eigenvalue to the largest one below which it is a rounding error.
@@ -32,6 +32,8 @@ class WeightedRows:
         The rows of weight above 0.
     weights : float (k,)
         The weights of these rows.
+    domains : int (n_domains,)
+        The domains of these rows.
     indicators : float32 (k, n_domains)
         1 where a row belongs to a domain.
     counts : float32 (n_domains,)
@@ -44,24 +46,30 @@ class WeightedRows:
         self.rows = rows
         self.indices = np.flatnonzero(weights)
         self.weights = weights[self.indices]
-        numbers = np.arange(rows.domains.max() + 1)
-        self.indicators = (rows.domains[self.indices, None] == numbers).astype(np.float32)
+        self.domains, numbers = np.unique(rows.domains[self.indices], return_inverse=True)
+        self.indicators = np.eye(len(self.domains), dtype=np.float32)[numbers]
         self.counts = self.indicators.sum(axis=0)
-        self.shares = self.indicators / np.maximum(self.counts, 1)
+        self.shares = self.indicators / self.counts
 
     @cached_property
     def transform(self) -> RowTransform:
         """What turns further vectors into centred rows like these."""
-        rows, present = self.rows, np.flatnonzero(self.counts)
+        rows = self.rows
         scale = np.ones(rows.shape[1], np.float32) if rows.scale is None else rows.scale
         units = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
         means = (rows.mean + self.sum_rows(self.shares).T * units).astype(np.float32)
         mean = (self.counts / self.counts.sum() @ means).astype(np.float32)
-        return RowTransform(rows.map, {int(domain): means[domain] for domain in present}, mean, rows.scale)
+        return RowTransform(rows.map, dict(zip(self.domains.tolist(), means, strict=True)), mean, rows.scale)
 
     def sum_rows(self, coefficients: np.ndarray) -> np.ndarray:
         """Sum the rows of weight above 0 with coefficients (k, m): float64 (n_columns, m)."""
         return self.rows.combine(self._scatter_to_all_rows(coefficients))
+
+    def read_kernel(self) -> np.ndarray:
+        """Read the inner products of the rows of weight above 0: float32 (k, k)."""
+        kernel = self.rows.kernel[np.ix_(self.indices, self.indices)]
+        release_memory(self.rows.kernel)
+        return kernel
 
     def read_centred(self, indices: np.ndarray) -> np.ndarray:
         """Read any rows, given by their indices, centred: float32 (k, n_columns)."""
@@ -94,7 +102,7 @@ class WeightedRows:
                 gram += values.T @ values
             return _find_eigenvectors(gram, number)
         # The matrix is √W X X' √W, with centred rows X; a component is X'√W v / √strength, for v an eigenvector.
-        kernel = self.rows.kernel[np.ix_(self.indices, self.indices)]
+        kernel = self.read_kernel()
         for side in (kernel, kernel.T):
             side -= self.indicators @ (self.shares.T @ side)
             side *= roots

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, islice
 from typing import Annotated, Any, cast
 
@@ -71,7 +71,7 @@ class Model:
 
         A model that is `only_for_answers` leaves out what it takes to learn further species, a third of its memory.
         """
-        return read_object(path, cls, partial(_edit_manifest, only_for_answers=only_for_answers))
+        return read_object(path, cls, _leave_out_statistics if only_for_answers else None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, which `leafid.load_model` reads; the same model gives the same bytes.
@@ -240,15 +240,11 @@ class Model:
         return replace(answer, decision=rank if answer.decision == "species" else answer.decision, backed_off=named)
 
 
-def _edit_manifest(manifest: Any, only_for_answers: bool) -> None:
+def _leave_out_statistics(manifest: Any) -> None:
     # What is missing is reported when the manifest is checked.
     with suppress(LookupError, AttributeError, TypeError):
         for model in manifest["types"].values():
-            if only_for_answers:
-                model["identifier"].pop("statistics", None)
-            for expert in model["identifier"]["recipe"]["experts"].values():
-                # Recipes had this key, for training alone.
-                expert.pop("softmax_components", None)
+            model["identifier"].pop("statistics", None)
 
 
 def _split_into_batches(pictures: Sequence[Picture], grouping: str | None) -> Iterator[list[list[Picture]]]:

@@ -23,8 +23,6 @@ from leafid.schema import check_types
 
 T = TypeVar("T")
 FORMAT, FORMAT_VERSION = "leafid-model", 6
-# Maximum bytes of a model: far above what any classical model needs.
-_MAX_SIZE = 2 * 2**30
 _SIZE_BYTES = 8
 
 
@@ -68,18 +66,15 @@ def write_object(path: str | os.PathLike[str], content: object, halved: Iterable
 def read_object(path: str | os.PathLike[str], type_: type[T], edit_manifest: Callable[[Any], None] | None = None) -> T:
     """Read an object of a type from a model file; `edit_manifest` may leave out parts of its manifest.
 
-    A `LeafidError` says if the file is missing, damaged, something else, larger than 2 GiB, or of another format
-    version, or if there is not enough memory.
+    A `LeafidError` says if the file is missing, damaged, something else, or of another format version, or if there is
+    not enough memory.
     """
     try:
-        with open_input(path) as stream:
-            if os.fstat(stream.fileno()).st_size > _MAX_SIZE:
-                raise LeafidError(f"{path}: expected a model of at most {_MAX_SIZE >> 30} GiB, found a larger file")
-            with safe_open(os.fspath(path), "np") as arrays:
-                manifest = _read_manifest(stream, arrays.metadata())
-                if edit_manifest is not None:
-                    edit_manifest(manifest["model"])
-                return _read_object(path, type_, manifest, arrays)
+        with open_input(path) as stream, safe_open(os.fspath(path), "np") as arrays:
+            manifest = _read_manifest(stream, arrays.metadata())
+            if edit_manifest is not None:
+                edit_manifest(manifest["model"])
+            return _read_object(path, type_, manifest, arrays)
     except (SafetensorError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
         if is_out_of_memory(error):
             raise LeafidError(f"{path}: out of memory; end other programs, or raise the limit") from error
@@ -111,7 +106,6 @@ def _read_object(path: str | os.PathLike[str], type_: type[T], manifest: dict[st
             f"{path}: expected model format {FORMAT_VERSION}, found {version} "
             f"(written by leafid {manifest.get('program_version')}); update leafid or train the model again"
         )
-    names = set(arrays.keys())
 
     def decode(expected: type, place: Any) -> np.ndarray:
         if expected is not np.ndarray or not isinstance(place, dict):
@@ -121,13 +115,13 @@ def _read_object(path: str | os.PathLike[str], type_: type[T], manifest: dict[st
     # Types share arrays.
     @cache
     def read_array(name: str, scale: str | None = None) -> np.ndarray:
-        array = arrays.get_tensor(name) if name in names else None
-        if array is not None and scale is not None:
+        array = arrays.get_tensor(name)
+        if scale is not None:
             if read_array(scale).shape != array.shape[1:]:
                 raise ValueError(f"expected as many scales {scale:.100} as the array {name:.100} has columns")
             array = array * read_array(scale)
-        if array is None or array.dtype.kind != "f" or not np.isfinite(array).all():
-            raise ValueError(f"expected an array of finite numbers, found none called {name:.100}")
+        if array.dtype.kind != "f" or not np.isfinite(array).all():
+            raise ValueError(f"expected finite numbers in the array {name:.100}, found others")
         return array
 
     return check_types(manifest.get("model"), type_, f"{path}: the model is damaged: manifest", decode)

@@ -28,7 +28,7 @@ from leafid.pictures.header import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.training.folds import relative_picture_weights
 from leafid.training.species import describe_species
-from leafid.training.training_set import Domain, build_training_set
+from leafid.training.training_set import build_training_set
 
 
 def check_extension(model: Model, pictures: Sequence[Picture], name: str = "the model") -> None:
@@ -99,8 +99,7 @@ def _extend_group(
         weights = weights[training_set.picture_indices] * training_set.relative_weights
         update = partial(update_ridge, kept, rows, weights, regularisation=expert.regularisation)
         for type_, identifier in identifiers.items():
-            domain = training_set.number_domain(Domain(type_))
-            scorers[type_][name] = _extend_scorer(identifier, name, species, domain, rows, row_labels, update)
+            scorers[type_][name] = _extend_scorer(identifier, name, species, rows, row_labels, update)
         statistics[name] = kept.update(rows, weights)
     n_plants = len({picture.group for picture in pictures})
     extended = {}
@@ -136,31 +135,22 @@ def _extend_scorer(
     identifier: Identifier,
     name: str,
     species: tuple[str, ...],
-    domain: int,
     rows: np.ndarray,
     labels: np.ndarray,
     update: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
 ) -> LinearScorer:
     """Change the scorer of an expert by what `update` makes of the residuals of new rows."""
-    old, transform = identifier.scorers[name], identifier.statistics[name].transform
+    transform = identifier.statistics[name].transform
+    domain = identifier.recipe.training_types.index(identifier.type)
     off, on = identifier.targets[name]
-    scale = np.ones(rows.shape[1], np.float32) if transform.scale is None else transform.scale
-    mean = transform.means.get(domain, transform.mean)
     # A species of which no picture was seen gets the score of a wrong answer, which fits its column exactly.
-    columns = np.searchsorted(species, identifier.species)
     coefficients = np.zeros((rows.shape[1], len(species)))
     intercepts = np.full(len(species), off)
-    coefficients[:, columns] = old.coefficients
-    intercepts[columns] = old.intercepts
+    known = np.searchsorted(species, identifier.species)
+    coefficients[:, known], intercepts[known] = transform.read_scorer(identifier.scorers[name], domain)
     targets = np.where(labels[:, None] == np.arange(len(species)), on, off)
-    unscaled = rows * np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
-    change, shift = update(targets - (unscaled @ coefficients + mean @ coefficients + intercepts))
-    change *= scale[:, None]
-    return LinearScorer(
-        old.map,
-        (coefficients + change).astype(np.float32),
-        (intercepts + shift - mean @ change).astype(np.float32),
-    )
+    change, shift = update(targets - (rows @ coefficients + intercepts))
+    return transform.make_scorer(coefficients + change, intercepts + shift, domain)
 
 
 def _complete_taxa(new: Mapping[str, Species], old: Mapping[str, Species]) -> dict[str, Species]:

@@ -12,7 +12,6 @@ from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.splits import weigh_by_plant
 from leafid.training.folds import WITHOUT_PLANT, FoldPlan
-from leafid.training.training_set import Domain
 
 #: Scores of pictures by experts, float (n, n_species), by the name of the folds without which they were trained.
 FoldScores = Mapping[str, Sequence[np.ndarray]]
@@ -29,8 +28,8 @@ def fuse_experts(
     positions = np.searchsorted(plan.scored, plan.held_out_rows[type_])
     scores = {name: [expert.held_out_scores[name][positions] for expert in experts.values()] for name in plan.folds}
     weights, answers = _fit_weights(plan, type_, scores[WITHOUT_PLANT])
-    domain = plan.training_set.number_domain(Domain(type_))
-    scorers = {name: _make_scorer(expert, domain) for name, expert in experts.items()}
+    domain = plan.training_set.recipe.training_types.index(type_)
+    scorers = {name: expert.make_scorer(domain) for name, expert in experts.items()}
     # Further species are learned by all experts or by none.
     kept = experts if all(expert.statistics for expert in experts.values()) else {}
     identifier = Identifier(
@@ -71,10 +70,3 @@ def _fit_weights(
     n_pictures = len(plan.held_out[type_])
     probabilities = fuse(scores, trust, weights)[:n_pictures]
     return weights, HeldOutAnswers(pictures[:n_pictures], probabilities, plan.species, is_known[:n_pictures])
-
-
-def _make_scorer(expert: FittedExpert, domain: int) -> LinearScorer | EstimatorScorer:
-    """Turn the classifier of an expert into one of vectors of a domain."""
-    if isinstance(expert.classifier, bytes):
-        return EstimatorScorer(expert.transform.select_domain(domain), expert.classifier)
-    return expert.transform.make_scorer(*expert.classifier, domain)

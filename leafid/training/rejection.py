@@ -14,7 +14,7 @@ from leafid.grouping import group_by
 from leafid.learning.fusion import fuse
 from leafid.learning.rejection import Rejection, compute_evidence
 from leafid.learning.rejection_fitting import Examples, FirstSpecies, fit_rejection
-from leafid.learning.rows import make_array
+from leafid.learning.rows import make_array, release_memory
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import sample_by_plant, weigh_by_plant
@@ -37,17 +37,9 @@ def train_rejection(
 ) -> Rejection | None:
     """Train what tells leaves of known species from all else; None without pictures to learn from.
 
-    Parameters
-    ----------
-    identifier : Identifier
-    plan : FoldPlan
-        The folds in which the identifier was trained.
-    scores : mapping of sequences of float (n, n_species)
-        Scores of `FoldPlan.held_out_rows` of the identifier's type by each expert, by the name of the folds without
-        which it was trained.
-    pictures : sequence of Picture
-        They lend their background to pictures without a leaf.
-    loader : FeatureLoader
+    The identifier was trained in the folds of the plan. `scores`, float (n, n_species), are those of its type's
+    `FoldPlan.held_out_rows` by each expert, by the name of the folds without which it was trained. The pictures lend
+    their background to pictures without a leaf.
     """
     training_set, rows = plan.training_set, plan.held_out_rows[identifier.type]
     held_out_pictures = training_set.select_pictures(training_set.picture_indices[rows])
@@ -104,7 +96,8 @@ def _join_vectors(identifier: Identifier, training_set: TrainingSet, rows: np.nd
     ends = np.cumsum([training_set.vectors[name].shape[1] for name in names])
     vectors = make_array(len(rows), int(ends[-1]), np.float16, training_set.folder)
     for name, part in zip(names, np.split(vectors, ends[:-1], axis=1), strict=True):
-        part[:] = training_set.read_vectors(name, rows)
+        part[:] = training_set.vectors[name][rows]
+        release_memory(training_set.vectors[name])
     return vectors
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,14 +30,6 @@ MAX_COMPOSITED_PER_PLANT = 8
 COMPOSITED_WEIGHT = 1.0
 # What decides how local descriptors are encoded.
 _ENCODER_KEYS = ("descriptor", "encoder", "modes", "components", "position")
-
-
-class Domain(NamedTuple):
-    """The type and augmentation of pictures that resemble each other, and are centred on their common mean."""
-
-    type: AcquisitionType
-    #: 0: the picture as it is, or jittered; from 1: the recipe's composited photos.
-    composite: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,31 +68,22 @@ class TrainingSet:
         rows = self.find_rows(pictures)
         return rows[(self.augmentations[rows] > 0) & (self.augmentations[rows] <= self.recipe.jittered)]
 
-    def number_domain(self, domain: Domain) -> int:
-        """Give the number of a domain, by which classifiers know it."""
-        types = self.recipe.training_types
-        return types.index(domain.type) + len(types) * domain.composite
-
     def number_domains(self) -> np.ndarray:
-        """Give the number of each row's domain, int (n_rows,)."""
+        """Give the number of each row's domain, int (n_rows,): of rows that resemble each other, centred on their mean.
+
+        From 0, they are the pictures of each of the recipe's training types, as they are or jittered; then, for each
+        composited photo of a picture, the photos of each type.
+        """
+        types = self.recipe.training_types
+        of_pictures = np.array([types.index(get_type(picture)) for picture in self.pictures], int)
         composites = np.maximum(self.augmentations - self.recipe.jittered, 0)
-        domains = [
-            Domain(get_type(self.pictures[index]), composite)
-            for index, composite in zip(self.picture_indices.tolist(), composites.tolist(), strict=True)
-        ]
-        return np.array([self.number_domain(domain) for domain in domains], int)
+        return of_pictures[self.picture_indices] + len(types) * composites
 
     def weigh_rows(self, picture_weights: np.ndarray) -> np.ndarray:
         """Turn weights of pictures, (n_pictures,), into weights of rows, (n_rows,), with the same sum."""
         weights = picture_weights[self.picture_indices] * self.relative_weights
         total = weights.sum()
         return weights * (picture_weights.sum() / total) if total else weights
-
-    def read_vectors(self, name: str, rows: np.ndarray) -> np.ndarray:
-        """Read vectors of an expert, given by their rows."""
-        vectors = self.vectors[name][rows]
-        release_memory(self.vectors[name])
-        return vectors
 
     def make_rows(self, name: str) -> TrainingRows:
         """Make the training rows of an expert, or take those that are kept."""
@@ -135,13 +117,14 @@ def build_training_set(
         is_used = is_source | np.array([picture.type in types for picture in labelled], bool)
     pictures = [labelled[index] for index in np.flatnonzero(is_used)]
     augmentations, weights = _list_augmentations(recipe, len(pictures))
-    is_augmented = np.ones((len(augmentations), len(pictures)), bool)
     is_served = np.array([picture.type in recipe.types for picture in pictures], bool)
-    for number, augmentation in enumerate(augmentations):
-        if augmentation is not None:
-            is_augmented[number] = is_source[is_used] if augmentation.kind == "composite" else is_served
+    masks = {"jitter": is_served, "composite": is_source[is_used]}
+    is_augmented = np.array([masks[a.kind] if a else np.ones(len(pictures), bool) for a in augmentations])
     if extractor is None:
-        encoders = find_encoders(recipe, labelled, loader, seed)
+        if recipe.codebooks == "bundled":
+            encoders = load_encoders(recipe)
+        else:
+            encoders = learn_encoders(labelled, recipe, loader, seed)
         extractor = FeatureExtractor(recipe.experts, encoders, recipe.longest_side)
     numbers, indices = np.nonzero(is_augmented)
     rows = np.full(is_augmented.shape, -1)
@@ -160,11 +143,6 @@ def build_training_set(
         {name: array[kept] for name, array in vectors.items()},
         loader.folder,
     )
-
-
-def find_encoders(recipe: Recipe, pictures: Sequence[Picture], loader: FeatureLoader, seed: int) -> dict[str, Encoder]:
-    """Learn the encoders of a recipe from pictures, or take those of the bundled model if it says so."""
-    return load_encoders(recipe) if recipe.codebooks == "bundled" else learn_encoders(pictures, recipe, loader, seed)
 
 
 def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
@@ -217,17 +195,15 @@ def _extract(
     """
     vectors: dict[str, np.ndarray] = {}
     confidence = np.full(int(rows.max(initial=-1)) + 1, np.nan)
-    # Pictures with the same augmentations are read once for all of them.
-    patterns, pattern_of_picture = np.unique(rows >= 0, axis=1, return_inverse=True)
-    for pattern, is_made in enumerate(patterns.T):
-        members = np.flatnonzero(pattern_of_picture.ravel() == pattern).tolist()
-        numbers = np.flatnonzero(is_made)
-        views = [augmentations[number] for number in numbers.tolist()]
+    # Pictures with the same augmentations are streamed together: each is read once for all of them.
+    patterns = group_by(range(len(pictures)), lambda index: tuple(np.flatnonzero(rows[:, index] >= 0).tolist()))
+    for numbers, members in patterns.items():
+        views = [augmentations[number] for number in numbers]
         with closing(loader.stream_augmented([pictures[index] for index in members], extractor, views)) as stream:
             for index, features_of_views in zip(members, stream, strict=True):
                 if features_of_views is None:
                     continue
-                for row, features in zip(rows[numbers, index], features_of_views, strict=True):
+                for row, features in zip(rows[list(numbers), index], features_of_views, strict=True):
                     confidence[row] = features.confidence
                     for name, vector in features.vectors.items():
                         if name not in vectors:

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from leafid.errors import LeafidError
 from leafid.learning.cross_fitting import cross_fit
 from leafid.learning.rows import make_rows
-from leafid.learning.scorers import EstimatorScorer
 from leafid.learning.settings import ClassifierSettings
 
 SETTINGS = ClassifierSettings()
@@ -37,12 +37,7 @@ def cross_fit_ways(vectors, labels, ways, kind="ridge", asked=None, weights=None
         for number, way in enumerate(ways)
     }
     expert = cross_fit(rows, labels, weights, folds, asked, settings)
-    classifier = expert.classifier
-    if isinstance(classifier, bytes):
-        scorer = EstimatorScorer(expert.transform.select_domain(0), classifier)
-    else:
-        scorer = expert.transform.make_scorer(*classifier)
-    return scorer, list(expert.held_out_scores.values())
+    return expert.make_scorer(), list(expert.held_out_scores.values())
 
 
 def learned(vectors, labels, folds, kind="ridge", asked=None):
@@ -89,7 +84,7 @@ def test_targets_are_what_a_classifier_scores(kind):
     settings = structs.replace(SETTINGS, **KINDS[kind])
     weights = np.random.default_rng(2).uniform(0.2, 2, 60)
     expert = cross_fit(make_rows(vectors), labels, weights, {}, np.arange(60), settings, keep_statistics=True)
-    scores = expert.transform.make_scorer(*expert.classifier).scores(vectors)
+    scores = expert.make_scorer().scores(vectors)
     is_right = labels[:, None] == np.arange(3)
     right = np.average(scores[is_right], weights=weights)
     wrong = np.average(scores[~is_right].reshape(60, 2).mean(axis=1), weights=weights)
@@ -126,3 +121,11 @@ def test_a_species_that_a_fold_did_not_see(kind, d):
     others = np.setdiff1d(np.arange(30), unseen)
     assert np.ptp(scores[others, 2]) < 1e-6
     assert np.isneginf(scores[others][:, :2]).all()
+
+
+@pytest.mark.parametrize("d", [4, 40])
+def test_a_penalty_that_is_too_weak(d):
+    vectors = 1e6 * np.repeat(np.random.default_rng(0).normal(size=(30, 1)), d, axis=1)
+    settings = structs.replace(SETTINGS, regularisation=1e-300)
+    with pytest.raises(LeafidError, match=r"regularisation of 1e-300 is too weak for 30 pictures"):
+        cross_fit(make_rows(vectors), np.arange(30) % 2, np.ones(30), {}, np.arange(30), settings)

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leafid.learning import rejection_fitting
 from leafid.learning.rejection import Rejection, acceptance_score, compute_evidence, count_evidence
-from leafid.learning.rejection_fitting import Examples, fit_rejection
+from leafid.learning.rejection_fitting import Examples, FirstSpecies
 
 
 def compute_evidence_slowly(scores, trust, weights, confidence):
@@ -54,6 +55,13 @@ def make_examples(centre, n, seed, n_columns=6):
     return Examples(
         random.normal(centre, 1, (n, n_columns)), np.ones(n), [f"group {number % 10}" for number in range(n)]
     )
+
+
+def fit_rejection(leaves, non_leaves, known, unknown, gain=0.0, is_typical=None):
+    n = len(known.rows)
+    first = FirstSpecies(np.ones(n), np.ones(n), np.zeros(n, bool), np.ones(n, bool))
+    is_typical = np.ones(n, bool) if is_typical is None else is_typical
+    return rejection_fitting.fit_rejection(leaves, non_leaves, known, unknown, gain, is_typical, first)
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,7 @@ CHANGES = {
     "types.scan.plant_exponent: expected a number": lambda m: _scan(m).update(plant_exponent=2),
     "scan.local.coefficients of shape": lambda m: _identifier(m)["species"].append(_identifier(m)["species"][0]),
     "an entry of every species, found none of Zelkova": lambda m: _identifier(m)["species"].append("Zelkova abelicea"),
-    "expected an array of finite numbers": lambda m: _identifier(m)["weights"].update(values="none"),
+    "does not contain tensor none": lambda m: _identifier(m)["weights"].update(values="none"),
     "expected a leafid model, found something else": lambda m: m.update(fingerprint="\ud800"),
 }
 
@@ -143,7 +143,7 @@ def test_every_array_is_needed(drawn_model, tmp_path):
     assert len(arrays) > 30
     for name in arrays:
         file = changed(drawn_model, tmp_path / "m", leave_out=[name])
-        assert f"expected an array of finite numbers, found none called {name}" in complaint(file)
+        assert re.search(rf"damaged: .* tensor {name};", complaint(file))
 
 
 def list_free_arrays(manifest):
@@ -159,7 +159,7 @@ def test_every_array_must_have_the_shape_that_the_manifest_demands(request, mode
     manifest, arrays = take_apart(source)
     free = set(list_free_arrays(manifest))
     # Every array of the small model, and some of the large one, which takes time to be written.
-    for name in list(arrays)[:: 1 if model == "drawn_model" else 100]:
+    for name in list(arrays)[:: 3 if model == "drawn_model" else 100]:
         array = arrays[name]
         changes = {"an axis more": array[..., None]}
         if array.ndim and name not in free:
