@@ -52,21 +52,13 @@ def cross_fit(
 
     Each fit computes means and all else from its own rows: held-out ones teach it nothing.
 
-    Parameters
-    ----------
-    rows : TrainingRows
-    labels : int (n,)
-        Species from 0, each of them present among the rows of weight above 0.
-    weights : float (n,)
-        Weights for the fit to all rows; 0 for rows that are left out of everything.
-    folds : mapping of sequences of tuples of int (m,) and float (n,)
-        Several ways to divide the rows, by name. Each fold is given by its rows, and by the weights of the fit without
-        them; there is none if all rows are of one plant.
-    scored : int (k,)
-        The rows to score.
-    settings : ClassifierSettings
-    keep_statistics : bool
-        Summarise the rows of a linear classifier, for `leafid.learning.row_statistics.update_ridge`.
+    Labels, int (n,), are species from 0, each of them present among the rows of weight above 0. The weights, float
+    (n,), are those of the fit to all rows; 0 for rows that are left out of everything. `folds` divide the rows in
+    several ways, by name: each fold is given by its rows, int (m,), and by the weights of the fit without them, float
+    (n,); there is none if all rows are of one plant. The rows to score are `scored`, int (k,).
+
+    With `keep_statistics`, the rows of a linear classifier are summarised, to learn further ones
+    (`leafid.learning.row_statistics.update_ridge`). A `LeafidError` is raised when a ridge is regularised too little.
     """
     fit = _fit(rows, weights, labels, settings)
     classifier = fit.classifier

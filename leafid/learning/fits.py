@@ -22,14 +22,8 @@ class DualRidge(WeightedRows):
     less their weighted mean, the dual coefficients are (Kc + λ W⁻¹)⁻¹ Y. With D the indicators of the domains, and S
     those divided by their sums, Kc = (1 - D S') K (1 - S D'): K and a matrix of low rank, for Woodbury's identity.
 
-    Parameters
-    ----------
-    rows, weights
-        As in `WeightedRows`.
-    labels : int (n,)
-        Species from 0.
-    penalty : float
-        A `LinAlgError` is raised when it is too weak.
+    Rows and weights are those of `WeightedRows`; labels, int (n,), are species from 0. A `LinAlgError` is raised when
+    the penalty is too weak.
 
     References
     ----------
@@ -107,16 +101,8 @@ class PrimalRidge(WeightedRows):
 class EstimatorFit(WeightedRows):
     """A classifier of scikit-learn, of weighted rows.
 
-    One that is linear is fitted to compressed rows, from which it learns the same in less time.
-
-    Parameters
-    ----------
-    rows, weights
-        As in `WeightedRows`.
-    labels : int (n,)
-        Species from 0; one without a row has coefficients and scores of 0.
-    estimator : object
-        A classifier of scikit-learn that is not fitted yet.
+    A copy of the estimator is fitted; one that is linear to compressed rows, from which it learns the same in less
+    time. Labels, int (n,), are species from 0; one without a row has coefficients and scores of 0.
     """
 
     def __init__(self, rows: TrainingRows, weights: np.ndarray, labels: np.ndarray, estimator: Any) -> None:

@@ -9,9 +9,6 @@ import numpy as np
 #: A linear classifier of centred rows: coefficients, float (n_columns, n_species), and intercepts, float (n_species,).
 LinearClassifier = tuple[np.ndarray, np.ndarray]
 
-# Interval between the two samples of the spectrum of the χ² kernel.
-_CHI2_SAMPLE_INTERVAL = 0.5
-
 
 def apply_feature_map(vectors: np.ndarray, name: str) -> np.ndarray:
     """Apply a feature map to vectors (n, d): ``none``, or ``chi2``, for which negative numbers count as 0."""
@@ -35,7 +32,7 @@ def apply_chi2_map(vectors: np.ndarray) -> np.ndarray:
     >>> round(float(x @ y), 1)  # 2 · 0.2 · 0.6 / 0.8 = 0.3
     0.3
     """
-    step = _CHI2_SAMPLE_INTERVAL
+    step = 0.5  # between the two samples of the spectrum of the kernel
     values = np.asarray(vectors, np.float64)
     phase = step * np.log(np.where(values > 0, values, 1.0))
     amplitude = np.sqrt(2 * values * step / np.cosh(np.pi * step))

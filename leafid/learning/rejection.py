@@ -99,22 +99,15 @@ def count_evidence(n_experts: int) -> int:
 def compute_evidence(
     scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray, confidence: np.ndarray
 ) -> np.ndarray:
-    """Measure how the scores of a picture look.
+    """Measure how the scores of a picture look: float64 (n, count_evidence(n_experts)).
 
-    Parameters
-    ----------
-    scores, trust, weights
-        As in `leafid.learning.fusion.fuse`; for two species at least.
-    confidence : float (n,)
-        The confidence of the segmentation.
+    Scores, trust and weights are those of `leafid.learning.fusion.fuse`, for two species at least; `confidence`, float
+    (n,), is that of the segmentation.
 
-    Returns
-    -------
-    float64 (n, count_evidence(n_experts))
-        Of the fused answer: logarithm of the highest probability, logarithm of its complement, entropy, and margin of
-        the log posterior. Of each expert: its best score above the mean; its margin; its score of the fused answer's
-        species, above the mean and relative to its best; the standard deviation. Then the number of experts that agree
-        with the fused answer, and the confidence.
+    The values are, of the fused answer: logarithm of the highest probability, logarithm of its complement, entropy, and
+    margin of the log posterior. Of each expert: its best score above the mean; its margin; its score of the fused
+    answer's species, above the mean and relative to its best; the standard deviation. Then the number of experts that
+    agree with the fused answer, and the confidence.
     """
     possible = np.isfinite(scores[0])
     finite = [np.where(possible, values, 0.0).astype(np.float64) for values in scores]

@@ -108,14 +108,8 @@ def _fit_calibrated(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Fit a logistic regression, and calibrate it on groups that were held out of it.
 
-    Its probabilities hold where the positives' share is `positive_share`.
-
-    Returns
-    -------
-    coefficients : float32 (n_columns + 1,)
-        The intercept last.
-    positive, negative : float64 (n_positive,), (n_negative,)
-        Probabilities of the examples.
+    Its probabilities hold where the positives' share is `positive_share`. Returns the coefficients, float32
+    (n_columns + 1,), the intercept last, and the held-out probabilities of the positive and negative examples.
     """
     # The examples are released once they are copied, so that one copy is in memory.
     joined = np.empty((len(positive.rows) + len(negative.rows), positive.rows.shape[1]), positive.rows.dtype)

@@ -1,1 +1,1 @@
-"""Identifiers and models: training, cross-validation, prediction, and the model file."""
+"""What answers: identifiers, models, thresholds, plants and sessions, and the model file."""

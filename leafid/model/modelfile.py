@@ -42,8 +42,6 @@ def write_object(path: str | os.PathLike[str], content: object, halved: Iterable
         return name
 
     def encode(value: Any) -> dict[str, str]:
-        if not isinstance(value, np.ndarray):
-            raise TypeError(f"expected an array, found {type(value)}")
         if id(value) not in large:
             return {"values": store(value)}
         # This moves a score by less than a thousandth of what tells two species apart. With a scale for each column,
@@ -72,9 +70,15 @@ def read_object(path: str | os.PathLike[str], type_: type[T], edit_manifest: Cal
     try:
         with open_input(path) as stream, safe_open(os.fspath(path), "np") as arrays:
             manifest = _read_manifest(stream, arrays.metadata())
+            if (version := manifest.get("format_version")) != FORMAT_VERSION:
+                raise LeafidError(
+                    f"{path}: expected model format {FORMAT_VERSION}, found {version} "
+                    f"(written by leafid {manifest.get('program_version')}); update leafid or train the model again"
+                )
             if edit_manifest is not None:
                 edit_manifest(manifest["model"])
-            return _read_object(path, type_, manifest, arrays)
+            place = f"{path}: the model is damaged: manifest"
+            return check_types(manifest["model"], type_, place, _make_decoder(arrays))
     except (SafetensorError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
         if is_out_of_memory(error):
             raise LeafidError(f"{path}: out of memory; end other programs, or raise the limit") from error
@@ -100,12 +104,8 @@ def _read_manifest(stream: io.BufferedReader, metadata: dict[str, str] | None) -
     return manifest
 
 
-def _read_object(path: str | os.PathLike[str], type_: type[T], manifest: dict[str, Any], arrays: Any) -> T:
-    if (version := manifest.get("format_version")) != FORMAT_VERSION:
-        raise LeafidError(
-            f"{path}: expected model format {FORMAT_VERSION}, found {version} "
-            f"(written by leafid {manifest.get('program_version')}); update leafid or train the model again"
-        )
+def _make_decoder(arrays: Any) -> Callable[[type, Any], np.ndarray]:
+    """Make the function that reads the array which a dictionary stands for in the manifest."""
 
     def decode(expected: type, place: Any) -> np.ndarray:
         if expected is not np.ndarray or not isinstance(place, dict):
@@ -124,7 +124,7 @@ def _read_object(path: str | os.PathLike[str], type_: type[T], manifest: dict[st
             raise ValueError(f"expected finite numbers in the array {name:.100}, found others")
         return array
 
-    return check_types(manifest.get("model"), type_, f"{path}: the model is damaged: manifest", decode)
+    return decode
 
 
 def is_model(path: str | os.PathLike[str]) -> bool:

@@ -20,8 +20,6 @@ from leafid.model.identifier import TypeModel
 from leafid.model.sessions import find_session
 from leafid.pictures.picture import AcquisitionType, Picture
 
-TypeModels = Mapping[AcquisitionType, TypeModel]
-
 #: What the pictures of a plant or session have in common, by the name of the grouping.
 GROUPINGS: dict[str, Callable[[Picture], object]] = {
     "plant": lambda picture: picture.group,
@@ -39,7 +37,7 @@ _EXPONENTS = np.linspace(0, 1, 21)
 _FLOOR, _ODDS_FLOOR = 1e-9, 1e-6
 
 
-def fuse_answers(types: TypeModels, answers: Sequence[Answer], reject_at: float) -> Answer:
+def fuse_answers(types: Mapping[AcquisitionType, TypeModel], answers: Sequence[Answer], reject_at: float) -> Answer:
     """Make one answer from those to the pictures of a plant, which become its `Answer.parts`.
 
     A picture counts in proportion to its probability to show a leaf, or not at all if its verdict is that it shows

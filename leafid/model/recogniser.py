@@ -60,12 +60,11 @@ def warn_of_mixed_types(recognised: Counter[AcquisitionType]) -> None:
     """Warn that pictures were recognised as several types: in a collection of one kind, some of them are errors."""
     if len(recognised) > 1 and recognised.total() >= _MIN_COLLECTION:
         counts = ", ".join(f"{recognised[type_]} {type_}" for type_ in AcquisitionType if type_ in recognised)
-        _log.warning(
+        message = (
             "the acquisition types of %d pictures were recognised as different ones: %s; if all of them were taken in "
-            "the same way, say which by --assume-type (in Python: assume_type)",
-            recognised.total(),
-            counts,
+            "the same way, say which by --assume-type (in Python: assume_type)"
         )
+        _log.warning(message, recognised.total(), counts)
 
 
 def expand_features(features: np.ndarray) -> np.ndarray:

@@ -15,8 +15,6 @@ from leafid.pictures.picture import Picture
 
 # Length of an ISO 8601 date with its day.
 _DAY = len("2010-07-06")
-# Parameter of a symmetric Dirichlet prior: before a session is seen, all mixtures of species are equally probable.
-_CONCENTRATION = 1.0
 # Further rounds change the probabilities by less than 1e-3.
 _ROUNDS = 10
 
@@ -107,6 +105,6 @@ def pool_evidence(probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
     posterior = alone
     for _ in range(_ROUNDS):
         evidence = weight * posterior
-        product = alone * (_CONCENTRATION + evidence.sum(axis=0) - evidence)
+        product = alone * (1 + evidence.sum(axis=0) - evidence)
         posterior = np.where(has_support, product / product.sum(axis=1, keepdims=True), alone)
     return posterior

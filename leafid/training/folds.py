@@ -108,11 +108,6 @@ class FoldPlan:
             weights[remaining] = relative / relative.mean()
         return self.training_set.weigh_rows(weights)
 
-    def base_weight(self, settings: ClassifierSettings, weights: np.ndarray) -> float:
-        """Compute the weight of a picture whose species and plant have no other, from the weights of all rows."""
-        relative = relative_picture_weights(self.pictures, self.labels[self.chosen], settings)
-        return float(weights[self.chosen[0]] / relative[0])
-
 
 def relative_picture_weights(
     pictures: Sequence[Picture], labels: np.ndarray, settings: ClassifierSettings

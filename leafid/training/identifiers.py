@@ -12,7 +12,7 @@ from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier
 from leafid.parallel.mapping import get_blas_controller
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.training.folds import FoldPlan
+from leafid.training.folds import FoldPlan, relative_picture_weights
 from leafid.training.fusing import fuse_experts
 from leafid.training.rejection import train_rejection
 from leafid.training.training_set import TrainingSet
@@ -74,4 +74,6 @@ def train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExpe
     )
     if expert.statistics is None:
         return expert
-    return replace(expert, statistics=replace(expert.statistics, base_weight=plan.base_weight(settings, weights)))
+    relative = relative_picture_weights(plan.pictures, plan.labels[plan.chosen], settings)
+    base_weight = float(weights[plan.chosen[0]] / relative[0])
+    return replace(expert, statistics=replace(expert.statistics, base_weight=base_weight))

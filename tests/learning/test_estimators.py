@@ -68,10 +68,9 @@ def test_every_classifier_learns(name, n_species):
         np.testing.assert_allclose(rows @ coefficients + intercepts, scores, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_one_species_needs_no_classifier(name):
+def test_one_species_needs_no_classifier():
     rows, _ = make_data()
-    fitted = fit(name, rows, np.zeros(60, int))
+    fitted = fit(PIPELINE, rows, np.zeros(60, int))
     assert not score(fitted, rows).any()
     assert score(fitted, rows).shape == (60, 1)
     assert is_linear(fitted)
@@ -86,7 +85,7 @@ def test_a_linear_classifier_without_intercepts():
     assert not to_linear(fitted)[1].any()
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", ["sklearn.svm.LinearSVC", *WITHOUT_WEIGHTS, PIPELINE])
 def test_rows_of_weight_0_are_left_out(name):
     rows, labels = make_data()
     weights = np.ones(60)

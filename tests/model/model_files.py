@@ -31,11 +31,11 @@ def take_apart(file):
     return json.loads(header["__metadata__"]["manifest"].partition("\n")[2]), load(content)
 
 
-def changed(source, target, change=None, leave_out=(), add=None):
-    """Copy a model with another manifest, or other arrays, under a correct checksum."""
+def changed(source, target, change):
+    """Copy a model with another manifest, under a correct checksum."""
     manifest, arrays = take_apart(source)
-    text = json.dumps((change and change(manifest)) or manifest)
-    return put_together(target, text, {n: a for n, a in arrays.items() if n not in leave_out} | (add or {}))
+    change(manifest)
+    return put_together(target, json.dumps(manifest), arrays)
 
 
 def put_together(target, text, arrays):

@@ -13,6 +13,7 @@ from leafid.learning.rejection import Rejection, count_evidence
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType, Taxon
 from leafid.pictures.reading import read_collection
+from leafid.training import rejection
 from leafid.training.extending import extend
 from leafid.training.model import train
 from tests.model.model_files import take_apart
@@ -74,10 +75,12 @@ def test_new_species_are_answered_and_old_ones_still(extended_model, training, d
 
 
 def test_the_extended_model_answers_like_one_trained_on_all(
-    extended_model, training, ridge_recipes, ridge_loader, old_model
+    extended_model, training, ridge_recipes, ridge_loader, old_model, monkeypatch
 ):
+    # Rejection, which takes most of the time, is not compared.
+    monkeypatch.setattr(rejection, "_N_SHEETS", 24)
     # Few rows: the components hold nearly all of their variance, and what differs is the calibration.
-    whole = train(training, ridge_recipes, ridge_loader)
+    whole = train(training, {SCAN: ridge_recipes[SCAN]}, ridge_loader, thumbnails=False)
     # New pictures weigh as much as in training with the others.
     kept, wanted = (model[SCAN].identifier.statistics["local"].weight for model in (extended_model, whole))
     assert kept == pytest.approx(wanted, rel=0.02)
