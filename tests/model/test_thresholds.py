@@ -51,19 +51,7 @@ def test_rules():
     assert SetRule.parse("coverage-0.9") == SetRule("coverage", 0.9)
 
 
-WRONG = [
-    "",
-    "top",
-    "top-0",
-    "top-2.5",
-    "top--1",
-    "top-²",
-    "average-0",
-    "average-nan",
-    "coverage-0",
-    "coverage-1",
-    "best-5",
-]
+WRONG = ["", "top-0", "top-2.5", "top--1", "top-²", "average-0", "average-nan", "coverage-0", "coverage-1", "best-5"]
 
 
 @pytest.mark.parametrize("word", WRONG)
