@@ -18,7 +18,7 @@ from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.errors import InputError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe import choose_types_to_train, load_recipe
+from leafid.features.recipe import Recipe, choose_types_to_train, load_recipe
 from leafid.model.bundled import assign_types, find_bundled_model
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser
@@ -78,11 +78,9 @@ def train(
     """
     from leafid.training.model import train as train_model  # scikit-learn takes a second to import
 
-    only = None if only_type is None else AcquisitionType.parse(only_type)
     with open_loader(jobs, cache) as loader:
         pictures = read_training_pictures(collection, assume_type, loader)
-        types = choose_types_to_train(pictures, only)
-        recipes = {type_: load_recipe(recipe, type_) for type_ in types}
+        recipes = load_recipes(recipe, pictures, only_type)
         return train_model(pictures, recipes, loader, seed, thumbnails=thumbnails)
 
 
@@ -138,6 +136,14 @@ def read_training_pictures(
     if assume_type is not None:
         pictures = [replace(picture, type=AcquisitionType.parse(assume_type)) for picture in pictures]
     return assign_types(pictures, loader, recogniser)
+
+
+def load_recipes(
+    recipe: str, pictures: Sequence[Picture], only_type: AcquisitionType | str | None = None
+) -> dict[AcquisitionType, Recipe]:
+    """Load a recipe for each type of the pictures, or for one of these types only."""
+    only = None if only_type is None else AcquisitionType.parse(only_type)
+    return {type_: load_recipe(recipe, type_) for type_ in choose_types_to_train(pictures, only)}
 
 
 def segment(image: Any, acquisition_type: AcquisitionType | str) -> Segmentation:

@@ -4,9 +4,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from leafid.api import Path_, open_loader, read_training_pictures
+from leafid.api import Path_, load_recipes, open_loader, read_training_pictures
 from leafid.errors import InputError
-from leafid.features.recipe import choose_types_to_train, load_recipe
 from leafid.pictures.picture import AcquisitionType, Collection, Picture
 from leafid.pictures.splits import Protocol
 from leafid.scoring.evaluation import Records, make_options
@@ -45,8 +44,7 @@ def crossval(
             raise InputError(f"{name}: expected a whole number from {least}, found {value!r}")
     with open_loader(jobs, cache) as loader:
         pictures = read_training_pictures(collection, assume_type, loader)
-        types = choose_types_to_train(pictures, None if only_type is None else AcquisitionType.parse(only_type))
-        recipes = {type_: load_recipe(recipe, type_) for type_ in types}
+        recipes = load_recipes(recipe, pictures, only_type)
         protocol = Protocol("", folds=folds if isinstance(folds, int) else os.fspath(folds))
         splits = list(protocol.make_splits(pictures, range(seed, seed + repeats)))
         answers = list(cross_validate(pictures, recipes, loader, splits, shared_codebooks))

@@ -3,22 +3,17 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from leafid.cli.arguments import TYPES, CacheOptions, ComputingOptions, PictureOptions, UnlabelledOptions, option
 from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError
-from leafid.features.extractor import TYPE_SIDE, measure_type_features
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader, get_type
-from leafid.features.recipe import Recipe, choose_types_to_train, load_recipe
 from leafid.model.bundled import assign_types, load_recogniser
 from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
 from leafid.parallel.cluster import on_cluster
-from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType, EmptyClass, Picture
 from leafid.pictures.splits import select_training_pictures
 from leafid.pictures.summary import warn_of_shared_pictures
@@ -58,28 +53,19 @@ def map_pictures(
 
     Yield the pictures with the results, without those that could not be read, which are reported.
     """
-    loader = FeatureLoader(jobs=options.jobs)
-    task = partial(_recognise_and_call, load_recogniser(pictures, options.model), function)
-    recognised: Counter[AcquisitionType] = Counter()
+    loader = FeatureLoader(jobs=options.jobs, progress=environment.progress)
+    typed = list(pictures)
     with on_cluster(options.cluster):
-        outcomes = environment.progress(loader.map_pictures(task, pictures), len(pictures), what)
-        for picture, outcome in zip(pictures, outcomes, strict=True):
-            if outcome is not None:
-                recognised.update([] if picture.type else [get_type(outcome[0])])
-                yield outcome
-    warn_of_mixed_types(recognised)
+        if recogniser := load_recogniser(pictures, options.model):
+            recognised = recogniser.recognise_pictures(pictures, loader.with_step("types")).values()
+            warn_of_mixed_types(Counter(get_type(p) for p, probability in recognised if probability is not None))
+            typed = [picture for picture, _ in recognised]
+        results = loader.show_progress(loader.map_pictures(function, typed), len(typed), what)
+        for picture, result in zip(typed, results, strict=True):
+            if result is not None:
+                yield picture, result
     if loader.unreadable:
         environment.note(f"leafid: {len(loader.unreadable)} of {len(pictures)} pictures left out")
-
-
-def _recognise_and_call(
-    recogniser: TypeRecogniser | None, function: Callable[[Picture], T], picture: Picture
-) -> tuple[Picture, T]:
-    """Call the function of a picture in a worker; also return the picture with its type."""
-    if picture.type is None and recogniser:
-        row = measure_type_features(read_image(picture.file, TYPE_SIDE))
-        picture = replace(picture, type=recogniser.recognise(row)[0])
-    return picture, function(picture)
 
 
 class TrainingOptions(PictureOptions):
@@ -127,9 +113,3 @@ def assign_types_and_warn(
         recognised = ", ".join(f"{type_} {counts[type_]}" for type_ in AcquisitionType if type_ in counts)
         environment.note(f"acquisition types recognised: {recognised or 'none'}")
     return typed
-
-
-def load_recipes(options: TrainingOptions, pictures: list[Picture]) -> dict[AcquisitionType, Recipe]:
-    """Load the recipe of each type to train: those among the pictures, or the one of ``--only-type``."""
-    only = AcquisitionType(options.only_type) if options.only_type else None
-    return {type_: load_recipe(options.recipe or "default", type_) for type_ in choose_types_to_train(pictures, only)}

@@ -7,7 +7,6 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import ModuleType
 
 import numpy as np
 
@@ -120,17 +119,13 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         # OpenCV computes its tables of Lab colours while the command is imported: they take longer than a picture.
         threading.Thread(target=cv2.cvtColor, args=(np.zeros((1, 1, 3), np.uint8), cv2.COLOR_BGR2LAB)).start()
     module = importlib.import_module(f"leafid.cli.{COMMANDS[command]}")
-    parser = make_parser(command, module)
+    parser = Parser(module.Options, prog=f"leafid {command}", description=module.__doc__)
     if has_help:
         environment.stdout.write(parser.format_help())
         return 0
     options = parser.parse(arguments)
     with _logging_to(environment, logging.DEBUG if debug else logging.INFO):
         return module.run(options, environment) or 0
-
-
-def make_parser(command: str, module: ModuleType) -> Parser:
-    return Parser(module.Options, prog=f"leafid {command}", description=module.__doc__)
 
 
 def _format_overview() -> str:

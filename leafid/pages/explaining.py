@@ -16,17 +16,16 @@ from leafid.learning.fusion import fuse
 from leafid.model.answer import Answer, rank_species
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
-from leafid.model.species import Species, Thumbnail, TraitRange
+from leafid.model.species import Species, TraitRange
 from leafid.pages.trait_words import TRAITS, describe_traits
+from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import encode_jpeg
-from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Mask, shrink
 
 #: Number of species that are shown, and of those with pictures, and of pictures of each.
 SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
-# Parts of the outline smaller than this share of the largest one aren't drawn, nor are bends of less than half a pixel.
-_PART_SHARE, _TOLERANCE = 0.02, 0.5
-
+# Parts of the outline smaller than this share of the largest one aren't drawn.
+_PART_SHARE = 0.02
 # Number of species that an expert names, of differences that are listed, and of pictures that a range must stand for.
 _NAMED, _DIFFERENCES_SHOWN, _MIN_PICTURES = 3, 6, 3
 # Distance between the medians of two species, in half widths of their ranges, above which they differ; and difference
@@ -35,8 +34,8 @@ _APART, _CLEAR = 0.5, 0.5
 _VIEWS = {"leaf": "the cut-out leaf", "upright": "the upright leaf", "picture": "the whole picture"}
 
 #: Column and row in `Explanation.image`, in pixels.
-Point = tuple[float, float]
-Polygon = tuple[Point, ...]
+Point = list[float]
+Polygon = list[Point]
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,8 @@ class Explanation:
     width: int
     height: int
     #: `outlines`, `petioles`: lines around the parts of the blade, and around the petiole.
-    outlines: tuple[Polygon, ...]
-    petioles: tuple[Polygon, ...]
+    outlines: list[Polygon]
+    petioles: list[Polygon]
     #: `tip`, `base`: None where they can't be told.
     tip: Point | None
     base: Point | None
@@ -64,10 +63,11 @@ class Explanation:
     species: list[dict[str, Any]]
     #: `compare_species` of the first two species.
     differences: list[dict[str, Any]]
-    #: What is missing, and why.
-    notes: tuple[str, ...]
+    #: What is missing, and why; "" where nothing is.
+    note: str
 
 
+@using_one_thread()
 def explain(model: Model, image: Image, answer: Answer) -> Explanation:
     """Explain the answer to a picture that could be read, uint8 (H, W, 3) as `leafid.read_image` returns it."""
     if answer.type is None:
@@ -77,56 +77,61 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
     leaf = segment_as_type(shown, answer.type)
     values: dict[str, float] = {}
     landmarks: Landmarks | None = None
-    notes: tuple[str, ...] = ()
+    note = ""
     # A photo's outline is seldom exact, and often that of several leaves.
     if is_leaf and not answer.type.lies_on_sheet:
-        notes = ("Traits are measured only in pictures of a leaf on a plain sheet.",)
+        note = "Traits are measured only in pictures of a leaf on a plain sheet."
     elif is_leaf:
         values, landmarks = measure_reliable_traits(leaf)
         if landmarks is None:
-            notes = ("No petiole was found: tip and base can't be told apart, and what depends on them is left out.",)
+            note = "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
     names = [name for name, _ in answer.ranking[:SPECIES_SHOWN] if answer.has_leaf and answer.verdict != "unclear"]
     return Explanation(
         answer=answer,
         image=encode_jpeg(shown),
         width=shown.shape[1],
         height=shown.shape[0],
-        outlines=_trace_polygons(leaf.blade) if is_leaf else (),
-        petioles=_trace_polygons(leaf.petiole) if landmarks else (),
-        tip=_to_point(landmarks.tip) if landmarks else None,
-        base=_to_point(landmarks.base) if landmarks else None,
+        outlines=_trace_polygons(leaf.blade) if is_leaf else [],
+        petioles=_trace_polygons(leaf.petiole) if landmarks else [],
+        tip=(landmarks.tip[::-1] + 0.5).tolist() if landmarks else None,
+        base=(landmarks.base[::-1] + 0.5).tolist() if landmarks else None,
         traits=describe_traits(values),
         opinions=_collect_opinions(model[answer.type].identifier, shown) if is_leaf else [],
         species=[_show_species(model, answer, values, rank) for rank in range(len(names))],
         differences=compare_species(model.species, names[:2], values),
-        notes=notes,
+        note=note,
     )
 
 
-def _trace_polygons(mask: Mask) -> tuple[Polygon, ...]:
+def _trace_polygons(mask: Mask) -> list[Polygon]:
     curves, _ = cv2.findContours(mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    areas = [cv2.contourArea(curve) for curve in curves]
-    kept = [
-        cv2.approxPolyDP(curve, _TOLERANCE, True)[:, 0]
-        for curve, area in zip(curves, areas, strict=True)
-        if area > 0 and area >= _PART_SHARE * max(areas)
-    ]
-    # Points of OpenCV are the middles of pixels.
-    return tuple(tuple((float(col) + 0.5, float(row) + 0.5) for col, row in curve) for curve in kept)
-
-
-def _to_point(landmark: np.ndarray) -> Point:
-    row, col = landmark.tolist()
-    return col + 0.5, row + 0.5
+    least = _PART_SHARE * max(map(cv2.contourArea, curves), default=0)
+    # Bends of less than half a pixel aren't drawn. Points of OpenCV are the middles of pixels.
+    kept = [cv2.approxPolyDP(curve, 0.5, True)[:, 0] + 0.5 for curve in curves if cv2.contourArea(curve) > least]
+    return [curve.tolist() for curve in kept]
 
 
 def _show_species(model: Model, answer: Answer, values: Mapping[str, float], rank: int) -> dict[str, Any]:
     name, p = answer.ranking[rank]
     species = model.species[name]
     n_pictures = PICTURES_SHOWN if rank < PICTURED_SPECIES and answer.verdict != "no-leaf" else 0
-    thumbnails = _sort_by_similarity(species.thumbnails, values, answer.type)[:n_pictures]
-    vernacular = ", ".join(species.vernacular_names[:1])
-    return {"name": name, "vernacular": vernacular, "probability": answer.calibrate(p), "thumbnails": thumbnails}
+    # Those of the same type first, then those whose traits are nearest to the leaf's.
+    thumbnails = sorted(
+        species.thumbnails, key=lambda shown: (shown.type != answer.type, _measure_distance(shown.traits, values))
+    )
+    return {
+        "name": name,
+        "vernacular": ", ".join(species.vernacular_names[:1]),
+        "probability": answer.calibrate(p),
+        "thumbnails": thumbnails[:n_pictures],
+    }
+
+
+def _measure_distance(traits: Mapping[str, float], values: Mapping[str, float]) -> float:
+    """Measure how much traits differ, on average, in the smallest differences worth mentioning."""
+    shared = TRAITS.keys() & values.keys() & traits.keys()
+    gaps = [abs(values[name] - traits[name]) * TRAITS[name].scale / TRAITS[name].noticeable for name in shared]
+    return float(np.mean(gaps)) if gaps else np.inf
 
 
 def compare_species(
@@ -156,37 +161,24 @@ def compare_species(
     return [difference for _, difference in sorted(differences, key=lambda pair: -pair[0])[:_DIFFERENCES_SHOWN]]
 
 
-def _sort_by_similarity(
-    thumbnails: Sequence[Thumbnail], values: Mapping[str, float], type_: AcquisitionType | None
-) -> list[Thumbnail]:
-    """Sort training pictures: those of the same type first, then those whose traits are nearest to a leaf's."""
-
-    def measure_distance(traits: Mapping[str, float]) -> float:
-        shared = TRAITS.keys() & values.keys() & traits.keys()
-        gaps = [abs(values[name] - traits[name]) * TRAITS[name].scale / TRAITS[name].noticeable for name in shared]
-        return float(np.mean(gaps)) if gaps else np.inf
-
-    return sorted(thumbnails, key=lambda thumbnail: (thumbnail.type != type_, measure_distance(thumbnail.traits)))
-
-
 def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, Any]]:
     """Collect what each expert says about a picture of the identifier's type, the most influential expert first."""
     extractor = identifier.extractor
     features = [extractor.extract(shrink(image, extractor.longest_side), identifier.type)]
-    trust = expert_trust(identifier.recipe, np.array([features[0].confidence]))
-    scores = identifier.score(features)
-    influence = []
-    for (row,), (trust_in_expert,), weight in zip(scores, trust, identifier.weights, strict=True):
-        possible = row[np.isfinite(row)]
-        influence.append(float(weight * trust_in_expert * possible.std()) if len(possible) else 0.0)
-    total = sum(influence)
-    opinions = []
-    for index, (name, expert) in enumerate(identifier.recipe.experts.items()):
-        alone = fuse([scores[index]], [trust[index]], identifier.weights[index : index + 1])[0]
-        share = influence[index] / total if total else 0.0
-        ranking = rank_species(alone, identifier.species)[:_NAMED] if influence[index] else []
+    trusts = expert_trust(identifier.recipe, np.array([features[0].confidence]))
+    experts = zip(
+        identifier.recipe.experts.items(), identifier.score(features), trusts, identifier.weights, strict=True
+    )
+    opinions: list[dict[str, Any]] = []
+    for (name, expert), scores, trust, weight in experts:
+        influence = float(weight * trust[0] * scores[np.isfinite(scores)].std())
+        alone = fuse([scores], [trust], np.array([weight]))[0]
+        ranking = rank_species(alone, identifier.species)[:_NAMED] if influence else []
         description = f"measures of the leaf: {', '.join(family.replace('_', ' ') for family in expert.families)}"
         if expert.is_local:
             description = f"{LOCAL_DESCRIPTORS[expert.descriptor].summary} of {_VIEWS[expert.view]}"
-        opinions.append({"name": name, "description": description, "share": share, "ranking": ranking})
+        opinions.append({"name": name, "description": description, "share": influence, "ranking": ranking})
+    total = sum(opinion["share"] for opinion in opinions) or 1.0
+    for opinion in opinions:
+        opinion["share"] /= total
     return sorted(opinions, key=lambda opinion: -opinion["share"])

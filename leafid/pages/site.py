@@ -2,12 +2,10 @@
 
 import asyncio
 import ipaddress
-import json
 import logging
-import secrets
 import socket
 from collections.abc import Callable, Mapping
-from importlib import resources
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,31 +19,21 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-import leafid
 from leafid.errors import LeafidError
 from leafid.pages import field_guide, model_workers
-from leafid.pages.model_workers import ModelWorkers
-from leafid.pages.rendering import render_site_page
+from leafid.pages.rendering import render_page, render_site_page
 from leafid.pages.uploads import Limits, read_upload
-from leafid.parallel.mapping import WorkerError
+from leafid.parallel.mapping import Executor, WorkerError, reporting_lost_workers
 
-# Seconds after which a client that is refused for now may try again.
-_RETRY_AFTER = 2
-# Fewer than the files that a process may open.
-_MAX_CONNECTIONS = 800
 # Time for sending the header of each request of a connection.
 _HEADER_SECONDS = 5.0
 _log = logging.getLogger(__name__)
-# No inline script or style, nothing from elsewhere; the answer's pictures are in the page itself.
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
 _HEADERS = {
-    "Content-Security-Policy": _POLICY,
+    # No inline script or style, nothing from elsewhere; the answer's pictures are in the page itself.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     # With no-referrer, browsers send 'Origin: null' for a form.
@@ -57,9 +45,9 @@ _HEADERS = {
 }
 
 
-def make_app(pool: ModelWorkers, host: str = "127.0.0.1", limits: Limits | None = None) -> Starlette:
-    """Make the application."""
-    site = _Site(pool, limits or Limits())
+def make_app(workers: Executor, model_file: Path, host: str = "127.0.0.1", limits: Limits | None = None) -> Starlette:
+    """Make the application, which listens at `host`, an address or a name; the workers answer by the model."""
+    site = _Site(workers, model_file, host, limits or Limits())
     return Starlette(
         routes=[
             Route("/", site.show_form),
@@ -70,46 +58,9 @@ def make_app(pool: ModelWorkers, host: str = "127.0.0.1", limits: Limits | None 
             Route("/species", site.list_species),
             Route("/openapi.json", site.describe_api),
         ],
-        middleware=[Middleware(_Guard, host=host)],
-        exception_handlers={HTTPException: _refuse, Exception: _report_bug},
+        middleware=[Middleware(BaseHTTPMiddleware, dispatch=site.guard)],
+        exception_handlers={HTTPException: _refuse, LeafidError: _refuse, Exception: _report_bug},
     )
-
-
-class _Guard(BaseHTTPMiddleware):
-    """Checks Host on every request and Origin on those that send something.
-
-    A page elsewhere could let its own name point to this machine (DNS rebinding), and then read the answers: the name
-    in Host gives it away. Addresses can't be redirected so. `host` is the address or name that the server listens at.
-    """
-
-    def __init__(self, app: ASGIApp, host: str) -> None:
-        super().__init__(app)
-        self._names = {"localhost", "127.0.0.1", "::1", host.lower()}
-        self._is_local = host == "localhost" or _is_loopback(host)
-        if not self._is_local:
-            self._names |= {*list_host_names(), socket.getfqdn().lower()}
-
-    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
-        """Answer a request, with the headers that restrict what a page can do."""
-        response = self._refuse(request) or await call_next(request)
-        response.headers.update(_HEADERS)
-        return response
-
-    def _refuse(self, request: Request) -> Response | None:
-        host = request.headers.get("host", "").lower()
-        try:
-            name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
-        except ValueError:
-            name = ""
-        if name not in self._names and (self._is_local or not _is_address(name)):
-            return _tell_problem(request, "expected the address of this server, or its name, as Host", 421)
-        site, origin = request.headers.get("sec-fetch-site", "none"), request.headers.get("origin", "").lower()
-        # A browser that keeps the referrer to itself sends 'Origin: null' for a form of this page, too.
-        origins = {"", f"{request.scope['scheme']}://{host}", *(["null"] if site == "same-origin" else [])}
-        is_same = origin in origins and site in {"same-origin", "none"}
-        if is_same or request.method in {"GET", "HEAD"}:
-            return None
-        return JSONResponse({"problem": "expected a request of this server's own page"}, 403)
 
 
 def list_host_names() -> list[str]:
@@ -118,41 +69,64 @@ def list_host_names() -> list[str]:
     return sorted({name, f"{name.partition('.')[0]}.local"})
 
 
-def _is_address(name: str) -> bool:
-    try:
-        return bool(ipaddress.ip_address(name))
-    except ValueError:
-        return False
-
-
-def _is_loopback(name: str) -> bool:
-    return _is_address(name) and ipaddress.ip_address(name).is_loopback
+def is_this_machine(host: str) -> bool:
+    """Tell whether a name or an address means this machine wherever it is used."""
+    return host in {"localhost", "::1"} or host.removeprefix("::ffff:").startswith("127.")
 
 
 class _Site:
     """The handlers of the routes, with what they share."""
 
-    def __init__(self, pool: ModelWorkers, limits: Limits) -> None:
-        self.pool = pool
+    def __init__(self, workers: Executor, model_file: Path, host: str, limits: Limits) -> None:
+        self.workers = workers
+        self.model_file = model_file
         self.limits = limits
         self.places = asyncio.Semaphore(limits.requests)
-        self.fixed: dict[Callable[..., Any], Any] = {}
+        self.is_local = is_this_machine(host)
+        self.names = {"localhost", "127.0.0.1", "::1", host.lower()}
+        if not self.is_local:
+            self.names |= {*list_host_names(), socket.getfqdn().lower()}
+
+    async def guard(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        """Check Host on every request and Origin on those that send something, and restrict what a page can do.
+
+        A page elsewhere could let its own name point to this machine (DNS rebinding), and then read the answers: the
+        name in Host gives it away. Addresses can't be redirected so.
+        """
+        response = self._refuse(request) or await call_next(request)
+        response.headers.update(_HEADERS)
+        return response
+
+    def _refuse(self, request: Request) -> Response | None:
+        host = request.headers.get("host", "").lower()
+        if not self._is_this_server(host):
+            return _tell_problem(request, "expected the address of this server, or its name, as Host", 421)
+        site, origin = request.headers.get("sec-fetch-site", "none"), request.headers.get("origin", "").lower()
+        # A browser that keeps the referrer to itself sends 'Origin: null' for a form of this page, too.
+        origins = {"", f"{request.scope['scheme']}://{host}", *(["null"] if site == "same-origin" else [])}
+        is_same = origin in origins and site in {"same-origin", "none"}
+        if is_same or request.method in {"GET", "HEAD"}:
+            return None
+        return _tell_problem(request, "expected a request of this server's own page", 403)
+
+    def _is_this_server(self, host: str) -> bool:
+        try:
+            name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
+            return name in self.names or (not self.is_local and bool(ipaddress.ip_address(name)))
+        except ValueError:  # neither an address nor a name
+            return False
 
     async def show_form(self, request: Request) -> Response:
         return self._show_answers(request, [])
 
     async def explain(self, request: Request) -> Response:
-        """Answer with a page, or with ``?fragment`` with the answers alone, for the script of the page."""
-        # The page may keep answers of an earlier server, so ids are random.
-        answers = await self._answer(request, model_workers.explain_pictures, f"answer-{secrets.token_hex(6)}")
-        is_fragment = "fragment" in request.query_params
-        return HTMLResponse("\n".join(answers)) if is_fragment else self._show_answers(request, answers)
+        return self._show_answers(request, await self._answer(request, model_workers.explain_pictures))
 
     async def show_field_guide(self, _: Request) -> Response:
-        return HTMLResponse(await self._get_fixed(model_workers.make_field_guide, self.pool.model_file))
+        return HTMLResponse(await self._call(model_workers.make_field_guide, self.model_file))
 
     def _show_answers(self, request: Request, answers: list[str]) -> Response:
-        is_local = request.client is not None and _is_loopback(request.client.host.removeprefix("::ffff:"))
+        is_local = request.client is not None and is_this_machine(request.client.host)
         values = {"is_local": is_local, "host": request.url.hostname, "answers": list(map(Markup, answers))}
         return HTMLResponse(render_site_page("identify.html", "/", limits=self.limits, **values))
 
@@ -160,50 +134,37 @@ class _Site:
         return JSONResponse(await self._answer(request, model_workers.identify_pictures))
 
     async def list_species(self, _: Request) -> Response:
-        return JSONResponse((await self._get_fixed(field_guide.describe_model, ""))["species"])
+        return JSONResponse((await self._call(field_guide.describe_model, ""))["species"])
 
     async def describe_api(self, _: Request) -> Response:
-        return JSONResponse(read_api_description())
+        return Response(render_page("openapi.json"), media_type="application/json")
 
-    async def _answer(self, request: Request, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def _answer(self, request: Request, function: Callable[..., Any]) -> Any:
         if self.places.locked():
             raise _refuse_for_now("too many requests at once")
         async with self.places:
-            return await self._call(function, *await read_upload(request, self.limits), *arguments)
-
-    async def _get_fixed(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what a function tells of the model, which is computed once."""
-        if function not in self.fixed:
-            self.fixed[function] = await self._call(function, *arguments)
-        return self.fixed[function]
+            return await self._call(function, *await read_upload(request, self.limits))
 
     async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         try:
             async with asyncio.timeout(self.limits.answer_seconds):
-                return await self.pool.call(function, *arguments)
+                with reporting_lost_workers():
+                    call = model_workers.call_with_model, self.model_file, function, *arguments
+                    return await asyncio.wrap_future(self.workers.submit(*call))
         except TimeoutError:
             raise _refuse_for_now("the answer took too long") from None
         except WorkerError as error:
             raise _refuse_for_now(str(error)) from error
-        except LeafidError as error:
-            raise HTTPException(400, str(error)) from error
-
-
-def read_api_description() -> dict[str, Any]:
-    """Read the OpenAPI description of the JSON API."""
-    text = (resources.files("leafid.pages") / "openapi.json").read_text(encoding="utf-8")
-    description: dict[str, Any] = json.loads(text)
-    description["info"]["version"] = leafid.__version__
-    return description
 
 
 def _refuse_for_now(problem: str) -> HTTPException:
-    return HTTPException(503, f"{problem}; try again", {"Retry-After": str(_RETRY_AFTER)})
+    return HTTPException(503, f"{problem}; try again", {"Retry-After": "2"})
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return _tell_problem(request, error.detail, error.status_code, error.headers)
+    if isinstance(error, HTTPException):
+        return _tell_problem(request, error.detail, error.status_code, error.headers)
+    return _tell_problem(request, str(error), 400)
 
 
 async def _report_bug(request: Request, error: Exception) -> Response:
@@ -220,16 +181,16 @@ def _tell_problem(request: Request, problem: str, status: int, headers: Mapping[
     return JSONResponse({"problem": problem}, status, headers)
 
 
-def run_server(listener: socket.socket, pool: ModelWorkers, host: str) -> None:
-    """Serve at a socket; `host` is the address or name that the server was given."""
+def run_server(listener: socket.socket, workers: Executor, model_file: Path, host: str) -> None:
+    """Serve at a socket what `make_app` makes."""
     # The messages of both are of bad requests, and of bugs, which the application reports.
     for name in ("uvicorn", "python_multipart"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     config = uvicorn.Config(
-        make_app(pool, host),
+        make_app(workers, model_file, host),
         http=_Protocol,
         lifespan="off",
-        limit_concurrency=_MAX_CONNECTIONS,
+        limit_concurrency=800,  # fewer than the files that a process may open
         log_config=None,
         server_header=False,
         timeout_graceful_shutdown=1,

@@ -14,15 +14,7 @@ References
 from collections.abc import Mapping
 from typing import NamedTuple
 
-# Ranges of the position of the greatest width, and of ratios and angles.
-_OVATE, _OBOVATE = 0.4, 0.6
-_PARALLEL = 1 / 3
-_LINEAR = 10.0
-_CORDATE, _LOBATE = 0.03, 0.25
-_EMARGINATE = 0.05
-_PETIOLATE = 0.05
-# Bulges of an end's margin, in widths: 0 is straight. A base bulges by the petiole's width more than an apex.
-_CONCAVE, _STRAIGHT, _ROUND = -0.015, 0.05, 0.15
+# How much more a base bulges than an apex, by the petiole's width; in widths of the leaf.
 _BASE_EXTRA = 0.08
 
 
@@ -76,7 +68,7 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
         described["apex_angle"] = _describe_apex(values)
     if "base_angle" in values:
         described["base_angle"] = _describe_base(values)
-    if values.get("petiole", 0) >= _PETIOLATE:
+    if values.get("petiole", 0) >= 0.05:
         described["petiole"] = f"petiole {values['petiole']:.1f} of the blade"
     return described
 
@@ -91,35 +83,33 @@ def _describe_proportions(values: Mapping[str, float]) -> str:
 
 
 def _name_form(values: Mapping[str, float]) -> str:
-    if values["length_width"] >= _LINEAR:
+    if values["length_width"] >= 10:
         return "linear"
     if values.get("lobes") or "widest" not in values:
         return ""
-    if values["parallel"] >= _PARALLEL:
+    if values["parallel"] >= 1 / 3:
         return "oblong"
-    return "ovate" if values["widest"] < _OVATE else "obovate" if values["widest"] > _OBOVATE else "elliptic"
+    return "ovate" if values["widest"] < 0.4 else "obovate" if values["widest"] > 0.6 else "elliptic"
 
 
 def _describe_apex(values: Mapping[str, float]) -> str:
-    angle, bulge = values["apex_angle"], values["apex_bulge"]
-    if values["apex_extension"] >= _EMARGINATE:
+    if values["apex_extension"] >= 0.05:
         return "apex emarginate"
-    return f"apex {_describe_end(angle, bulge, 'acuminate')}, {angle:.0f}°"
+    return f"apex {_describe_end(values['apex_angle'], values['apex_bulge'], 'acuminate')}"
 
 
 def _describe_base(values: Mapping[str, float]) -> str:
-    angle, extension = values["base_angle"], values["base_extension"]
-    if extension >= _CORDATE:
-        word = "lobate" if extension >= _LOBATE else "cordate"
+    extension = values["base_extension"]
+    if extension >= 0.03:
+        word = "lobate" if extension >= 0.25 else "cordate"
         return f"base {word}, its sinus {100 * extension:.0f}% of the length deep"
-    words = _describe_end(angle, values["base_bulge"] - _BASE_EXTRA, "concave")
-    return f"base {words}, {angle:.0f}°"
+    return f"base {_describe_end(values['base_angle'], values['base_bulge'] - _BASE_EXTRA, 'concave')}"
 
 
 def _describe_end(angle: float, bulge: float, concave: str) -> str:
+    """Describe an end by its angle, in degrees, and the bulge of its margin: 0 is straight."""
+    if bulge >= 0.15 and angle >= 90:
+        return f"rounded, {angle:.0f}°"
     width = "acute" if angle < 90 else "obtuse"
-    if bulge < _CONCAVE:
-        return f"{width}, {concave}"
-    if bulge < _STRAIGHT:
-        return f"{width}, straight"
-    return "rounded" if bulge >= _ROUND and angle >= 90 else f"{width}, convex"
+    margin = concave if bulge < -0.015 else "straight" if bulge < 0.05 else "convex"
+    return f"{width}, {margin}, {angle:.0f}°"

@@ -23,15 +23,14 @@ _MAX_PARTS, _MAX_NAME = 10, 200
 class Limits:
     """What the server accepts."""
 
-    #: `picture_bytes`, `request_bytes`: of one picture, and of a whole request.
+    #: Of one picture, and of a whole request.
     picture_bytes: int = 32 << 20
     request_bytes: int = 64 << 20
     #: Pictures in one request.
     pictures: int = 20
     #: Requests in progress; those beyond get status 503.
     requests: int = 64
-    #: `upload_seconds`, `answer_seconds`: for sending a request, and for its answer, which includes waiting for a
-    #: worker.
+    #: For sending a request, and for its answer, which includes waiting for a worker.
     upload_seconds: float = 60.0
     answer_seconds: float = 60.0
 
@@ -39,7 +38,7 @@ class Limits:
 async def read_upload(request: Request, limits: Limits) -> tuple[list[Picture], bool]:
     """Read the pictures of a multipart request into memory, and whether they show one tree.
 
-    An `HTTPException` is raised with status 400, 408, 413 or 415.
+    An `HTTPException` is raised with status 400, 408, 413 or 415, and a `LeafidError` for an unknown type.
     """
     kind, parameters = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data":
@@ -68,10 +67,8 @@ async def read_upload(request: Request, limits: Limits) -> tuple[list[Picture], 
         raise HTTPException(413, f"expected at most {limits.pictures} pictures")
     if any((file.size or 0) > limits.picture_bytes for file in files):
         raise HTTPException(413, f"expected pictures of at most {limits.picture_bytes >> 20} MiB")
-    word = form.get("assume_type", "")
-    if word not in ["", *AcquisitionType]:
-        raise HTTPException(400, f"expected a type ({', '.join(AcquisitionType)}), found {word!r:.50}")
-    type_ = AcquisitionType(str(word)) if word else None
+    word = form.get("assume_type")
+    type_ = AcquisitionType.parse(str(word)) if word else None
     pictures = [Picture(_make_name(file), type_, data=await file.read()) for file in files]
     return pictures, form.get("together") in {"1", "true", "on"}
 

@@ -32,7 +32,7 @@ def make_client(pool):
     from leafid.pages.uploads import Limits
 
     def make(host="127.0.0.1", address="127.0.0.1", **limits):
-        app = make_app(pool, host, Limits(**limits))
+        app = make_app(*pool, host, Limits(**limits))
         return TestClient(app, base_url="http://127.0.0.1:8000", client=(address, 50000))
 
     return make

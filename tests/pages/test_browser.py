@@ -52,7 +52,7 @@ def browser():
 def site(pool):
     """The address of a server in this process."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(make_app(pool), log_config=None, lifespan="off")
+        config = uvicorn.Config(make_app(*pool), log_config=None, lifespan="off")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()

@@ -45,7 +45,7 @@ def test_the_first_three_names_have_pictures_with_attribution(explanations):
 def test_a_picture_that_is_rejected_as_no_leaf_has_no_traits_of_one(explanations, drawn, model):
     answer = next(answer for answer, explanation in explanations if explanation.traits)
     explanation = explain(model, read_image(answer.picture.file), replace(answer, decision="no-leaf"))
-    assert (explanation.outlines, explanation.traits, explanation.opinions, explanation.differences) == ((), {}, [], [])
+    assert (explanation.outlines, explanation.traits, explanation.opinions, explanation.differences) == ([], {}, [], [])
 
 
 def test_a_picture_that_can_not_be_judged_has_no_names(explanations, drawn, model):

@@ -30,7 +30,7 @@ async def post(app, **request):
 
 def test_each_of_60_requests_at_once_is_answered_or_refused(pool, leaf):
     limit, sent = 20, 60
-    app = make_app(pool, limits=Limits(requests=limit))
+    app = make_app(*pool, limits=Limits(requests=limit))
     responses = []
 
     async def send():
@@ -66,6 +66,6 @@ def test_a_slow_upload_is_ended(pool):
         await anyio.sleep_forever()
 
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
-    app = make_app(pool, limits=Limits(upload_seconds=0.2))
+    app = make_app(*pool, limits=Limits(upload_seconds=0.2))
     response = anyio.run(lambda: post(app, content=send_slowly(), headers=headers))
     assert (response.status_code, set(response.json())) == (408, {"problem"})

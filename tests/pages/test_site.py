@@ -76,7 +76,7 @@ def test_a_label_with_other_characters_is_linked_to_its_plate(model, leaves, tmp
     [answer] = model.identify(leaves[0])
     shown = explain(model, read_image(leaves[0]), answer)
     shown = replace(shown, species=[shown.species[0] | {"name": odd}], differences=[], opinions=[])
-    page = render_site_page("answer.html", prefix="a", summary="", group=[(answer, shown)])
+    page = render_site_page("answer.html", prefix="a", group=[(answer, shown)])
     [target] = set(re.findall(r'href="/guide#([^"]+)"', page))
     guide = render_site_page(
         "field_guide.html", **make_guide(replace(model, species={**model.species, odd: model.species[name]}), tmp_path)

@@ -28,7 +28,6 @@ from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.pages.explaining import Explanation, explain
 from leafid.pages.rendering import format_share, format_trait, render_page
-from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import read_image
 from leafid.scoring.tables import WIDTH
 
@@ -50,9 +49,7 @@ def run(options: Options, environment: Environment) -> int:
     for number, answer in enumerate(model.predict(collection.pictures, loader)):
         if answer.problem is not None:
             continue
-        image = read_image(answer.picture.file, LONGEST_SIDE)
-        with using_one_thread():
-            explanation = explain(model, image, answer)
+        explanation = explain(model, read_image(answer.picture.file, LONGEST_SIDE), answer)
         if options.output:
             explanations.append(explanation)
             continue
@@ -87,8 +84,8 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
             rows.append([trait["title"], format_trait(trait["value"], unit), *ranges, trait["favours"] or "neither"])
         first, second = (species["name"] for species in explanation.species[:2])
         yield from _tabulate(rows, ["trait", "this leaf", first, second, "speaks for"])
-    for note in explanation.notes:
-        yield from _wrap(note)
+    if explanation.note:
+        yield from _wrap(explanation.note)
 
 
 def _wrap(sentence: str) -> list[str]:

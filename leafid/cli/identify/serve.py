@@ -15,6 +15,7 @@ import ipaddress
 import socket
 from contextlib import closing, suppress
 from importlib.util import find_spec
+from pathlib import Path
 
 from leafid.cli.arguments import JOBS, number_type, option
 from leafid.cli.outputs import Environment
@@ -41,8 +42,8 @@ def run(options: Options, environment: Environment) -> None:
     with _listen(options.host, options.port) as listener, closing(WorkerPool(count_workers(options.jobs))) as workers:
         # This process imports the same meanwhile, which takes longer than an answer.
         first = workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
-        from leafid.pages.model_workers import ModelWorkers
-        from leafid.pages.site import list_host_names, run_server
+        from leafid.model.bundled import find_bundled_model
+        from leafid.pages.site import is_this_machine, list_host_names, run_server
 
         with reporting_lost_workers():
             first.result()
@@ -53,17 +54,19 @@ def run(options: Options, environment: Environment) -> None:
         for host in addresses:
             environment.print(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
         environment.stdout.flush()
-        if not ipaddress.ip_address(addresses[0]).is_loopback:
+        if not is_this_machine(addresses[0]):
             names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
             environment.note(f"leafid: the network can open the page, also at {names} if it knows these names")
         environment.note("leafid: Ctrl-C ends the server")
-        run_server(listener, ModelWorkers(workers, options.model), options.host)
+        run_server(listener, workers, Path(options.model or find_bundled_model()), options.host)
 
 
 def _warm_up(model: str | None) -> None:
-    from leafid.pages.model_workers import warm_up  # here, so that only the worker waits for it
+    # Here, so that only the worker waits for them.
+    from leafid.model.bundled import find_bundled_model
+    from leafid.pages.model_workers import warm_up
 
-    warm_up(model)
+    warm_up(Path(model or find_bundled_model()))
 
 
 def _listen(host: str, port: int) -> socket.socket:

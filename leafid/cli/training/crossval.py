@@ -28,6 +28,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from leafid.api import load_recipes
 from leafid.cli.arguments import (
     CacheOptions,
     ScoringOptions,
@@ -42,7 +43,6 @@ from leafid.cli.arguments import (
 from leafid.cli.computing import (
     TrainingOptions,
     assign_types_and_warn,
-    load_recipes,
     open_loader,
     read_training_pictures,
 )
@@ -119,7 +119,7 @@ def run(options: Options, environment: Environment) -> int:
             check_picture_names([picture for picture in pictures if picture.part == "test" or not options.parts])
         pictures = assign_types_and_warn(pictures, loader, environment)
         splits = [*protocol.make_splits(pictures, range(options.seed, options.seed + (options.repeats or 3)))]
-        recipes = load_recipes(options, pictures)
+        recipes = load_recipes(options.recipe or "default", pictures, options.only_type)
         for fold in validate(pictures, recipes, loader, splits, options.shared_codebooks):
             setting = f", {fold.setting}" if fold.setting else ""
             environment.note(f"seed {fold.seed}, fold {fold.fold + 1}{setting}: {fold.type} done")

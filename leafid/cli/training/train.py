@@ -19,11 +19,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from leafid.api import load_recipes
 from leafid.cli.arguments import SEED, CacheOptions, option, positional, switch
 from leafid.cli.computing import (
     TrainingOptions,
     assign_types_and_warn,
-    load_recipes,
     open_loader,
     read_training_pictures,
 )
@@ -88,7 +88,7 @@ def _train(
 ) -> tuple[Model, list[str]]:
     """Train a model; also give the lines that report it."""
     pictures = assign_types_and_warn(pictures, loader, environment)
-    recipes = load_recipes(options, pictures)
+    recipes = load_recipes(options.recipe or "default", pictures, options.only_type)
     model = train(pictures, recipes, loader, options.seed, thumbnails=not options.no_thumbnails)
     # These are fewer than were read if the recipes use some types only.
     n_used = sum(info.n_pictures for info in model.species.values())

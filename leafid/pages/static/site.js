@@ -52,7 +52,7 @@ async function explain(files, options) {
   const body = new FormData();
   for (const [name, value] of options) body.append(name, value);
   for (const file of files) body.append("pictures", file);
-  const response = await fetch("/explain?fragment=1", { method: "POST", body, cache: "no-store" });
+  const response = await fetch("/explain", { method: "POST", body, cache: "no-store" });
   if (!response.ok) throw new Error((await response.json()).problem);
   return read(await response.text());
 }
