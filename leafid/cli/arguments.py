@@ -46,10 +46,7 @@ def switch(help: str, *, group: str | None = None) -> Any:
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports wrong usage as one line that names the help, and accepts no empty words.
-
-    Its usage has no optional arguments, and its help begins with the options that only this command has.
-    """
+    """Reports wrong usage as one line that names the help, and accepts no empty words."""
 
     def __init__(self, options: type, **keywords: Any) -> None:
         super().__init__(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
@@ -35,8 +35,7 @@ def open_loader(options: CacheOptions, environment: Environment) -> Iterator[Fea
             folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))
         cache = None
         try:
-            cache = FeatureCache(folder, round(options.cache_limit * 2**30))
-            stack.callback(cache.close)
+            cache = stack.enter_context(closing(FeatureCache(folder, round(options.cache_limit * 2**30))))
         except LeafidError as error:
             environment.warn(f"{error}; nothing is cached")
         yield FeatureLoader(cache, options.jobs, environment.progress)
@@ -80,10 +79,7 @@ class TrainingOptions(PictureOptions):
 def read_training_pictures(
     path: str, options: PictureOptions, *, all_parts: bool = False
 ) -> tuple[list[Picture], bool]:
-    """Read the labelled pictures of a collection's training part, or of all parts.
-
-    Also tell whether the collection has pictures that can't be used.
-    """
+    """Read the labelled pictures of a collection's training part, or of all; also tell whether some can't be used."""
     collection = options.read(path, EmptyClass)
     warn_of_shared_pictures(collection.pictures)
     labelled = collection.select_labelled().pictures if all_parts else ()

@@ -86,11 +86,9 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
 
 
 def _format_error(error: BaseException) -> list[str]:
-    if isinstance(error, ProblemsError):
-        return list(error.problems)
     if isinstance(error, LeafidError):
-        text = str(error)
-    elif is_out_of_memory(error):
+        return list(error.problems) if isinstance(error, ProblemsError) else [str(error)]
+    if is_out_of_memory(error):
         text = "out of memory; use fewer --jobs, or smaller files"
     elif isinstance(error, OSError):
         text = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)

@@ -1,19 +1,14 @@
-"""The plots of pages, as images of SVG.
-
-They are drawn without pyplot, whose global state and window system nothing here needs.
-"""
+"""The plots of pages, as images of SVG; drawn without pyplot, whose global state and windows nothing here needs."""
 
 import base64
 import io
 import warnings
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
 
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
@@ -46,20 +41,22 @@ def draw_points(names: Sequence[str], scores: Mapping[str, Sequence[Interval]], 
     with rc_context(_STYLE):
         figure = Figure((6.2, 1.2 + (0.16 + 0.12 * len(scores)) * len(names)))
         axes = figure.subplots()
-        for index, values in enumerate(scores.values()):
+        for index, (name, values) in enumerate(scores.items()):
             score, low, high = np.array(values, np.float64).T
             rows = np.arange(len(names)) + 0.7 * ((index + 0.5) / len(scores) - 0.5)
             # A percentile interval need not contain the score, and a whisker can't be negative.
             whiskers = np.nan_to_num(np.maximum([score - low, high - score], 0))
-            axes.errorbar(score, rows, xerr=whiskers, **_get_style(index), ls="", ms=4.5, elinewidth=1)
+            colour, marker = COLOURS[index % len(COLOURS)], _MARKERS[index % len(_MARKERS)]
+            # A label that begins with an underscore would be left out of the legend.
+            label = f" {clean_text(name)}"
+            axes.errorbar(
+                score, rows, xerr=whiskers, label=label, color=colour, marker=marker, ls="", ms=4.5, elinewidth=1
+            )
         axes.set_yticks(range(len(names)), map(clean_text, names))
         axes.set(ylim=(len(names) - 0.5, -0.5), xlabel=x)
         axes.grid(axis="x", color="#d5dcd1")
         if len(scores) > 1:
-            handles = [Line2D([], [], ls="", **_get_style(index)) for index in range(len(scores))]
-            # A label that begins with an underscore would be left out.
-            labels = [f" {clean_text(name)}" for name in scores]
-            figure.legend(handles, labels, frameon=False, fontsize=9, loc="outside upper left")
+            figure.legend(frameon=False, fontsize=9, loc="outside upper left")
         return _to_image(figure, f"{x} of {', '.join(names)}")
 
 
@@ -84,10 +81,6 @@ def draw_confusion_matrix(species: Sequence[str], counts: NDArray[np.intp], run:
         axes.set(xlabel="first answer", ylabel="correct species", aspect="equal")
         description = f"Confusion matrix of {run}: correct species in rows, first answers in columns"
         return _to_image(figure, description), _to_svg(figure)
-
-
-def _get_style(index: int) -> dict[str, Any]:
-    return {"color": COLOURS[index % len(COLOURS)], "marker": _MARKERS[index % len(_MARKERS)]}
 
 
 def _to_image(figure: Figure, description: str) -> str:

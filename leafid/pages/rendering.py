@@ -26,11 +26,7 @@ def render_site_page(template: str, path: str = "", **values: Any) -> str:
 
 @cache
 def _get_environment() -> Any:
-    """Return the environment of the templates: escaping, strict about missing values, with the filters of all pages.
-
-    ``percent``, ``score``, ``trait`` and ``cell`` format shares, scores, a number with its unit, and a cell of a table;
-    ``jpeg`` makes a data URL of the bytes of a JPEG.
-    """
+    """Return the environment of the templates: escaping, strict about missing values, with the filters of all pages."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # the terminal needs none of it
 
     environment = Environment(

@@ -59,7 +59,7 @@ def make_app(workers: Executor, model_file: Path, host: str = "127.0.0.1", limit
             Route("/openapi.json", site.describe_api),
         ],
         middleware=[Middleware(BaseHTTPMiddleware, dispatch=site.guard)],
-        exception_handlers={HTTPException: _refuse, LeafidError: _refuse, Exception: _report_bug},
+        exception_handlers=dict.fromkeys((HTTPException, LeafidError, Exception), _report),
     )
 
 
@@ -161,13 +161,11 @@ def _refuse_for_now(problem: str) -> HTTPException:
     return HTTPException(503, f"{problem}; try again", {"Retry-After": "2"})
 
 
-async def _refuse(request: Request, error: Exception) -> Response:
+async def _report(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return _tell_problem(request, error.detail, error.status_code, error.headers)
-    return _tell_problem(request, str(error), 400)
-
-
-async def _report_bug(request: Request, error: Exception) -> Response:
+    if isinstance(error, LeafidError):
+        return _tell_problem(request, str(error), 400)
     text = f"unexpected {type(error).__name__}: {error}; this is a bug, please report it"
     _log.debug("", exc_info=error)
     _log.warning("%s", text)

@@ -14,9 +14,6 @@ References
 from collections.abc import Mapping
 from typing import NamedTuple
 
-# How much more a base bulges than an apex, by the petiole's width; in widths of the leaf.
-_BASE_EXTRA = 0.08
-
 
 class TraitTitle(NamedTuple):
     """How a trait is called in tables."""
@@ -103,7 +100,8 @@ def _describe_base(values: Mapping[str, float]) -> str:
     if extension >= 0.03:
         word = "lobate" if extension >= 0.25 else "cordate"
         return f"base {word}, its sinus {100 * extension:.0f}% of the length deep"
-    return f"base {_describe_end(values['base_angle'], values['base_bulge'] - _BASE_EXTRA, 'concave')}"
+    # By the width of the petiole, a base bulges more than an apex.
+    return f"base {_describe_end(values['base_angle'], values['base_bulge'] - 0.08, 'concave')}"
 
 
 def _describe_end(angle: float, bulge: float, concave: str) -> str:

@@ -55,9 +55,7 @@ async def read_upload(request: Request, limits: Limits) -> tuple[list[Picture], 
             form = await parser.parse()
     except TimeoutError:
         raise HTTPException(408, f"expected the pictures within {limits.upload_seconds:g} seconds") from None
-    except ClientDisconnect:
-        raise HTTPException(400, "the connection was closed before the end of the request") from None
-    except (MultiPartException, FormParserError) as error:  # older Starlettes pass the latter on
+    except (ClientDisconnect, MultiPartException, FormParserError) as error:  # older Starlettes pass the last on
         raise HTTPException(400, f"expected a complete multipart form: {error}") from None
     # A browser sends an empty file without a name for a field that was left empty.
     files = [file for file in form.getlist(FIELD) if isinstance(file, UploadFile) and (file.filename or file.size)]

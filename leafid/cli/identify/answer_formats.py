@@ -15,14 +15,13 @@ _CSV_COLUMNS = (
     *("picture", "type", "type_probability", "leaf", "known", "n_leaves", "verdict", "name", "answer_probability"),
     *("rank", "species", "common_names", "probability", "reasons", "problem"),
 )
-#: What comes before, between and after the entries of all answers.
-AROUND = {
+#: What comes before, between and after the entries of all answers, by the format.
+FORMATS = {
     "text": ("", "\n", ""),
     "json": ("[\n", ",\n", "\n]\n"),
     "csv": (",".join(_CSV_COLUMNS) + "\n", "", ""),
     "run": ("", "", ""),
 }
-FORMATS = tuple(AROUND)
 
 
 def format_answer(form: str, answer: Answer, select: Selector, *, open_world: bool, rank_rejected: bool) -> list[str]:

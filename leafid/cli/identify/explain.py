@@ -63,11 +63,9 @@ def run(options: Options, environment: Environment) -> int:
 
 
 def _format_explanation(explanation: Explanation) -> Iterator[str]:
-    if explanation.answer.note:
-        yield from _wrap(explanation.answer.note)
-    yield from _wrap(explanation.answer.verdict_text)
-    if explanation.traits:
-        yield from _wrap("; ".join(explanation.traits.values()))
+    told = [explanation.answer.note, explanation.answer.verdict_text, "; ".join(explanation.traits.values())]
+    for sentence in filter(None, told):
+        yield from _wrap(sentence)
     if explanation.answer.details:
         yield from ["", *_wrap(explanation.answer.details)]
     if explanation.opinions:

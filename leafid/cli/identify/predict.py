@@ -26,7 +26,7 @@ examples:
 
 from leafid.cli.arguments import CacheOptions, UnlabelledOptions, number_type, option, positive_int, switch
 from leafid.cli.computing import open_loader
-from leafid.cli.identify.answer_formats import AROUND, FORMATS, Selector, format_answer
+from leafid.cli.identify.answer_formats import FORMATS, Selector, format_answer
 from leafid.cli.outputs import Environment, check_output, open_text
 from leafid.errors import UsageError
 from leafid.grouping import count_noun
@@ -88,7 +88,7 @@ def run(options: Options, environment: Environment) -> int:
     group_by = "all" if options.together else options.group_by
     select = _make_selector(options, model, form)
     rank_rejected = bool(options.top or options.set or options.back_off)
-    before, between, after = AROUND[form]
+    before, between, after = FORMATS[form]
     n_answered = 0
     with open_loader(options, environment) as loader, open_text(options.output, environment) as stream:
         for answer in model.predict(pictures, loader, reject_at, back_off=options.back_off, group_by=group_by):

@@ -50,8 +50,8 @@ def run(options: Options, environment: Environment) -> int:
     width = max(len("picture"), *(len(picture.title) for picture in collection.pictures))
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
     cut = partial(_cut, crop=options.crop)
-    for picture, result in map_pictures(cut, collection.pictures, options, environment, "segment"):
-        share, confidence, files = result
+    measured = map_pictures(cut, collection.pictures, options, environment, "segment")
+    for picture, (share, confidence, files) in measured:
         for ending, content in files.items():
             with open_output(output / f"{names[picture.file]}_{ending}", "wb") as stream:
                 stream.write(content)
