@@ -1,20 +1,13 @@
 import re
 import shutil
 from collections import defaultdict
+from dataclasses import replace
 
 import cv2
 import numpy as np
 import pytest
 
-
-@pytest.fixture
-def predict(cli, drawn_model, drawn_cache):
-    def run(*words, model=drawn_model, cache=drawn_cache):
-        kept = ["--cache", cache] if cache else ["--no-cache"]
-        jobs = [] if "--jobs" in words else ["--jobs", 1]
-        return cli("predict", *words, "--model", model, *kept, *jobs)
-
-    return run
+from leafid.model.model import Model
 
 
 def test_from_pictures_to_a_score(cli, predict, drawn, tmp_path):
@@ -122,12 +115,9 @@ def test_names_that_a_run_can_not_hold_or_tell_apart(predict, loose, tmp_path):
     assert predict(blank, original, twin, "--top", 1).out.count("  1  ") == 3
 
 
-def test_a_type_that_the_model_lacks(cli, predict, drawn, drawn_cache, small_recipe, tmp_path):
-    scans = tmp_path / "scans.leafid"
-    trained = cli(
-        "train", drawn, "--recipe", small_recipe, "--only-type", "scan", "--output", scans, "--cache", drawn_cache
-    )
-    assert trained.status == 0, trained.err
+def test_a_type_that_the_model_lacks(predict, drawn, drawn_model, tmp_path):
+    model, scans = Model.read(drawn_model), tmp_path / "scans.leafid"
+    replace(model, types={"scan": model["scan"]}).save(scans)
     outcome = predict(drawn, "--output", tmp_path / "run", model=scans)
     assert outcome.status == 1
     assert outcome.err.startswith("leafid: error: the model was not trained for pictures of type ")

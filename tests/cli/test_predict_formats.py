@@ -13,11 +13,6 @@ KEYS = [
 
 
 @pytest.fixture
-def predict(cli, drawn_model, drawn_cache):
-    return lambda *words: cli("predict", *words, "--model", drawn_model, "--cache", drawn_cache, "--jobs", 1)
-
-
-@pytest.fixture
 def with_a_bad_picture(loose):
     (loose / "0 bad.jpg").write_bytes(b"no picture")
     return loose

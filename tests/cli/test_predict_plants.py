@@ -12,15 +12,6 @@ from leafid.pictures.reading import read_collection
 
 
 @pytest.fixture
-def predict(cli, drawn_model, drawn_cache):
-    def run(*words):
-        jobs = [] if "--jobs" in words else ["--jobs", 1]
-        return cli("predict", *words, "--model", drawn_model, "--cache", drawn_cache, *jobs)
-
-    return run
-
-
-@pytest.fixture
 def files(drawn):
     """A scan, a scan-like and a photo of one plant."""
     by_plant = defaultdict(list)

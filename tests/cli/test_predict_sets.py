@@ -12,15 +12,6 @@ from leafid.pictures.reading import read_collection
 
 
 @pytest.fixture
-def predict(cli, drawn, drawn_model, drawn_cache):
-    def run(*words, pictures=drawn, model=drawn_model):
-        jobs = [] if "--jobs" in words else ["--jobs", 1]
-        return cli("predict", pictures, *words, "--model", model, "--cache", drawn_cache, *jobs)
-
-    return run
-
-
-@pytest.fixture
 def truth(drawn):
     return drawn / "TestXmlWithGroundTruth"
 
@@ -47,8 +38,8 @@ def lines(file):
 
 @pytest.mark.parametrize("rule", ["top-2", "average-2.5", "average-0.5", "coverage-0.8"])
 def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth, tmp_path, rule):
-    assert predict("--output", tmp_path / "all.txt").status == 0
-    outcome = predict("--set", rule, "--output", tmp_path / "sets.txt")
+    assert predict(drawn, "--output", tmp_path / "all.txt").status == 0
+    outcome = predict(drawn, "--set", rule, "--output", tmp_path / "sets.txt")
     assert outcome.status == 0, outcome.err
     everything, sets = lines(tmp_path / "all.txt"), lines(tmp_path / "sets.txt")
     model = Model.read(drawn_model)
@@ -70,25 +61,20 @@ def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth,
     assert table["rows"][-1]["empty-sets"] == pytest.approx(empty / 9)
 
 
-def test_back_off_of_a_model_of_low_confidence(cli, predict, drawn, doubtful, truth, tmp_path):
-    outcome = predict("--back-off", "--output", tmp_path / "run.txt", model=doubtful)
+def test_back_off_of_a_model_of_low_confidence(cli, predict, drawn, drawn_model, doubtful, truth, tmp_path):
+    outcome = predict(drawn, "--back-off", "--output", tmp_path / "run.txt", model=doubtful)
     assert outcome.status == 0, outcome.err
-    answers = lines(tmp_path / "run.txt")
-    assert {len(answer) for answer in answers.values()} == {1}
-    names = [answer[0][1] for answer in answers.values()]
-    assert any(name.endswith("*") for name in names)
-    assert all(answer[0][2] >= 0.999999 for answer in answers.values())
+    run = lines(tmp_path / "run.txt")
+    assert {len(answer) for answer in run.values()} == {1}
+    assert any(name.endswith("*") for [(_, name, _)] in run.values())
+    assert all(score >= 0.999999 for [(_, _, score)] in run.values())
     scored = cli("evaluate-hierarchy", "--taxonomy", drawn / "Train", truth, tmp_path / "run.txt", "--format", "json")
     assert scored.status == 0, scored.err
     [row] = json.loads(scored.out)[0]["rows"]
     answered = sum(int(cell.split("/")[1]) for cell in row.values() if isinstance(cell, str) and "/" in cell[-3:])
     assert answered == 9
 
-
-def test_verdicts_with_back_off(predict, drawn, drawn_model, doubtful, tmp_path):
-    assert predict("--back-off", "--output", tmp_path / "run", model=doubtful).status == 0
-    run = lines(tmp_path / "run")
-    outcome = predict("--back-off", "--format", "json", "--reject-at", 0, model=doubtful)
+    outcome = predict(drawn, "--back-off", "--format", "json", "--reject-at", 0, model=doubtful)
     assert outcome.status == 0, outcome.err
     records = json.loads(outcome.out)
     model = Model.read(drawn_model)
@@ -108,12 +94,12 @@ def test_verdicts_with_back_off(predict, drawn, drawn_model, doubtful, tmp_path)
     assert [answer.to_dict() for answer in answers if answer.picture.part == "test"] == records
 
 
-def test_a_model_without_thresholds(predict, drawn_model, tmp_path):
+def test_a_model_without_thresholds(predict, drawn, drawn_model, tmp_path):
     model = Model.read(drawn_model)
     types = {type_: replace(part, thresholds=None) for type_, part in model.types.items()}
     replace(model, types=types).save(tmp_path / "bare.leafid")
     for words in (["--set", "average-5"], ["--back-off"]):
-        outcome = predict(*words, "--output", tmp_path / "run", model=tmp_path / "bare.leafid")
+        outcome = predict(drawn, *words, "--output", tmp_path / "run", model=tmp_path / "bare.leafid")
         assert outcome.status == 1
         assert "train it again" in outcome.err
         assert not (tmp_path / "run").exists()

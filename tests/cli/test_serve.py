@@ -19,25 +19,11 @@ def start(light_model):
     started = []
 
     def run(*words):
-        command = [
-            sys.executable,
-            "-m",
-            "leafid",
-            "serve",
-            "--port",
-            "0",
-            "--model",
-            light_model,
-            "--jobs",
-            "1",
-            *words,
-        ]
+        command = [sys.executable, "-m", "leafid", "serve", "--port", "0", "--model", str(light_model), "--jobs", "1"]
         # A job in the background of a shell ignores the signal of Ctrl-C, and so would the server in it.
         previous = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            process = subprocess.Popen(
-                list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-            )
+            process = subprocess.Popen([*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         finally:
             signal.signal(signal.SIGINT, previous)
         started.append(process)
@@ -49,57 +35,40 @@ def start(light_model):
         process.communicate()
 
 
-@pytest.fixture(scope="module")
-def host_and_port(start):
-    """Where a server listens that several tests use."""
-    address = urlsplit(start()[1])
-    return address.hostname, address.port
-
-
 @pytest.mark.slow
-def test_serve_answers_until_ctrl_c(start, drawn):
+def test_serve_answers_until_ctrl_c_and_half_sent_headers_keep_nobody_out(start, drawn):
     process, address = start()
     file = next((drawn / "Test").glob("*.jpg"))
     [answer] = httpx.post(f"{address}identify", files={"pictures": file.open("rb")}, timeout=60).json()
     assert answer["picture"] == file.name
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-    assert (process.returncode, out) == (130, "")
-    assert err == "leafid: Ctrl-C ends the server\nleafid: interrupted\n"
-
-
-@pytest.mark.slow
-def test_half_sent_headers_keep_nobody_out(host_and_port):
-    host, port = host_and_port
-    with ExitStack() as stack:
-        for _ in range(805):
-            half = stack.enter_context(socket.create_connection(host_and_port))
-            half.sendall(b"GET / HTTP/1.1\r\nHost: ")
-        end = time.monotonic() + 30
-        while httpx.get(f"http://{host}:{port}/").status_code == 503:
-            assert time.monotonic() < end
-            time.sleep(0.2)
-        half.settimeout(30)
-        assert half.recv(1) == b""
-
-
-@pytest.mark.slow
-def test_the_limit_for_a_header_holds_after_each_answer(host_and_port):
+    place = urlsplit(address).hostname, urlsplit(address).port
     request = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
     refused = b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
     with ExitStack() as stack:
         connections = []
         # Half a header after an answer, after two, and half of the content that an answer didn't wait for.
         for sent, half in ((request, b"GET / HT"), (2 * request, b"GET / HT"), (refused, b"half")):
-            connection = stack.enter_context(socket.create_connection(host_and_port, timeout=30))
+            connection = stack.enter_context(socket.create_connection(place, timeout=30))
             connection.sendall(sent)
             assert connection.recv(9) == b"HTTP/1.1 "
             connection.sendall(half)
             connections.append(connection)
-        for connection in connections:
+        # More than the server has at once.
+        for _ in range(805):
+            half = stack.enter_context(socket.create_connection(place, timeout=30))
+            half.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        end = time.monotonic() + 30
+        while httpx.get(address).status_code == 503:
+            assert time.monotonic() < end
+            time.sleep(0.2)
+        for connection in [*connections, half]:
             # The rest of the answers, and then the end.
             while connection.recv(1 << 16):
                 pass
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, "")
+    assert err == "leafid: Ctrl-C ends the server\nleafid: interrupted\n"
 
 
 @pytest.mark.slow

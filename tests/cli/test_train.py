@@ -1,6 +1,4 @@
-import hashlib
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -40,17 +38,13 @@ def stems(folder, type_="Scan", species=None):
     return names
 
 
-def digest(file):
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-
-
 @pytest.mark.slow
 def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(train, drawn, drawn_model, tmp_path):
     # The model of the fixture was trained by one process, which filled the cache.
     one = train(drawn, "--jobs", 2, output=tmp_path / "a", type_=None, cache=None)
     two = train(drawn, output=tmp_path / "b", type_=None)
     assert one.status == two.status == 0, one.err + two.err
-    assert digest(tmp_path / "a") == digest(tmp_path / "b") == digest(drawn_model)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == drawn_model.read_bytes()
     assert one.err == two.err == ""
     assert one.out.startswith(f"{tmp_path / 'a'}: trained on 27 pictures\n")
     assert "acquisition type recognised: " in one.out
@@ -80,10 +74,9 @@ def test_pictures_that_can_not_be_read(train, drawn, tmp_path):
     assert Model.read(tmp_path / "model.leafid")["scan"].identifier.n_pictures == 15
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_a_single_plant(train, drawn, tmp_path, count):
+def test_a_single_plant(train, drawn, tmp_path):
     """Nothing can be held out, but the model names that species."""
-    folder = copied(drawn, tmp_path / "Train", set(stems(drawn / "Train")[:count]).__contains__)
+    folder = copied(drawn, tmp_path / "Train", set(stems(drawn / "Train")[:2]).__contains__)
     for xml in folder.glob("*.xml"):
         text = xml.read_text()
         start, end = text.index("<IndividualPlantId>"), text.index("</IndividualPlantId>")

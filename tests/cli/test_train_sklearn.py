@@ -22,9 +22,7 @@ classifier_options = {{ C = 3.0 }}
 """
 STEPS = '[["scale", "sklearn.preprocessing.StandardScaler", {}], ["bayes", "sklearn.naive_bayes.GaussianNB", {}]]'
 NOT_LINEAR = {
-    "sklearn.svm.SVC": "{ C = 10.0 }",
     "sklearn.ensemble.RandomForestClassifier": "{ n_estimators = 20 }",
-    "sklearn.ensemble.HistGradientBoostingClassifier": "{ min_samples_leaf = 1 }",
     "sklearn.pipeline.Pipeline": f"{{ steps = {STEPS} }}",
 }
 
@@ -62,12 +60,16 @@ def test_a_classifier_that_is_not_linear_names_leaves(name, options, cli, train,
     assert page.status == 0, page.err
 
 
-def test_equal_trainings_give_equal_files(train, tmp_path):
+def test_equal_trainings_give_equal_files_which_learn_no_further_species(cli, train, drawn, drawn_cache, tmp_path):
     contents = []
     for _ in range(2):
         assert train("sklearn.ensemble.RandomForestClassifier", "{ n_estimators = 5 }").status == 0
         contents.append((tmp_path / "model").read_bytes())
     assert contents[0] == contents[1]
+    words = ["--extend", tmp_path / "model", "--output", tmp_path / "new", "--cache", drawn_cache]
+    outcome = cli("train", drawn, *words)
+    assert outcome.status == 1
+    assert 'not all of its classifiers are "ridge"' in outcome.err
 
 
 def test_cross_validation_trains_it_in_each_fold(cli, drawn, drawn_cache, tmp_path):
@@ -78,21 +80,10 @@ def test_cross_validation_trains_it_in_each_fold(cli, drawn, drawn_cache, tmp_pa
     assert [line.split()[0] for line in outcome.out.splitlines()[3:4]] == ["scan"]
 
 
-def test_such_a_model_learns_no_further_species(cli, train, drawn, drawn_cache, tmp_path):
-    assert train("sklearn.svm.SVC").status == 0
-    words = ["--extend", tmp_path / "model", "--output", tmp_path / "new", "--cache", drawn_cache]
-    outcome = cli("train", drawn, *words)
-    assert outcome.status == 1
-    assert 'not all of its classifiers are "ridge"' in outcome.err
-
-
 @pytest.mark.parametrize(
     ("name", "options", "problem"),
     [
-        ("sklearn.svm.SVM", "", "did you mean sklearn.svm."),
         ("SVC", "", "did you mean sklearn.svm.SVC"),
-        ("os.system", "", "expected ridge, a name such as sklearn.svm.LinearSVC, or an entry point"),
-        ("sklearn.svm.SVR", "", "expected a classifier, found sklearn.svm.SVR"),
         ("sklearn.svm.SVC", "{ c = 1 }", "expected parameters among"),
         ("sklearn.svm.SVC", '{ kernel = "radial" }', "kernel"),
         ("sklearn.svm.SVC", "{ C = -1 }", "'C' parameter"),

@@ -12,8 +12,7 @@ from leafid.pictures.picture import AcquisitionType, Taxon
 @pytest.fixture(scope="module")
 def explanations(model, drawn):
     # So small a model may take a leaf for none.
-    tested = [answer for answer in model.identify(drawn) if answer.picture.part == "test"]
-    answers = [replace(answer, decision="species") for answer in tested]
+    answers = [replace(answer, decision="species") for answer in model.identify(drawn / "Test")]
     return [(answer, explain(model, read_image(answer.picture.file), answer)) for answer in answers]
 
 

@@ -1,13 +1,11 @@
 """The pages without a browser: no script or style inside, and the form works without its script."""
 
-import html
 import re
 from dataclasses import replace
 from urllib.parse import unquote
 
 import pytest
 
-import leafid
 from leafid.pages.explaining import explain
 from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
@@ -32,18 +30,6 @@ def test_the_form_is_answered_without_its_script(client, leaf):
     assert re.search(r'data-summary="11\.jpg: \w', page.text)
     assert 'data-summary="no.jpg: This file can&#39;t be read"' in page.text
     assert not INLINE.search(page.text)
-
-
-def test_doubt_is_shown_wherever_the_answer_is(client, drawn_model, leaves, cli):
-    for file in leaves:
-        [answer] = leafid.load_model(drawn_model).identify(file)
-        page = html.unescape(client.post("/explain", files=[("pictures", (file.name, file.read_bytes()))]).text)
-        assert f'data-summary="{file.name}: {answer.verdict_text}"' in page
-        assert f'<p class="verdict">{answer.verdict_text}.</p>' in page
-        assert f"a {answer.type}: {answer.verdict_text}" in page
-        for command in ("predict", "explain"):
-            out = cli(command, file, "--model", drawn_model).out
-            assert answer.verdict_text in " ".join(out.split())
 
 
 @pytest.mark.parametrize(
