@@ -26,7 +26,7 @@ from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
 from leafid.model.sessions import pool_evidence_of_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
-from leafid.parallel.mapping import get_blas_controller
+from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.conversion import list_pictures
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
@@ -209,7 +209,7 @@ class Model:
                 if features.confidence == 0:
                     _log.warning("%s: no leaf found in it; every species is ranked as equally likely", picture.file)
                 # A product of one row takes less time than to start threads for it.
-                with get_blas_controller().limit(limits=1):
+                with using_one_thread():
                     answer = model.answer(picture, features, reject_at, self.common_names)
                 answers[index] = replace(answer, type_probability=probability, taxa=taxa)
         return [

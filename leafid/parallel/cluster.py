@@ -1,7 +1,4 @@
-"""Lets `leafid.parallel.mapping.ordered_map` use the workers of a Dask cluster.
-
-Through the futures of Dask: joblib's backend for it waits forever if a picture kills every worker that tries it.
-"""
+"""Lets `leafid.parallel.mapping.ordered_map` use the workers of a Dask cluster."""
 
 import importlib
 import logging

@@ -161,20 +161,14 @@ def using_one_thread() -> Iterator[None]:
 
     More threads would compete with worker processes for the same cores.
     """
-    if cv2.getNumThreads() != 1:
-        cv2.setNumThreads(1)
-    with get_blas_controller().limit(limits=1):
+    cv2.setNumThreads(1)
+    with _find_libraries("scipy.linalg" in sys.modules).limit(limits=1):
         yield
-
-
-def get_blas_controller() -> ThreadpoolController:
-    """Return the controller of the linear algebra libraries: ``with get_blas_controller().limit(limits=1)``."""
-    return _find_libraries("scipy.linalg" in sys.modules)
 
 
 @cache
 def _find_libraries(has_scipy: bool) -> ThreadpoolController:
-    """Find the libraries that are loaded: that of NumPy, and later that of SciPy."""
+    """Find the linear algebra libraries that are loaded: that of NumPy, and later that of SciPy."""
     return ThreadpoolController()
 
 

@@ -3,7 +3,6 @@
 Only what starts them imports this file: that takes longer than to identify a picture.
 """
 
-import atexit
 import logging
 import multiprocessing
 import os
@@ -41,8 +40,7 @@ class WorkerPool:
         # A forked process would inherit locks that threads of this one hold.
         context = multiprocessing.get_context("spawn")
         pool = self._pools[os.getpid()] = ProcessPool(self.n_workers, initializer=_start_worker, context=context)
-        atexit.register(self.close)
-        # A process of multiprocessing runs only this, and then waits for its children.
+        # Before it ends, a process waits for its children.
         util.Finalize(None, self.close, exitpriority=1)
         with _deferring_interrupts():
             return pool.schedule(function, arguments, timeout=seconds)
@@ -78,19 +76,15 @@ def _deferring_interrupts() -> Iterator[None]:
 count_workers = joblib.effective_n_jobs
 #: Gets the pool of earlier calls with this number of workers.
 get_pool = cache(WorkerPool)
-# A fork forgets the workers of its parent, as those of multiprocessing do: it would end them when it ends itself.
-os.register_at_fork(after_in_child=lambda: multiprocessing.process._children.clear())  # type: ignore[attr-defined]
 
 
 def _start_worker() -> None:
     # Names of uploaded files, and what is logged anyway, don't get to the terminal.
     logging.getLogger("leafid").addHandler(logging.NullHandler())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(multiprocessing.parent_process(),), daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(parent: Any) -> None:
     """End this worker when the process that started it is gone: a killed one can't end its workers."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    parent.join()
+    os._exit(1)

@@ -10,7 +10,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.learning.cross_fitting import FittedExpert, cross_fit
 from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier
-from leafid.parallel.mapping import get_blas_controller
+from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.training.folds import FoldPlan, relative_picture_weights
 from leafid.training.fusing import fuse_experts
@@ -44,7 +44,7 @@ def train_identifiers(
     keep_statistics = learn_rejection and training_set.rows is None
     trained = {}
     # Two threads of linear algebra take twice the processor's time, as they spin while they wait for each other.
-    with get_blas_controller().limit(limits=1):
+    with using_one_thread():
         names = loader.show_progress(recipe.experts, len(recipe.experts), "fit")
         experts = {name: train_expert(plan, name, keep_statistics) for name in names}
         for type_ in loader.show_progress(types, len(types), "learn to reject"):
