@@ -86,7 +86,7 @@ def _judge_folds(
                 species = set(identifier.species)
                 held_out = [pictures[index] for index in fold]
                 queries = [p for p in held_out if p.type == type_ and p.species in species]
-                table = loader.load(queries, identifier.extractor)
+                table = list(loader.stream(queries, identifier.extractor))
                 answers = [
                     model.answer(picture, features, REJECTED_SHARE, {})
                     for picture, features in zip(queries, table, strict=True)

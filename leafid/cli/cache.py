@@ -11,7 +11,7 @@ from pathlib import Path
 
 from leafid.cli.arguments import CACHE, switch
 from leafid.cli.outputs import Environment
-from leafid.features.feature_cache import choose_cache_folder, locate_database, remove_cache
+from leafid.features.feature_cache import DATABASE, choose_cache_folder, remove_cache
 
 
 class Options:
@@ -21,7 +21,7 @@ class Options:
 
 def run(options: Options, environment: Environment) -> None:
     folder = Path(options.cache or choose_cache_folder())
-    file = locate_database(folder)
+    file = folder / DATABASE
     if not file.exists():
         environment.print(f"{folder}: no feature cache there")
     elif options.clear:

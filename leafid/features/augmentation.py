@@ -9,22 +9,9 @@ import cv2
 import numpy as np
 from numpy.random import Generator
 
-from leafid.features.compositing import (
-    composite_photo,
-    make_image,
-    point_to,
-    project,
-    put_on_card,
-    put_on_table,
-    relight,
-)
-from leafid.features.extractor import (
-    PictureViews,
-    SegmentationTarget,
-    cover_whole,
-    measure_type_features,
-    segment_as_type,
-)
+from leafid.features import compositing
+from leafid.features.compositing import make_image, point_to, project, relight
+from leafid.features.extractor import PictureViews, SegmentationTarget, measure_type_features, segment_as_type
 from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Mask, Segmentation
@@ -73,7 +60,7 @@ class SourcePicture:
     @cached_property
     def _leaf(self) -> Segmentation:
         # What is made from a picture is made from its leaf, even where the views don't show it.
-        return segment_as_type(self.image, self.acquisition_type, "petiole" if self.sought == "petiole" else "leaf")
+        return segment_as_type(self.image, self.acquisition_type, "leaf" if self.sought == "nothing" else self.sought)
 
     def make_views(self, augmentation: Augmentation | None) -> PictureViews:
         """Make the views of an augmented picture, or of the picture itself.
@@ -81,21 +68,20 @@ class SourcePicture:
         The leaf of an augmented picture is searched for as in any other, in a composited photo as in a photo: with a
         leaf that is not found but known, classifiers would not learn how segmentation varies.
         """
-        if augmentation is None:
-            leaf = cover_whole(self.image, 1.0) if self.sought == "nothing" else self._leaf
-            return PictureViews(self.image, leaf)
         image, acquisition_type = self.image, self.acquisition_type
-        if augmentation.kind == "jitter":
+        if augmentation is None:
+            if self.sought != "nothing":
+                return PictureViews(image, self._leaf)
+        elif augmentation.kind == "jitter":
             image = jitter_picture(image, self._leaf.mask, augmentation.number, acquisition_type)
         elif augmentation.kind == "composite":
             side = min(self.longest_side, _MAX_COMPOSITED_SIDE)
-            image = composite_photo(image, self._leaf, augmentation.number, side)
+            image = compositing.composite_photo(image, self._leaf, augmentation.number, side)
             acquisition_type = AcquisitionType.PHOTO
         else:
             image = draw_non_leaf(image, self._leaf.mask, augmentation.number)
             if augmentation.kind == "jittered-no-leaf":
-                nothing = np.zeros(image.shape[:2], bool)
-                image = jitter_picture(image, nothing, augmentation.number, acquisition_type)
+                image = jitter_picture(image, np.zeros(image.shape[:2], bool), augmentation.number, acquisition_type)
         return PictureViews(image, segment_as_type(image, acquisition_type, self.sought))
 
 
@@ -125,9 +111,7 @@ def jitter_picture(image: Image, leaf: Mask, number: int, acquisition_type: Acqu
     # From the centres of the reduced picture's pixels to positions in the picture.
     scale = cols / size[0], rows / size[1]
     enlarge = np.array([[scale[0], 0, (scale[0] - 1) / 2], [0, scale[1], (scale[1] - 1) / 2], [0, 0, 1]])
-    border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
-    matrix = _choose_tilt(rows, cols, random, fill=fill) @ enlarge
-    return cv2.warpPerspective(small, matrix, (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border)
+    return _tilt(small, enlarge, rows, cols, random, fill=fill)
 
 
 def _degrade_picture(image: Image, leaf: Mask, random: Generator, *, fill: bool) -> Image:
@@ -143,18 +127,15 @@ def _degrade_picture(image: Image, leaf: Mask, random: Generator, *, fill: bool)
     grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)[..., None]
     recoloured = random.uniform(*_LEAF_LIGHT) * (grey + random.uniform(*_COLOURFULNESS) * (small - grey))
     changed = make_image(small + share * (recoloured - small))
-    border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
-    tilt = _choose_tilt(rows, cols, random, fill=fill)
-    tilted = cv2.warpPerspective(changed, tilt, (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border)
+    tilted = _tilt(changed, np.eye(3), rows, cols, random, fill=fill)
     if (blur := random.uniform(*_BLUR)) > _LEAST_BLUR:
         tilted = cv2.GaussianBlur(tilted, (0, 0), blur)
     levels = (np.arange(256) / 255) ** np.exp(random.uniform(*np.log(_POOR_GAMMA))) * 255
     lit = cv2.LUT(tilted, levels.astype(np.float32)) * random.uniform(*_TINT, 3).astype(np.float32)
     noise = random.standard_normal(lit.shape, np.float32) * np.float32(random.uniform(*_NOISE))
     quality = [cv2.IMWRITE_JPEG_QUALITY, int(random.uniform(*_QUALITY))]
-    return np.asarray(
-        cv2.imdecode(cv2.imencode(".jpg", make_image(lit + noise), quality)[1], cv2.IMREAD_COLOR), np.uint8
-    )
+    _, content = cv2.imencode(".jpg", make_image(lit + noise), quality)
+    return np.asarray(cv2.imdecode(content, cv2.IMREAD_COLOR), np.uint8)
 
 
 def measure_type_on_surface(image: Image, picture: object = None) -> np.ndarray:
@@ -167,17 +148,19 @@ def measure_type_on_surface(image: Image, picture: object = None) -> np.ndarray:
     colour = np.array([[[random.integers(180), *random.uniform([0, 40], 255)]]]).astype(np.uint8)
     blue, green, red = cv2.cvtColor(colour, cv2.COLOR_HSV2BGR)[0, 0].tolist()
     if random.random() < 0.5:
-        return measure_type_features(put_on_table(image, (blue, green, red), random))
+        return measure_type_features(compositing.put_on_table(image, (blue, green, red), random))
     leaf = segment_as_type(image, AcquisitionType.SCAN_LIKE, "leaf").mask
-    return measure_type_features(put_on_card(image, leaf, (blue, green, red), random))
+    return measure_type_features(compositing.put_on_card(image, leaf, (blue, green, red), random))
 
 
-def _choose_tilt(rows: int, cols: int, random: Generator, *, fill: bool) -> np.ndarray:
-    """Choose a matrix, float64 (3, 3), from the positions of a picture to those of the tilted one."""
+def _tilt(image: Image, enlarge: np.ndarray, rows: int, cols: int, random: Generator, *, fill: bool) -> Image:
+    """Show a picture of a size from another side; `enlarge`, float64 (3, 3), maps positions in the image to it."""
     width, axis = random.uniform(_MIN_WIDTH, 1), point_to(random.uniform(0, np.pi))
     narrowing = np.eye(2) - (1 - width) * np.outer(axis, axis)
     if fill:
         narrowing /= width
     tilt = random.uniform(-_PERSPECTIVE, _PERSPECTIVE, 2) / (max(rows, cols) / 2)
     middle = np.array([cols - 1, rows - 1]) / 2
-    return project(narrowing, tilt @ narrowing, middle, middle)
+    matrix = project(narrowing, tilt @ narrowing, middle, middle) @ enlarge
+    border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
+    return cv2.warpPerspective(image, matrix, (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border)

@@ -13,14 +13,8 @@ from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local.grid import LocalFeatures, concatenate_features
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
-from leafid.features.extractor import (
-    PictureViews,
-    SegmentationTarget,
-    choose_target,
-    extract_local_features,
-    name_versions,
-    segment_as_type,
-)
+from leafid.features import extractor
+from leafid.features.extractor import PictureViews, SegmentationTarget
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Expert, Recipe
 from leafid.grouping import group_by
@@ -48,8 +42,7 @@ def learn_encoders(pictures: Sequence[Picture], recipe: Recipe, loader: FeatureL
     for types, names in group_by(local, lambda name: local[name].codebook_types).items():
         # An expert that names the types of its codebook shares it, and all its vectors, with other recipes. Where these
         # types show too few features, it learns from all.
-        of_types = [picture for picture in pictures if picture.type in types]
-        for candidates in (of_types, pictures) if 0 < len(of_types) < len(pictures) else (pictures,):
+        for candidates in filter(None, ([picture for picture in pictures if picture.type in types], pictures)):
             missing = {name: local[name] for name in names if name not in encoders}
             chosen = sample_evenly(candidates, CODEBOOK_PICTURES, seed)
             learned, problems_now = _learn_from(chosen, missing, recipe, loader, seed)
@@ -81,7 +74,7 @@ def _learn_from(
     # Patches are sampled from the views that the recipe shows to all of its experts; those of the whole picture don't
     # change with what is sought.
     needs_leaf = any(expert.view != "picture" for expert in experts.values())
-    sought = choose_target(recipe.experts.values()) if needs_leaf else "nothing"
+    sought = extractor.choose_target(recipe.experts.values()) if needs_leaf else "nothing"
     view = f"{recipe.longest_side} with petiole" if sought == "leaf" else f"{recipe.longest_side}"
     keys = {name: _make_key(pictures, expert, view, loader, seed) for name, expert in experts.items() if loader.cache}
     cached = loader.cache.get(list(keys.values())) if loader.cache else {}
@@ -108,7 +101,9 @@ def _learn_from(
 
 
 def _make_key(pictures: Sequence[Picture], expert: Expert, view: str, loader: FeatureLoader, seed: int) -> bytes:
-    settings = f"codebook 3|{name_versions()}|{view}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
+    settings = (
+        f"codebook 3|{extractor.name_versions()}|{view}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
+    )
     contents = [f"{picture.type} {loader.hash_picture(picture)}" for picture in pictures]
     return hashlib.sha256("|".join([settings, *contents]).encode()).digest()
 
@@ -118,10 +113,10 @@ def _sample_picture(
 ) -> dict[str, LocalFeatures]:
     """Sample local features of a picture for each of some experts."""
     image = read_hashed_image(picture.file, longest_side, picture.data)[0]
-    views = PictureViews(image, segment_as_type(image, get_type(picture), sought))
+    views = PictureViews(image, extractor.segment_as_type(image, get_type(picture), sought))
     sampled = {}
     for name, expert in experts.items():
-        features = extract_local_features(views, expert)
+        features = extractor.extract_local_features(views, expert)
         order = np.random.default_rng(seed).permutation(len(features))
         sampled[name] = features.take(np.sort(order[:_SAMPLED_PER_PICTURE]))
     return sampled

@@ -50,16 +50,14 @@ def composite_photo(image: Image, leaf: Segmentation, number: int, longest_side:
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
     kind = "branch" if number % 2 else "leaf"
     shorter = max(1, round(longest_side * 0.75))
-    is_upright = random.random() < 0.4
-    rows, cols = (longest_side, shorter) if is_upright else (shorter, longest_side)
+    rows, cols = (longest_side, shorter) if random.random() < 0.4 else (shorter, longest_side)
     pyramid = _cut_out(image, leaf)
     photo = _paint_background(pyramid, random, rows, cols)
     length, shadow = random.uniform(*_LENGTH[kind]) * shorter, 0.02 * shorter
     for _ in range(random.integers(*_N_FURTHER[kind])):
         _paste_leaf(photo, pyramid, random, "further", length, shadow)
     _paste_leaf(photo, pyramid, random, "top", length, shadow)
-    is_unsharp = random.random() < 0.5
-    if is_unsharp:
+    if random.random() < 0.5:
         photo = cv2.GaussianBlur(photo, (0, 0), shorter * random.uniform(0.0007, 0.0017))
     return _expose(photo, random)
 

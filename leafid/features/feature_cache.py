@@ -11,8 +11,8 @@ from pathlib import Path
 
 from leafid.errors import LeafidError
 
-DEFAULT_LIMIT = 4 * 2**30
-_CHECKSUM_SIZE = 4
+#: Name of the database in a cache folder.
+DATABASE = "features.sqlite"
 # Seconds to wait for a database that another process has locked.
 _LOCK_TIMEOUT = 60.0
 # The index on `written`, a time in seconds, also holds the keys: beside the long values, they would be spread over as
@@ -44,9 +44,9 @@ class FeatureCache:
     of values, the oldest are removed.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], limit: int = DEFAULT_LIMIT) -> None:
+    def __init__(self, folder: str | os.PathLike[str], limit: int = 4 << 30) -> None:
         self.folder = Path(folder)
-        self.file = locate_database(self.folder)
+        self.file = self.folder / DATABASE
         self.limit = limit
         self._has_warned = False
         try:
@@ -65,7 +65,7 @@ class FeatureCache:
         with self._tolerating_errors("read"):
             query = f"SELECT key, CAST(value AS BLOB) FROM vectors WHERE key IN ({','.join('?' * len(keys))})"
             for key, stored in self._connection.execute(query, keys):
-                value = stored[_CHECKSUM_SIZE:]
+                value = stored[4:]
                 if stored == _add_checksum(value):
                     values[key] = value
         return values
@@ -102,14 +102,9 @@ def choose_cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "leafid"
 
 
-def locate_database(folder: Path) -> Path:
-    """Return the path of the database in a cache folder."""
-    return folder / "features.sqlite"
-
-
 def remove_cache(folder: Path) -> None:
     """Remove an existing cache, which may be damaged, and free its space on disk."""
-    file = locate_database(folder)
+    file = folder / DATABASE
     try:
         file.unlink()
         # A killed process leaves this file beside it.
@@ -119,4 +114,4 @@ def remove_cache(folder: Path) -> None:
 
 
 def _add_checksum(value: bytes) -> bytes:
-    return zlib.crc32(value).to_bytes(_CHECKSUM_SIZE, "big") + value
+    return zlib.crc32(value).to_bytes(4, "big") + value

@@ -6,19 +6,14 @@ import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from leafid.errors import (
-    InstallationError,
-    LeafidError,
-    UsageError,
-    memory_errors_as_image_error,
-    naming_what_to_install,
-)
+from leafid import errors
+from leafid.errors import InstallationError, LeafidError, UsageError
 from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.extractor import TYPE_SIDE, FeatureExtractor, Features, measure_type_features, name_versions
 from leafid.features.feature_cache import FeatureCache
@@ -33,17 +28,11 @@ T = TypeVar("T")
 Progress = Callable[[Iterable[T], int, str], Iterator[T]]
 #: Values of a picture, each with one axis, by the key of a measure, or an augmentation's number and an expert's name.
 Values = dict[Any, np.ndarray]
-#: Augmentations whose features are extracted; None stands for the picture itself.
-Augmentations = Sequence[Augmentation | None]
 _log = logging.getLogger(__name__)
 
-# Number of pictures that are looked up together: their cached values are in memory at once, and workers may be as far
-# ahead of the consumer. And the number of values that are computed between two commits.
+# Number of pictures that are looked up, and stored, together: their values are in memory at once, and workers may be as
+# far ahead of the consumer.
 _LOOKED_UP_AT_ONCE = 128
-_COMMIT_EVERY = 64
-# Maximum number of file hashes that a loader keeps for later passes over the same pictures.
-_REMEMBERED_HASHES = 2**15
-_MAX_FLOAT16 = float(np.finfo(np.float16).max)
 
 
 def pass_through(items: Iterable[T], total: int, caption: str) -> Iterator[T]:
@@ -73,13 +62,6 @@ class _Source:
         return content_hash, self.measure(image, picture, names)
 
 
-class _Problem(NamedTuple):
-    """What stands for the result where a function raised an error."""
-
-    message: str
-    traceback: str = ""
-
-
 @dataclass
 class FeatureLoader:
     """Loads features; a command has one, and copies of it for its steps."""
@@ -93,7 +75,7 @@ class FeatureLoader:
     step: str = ""
     #: Pictures that could not be read so far, with the message.
     unreadable: dict[Path, str] = field(default_factory=dict)
-    _hash_file: Callable[[Path], str] = field(default_factory=lambda: lru_cache(_REMEMBERED_HASHES)(hash_picture_file))
+    _hash_file: Callable[[Path], str] = field(default_factory=lambda: cache(hash_picture_file))
 
     def __post_init__(self) -> None:
         check_jobs(self.jobs)
@@ -107,27 +89,21 @@ class FeatureLoader:
         """Return a loader for a part of the work, which shares the cache and `unreadable`."""
         return replace(self, step=", ".join(filter(None, (self.step, step))))
 
-    def load(self, pictures: Sequence[Picture], extractor: FeatureExtractor) -> list[Features | None]:
-        """Load the features of pictures of known types; for many pictures see `stream`.
-
-        None stands for a picture that can't be read, which is noted in `unreadable`.
-        """
-        return list(self.stream(pictures, extractor))
-
     def stream(
         self, pictures: Sequence[Picture], extractor: FeatureExtractor
     ) -> Generator[Features | None, None, None]:
-        """Yield what `load` returns, picture by picture, holding some hundred at a time.
+        """Yield the features of pictures of known types, holding those of some hundred pictures at a time.
 
-        A caller that may stop early closes the generator: what was computed by then is cached.
+        None stands for a picture that can't be read, which is noted in `unreadable`. A caller that may stop early
+        closes the generator: what was computed by then is cached.
         """
         with closing(self.stream_augmented(pictures, extractor, [None])) as stream:
             yield from (None if features is None else features[0] for features in stream)
 
     def stream_augmented(
-        self, pictures: Sequence[Picture], extractor: FeatureExtractor, augmentations: Augmentations
+        self, pictures: Sequence[Picture], extractor: FeatureExtractor, augmentations: Sequence[Augmentation | None]
     ) -> Generator[list[Features] | None, None, None]:
-        """Yield for each picture the features of its augmentations, in their order, as `stream` yields its own.
+        """Yield for each picture the features of its augmentations, None for itself, as `stream` yields its own.
 
         A picture is read, and its leaf searched for, once for all of them.
         """
@@ -174,7 +150,7 @@ class FeatureLoader:
             return hashlib.sha256(picture.data).hexdigest()
         try:
             return self._hash_file(picture.file)
-        except (LeafidError, OSError):
+        except LeafidError:
             return None
 
     def map_pictures(
@@ -186,40 +162,39 @@ class FeatureLoader:
         """
         calls = list(zip(pictures, *arguments, strict=True))
         call = partial(_call_guarded, function)
-        results = ordered_map(call, calls, self.jobs, lambda call, reason: _Problem(f"{call[0].file}: {reason}"))
+        results = ordered_map(call, calls, self.jobs, lambda call, reason: LeafidError(f"{call[0].file}: {reason}"))
         for picture, result in zip(pictures, results, strict=True):
-            if not isinstance(result, _Problem):
+            if not isinstance(result, LeafidError):
                 yield result
                 continue
-            _log.debug("%s", result.traceback)
+            _log.debug("%s", "\n".join(getattr(result, "__notes__", ())))
             if picture.file not in self.unreadable:
-                self.unreadable[picture.file] = result.message
-                _log.warning("%s", result.message)
+                self.unreadable[picture.file] = str(result)
+                _log.warning("%s", result)
             yield None
 
     def _stream_values(self, pictures: Sequence[Picture], source: _Source) -> Generator[Values | None, None, None]:
         """Take from the cache what it has, compute what is missing, and commit that; float16 arrays."""
-        waiting: list[tuple[bytes, bytes]] = []
-        try:
-            for start in range(0, len(pictures), _LOOKED_UP_AT_ONCE):
-                chunk = pictures[start : start + _LOOKED_UP_AT_ONCE]
-                cached = self._look_up(chunk, source)
-                names = [[name for name in source.keys if name not in values] for values in cached]
-                incomplete = [index for index, missing in enumerate(names) if missing]
-                to_compute = [chunk[index] for index in incomplete], [names[index] for index in incomplete]
-                with closing(self.map_pictures(source.compute, *to_compute)) as results:
-                    for picture, values, missing in zip(chunk, cached, names, strict=True):
-                        content_hash, computed = (next(results) if missing else None) or ("", {})
-                        keys = source.make_keys(picture, content_hash)
-                        for name, array in computed.items():
-                            # Rounded, computed values equal cached ones to the last bit.
-                            values[name] = np.clip(array, -_MAX_FLOAT16, _MAX_FLOAT16).astype(np.float16)
-                            waiting.append((keys[name], values[name].tobytes()))
-                        yield values if len(values) == len(source.keys) else None
-                        if len(waiting) >= _COMMIT_EVERY:
-                            self._commit(waiting)
-        finally:
-            self._commit(waiting)
+        for start in range(0, len(pictures), _LOOKED_UP_AT_ONCE):
+            chunk = pictures[start : start + _LOOKED_UP_AT_ONCE]
+            cached = self._look_up(chunk, source)
+            missing = [[name for name in source.keys if name not in values] for values in cached]
+            incomplete = [picture for picture, names in zip(chunk, missing, strict=True) if names]
+            new: list[tuple[bytes, bytes]] = []
+            results = self.map_pictures(source.compute, incomplete, [names for names in missing if names])
+            try:
+                for picture, values, names in zip(chunk, cached, missing, strict=True):
+                    content_hash, computed = (next(results) if names else None) or ("", {})
+                    keys = source.make_keys(picture, content_hash)
+                    for name, array in computed.items():
+                        # In the range of float16, and rounded, computed values equal cached ones to the last bit.
+                        values[name] = np.clip(array, -65504.0, 65504.0).astype(np.float16)
+                        new.append((keys[name], values[name].tobytes()))
+                    yield values if len(values) == len(source.keys) else None
+            finally:
+                results.close()
+                if self.cache and new:
+                    self.cache.put(new)
 
     def _look_up(self, pictures: Sequence[Picture], source: _Source) -> list[Values]:
         """Look up what the cache has of pictures."""
@@ -232,11 +207,6 @@ class FeatureLoader:
             for of_picture in keys
         ]
 
-    def _commit(self, waiting: list[tuple[bytes, bytes]]) -> None:
-        if self.cache and waiting:
-            self.cache.put(waiting)
-        waiting.clear()
-
 
 def get_type(picture: Picture) -> AcquisitionType:
     """Return the acquisition type of a picture; raise `LeafidError` where it is not known."""
@@ -246,24 +216,25 @@ def get_type(picture: Picture) -> AcquisitionType:
 
 
 def _call_guarded(function: Callable[..., Any], call: tuple[Picture, ...]) -> Any:
-    """Call the function and return its error, if any, as text: one bad picture must not cost the work on the others."""
+    """Call the function, or return its error with the traceback as a note: one bad picture must not cost the others."""
     file = call[0].file
     try:
-        with memory_errors_as_image_error(file), naming_what_to_install():
+        with errors.memory_errors_as_image_error(file), errors.naming_what_to_install():
             return function(*call)
     except (UsageError, InstallationError):
         raise
     except Exception as error:
-        message = str(error)
+        problem = LeafidError(str(error))
         if not isinstance(error, LeafidError):
-            text = " ".join(message.split())
-            message = f"{file}: unexpected {type(error).__name__}: {text}; this is a bug, please report it"
-        return _Problem(message, "".join(traceback.format_exception(error)).rstrip("\n"))
+            text = " ".join(str(error).split())
+            problem = LeafidError(f"{file}: unexpected {type(error).__name__}: {text}; this is a bug, please report it")
+        problem.add_note("".join(traceback.format_exception(error)).rstrip("\n"))
+        return problem
 
 
 def _extract_features(
     extractor: FeatureExtractor,
-    augmentations: Augmentations,
+    augmentations: Sequence[Augmentation | None],
     image: np.ndarray,
     picture: Picture,
     names: Sequence[tuple[int, str]],

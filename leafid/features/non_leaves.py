@@ -21,8 +21,6 @@ from leafid.segmentation.result import Image, Mask
 #: Raised with every change to what is drawn: cached vectors of such pictures are then unused.
 DRAWING_VERSION = 6
 _PHOTOGRAPHS = Path(__file__).parent / "photographs"
-_TRAINING_PHOTOGRAPHS = ("brick", "camera", "chelsea", "coffee", "grass", "gravel", "retina")
-_TEST_PHOTOGRAPHS = ("astronaut", "rocket")
 
 
 def draw_non_leaf(image: Image, mask: Mask, number: int) -> Image:
@@ -272,8 +270,8 @@ _DRAW: dict[int, Callable[[Image, Mask, Generator], Image]] = {
     1: _draw_needles,
     2: _draw_mosaic,
     4: _draw_pattern,
-    5: partial(_cut_photograph, _TRAINING_PHOTOGRAPHS),
-    6: partial(_cut_photograph, _TEST_PHOTOGRAPHS),
+    5: partial(_cut_photograph, ("brick", "camera", "chelsea", "coffee", "grass", "gravel", "retina")),
+    6: partial(_cut_photograph, ("astronaut", "rocket")),
 }
 #: Numbers of the kinds that a model learns from, by name. Twigs of conifers count as pictures without a leaf, because
 #: the leaves of all species of the bundled model are broad.

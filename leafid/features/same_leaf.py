@@ -5,7 +5,7 @@ from itertools import combinations
 
 import cv2
 import numpy as np
-from scipy.sparse.csgraph import connected_components
+from scipy.cluster.hierarchy import DisjointSet
 
 from leafid.descriptors.local.grid import LocalFeatures
 from leafid.features.extractor import PictureViews, extract_local_features, segment_as_type
@@ -17,7 +17,6 @@ from leafid.pictures.picture import Picture
 
 #: Number of points in the same arrangement from which two pictures count as one leaf.
 MIN_MATCHES = 13
-_SIDE = 400
 _POINTS = Expert(descriptor="detected-sift", view="upright", size=300)
 # Lowe's ratio of the distances to the nearest and the next descriptor, and the tolerance of positions.
 _MAX_RATIO = 0.8
@@ -26,7 +25,7 @@ _TOLERANCE = 0.02
 
 def detect_points(picture: Picture) -> LocalFeatures:
     """Detect points on the upright leaf of a picture of known type."""
-    image = read_image(picture.file, _SIDE)
+    image = read_image(picture.file, 400)
     return extract_local_features(PictureViews(image, segment_as_type(image, get_type(picture))), _POINTS)
 
 
@@ -64,9 +63,8 @@ def find_similar(pictures: Sequence[Picture], loader: FeatureLoader) -> Iterator
     for of_label in loader.progress(labels, len(labels), "compare"):
         points = enumerate(loader.map_pictures(detect_points, of_label))
         readable = [(index, detected) for index, detected in points if detected is not None]
-        are_similar = np.zeros((len(of_label), len(of_label)), bool)
+        groups = DisjointSet(range(len(of_label)))
         for (first, first_points), (second, second_points) in combinations(readable, 2):
-            are_similar[first, second] = count_matches(first_points, second_points) >= MIN_MATCHES
-        numbered = zip(of_label, connected_components(are_similar)[1], strict=True)
-        groups = group_by(numbered, lambda item: int(item[1])).values()
-        yield from ([picture for picture, _ in group] for group in groups if len(group) > 1)
+            if count_matches(first_points, second_points) >= MIN_MATCHES:
+                groups.merge(first, second)
+        yield from ([of_label[index] for index in sorted(group)] for group in groups.subsets() if len(group) > 1)

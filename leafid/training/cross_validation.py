@@ -165,7 +165,7 @@ def _identify(queries: Sequence[Picture], identifier: Identifier, loader: Featur
 
 def _answer(queries: Sequence[Picture], model: TypeModel, loader: FeatureLoader) -> list[Answer]:
     """Answer the pictures that can be read."""
-    loaded = zip(queries, loader.load(queries, model.identifier.extractor), strict=True)
+    loaded = zip(queries, loader.stream(queries, model.identifier.extractor), strict=True)
     return [model.answer(picture, features, REJECTED_SHARE, {}) for picture, features in loaded if features is not None]
 
 

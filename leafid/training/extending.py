@@ -114,7 +114,7 @@ def _extend_group(
             added=tuple(sorted({*identifier.added, *names})),
         )
         of_type = [picture for picture in pictures if picture.type is type_]
-        extended[type_] = _lower_operating_point(larger, loader.load(of_type, larger.extractor))
+        extended[type_] = _lower_operating_point(larger, list(loader.stream(of_type, larger.extractor)))
     return extended
 
 

@@ -25,7 +25,7 @@ def jitter(image, number, type_):
 
 
 @given(IMAGES, st.integers(1, 5), st.sampled_from(AcquisitionType), st.sampled_from([0, 1]))
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_jittered_picture_is_no_larger_and_always_the_same(monkeypatch, image, number, type_, poor_share):
     monkeypatch.setattr(module, "_POOR_SHARE", poor_share)
     before = image.copy()
@@ -112,14 +112,6 @@ def test_pictures_in_other_light_are_less_sharp(monkeypatch):
     jittered = [jitter_without(monkeypatch, stripes, number, SCAN, **NO_TILT) for number in NUMBERS]
     contrast = [np.ptp(image[20:-20, 20:-20].astype(int)) / 200 for image in jittered]
     assert np.median(contrast) < 0.9
-
-
-def test_some_jittered_pictures_are_less_sharp(monkeypatch):
-    """Reduced to half its size, noise keeps a fourth of the differences between neighbouring pixels."""
-    noise = np.random.default_rng(0).integers(100, 156, (64, 64, 3)).astype(np.uint8)
-    jittered = [jitter_without(monkeypatch, noise, number, PHOTO, **NO_TILT).astype(float) for number in NUMBERS]
-    roughness = [np.abs(np.diff(image, axis=1)).mean() for image in (noise.astype(float), *jittered)]
-    assert min(roughness) < 0.25 * roughness[0]
 
 
 POOR = {"_POOR_SHARE": 1, "_SIDE": (40, 60), "_MIN_WIDTH": 1, "_PERSPECTIVE": 0}

@@ -26,22 +26,15 @@ def make_segmentation(mask):
     st.integers(1, 4),
     st.sampled_from([32, 100, 133]),
 )
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 def test_a_composited_photo_is_four_to_three_and_always_the_same(picture, number, side):
     image, mask = picture
     before = image.copy()
     photo = composite_photo(image, make_segmentation(mask), number, side)
     assert photo.dtype == np.uint8
-    assert photo.shape == image.shape if not mask.any() else sorted(photo.shape) == [3, round(side * 0.75), side]
+    assert sorted(photo.shape) == [3, round(side * 0.75), side] if mask.any() else photo is image
     np.testing.assert_array_equal(composite_photo(image.copy(), make_segmentation(mask), number, side), photo)
     np.testing.assert_array_equal(image, before)
-
-
-def test_without_a_leaf_the_picture_stays_as_it_is(leaf_on_white):
-    assert (
-        composite_photo(leaf_on_white, make_segmentation(np.zeros(leaf_on_white.shape[:2], bool)), 1, 200)
-        is leaf_on_white
-    )
 
 
 def test_numbers_and_pictures_have_photos_of_their_own(leaf_on_white):

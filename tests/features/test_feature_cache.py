@@ -13,24 +13,14 @@ from leafid.features.feature_cache import FeatureCache, choose_cache_folder, rem
 FILE = "features.sqlite"
 
 
-def test_stored_values_are_returned(store):
+def test_the_last_stored_values_are_returned(tmp_path):
     items = {bytes([n]): bytes(n) for n in range(200)}
+    store = FeatureCache(tmp_path)
+    store.put([(bytes([7]), b"old")])
     store.put(items.items())
-    assert store.get([*items, b"missing"]) == items
-    assert store.get([]) == {}
-
-
-def test_a_later_value_replaces_an_earlier_one(store):
-    store.put([(b"key", b"old")])
-    store.put([(b"key", b"new")])
-    assert store.get([b"key"]) == {b"key": b"new"}
-
-
-def test_lasts(tmp_path):
-    first = FeatureCache(tmp_path)
-    first.put([(b"key", b"value")])
-    first.close()
-    assert FeatureCache(tmp_path).get([b"key"]) == {b"key": b"value"}
+    store.close()
+    assert FeatureCache(tmp_path).get([*items, b"missing"]) == items
+    assert FeatureCache(tmp_path).get([]) == {}
 
 
 def test_the_oldest_beyond_the_limit_are_removed_at_the_end(tmp_path, monkeypatch):

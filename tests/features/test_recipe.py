@@ -182,11 +182,6 @@ def test_a_mistyped_value_of_a_recipe_lists_those_that_are_allowed(key, value, m
     assert get_error(**{key: value}) == f"r.toml: {message}"
 
 
-def test_a_mistyped_key_lists_all_keys():
-    message = get_error({**LOCAL, "mode": 3})
-    assert all(f" {key}" in message for key in Expert.__struct_encode_fields__)
-
-
 def test_defaults_apply_to_experts_without_own_values():
     defaults = {**LOCAL, "modes": 3, "trust": "segmentation"}
     data = {"types": ["scan"], "defaults": defaults, "experts": {"first": {}, "second": {"modes": 4}}}

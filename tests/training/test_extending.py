@@ -88,7 +88,7 @@ def test_the_extended_model_answers_like_one_trained_on_all(
     scores = []
     for model in (whole, extended_model):
         identifier = model[SCAN].identifier
-        features = ridge_loader.load(scans, old_model[SCAN].identifier.extractor)
+        features = list(ridge_loader.stream(scans, old_model[SCAN].identifier.extractor))
         (shape,) = identifier.score(features)[1:]
         scores.append(shape)
     assert np.corrcoef(scores[0].ravel(), scores[1].ravel())[0, 1] > 0.95
@@ -96,14 +96,14 @@ def test_the_extended_model_answers_like_one_trained_on_all(
 
 def test_added_species_are_rejected_no_more_than_allowed(old_model, new_pictures, ridge_loader):
     # Two species are too few to learn rejection from: one is made that takes every picture for no leaf.
-    (features,) = ridge_loader.load(new_pictures[:1], old_model[SCAN].identifier.extractor)
+    (features,) = ridge_loader.stream(new_pictures[:1], old_model[SCAN].identifier.extractor)
     never = np.append(np.zeros(sum(map(len, features.vectors.values()))), -5.0)
     rejection = Rejection(never, np.append(np.zeros(count_evidence(2)), 5.0), np.linspace(0.9, 1, 20))
     strict = replace(old_model[SCAN].identifier, rejection=rejection)
     model = replace(old_model, types={**old_model.types, SCAN: replace(old_model[SCAN], identifier=strict)})
     scans = [picture for picture in new_pictures if picture.type is SCAN]
     extended = extend(model, new_pictures, ridge_loader)[SCAN].identifier
-    features = ridge_loader.load(scans, extended.extractor)
+    features = list(ridge_loader.stream(scans, extended.extractor))
     assert set(strict.rejection.judge(*strict.assess(features))) == {"no-leaf"}
     assert "no-leaf" not in extended.rejection.judge(*extended.assess(features), rejected_share=0)
     assert (np.diff(extended.rejection.quantiles) >= 0).all()
