@@ -4,9 +4,6 @@ import os
 import signal
 import sys
 
-# Address space that NumPy, SciPy and OpenCV take, in bytes.
-_LIBRARIES = 550 << 20
-
 
 def run() -> None:
     """Run the command of this process and end it; what goes wrong while modules are imported prints one line, too."""
@@ -17,10 +14,11 @@ def run() -> None:
         import mmap
         import resource
 
-        # Without room for it (`ulimit -v`), OpenBLAS would end the process. Each of its threads takes 200 MiB.
+        # NumPy, SciPy and OpenCV take 550 MiB of address space, and each thread of OpenBLAS 200 MiB: without room for
+        # them (`ulimit -v`), it would end the process.
         if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-            mmap.mmap(-1, _LIBRARIES, mmap.MAP_PRIVATE, mmap.PROT_READ).close()
+            mmap.mmap(-1, 550 << 20, mmap.MAP_PRIVATE, mmap.PROT_READ).close()
         from leafid.cli.main import main
     except Exception as error:
         from leafid.errors import is_out_of_memory

@@ -15,7 +15,6 @@ MAX_PROBLEMS = 20
 
 # The installation is forced, because opencv-python may have replaced the files of an installed headless one.
 _OPENCV_ADVICE = "without a desktop: pip install --force-reinstall --no-deps opencv-python-headless"
-_OPENCV_NO_MEMORY = -4
 # Messages of OpenCV, of the dynamic loader without address space for a module, of safetensors, threads and libjpeg.
 _NO_MEMORY_TEXTS = ("std::bad_alloc", "failed to map segment", "os error 12", "start new thread", "nsufficient memory")
 _ADDRESS = re.compile(r"<(?:\w+\.)*(\w+) object at 0x\w+>")
@@ -24,8 +23,8 @@ _ADDRESS = re.compile(r"<(?:\w+\.)*(\w+) object at 0x\w+>")
 class LeafidError(Exception):
     """Something is wrong with the data; the command line prints the message and exits with status 1.
 
-    The message names the file and line, what was expected, what was found and what to do. It is made one printable
-    line of at most `MAX_LINE_LENGTH` characters, whatever it quotes.
+    The message names the file and line, what was expected, what was found and what to do: one printable line of at most
+    `MAX_LINE_LENGTH` characters.
     """
 
     def __init__(self, message: str) -> None:
@@ -53,11 +52,10 @@ class ProblemsError(LeafidError):
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(map(to_one_line, list_first(list(problems))))
-        Exception.__init__(self, "\n".join(self.problems))
+        Exception.__init__(self, self.problems)
 
-    def __reduce__(self) -> tuple[type[ProblemsError], tuple[tuple[str, ...]]]:
-        """Pickle the problems one by one: unpickling would take the joined message for a single problem."""
-        return type(self), (self.problems,)
+    def __str__(self) -> str:
+        return "\n".join(self.problems)
 
 
 def list_first(problems: Sequence[str]) -> list[str]:
@@ -77,7 +75,7 @@ def is_out_of_memory(error: BaseException | None) -> bool:
     """Tell whether an error, or its cause, is that there is not enough memory; some libraries have no class for it."""
     return error is not None and (
         isinstance(error, MemoryError)
-        or getattr(error, "code", None) == _OPENCV_NO_MEMORY
+        or getattr(error, "code", None) == -4  # of OpenCV
         or getattr(error, "errno", None) == errno.ENOMEM
         or any(text in str(error) for text in _NO_MEMORY_TEXTS)
         or is_out_of_memory(error.__cause__)
@@ -110,9 +108,7 @@ def naming_what_to_install() -> Iterator[None]:
 
 
 def to_one_line(message: str) -> str:
-    r"""Escape what can't be printed, as ``repr`` does, and cut the middle out of a message that is too long.
-
-    Of an object that has no name, the class is named instead of the address.
+    r"""Escape what can't be printed, as ``repr`` does, name objects by their class, and cut out the middle if too long.
 
     Examples
     --------

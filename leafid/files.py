@@ -10,15 +10,9 @@ from typing import IO, Any, Literal
 
 from leafid.errors import LeafidError
 
-#: Maximum length of a file name on common file systems, in bytes.
-MAX_NAME_BYTES = 255
-
 
 def is_pipe_or_device(path: str | os.PathLike[str]) -> bool:
-    """Tell whether a path is neither a file nor a folder: reading it might never end, renaming a file to it removes it.
-
-    So is ``/dev/stdout``, unless it is redirected to a file.
-    """
+    """Tell whether a path is neither file nor folder: reading it might never end, renaming a file to it removes it."""
     target = Path(path)
     return target.exists() and not (target.is_file() or target.is_dir())
 
@@ -31,10 +25,7 @@ def resolve_symlink(path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def open_input(file: str | os.PathLike[str]) -> Iterator[io.BufferedReader]:
-    """Open a file for reading, and report errors of opening and reading it.
-
-    Pipes and devices are refused, as they might never end.
-    """
+    """Open a file for reading, and report errors of opening and reading it; refuse pipes and devices."""
     if not is_file_name(os.fspath(file)):
         raise LeafidError(f"expected the name of a file, found {os.fspath(file)!r}")
     try:
@@ -57,10 +48,10 @@ def open_output(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") ->
     The content goes to a temporary file in the same folder, which is synced and renamed at the end of the ``with``
     block. If the block raises, the temporary file is removed and an existing file of that name stays as it was.
 
-    Missing folders are created. A symbolic link is followed. Pipes and devices are written to directly. A `LeafidError`
-    is raised if the folder or the file can't be written (read-only, disk full). Bytes of file names that are no UTF-8
-    are escaped.
+    Missing folders are created, symbolic links followed, and pipes and devices written to directly. A `LeafidError` is
+    raised if the file can't be written. Bytes of file names that are no UTF-8 are escaped.
     """
+    check_writable(path)
     text = {} if mode == "wb" else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
     with _reporting_write_errors(path):
         if is_pipe_or_device(path):
@@ -68,8 +59,6 @@ def open_output(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") ->
                 yield stream
             return
         target = resolve_symlink(path)
-        if target.is_dir():
-            raise IsADirectoryError("expected a file, found a folder")
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{secrets.token_hex(8)}.part")
         try:
@@ -121,6 +110,6 @@ def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
     if not is_file_name(name) or name in {".", ".."} or any(character in name for character in "/\\"):
         raise LeafidError(f"expected a plain file name, found {name!r}")
     # For a longer name, even asking whether the file exists raises an error.
-    if len(os.fsencode(name)) > MAX_NAME_BYTES:
-        raise LeafidError(f"expected a file name of at most {MAX_NAME_BYTES} bytes, found {name!r}")
+    if len(os.fsencode(name)) > 255:
+        raise LeafidError(f"expected a file name of at most 255 bytes, found {name!r}")
     return Path(folder) / name

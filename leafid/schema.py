@@ -37,7 +37,7 @@ def parse_toml(text: str, type_: type[T], source: object) -> T:
 
 
 def read_json(file: str | os.PathLike[str], type_: type[T]) -> T:
-    """Read a JSON file as an object of a type; a `LeafidError` says what is wrong, as that of `convert`."""
+    """Read a JSON file and `convert` it."""
     try:
         data = json.loads(read_text(file))
     except json.JSONDecodeError as error:
@@ -48,10 +48,7 @@ def read_json(file: str | os.PathLike[str], type_: type[T]) -> T:
 
 
 def convert(data: Any, type_: type[T], source: object) -> T:
-    """Convert plain data to a type, as `check_types` does; refuse numbers that aren't finite, and invalid characters.
-
-    What has the right type, but can neither be calculated with nor written, is refused here.
-    """
+    """Convert plain data to a type by `check_types`; refuse numbers that aren't finite, and invalid characters."""
     try:
         json.dumps(data, ensure_ascii=False, allow_nan=False, default=str).encode()
     except (ValueError, RecursionError):

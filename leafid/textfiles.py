@@ -18,11 +18,8 @@ import defusedxml.ElementTree
 from leafid.errors import MAX_PROBLEMS, LeafidError, ProblemsError
 from leafid.files import open_input
 
-#: Maximum size of a text file.
-MAX_BYTES = 1 << 28
-
-#: Maximum size of an XML file.
-MAX_XML_BYTES = 1 << 20
+#: Maximum sizes of a text file and of an XML file.
+MAX_BYTES, MAX_XML_BYTES = 1 << 28, 1 << 20
 
 
 def read_text(file: str | os.PathLike[str]) -> str:
@@ -58,8 +55,8 @@ def read_first_line(file: str | os.PathLike[str]) -> str | None:
 def read_lines(file: str | os.PathLike[str], encoding: str, max_length: int = 1 << 16) -> Iterator[str]:
     """Yield the lines of a file of any size, with their ends; bytes of other encodings become lone surrogates.
 
-    A `LeafidError` is raised if the file can't be read, or a line has more than `max_length` characters: a file that is
-    no text may be a single line of gigabytes.
+    A `LeafidError` is raised if a line has more than `max_length` characters: a file that is no text may be a single
+    line of gigabytes.
     """
     with open_input(file) as stream:
         text = io.TextIOWrapper(stream, encoding, "surrogateescape")
@@ -93,9 +90,8 @@ def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
 def read_xml(file: str | os.PathLike[str]) -> Element:
     """Parse an untrusted XML file of at most 1 MiB and return its root element.
 
-    A `LeafidError` is raised if the file can't be read, is too large, is not well-formed, is not in the
-    encoding that it declares (UTF-8 by default), or has a DOCTYPE or entities of its own, which could grow endlessly or
-    read other files.
+    A `LeafidError` is raised if it can't be read or parsed, or has a DOCTYPE or entities of its own, which could grow
+    endlessly or read other files.
     """
     with open_input(file) as stream:
         data = stream.read(MAX_XML_BYTES + 1)
@@ -139,10 +135,7 @@ def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
 
 
 class LineProblems:
-    """Collects what is wrong with the lines of one file, and raises a `ProblemsError` at the end of a ``with`` block.
-
-    It has the first `MAX_PROBLEMS` in the order of lines, those of the whole file last, and the number of the others.
-    """
+    """Collects what is wrong with the lines of a file, and raises a `ProblemsError` at the end of a ``with`` block."""
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
         self.file = file
