@@ -15,11 +15,9 @@ _SKIN_HUE, _SKIN_LIGHT = 136, 0.5
 _SKY_HUE, _SKY_LIGHT = 128, 0.8
 _RARE_PRIOR = 0.5
 _ROUNDS = 8  # alternations between learning the colours of leaf and background and finding the leaf
-_RADIUS, _EPSILON = 2, 1e-3  # of the guided filter: pixels of the reduced picture; variance of grey values in [0, 1]
-# Contribution of each value of L, a and b to the number of a colour bin, of 24 × 40 × 40.
-_COLOUR_BINS = [
-    (np.arange(256) * bins // 256 * step).astype(np.uint16) for bins, step in ((24, 1600), (40, 40), (40, 1))
-]
+RADIUS, EPSILON = 2, 1e-3  # of the guided filter: pixels of the reduced picture; variance of grey values in [0, 1]
+_BOX = np.full(2 * RADIUS + 1, 1 / (2 * RADIUS + 1), np.float32)
+_COLOUR_BINS = 24, 40, 40  # bins of L, a and b
 
 
 def segment_photo(image: Image, *, sky: bool = False) -> Segmentation:
@@ -30,8 +28,8 @@ def segment_photo(image: Image, *, sky: bool = False) -> Segmentation:
 
     The method is leafid's own. In a picture reduced to `MODEL_SIZE`, the first estimate of the leaf is what lies near
     the middle, not in the shade, and has not the colour of skin. Then two steps alternate: a histogram in Lab
-    learns each colour's probability of leaf; colour and position give the probability of leaf at each pixel, which a
-    `GuidedFilter` aligns with the picture's edges. The region that is largest and nearest to the middle is kept.
+    learns each colour's probability of leaf; colour and position give the probability of leaf at each pixel, which
+    `filter_by_guide` aligns with the picture's edges. The region that is largest and nearest to the middle is kept.
     """
     probability = _estimate_leaf_probability(shrink(image, MODEL_SIZE), sky=sky)
     mask = _select_central_region((probability > 0.5).astype(np.uint8))
@@ -48,10 +46,8 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32
     row = np.linspace(-1, 1, rows, dtype=np.float32)[:, None]
     col = np.linspace(-1, 1, cols, dtype=np.float32)[None]
     prior = 0.1 + 0.8 * np.exp(-1.5 * row**2) * np.exp(-1.5 * col**2)
-    planes = cv2.split(lab)
-    lightness, a, b = planes
-    # The 90th percentile.
-    light = np.searchsorted(cv2.calcHist([lightness], [0], None, [256], [0, 256]).cumsum(), 0.9 * lightness.size)
+    lightness, a, b = cv2.split(lab)
+    light = np.quantile(lightness, 0.9, method="inverted_cdf")
     np.multiply(prior, np.float32(_SHADE_PRIOR), out=prior, where=lightness < _SHADE * light)
     is_rare = (cv2.min(a, b) > _SKIN_HUE) & (lightness > _SKIN_LIGHT * light)
     # What fills the middle is a leaf in autumn.
@@ -60,55 +56,40 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32
     if sky:
         is_rare |= (b < _SKY_HUE) & (lightness > _SKY_LIGHT * light)
     np.multiply(prior, np.float32(_RARE_PRIOR), out=prior, where=is_rare)
-    l_bin, a_bin, b_bin = (cv2.LUT(values, bins) for values, bins in zip(planes, _COLOUR_BINS, strict=True))
-    colour = cv2.add(cv2.add(l_bin, a_bin), b_bin).ravel()
-    # Few of the possible colours occur: renumber those, so that the sums below run over few bins.
-    count = np.bincount(colour)
-    used = count.nonzero()[0]
-    number = np.empty_like(count)
-    number[used] = np.arange(used.size)
-    colour = number.take(colour)
-    count = count[used] + 1
+    bins = lab.reshape(-1, 3).astype(np.intp) * _COLOUR_BINS // 256
+    colour = np.ravel_multi_index(tuple(bins.T), _COLOUR_BINS)
+    count = np.bincount(colour) + 1
     prior_odds = np.sqrt(prior / (1 - prior)).ravel()
-    guided_filter = GuidedFilter(lightness.astype(np.float32) / 255, _RADIUS, _EPSILON)
+    guide = lightness.astype(np.float32) / 255
     probability = prior
     for _ in range(_ROUNDS):
         by_colour = (np.bincount(colour, weights=probability.ravel()) + 0.5) / count
         odds = (by_colour / (1 - by_colour)).astype(np.float32).take(colour) * prior_odds
-        filtered = guided_filter((odds / (odds + 1)).reshape(rows, cols))
+        filtered = filter_by_guide((odds / (odds + 1)).reshape(rows, cols), guide)
         probability = np.minimum(np.maximum(filtered, 0), 1)
     return probability
 
 
-class GuidedFilter:
-    """Filter maps by one picture, the guide, float32 in [0, 1], so that their edges align with it.
+def filter_by_guide(values: NDArray[np.float32], guide: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Filter a map by a picture, the guide, both float32 in [0, 1], so that its edges align with the guide's.
 
-    In every window of 2 · `radius` + 1 rows and columns the map is fitted as ``slope · guide + offset``; a pixel gets
+    In every window of 2 · `RADIUS` + 1 rows and columns the map is fitted as ``slope · guide + offset``; a pixel gets
     the mean of the predictions of all windows around it. Where the guide is even (its variance in the window is below
-    `epsilon`), the map is blurred; across edges of the guide it is not. The result may overshoot the map's range.
+    `EPSILON`), the map is blurred; across edges of the guide it is not. The result may overshoot the map's range.
 
     References
     ----------
     .. [1] K. He, J. Sun, X. Tang, "Guided image filtering", IEEE TPAMI 35(6), 2013, section 3,
        doi:10.1109/TPAMI.2012.213
     """
+    mean, guide_mean = _blur(values), _blur(guide)
+    gain = np.float32(1) / (_blur(guide * guide) - guide_mean * guide_mean + np.float32(EPSILON))
+    slope = (_blur(guide * values) - guide_mean * mean) * gain
+    return _blur(slope) * guide + _blur(mean - slope * guide_mean)
 
-    def __init__(self, guide: NDArray[np.float32], radius: int, epsilon: float) -> None:
-        self._guide = guide
-        self._box = np.full(2 * radius + 1, 1 / (2 * radius + 1), np.float32)
-        self._mean = self._blur(guide)
-        self._gain = np.float32(1) / (self._blur(guide * guide) - self._mean * self._mean + np.float32(epsilon))
 
-    def __call__(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Filter a map."""
-        mean = self._blur(values)
-        slope = (self._blur(self._guide * values) - self._mean * mean) * self._gain
-        return self._blur(slope) * self._guide + self._blur(mean - slope * self._mean)
-
-    def _blur(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        # Takes two thirds of the time of cv2.blur.
-        blurred = cv2.sepFilter2D(values, -1, self._box, self._box, borderType=cv2.BORDER_REPLICATE)
-        return np.asarray(blurred, np.float32)
+def _blur(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(cv2.sepFilter2D(values, -1, _BOX, _BOX, borderType=cv2.BORDER_REPLICATE), np.float32)
 
 
 def _select_central_region(marked: NDArray[np.uint8]) -> Mask:

@@ -36,19 +36,14 @@ def remove_petiole(mask: Mask) -> Mask:
         return blade
     leaf = mask[row0:row1, col0:col1].view(np.uint8)
     factor = min(1.0, _WORKING_ROOT_AREA / float(np.sqrt(cv2.countNonZero(leaf))))
-    small = leaf
-    if factor < 1:
-        size = (max(1, round(leaf.shape[1] * factor)), max(1, round(leaf.shape[0] * factor)))
-        halved = list_halves(leaf * np.uint8(255), 2 * max(size) - 1)[-1]
-        small = cv2.resize(halved, size, interpolation=cv2.INTER_LINEAR)
-        small = (small > 80).view(np.uint8)
+    size = (max(1, round(leaf.shape[1] * factor)), max(1, round(leaf.shape[0] * factor)))
+    halved = list_halves(leaf * np.uint8(255), 2 * max(size) - 1)[-1]
+    small = (cv2.resize(halved, size, interpolation=cv2.INTER_LINEAR) > 80).view(np.uint8)
     # A margin, so that the picture's own border counts as background.
     petiole = _find_petiole(cv2.copyMakeBorder(small, 2, 2, 2, 2, cv2.BORDER_CONSTANT, value=0))
     if petiole is None:
         return blade
-    petiole = petiole[2:-2, 2:-2]
-    if factor < 1:
-        petiole = cv2.resize(petiole, leaf.shape[::-1], interpolation=cv2.INTER_NEAREST)
+    petiole = cv2.resize(petiole[2:-2, 2:-2], leaf.shape[::-1], interpolation=cv2.INTER_NEAREST)
     blade[row0:row1, col0:col1] &= petiole == 0
     return blade if blade.any() else mask.copy()
 

@@ -37,18 +37,9 @@ def select_leaf_regions(
     regions are grouped across narrow gaps, as between leaflets, and small groups are dropped.
     """
     marked = (coverage > _MIN_COVERAGE).view(np.uint8)
-    selected, things = _select_regions(marked, distance)
-    return _fill_holes(selected) if selected.any() else selected, things
-
-
-def _select_regions(
-    marked: NDArray[np.uint8], distance: NDArray[np.uint8]
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     things = np.zeros_like(marked)
     # Counting labels takes a fraction of the time of OpenCV's statistics.
     count, labels = cv2.connectedComponents(marked, connectivity=8)
-    if count == 1:
-        return marked, things
     pixels = np.bincount(labels.ravel(), minlength=count)
     area = pixels.astype(float)
     area[0] = 0
@@ -68,7 +59,7 @@ def _select_regions(
         strength = np.bincount(labels.ravel(), weights=distance.ravel(), minlength=count) / np.maximum(pixels, 1)
         area[strength < _FAINT * strength[area.argmax()]] = 0
     if np.count_nonzero(area) == 1:
-        return (labels == area.argmax()).view(np.uint8), things
+        return _fill_holes((labels == area.argmax()).view(np.uint8)), things
 
     joined = _bridge_gaps((area > 0).take(labels).view(np.uint8), area.max())
     n_groups, group_labels = cv2.connectedComponents(joined, connectivity=8)
@@ -77,7 +68,8 @@ def _select_regions(
     group_area = np.bincount(group, weights=area, minlength=n_groups)
     selected = (area > 0) & (group_area[group] >= _MIN_GROUP * group_area.max())
     selected &= area >= _MIN_SPECK * area[selected].sum()
-    return selected.take(labels).view(np.uint8), things
+    leaf = selected.take(labels).view(np.uint8)
+    return _fill_holes(leaf) if leaf.any() else leaf, things
 
 
 def _bridge_gaps(marked: NDArray[np.uint8], area: float) -> NDArray[np.uint8]:

@@ -53,7 +53,10 @@ def segment_sheet(image: Image) -> Segmentation:
 
 def _segment_on_sheet(image: Image) -> Segmentation:
     first = _segment_inside_frames(image)
-    if first.confidence > _LOW_CONFIDENCE_GREY or (first.confidence > LOW_CONFIDENCE and not _is_grey(image)):
+    if first.confidence > _LOW_CONFIDENCE_GREY:
+        return first
+    hues = cv2.cvtColor(image, cv2.COLOR_BGR2LAB).reshape(-1, 3)[:, 1:]
+    if first.confidence > LOW_CONFIDENCE and np.ptp(hues, axis=0).max() > _GREY_RANGE:
         return first
     alternatives = (leaf for leaf in _segment_otherwise(image) if _find_sheet(leaf.mask) is None)
     best = max(alternatives, key=lambda leaf: leaf.confidence, default=first)
@@ -64,16 +67,14 @@ def _segment_inside_frames(image: Image) -> Segmentation:
     leaf = segment_uniform(image)
     if (sheet := _find_sheet(leaf.mask)) is not None:
         return _segment_flattened(image, sheet) or leaf
-    if leaf.confidence < _SURE and (sheet := _find_sheet(_mark_light(image), _LIGHT_STRAIGHT)) is not None:
-        flattened = _segment_flattened(image, sheet)
-        return max(leaf, flattened or leaf, key=lambda candidate: candidate.confidence)
-    return leaf
-
-
-def _mark_light(image: Image) -> Mask:
-    """Mark what is light, by Otsu's threshold: paper, though one side of it may be shaded."""
+    if leaf.confidence >= _SURE:
+        return leaf
+    # Paper is light, though one side of it may be shaded.
     lightness = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-    return cv2.threshold(lightness, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1].view(bool)
+    light = cv2.threshold(lightness, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1].view(bool)
+    sheet = _find_sheet(light, _LIGHT_STRAIGHT)
+    flattened = None if sheet is None else _segment_flattened(image, sheet)
+    return max(leaf, flattened or leaf, key=lambda candidate: candidate.confidence)
 
 
 def _find_sheet(mask: Mask, min_straight: float = _STRAIGHT) -> NDArray[np.int32] | None:
@@ -119,11 +120,6 @@ def _segment_flattened(image: Image, corners: NDArray[np.int32], margin: float =
     values = leaf.mask.astype(np.uint8) * np.uint8(255) if leaf.coverage is None else leaf.coverage
     back = cv2.warpPerspective(values, flattening, image.shape[1::-1], flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
     return replace(leaf, mask=back > 127, blade=back > 127, coverage=None if leaf.coverage is None else back)
-
-
-def _is_grey(image: Image) -> bool:
-    _, a, b = cv2.split(cv2.cvtColor(image, cv2.COLOR_BGR2LAB))
-    return all(int(hue.max()) - int(hue.min()) <= _GREY_RANGE for hue in (a, b))
 
 
 def _segment_otherwise(image: Image) -> Iterator[Segmentation]:

@@ -65,7 +65,7 @@ def segment_uniform(image: Image, *, by_lightness: bool = False) -> Segmentation
     return leaf if leaf.confidence > LOW_CONFIDENCE else _find_leaf(pyramid, share, quick=False)
 
 
-def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool, is_painted: bool = False) -> Segmentation:
+def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> Segmentation:
     """Find the leaf in the last picture of a pyramid, and trace its edge up to the first one."""
     *larger, small = pyramid
     contrast = _measure_contrast(small, _LOCAL_CUT if larger else _SMALL_LINE_CUT, lightness_share, quick=quick)
@@ -222,30 +222,23 @@ def _classify_subpixels(
     if not cells.size:
         # OpenCV refuses to convert the colour of nothing.
         return np.zeros((4, 0), np.intp), np.zeros((4, 0), bool)
-    # Division with remainder takes NumPy several times as long as division alone.
-    rows = cells // width
-    cols = cells - rows * width
+    rows, cols = np.divmod(cells, width)
     # All first pixels come first, then all second ones, and so on: NumPy and OpenCV are fast on long rows.
     indices = 2 * (rows * picture.shape[1] + cols) + np.array([[0], [1], [picture.shape[1]], [picture.shape[1] + 1]])
-    cuts, sheet = contrast.cuts, contrast.sheet
-    if width != cuts.shape[1]:
-        # Rows and columns that downsampling dropped at the end take the values of the last one.
-        factor = width // cuts.shape[1]
-        cells = np.minimum(rows // factor, cuts.shape[0] - 1) * cuts.shape[1]
-        cells += np.minimum(cols // factor, cuts.shape[1] - 1)
-    pixels = picture.reshape(-1, 3).view("V3")[:, 0].take(indices).view(np.uint8).reshape(1, -1, 3)
-    behind = np.tile(sheet.reshape(-1, 3).view("V3")[:, 0].take(cells), 4).view(np.uint8).reshape(1, -1, 3)
-    lab = cv2.cvtColor(pixels, cv2.COLOR_BGR2LAB)
-    distance = measure_sheet_distance(lab, behind, contrast.lightness_share).reshape(indices.shape)
-    return indices, distance > cuts.take(cells)
+    # Rows and columns that downsampling dropped at the end take the values of the last one.
+    last_row, last_col = np.array(contrast.cuts.shape) - 1
+    factor = width // (last_col + 1)
+    places = np.minimum(rows // factor, last_row) * (last_col + 1) + np.minimum(cols // factor, last_col)
+    lab = cv2.cvtColor(picture.reshape(-1, 3).take(indices, axis=0), cv2.COLOR_BGR2LAB)
+    behind = np.stack([contrast.sheet.reshape(-1, 3).take(places, axis=0)] * 4)
+    return indices, measure_sheet_distance(lab, behind, contrast.lightness_share) > contrast.cuts.take(places)
 
 
 def _upsample2(mask: Plane, picture: Image) -> Plane:
     """Double a mask to the size of a picture; an odd last row or column repeats the one before."""
-    # Two equal bytes as one number: OpenCV's nearest neighbours take nine times as long.
-    mask = np.repeat((mask * np.uint16(257)).view(np.uint8), 2, axis=0)
+    mask = cv2.resize(mask, None, fx=2, fy=2, interpolation=cv2.INTER_NEAREST)
     below, right = picture.shape[0] - mask.shape[0], picture.shape[1] - mask.shape[1]
-    return cv2.copyMakeBorder(mask, 0, below, 0, right, cv2.BORDER_REPLICATE) if below or right else mask
+    return cv2.copyMakeBorder(mask, 0, below, 0, right, cv2.BORDER_REPLICATE)
 
 
 def _estimate_coverage(leaf: Plane, contrast: _Contrast) -> Plane:

@@ -51,6 +51,7 @@ MASKS = {
     "line": lambda: np.ones((1, 40), bool),
     "hair": lambda: np.ones((1, 30_000), bool),
     "diagonal": lambda: np.eye(30, dtype=bool),
+    "corner": lambda: np.array([[0, 1, 1], [1, 0, 0]], bool),
     "full": lambda: np.ones((8, 8), bool),
     "stripes": lambda: np.indices((40, 40)).sum(axis=0) % 13 == 0,
     "noise": lambda: np.random.default_rng(0).random((700, 700)) < 0.3,

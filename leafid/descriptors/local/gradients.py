@@ -1,7 +1,5 @@
 """A picture at several sizes, with its gradients along eight directions: the basis of all patches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -26,6 +24,31 @@ _PRECISION = 128
 _PLANE_UNITS = np.where(np.arange(N_ORIENTATIONS) % 2, np.sqrt(2), 1).astype(np.float32) / (255 * _PRECISION)
 
 
+class Level:
+    """A reduced picture with its gradients."""
+
+    def __init__(self, picture: np.ndarray) -> None:
+        self.picture = picture
+        #: Rows and columns of the reduced picture.
+        self.shape = picture.shape[:2]
+
+    @cached_property
+    def half(self) -> np.ndarray:
+        """The reduced picture at half the size: pixel (r, c) lies at (2 r + ½, 2 c + ½)."""
+        return downsample2(self.picture)
+
+    @cached_property
+    def cells(self) -> np.ndarray:
+        """Square root of each cell's mean gradient along 8 directions, clockwise from the right, of each channel.
+
+        float32 (H // 4, W // 4, 8 C); a gradient of 1 is one from black to white over two pixels.
+        """
+        rows, cols = (length // CELL * CELL for length in self.shape)
+        framed = cv2.copyMakeBorder(self.picture, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)[: rows + 2, : cols + 2]
+        roots = [_compute_cell_roots(_compute_gradient_planes(channel)) for channel in cv2.split(framed)]
+        return np.concatenate(roots, axis=2) if len(roots) > 1 else roots[0]
+
+
 class Pyramid:
     """A picture, uint8 (H, W) or (H, W, C), reduced by √2 from each level to the next.
 
@@ -47,34 +70,6 @@ class Pyramid:
             yield self._levels[index]
 
 
-class Level:
-    """A reduced picture with its gradients."""
-
-    def __init__(self, picture: np.ndarray) -> None:
-        self.picture = picture
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the reduced picture."""
-        return self.picture.shape[0], self.picture.shape[1]
-
-    @cached_property
-    def half(self) -> np.ndarray:
-        """The reduced picture at half the size: pixel (r, c) lies at (2 r + ½, 2 c + ½)."""
-        return downsample2(self.picture)
-
-    @cached_property
-    def cells(self) -> np.ndarray:
-        """Square root of each cell's mean gradient along 8 directions, clockwise from the right, of each channel.
-
-        float32 (H // 4, W // 4, 8 C); a gradient of 1 is one from black to white over two pixels.
-        """
-        rows, cols = (length // CELL * CELL for length in self.shape)
-        framed = cv2.copyMakeBorder(self.picture, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)[: rows + 2, : cols + 2]
-        roots = [_compute_cell_roots(_compute_gradient_planes(channel)) for channel in cv2.split(framed)]
-        return np.concatenate(roots, axis=2) if len(roots) > 1 else roots[0]
-
-
 def describe_turned_patches(
     pictures: Sequence[np.ndarray], owners: np.ndarray, points: np.ndarray, across: np.ndarray, along: np.ndarray
 ) -> np.ndarray:
@@ -91,7 +86,13 @@ def describe_turned_patches(
     width = side + CELL
     down, right = (np.arange(number, dtype=np.float32) - np.float32((side + 1) / 2) for number in (side + 2, width))
     steps = np.stack(np.broadcast_arrays(np.float32(1), down[:, None], right), axis=1)
-    canvas, corners = _place_side_by_side(pictures)
+    # The pictures stand side by side on white, so that patches of all of them are read together: those of one are few.
+    ends = np.cumsum([picture.shape[1] + _FRAME for picture in pictures])
+    starts = np.append(0, ends[:-1])
+    canvas = np.full((max(map(len, pictures)), ends[-1]), 255, np.uint8)
+    for start, picture in zip(starts, pictures, strict=True):
+        canvas[: len(picture), start : start + picture.shape[1]] = picture
+    corners = np.column_stack([np.zeros(len(pictures)), starts]).astype(np.float32)
     axes = np.stack([points + corners[owners], across, along], axis=2).transpose(1, 0, 2).copy()
     patches = np.empty((len(points), N_CELLS, N_CELLS, N_ORIENTATIONS), np.float32)
     for start in range(0, len(points), _BATCH_SIZE):
@@ -102,21 +103,6 @@ def describe_turned_patches(
         cells = _compute_cell_roots(planes).reshape(N_CELLS, -1, width // CELL, N_ORIENTATIONS)
         patches[batch] = cells[:, :, :N_CELLS].transpose(1, 0, 2, 3)
     return patches.reshape(-1, SIFT_LENGTH)
-
-
-def _place_side_by_side(pictures: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Place pictures side by side on white, with room for turned patches between them.
-
-    So patches of all pictures are read together: those of one are few. Returns the canvas, uint8 (H, W), and row and
-    column of the upper left corners, float32 (n_pictures, 2).
-    """
-    widths = [picture.shape[1] + _FRAME for picture in pictures]
-    starts = np.cumsum(widths) - widths
-    height = max(len(picture) for picture in pictures)
-    canvas = np.full((height, sum(widths)), 255, np.uint8)
-    for start, picture in zip(starts, pictures, strict=True):
-        canvas[: len(picture), start : start + picture.shape[1]] = picture
-    return canvas, np.column_stack([np.zeros(len(pictures)), starts]).astype(np.float32)
 
 
 def _reduce_by_root(picture: np.ndarray) -> np.ndarray:
@@ -147,15 +133,12 @@ def _compute_gradient_planes(framed: np.ndarray) -> np.ndarray:
     east, west = cv2.subtract(right, left), cv2.subtract(left, right)
     south, north = cv2.subtract(below, above), cv2.subtract(above, below)
     horizontal, vertical = cv2.add(east, west), cv2.add(south, north)
+    straight = ((east, vertical), (south, horizontal), (west, vertical), (north, horizontal))
+    diagonal = ((east, south), (south, west), (west, north), (north, east))
     planes = np.empty((N_ORIENTATIONS, rows, cols), np.uint16)
-    cv2.subtract(east, vertical, planes[0])
-    cv2.min(east, south, planes[1])
-    cv2.subtract(south, horizontal, planes[2])
-    cv2.min(south, west, planes[3])
-    cv2.subtract(west, vertical, planes[4])
-    cv2.min(west, north, planes[5])
-    cv2.subtract(north, horizontal, planes[6])
-    cv2.min(north, east, planes[7])
+    for quarter in range(4):
+        cv2.subtract(*straight[quarter], planes[2 * quarter])
+        cv2.min(*diagonal[quarter], planes[2 * quarter + 1])
     return planes
 
 

@@ -1,11 +1,8 @@
 """Local features, and patches of 4 × 4 cells on a grid."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
-from typing import Literal
+from typing import Literal, Self
 
 import cv2
 import numpy as np
@@ -39,12 +36,12 @@ class LocalFeatures:
     def __len__(self) -> int:
         return len(self.descriptors)
 
-    def take(self, indices: np.ndarray | slice) -> LocalFeatures:
+    def take(self, indices: np.ndarray | slice) -> Self:
         """Select features by their indices; a slice gives views."""
-        return LocalFeatures(self.descriptors[indices], self.positions[indices], self.scales[indices])
+        return type(self)(self.descriptors[indices], self.positions[indices], self.scales[indices])
 
     @classmethod
-    def zeros(cls, number: int, length: int) -> LocalFeatures:
+    def zeros(cls, number: int, length: int) -> Self:
         """Make all-zero features of `length` values."""
         return cls(*(np.zeros(shape, np.float32) for shape in ((number, length), (number, 2), number)))
 
@@ -80,17 +77,16 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
     levels = list(pyramid.iterate_levels(grid.scales))
     if not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH * n_channels)
-    regions: Iterable[Level | None] = repeat(None)
+    shapes = [reduced.cells.shape[:2] for reduced in levels]
+    candidates = [np.arange((n_rows - N_CELLS + 1) * (n_cols - N_CELLS + 1)) for n_rows, n_cols in shapes]
     if region is not None:
         regions = Pyramid(region.view(np.uint8) * np.uint8(255)).iterate_levels(grid.scales)
-    shapes = [reduced.cells.shape[:2] for reduced in levels]
-    candidates = [np.flatnonzero(_mark_covered(*pair, grid)) for pair in zip(regions, shapes, strict=False)]
+        candidates = [np.flatnonzero(_mark_covered(reduced, grid.coverage)) for reduced in regions]
     selected = _select_patches(candidates, shapes, grid)
     level = np.repeat(np.arange(len(levels)), [*map(len, candidates)])[selected]
     patches = np.concatenate(candidates)[selected]
     n_patch_cols = np.array([n_cols - N_CELLS + 1 for _, n_cols in shapes])[level]
-    rows = patches // n_patch_cols
-    cols = patches - rows * n_patch_cols
+    rows, cols = np.divmod(patches, n_patch_cols)
     starts = np.cumsum([0, *(n_rows * n_cols for n_rows, n_cols in shapes)])
     corner = starts[level] + rows * (n_patch_cols + N_CELLS - 1) + cols
     # Distances of a patch's cells from its first cell, in the table of all cells.
@@ -115,16 +111,12 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
     return LocalFeatures(values.reshape(len(values), SIFT_LENGTH * n_channels), positions, scales)
 
 
-def _mark_covered(region: Level | None, n_cells: tuple[int, int], grid: Grid) -> np.ndarray:
-    """Mark the patches that the region covers as the grid demands; bool, one for the corner of each patch."""
-    shape = (n_cells[0] - N_CELLS + 1, n_cells[1] - N_CELLS + 1)
-    if region is None:
-        return np.ones(shape, bool)
+def _mark_covered(region: Level, coverage: float) -> np.ndarray:
+    """Mark the patches of which the region covers a part; bool, one for the corner of each patch."""
     cells, window = downsample2(region.half), (N_CELLS, N_CELLS)
     total = cv2.boxFilter(cells, cv2.CV_32F, window, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
-    total = total[: shape[0], : shape[1]]
     # Rounding loses up to half a grey level a cell: a patch that is covered exactly enough is kept.
-    return total >= (grid.coverage * 255 - 0.5) * N_CELLS**2
+    return total[: 1 - N_CELLS, : 1 - N_CELLS] >= (coverage * 255 - 0.5) * N_CELLS**2
 
 
 def _select_patches(candidates: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid) -> np.ndarray:

@@ -118,13 +118,12 @@ def _drop_dirt(mask: Mask) -> NDArray[np.uint8]:
 def _scale(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Scale a leaf's box to √area = `SIDE`; uint8 coverage with an empty border."""
     scale = min(SIDE / np.sqrt(np.count_nonzero(crop)), _MAX_SIDE / max(crop.shape))
+    # Blocks of pixels are averaged first, because linear interpolation alone would skip pixels.
     factor = max(1, int(1 / scale))
-    if factor > 1:
-        # Blocks of pixels are averaged first, because linear interpolation alone would skip pixels.
-        spare = [-length % factor for length in crop.shape]
-        crop = np.pad(crop, [(length // 2, length - length // 2) for length in spare])
-        crop = cv2.resize(crop, (crop.shape[1] // factor, crop.shape[0] // factor), interpolation=cv2.INTER_AREA)
-        scale *= factor
+    spare = [-length % factor for length in crop.shape]
+    crop = np.pad(crop, [(length // 2, length - length // 2) for length in spare])
+    crop = cv2.resize(crop, (crop.shape[1] // factor, crop.shape[0] // factor), interpolation=cv2.INTER_AREA)
+    scale *= factor
     border = int((_BORDER + 1) / scale) + 3
     crop = cv2.copyMakeBorder(crop, border, border, border, border, cv2.BORDER_CONSTANT, value=0)
     if scale > 1:
@@ -162,8 +161,8 @@ def _refine_contour(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Point
     # The linear step is valid within a pixel only; in thin stalks the gradient vanishes.
     factor /= np.sqrt(np.maximum(factor * factor * squares, 1.0))
     contour: Points = (factor * slope).T + pixels[:, ::-1]
-    if len(contour) < 3:
-        # One or two pixels are represented by the corners of their box.
+    if len(contour) < 3 or not np.ptp(contour, axis=0).any():
+        # One or two pixels, and what meets in one point, are represented by the corners of their box.
         low, high = contour.min(axis=0) - 0.5, contour.max(axis=0) + 0.5
         contour = np.array([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]])
     return contour if compute_contour_area(contour) >= 0 else contour[::-1].copy()

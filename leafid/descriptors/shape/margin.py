@@ -109,30 +109,22 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Signals:
         np.log(rms),
         np.vecdot(squares, unit) / count,
         np.log(np.vecdot(squares, squares) / count + 0.1),
-        *_summarise_peaks(is_peak, signals),
+        *zip(*map(_summarise_peaks, is_peak, signals), strict=True),
         lean,
         *local[:, [_BLOCKS // 10, _BLOCKS // 2, _BLOCKS - 1 - _BLOCKS // 10]].T,
     ]
     return np.stack(columns, axis=1).ravel().astype(np.float32)
 
 
-def _summarise_peaks(is_peak: NDArray[np.bool_], signals: Signals) -> list[NDArray[np.float64]]:
-    """Compute number (log), mean height (log), relative spread of heights and of spacings of each signal's peaks."""
-    rows, peaks = np.nonzero(is_peak)
-    numbers = np.bincount(rows, minlength=len(signals))
-    ends = numbers.cumsum()
-    spacings = np.diff(peaks, append=0)
-    # The peak after the last one is the first one, once around.
-    last = ends[numbers > 0] - 1
-    spacings[last] = peaks[(ends - numbers)[numbers > 0]] + signals.shape[1] - peaks[last]
-    spreads = []
-    for values in (signals[rows, peaks].astype(np.float64), spacings):
-        means = np.bincount(rows, values, len(signals)) / np.maximum(numbers, 1)
-        offsets = values - means[rows]
-        variances = np.bincount(rows, offsets * offsets, len(signals)) / np.maximum(numbers, 1)
-        spreads.append((means, np.sqrt(variances) / np.maximum(means, 1e-9)))
-    (heights, height_spreads), (_, spacing_spreads) = spreads
-    return [np.log1p(numbers), np.log(heights + _FLOOR), height_spreads, spacing_spreads]
+def _summarise_peaks(is_peak: NDArray[np.bool_], signal: Signals) -> tuple[float, ...]:
+    """Compute number (log), mean height (log), relative spread of heights and of spacings of a signal's peaks."""
+    peaks = np.flatnonzero(is_peak)
+    if not len(peaks):
+        return 0.0, np.log(_FLOOR), 0.0, 0.0
+    heights = signal[peaks].astype(np.float64)
+    spacings = np.diff(peaks, append=peaks[0] + len(signal))
+    spreads = (values.std() / max(values.mean(), 1e-9) for values in (heights, spacings))
+    return np.log1p(len(peaks)), np.log(heights.mean() + _FLOOR), *spreads
 
 
 def _average_blocks(signals: Signals) -> Signals:

@@ -53,7 +53,7 @@ BORDER_NAMES = OUTLINE_NAMES = name_texture_values(EDGE[1])
 
 
 class TexturedLeaf:
-    """A leaf as its texture is measured: its box resized, with a margin; planes are computed when first accessed.
+    """A leaf as its texture is measured: its box resized, with a margin.
 
     The leaf, best without its petiole, is resized to one area, so that all radii are relative to √area. A pixel of the
     leaf is interior when it lies farther from the edge than the scale's radius, so that its whole ring is leaf, and
@@ -70,23 +70,18 @@ class TexturedLeaf:
 
     def __init__(self, grey: Plane, mask: NDArray[np.bool_], side: float, scales: tuple[Scale, ...]) -> None:
         row0, row1, col0, col1 = find_bounding_box(mask)
-        self._grey = grey[row0:row1, col0:col1]
-        self._mask = mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
+        coverage = mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
+        _, size = choose_size(coverage, side)
         self._scales = scales
         self._levels = 1 + max(scale.level for scale in scales)
-        _, self._size = choose_size(self._mask, side)
-        self._margins = (*self._choose_margins(self._size[1]), *self._choose_margins(self._size[0]))
-
-    @cached_property
-    def grey(self) -> Plane:
-        """The grey picture; the margin repeats the box's edge."""
-        plane = self._resize(self._grey)
-        return cv2.copyMakeBorder(plane, *self._margins, cv2.BORDER_REPLICATE)
-
-    @cached_property
-    def coverage(self) -> Plane:
-        """Share of each pixel that is leaf, 0 … 255."""
-        return cv2.copyMakeBorder(self._resize(self._mask), *self._margins, cv2.BORDER_CONSTANT, value=0)
+        # The coarsest level ends with a pixel of background, and has whole pixels only.
+        step = 2 ** (self._levels - 1)
+        height, width = (3 * step + -(length + 3 * step) % step for length in size[::-1])
+        margins = height // 2, height - height // 2, width // 2, width - width // 2
+        #: The grey picture; the margin repeats the box's edge.
+        self.grey = cv2.copyMakeBorder(_resize(grey[row0:row1, col0:col1], size), *margins, cv2.BORDER_REPLICATE)
+        #: Share of each pixel that is leaf, 0 … 255.
+        self.coverage = cv2.copyMakeBorder(_resize(coverage, size), *margins, cv2.BORDER_CONSTANT, value=0)
 
     @cached_property
     def edge_centres(self) -> list[NDArray[np.intp]]:
@@ -123,17 +118,12 @@ class TexturedLeaf:
             insides.append(erode_by_rings(pad_level((coverage >= 128).view(np.uint8))))
         return insides
 
-    def _choose_margins(self, length: int) -> tuple[int, int]:
-        """Choose margins such that the coarsest level ends with a pixel of background, and has whole pixels only."""
-        step = 2 ** (self._levels - 1)
-        total = 3 * step + -(length + 3 * step) % step
-        return total // 2, total - total // 2
 
-    def _resize(self, crop: Plane) -> Plane:
-        # Averaging over parts of pixels would take ten times as long as downsampling by 2 and interpolation.
-        while crop.shape[1] >= 2 * self._size[0] and crop.shape[0] >= 2 * self._size[1]:
-            crop = downsample2(crop)
-        return cv2.resize(crop, self._size, interpolation=cv2.INTER_LINEAR)
+def _resize(crop: Plane, size: tuple[int, int]) -> Plane:
+    # Averaging over parts of pixels would take ten times as long as downsampling by 2 and interpolation.
+    while crop.shape[1] >= 2 * size[0] and crop.shape[0] >= 2 * size[1]:
+        crop = downsample2(crop)
+    return cv2.resize(crop, size, interpolation=cv2.INTER_LINEAR)
 
 
 def measure_interior(leaf: TexturedLeaf) -> NDArray[np.float32]:

@@ -14,7 +14,6 @@ WIDTHS = (1.0, 1.8, 3.2)
 """Standard deviations of the ridge filters, in pixels at `SIDE`: from third-order veins to the midrib."""
 STRENGTHS = (0.06, 0.12, 0.25, 0.5, 1.0)  # edges of the bins, in standard deviations of the grey values over the leaf
 DIRECTIONS = 9  # bins of ridge direction, from along the main axis (0°) to across (90°)
-_SECOND_DERIVATIVES = ((2, 0), (0, 2), (1, 1))
 
 VEINS_NAMES = tuple(
     f"{sign}_{width:g}_{kind}"
@@ -89,7 +88,7 @@ def _filter_ridges(
     # Sobel's smoothing across sums to 4; σ² makes widths comparable.
     scale = width * width / 4
     d_cols, d_rows, d_both = (
-        cv2.Sobel(smooth, cv2.CV_32F, *order, ksize=3, scale=scale)[inside] for order in _SECOND_DERIVATIVES
+        cv2.Sobel(smooth, cv2.CV_32F, *order, ksize=3, scale=scale)[inside] for order in ((2, 0), (0, 2), (1, 1))
     )
     mean, half = (d_cols + d_rows) / 2, (d_cols - d_rows) / 2
     spread = np.sqrt(half**2 + d_both**2)
