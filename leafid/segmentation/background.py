@@ -43,7 +43,11 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
     outer, outer_basis = samples[:, border], basis[:3, border]
     rounds = 3 if quick else 6
     plane = _fit_robust_plane(outer_basis, outer, rounds)
-    if _is_leaf(plane, basis, samples, rows, cols):
+    # Where two corners or more are lighter, the plane was fitted to a leaf along the border, and they are the sheet.
+    corners = [0, cols - 1, -cols, -1]
+    difference = samples[:, corners] - plane @ basis[:3, corners]
+    far_corners = _sum_squares(difference) > _FAR**2
+    if np.count_nonzero(far_corners) >= 2 and np.all(difference[0, far_corners] > 0):
         far = _sum_squares(outer - plane @ outer_basis) > _FAR**2
         plane = _fit_robust_plane(outer_basis[:, far], outer[:, far], rounds)
     surface = plane @ basis[:3]
@@ -65,14 +69,6 @@ def _fit_robust_plane(basis: Values, colours: Values, rounds: int) -> Values:
         plane = _solve_weighted(basis, colours, weights)
         fitted = plane @ basis
     return plane
-
-
-def _is_leaf(plane: Values, basis: Values, samples: Values, rows: int, cols: int) -> bool:
-    """Return whether the plane was fitted to a leaf along the border: then two corners or more are lighter sheet."""
-    corners = [0, cols - 1, (rows - 1) * cols, rows * cols - 1]
-    difference = samples[:, corners] - plane @ basis[:3, corners]
-    far = _sum_squares(difference) > _FAR**2
-    return bool(np.count_nonzero(far) >= 2 and np.all(difference[0, far] > 0))
 
 
 def _sum_squares(differences: Values) -> Values:

@@ -11,9 +11,7 @@ from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.segmentation.sheet import segment_sheet
 
-BLADE_COLOUR = (0, 0, 255)  # red
-PETIOLE_COLOUR = (255, 0, 255)  # magenta
-MAX_SIDE = 1600
+_RED, _MAGENTA = (0, 0, 255), (255, 0, 255)
 
 
 def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True) -> Segmentation:
@@ -30,14 +28,14 @@ def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = 
 
 def draw_overlay(image: Image, segmentation: Segmentation) -> Image:
     """Outline the blade in red and the petiole in magenta, and pale the background; at most 1,600 pixels a side."""
-    canvas = shrink(image, MAX_SIDE).copy()
+    canvas = shrink(image, 1600).copy()
     mask, blade = (
         cv2.resize(part.view(np.uint8), canvas.shape[1::-1], interpolation=cv2.INTER_NEAREST)
         for part in (segmentation.mask, segmentation.blade)
     )
     canvas[mask == 0] = (canvas[mask == 0].astype(np.uint16) + 255) // 2
     thickness = max(1, round(max(canvas.shape[:2]) / 400))
-    for part, colour in ((blade, BLADE_COLOUR), (mask & (1 - blade), PETIOLE_COLOUR)):
+    for part, colour in ((blade, _RED), (mask & (1 - blade), _MAGENTA)):
         contours, _ = cv2.findContours(part, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)
         cv2.drawContours(canvas, contours, -1, colour, thickness)
     return canvas

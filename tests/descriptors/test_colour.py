@@ -29,6 +29,7 @@ def test_moments_of_known_colours():
     assert white["a_mean"] == pytest.approx(0, abs=1e-4)
     assert white["brightness_mean"] == pytest.approx(3**0.5, abs=1e-5)
     assert white["clipped"] == 1
+    assert not any(value for name, value in white.items() if name.startswith("hue"))
     red = measure(even(0, 0, 255))
     # CIE L*a*b* of sRGB red under D65.
     assert (red["l_mean"], red["a_mean"], red["b_mean"]) == pytest.approx((53.24, 80.09, 67.20), abs=0.5)
@@ -40,10 +41,6 @@ def test_moments_of_known_colours():
 )
 def test_hue_of_pure_colours(colour, hue):
     assert measure(even(*colour))[f"hue_{hue}"] == pytest.approx(1)
-
-
-def test_grey_has_no_hue():
-    assert not any(value for name, value in measure(even(90, 90, 90)).items() if name.startswith("hue"))
 
 
 def test_deviation_and_skewness_follow_the_formula():
@@ -58,7 +55,7 @@ def test_deviation_and_skewness_follow_the_formula():
 
 
 @given(st.tuples(st.floats(0.7, 1.5), st.floats(0.7, 1.5), st.floats(0.7, 1.5)))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_log_ratios_ignore_the_lights_colour(cast):
     plain, tinted = measure(speckled()), measure(speckled() * cast)
     # Rounding to grey levels moves some pixels across a bin's edge.

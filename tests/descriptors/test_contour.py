@@ -78,7 +78,7 @@ def test_the_smallest_masks_have_a_contour(size):
     assert (np.ptp(contour, axis=0) <= np.array(size) + 1).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     corners=st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=3, max_size=8, unique=True),
     count=st.integers(3, 20),

@@ -1,10 +1,9 @@
-"""Encoders against literal formulas, scikit-image and scikit-learn, and what holds for each kind."""
+"""Encoders against literal formulas and scikit-learn, and what holds for each kind."""
 
 import warnings
 
 import numpy as np
 import pytest
-from skimage.feature import fisher_vector
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 
@@ -28,12 +27,13 @@ def kind(request):
     return request.param
 
 
-@pytest.mark.parametrize(("modes", "position"), [(7, 1.0), (4, 0.5)])
-def test_a_restored_encoder_encodes_alike(kind, modes, position):
-    encoder = ENCODERS[kind](modes, 5, position).fit(draw_features(500))
-    state = encoder.get_state()
-    restored = ENCODERS[kind](modes, 5, position).set_state(state)
-    np.testing.assert_array_equal(restored.transform(draw_features(30)), encoder.transform(draw_features(30)))
+def test_a_restored_encoder_encodes_alike_to_the_bit(kind):
+    features = draw_features(1000, 128)
+    learned = ENCODERS[kind](2, 62, 1.0).fit(features)
+    stored = {name: array.copy(order="C") for name, array in learned.get_state().items()}
+    restored = ENCODERS[kind](2, 62, 1.0).set_state(stored)
+    assert learned.project(features).tobytes() == restored.project(features).tobytes()
+    assert learned.transform(features).tobytes() == restored.transform(features).tobytes()
 
 
 def test_fitting_twice_gives_the_same_bytes(kind):
@@ -82,14 +82,6 @@ def test_the_sign_of_an_axis_is_fixed():
     assert (axes[np.abs(axes).argmax(axis=0), np.arange(6)] > 0).all()
 
 
-def test_axes_read_from_a_file_give_the_same_rows_to_the_bit():
-    features = draw_features(2000, 128)
-    learned = BagOfWordsEncoder(2, 62, 1.0).fit(features)
-    stored = {name: array.copy(order="C") for name, array in learned.get_state().items()}
-    restored = BagOfWordsEncoder(2, 62, 1.0).set_state(stored)
-    assert learned.project(features).tobytes() == restored.project(features).tobytes()
-
-
 def test_the_position_is_appended_as_standard_scores_times_the_weight():
     features = draw_features(300)
     rows = BagOfWordsEncoder(2, 4, 0.5).fit(features).project(features)
@@ -97,11 +89,6 @@ def test_the_position_is_appended_as_standard_scores_times_the_weight():
     assert rows.dtype == np.float32
     np.testing.assert_allclose(rows[:, 4:].mean(axis=0), 0, atol=1e-5)
     np.testing.assert_allclose(rows[:, 4:].std(axis=0), 0.5, rtol=3e-6)  # float32
-
-
-def test_equal_positions_and_equal_descriptors_stay_finite():
-    same = LocalFeatures(np.ones((5, 8), np.float32), np.full((5, 2), 0.5, np.float32), np.zeros(5, np.float32))
-    assert np.isfinite(BagOfWordsEncoder(1, 3, 1.0).fit(same).project(same)).all()
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +134,7 @@ def test_fisher_vectors_equal_the_literal_formula(fisher, n):
 def test_mixtures_are_as_likely_as_those_of_scikit_learn():
     """Each finds a local maximum of the likelihood: the best of several count."""
     likelihoods = []
-    for seed in range(5):
+    for seed in range(3):
         encoder = FisherEncoder(4, 5, 0.5, seed=seed).fit(draw_features(1000))
         rows, new_rows = (encoder.project(draw_features(1000, seed=features_seed)) for features_seed in (0, 1))
         wanted = GaussianMixture(4, covariance_type="diag", random_state=seed).fit(rows)
@@ -160,33 +147,9 @@ def test_mixtures_are_as_likely_as_those_of_scikit_learn():
     assert best > wanted_best - 0.02
 
 
-def test_equals_scikit_image_up_to_its_conventions(fisher):
-    """Its derivatives by the weights come first and are not ours; those by the deviations have the other sign."""
-    features = draw_features(80, seed=5)
-    rows = fisher.project(features).astype(np.float64)
-    mixture = GaussianMixture(4, covariance_type="diag")
-    mixture.weights_, mixture.means_, mixture.covariances_ = (
-        array.astype(np.float64) for array in (fisher.weights_, fisher.means_, fisher.variances_)
-    )
-    mixture.precisions_cholesky_ = 1 / np.sqrt(mixture.covariances_)
-    theirs = fisher_vector(rows, mixture, improved=False)[4:]
-    theirs[theirs.size // 2 :] *= -1
-    # Ours sums in float32, and a square root follows.
-    np.testing.assert_allclose(fisher.transform(features), normalise(theirs), atol=2e-3)
-
-
 def test_a_feature_far_from_every_mode_stays_finite(fisher):
     far = LocalFeatures(np.full((3, 8), 1e4, np.float32), np.zeros((3, 2), np.float32), np.zeros(3, np.float32))
     assert np.isfinite(fisher.transform(far)).all()
-
-
-def test_the_gradient_vanishes_on_the_training_draw_features():
-    """The gradient vanishes at the maximum of the likelihood: before normalisation all is about 0."""
-    features = draw_features(2000)
-    encoder = FisherEncoder(4, 5).fit(features)
-    rows = encoder.project(features).astype(np.float64)
-    raw = compute_literally(rows, encoder.weights_, encoder.means_, encoder.variances_)
-    assert np.abs(raw).max() < 0.05
 
 
 @pytest.mark.parametrize("n", [1, 90])

@@ -13,7 +13,6 @@ from leafid.descriptors.surface.lbp import (
     compute_fourier_features,
     count_codes,
     label_uniform_codes,
-    make_ring_scales,
     pad_level,
 )
 
@@ -58,21 +57,6 @@ def test_counts_follow_the_formula(scale):
     np.testing.assert_array_equal(counts, count_slowly(level, is_centre, scale))
 
 
-@given(light=st.integers(-30, 55))
-@settings(max_examples=20, deadline=None)
-def test_more_or_less_light_changes_no_code(light):
-    # From 30 to 200, so that a little more light clips nothing.
-    grey = np.random.default_rng(6).integers(30, 201, (32, 24)).astype(np.uint8)
-    lighter = (grey.astype(int) + light).astype(np.uint8)
-    for level, lighter_level in zip(build_pyramid(grey, 3), build_pyramid(lighter, 3), strict=True):
-        everywhere = np.flatnonzero(np.pad(np.ones(level.shape, bool), 4))
-        for scale in make_ring_scales(1):
-            np.testing.assert_array_equal(
-                count_codes(pad_level(level), everywhere, scale),
-                count_codes(pad_level(lighter_level), everywhere, scale),
-            )
-
-
 def test_labels_are_uniform_exactly_where_the_code_changes_at_most_twice():
     labels = label_uniform_codes()
     uniform = [code for code in range(256) if changes(code) <= 2]
@@ -95,7 +79,7 @@ def test_features_follow_the_formula():
 
 
 @given(arrays(np.int64, 256, elements=st.integers(0, 1000)), st.integers(0, 7), st.booleans())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_features_ignore_turns_by_45_degrees_and_mirrors(counts, turn, mirror):
     moved = np.zeros(256, int)
     for code in range(256):

@@ -1,7 +1,7 @@
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.descriptors.local.gradients import CELL, SIFT_LENGTH, Pyramid
@@ -78,6 +78,7 @@ def test_further_scales_are_those_of_reduced_pictures():
     np.testing.assert_allclose(features.scales, expected.scales, rtol=1e-6)
 
 
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 1000), st.sampled_from([1, 2, 4]))
 def test_rows_are_roots_of_shares(seed, scales):
     rows = extract_dense_sift(Pyramid(draw_picture(40, 56, seed)), grid=Grid(scales=scales)).descriptors

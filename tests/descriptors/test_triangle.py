@@ -43,9 +43,18 @@ def compute_signals_slowly(contour):
     return signals
 
 
-def test_signals_are_those_of_each_triangle():
-    contour = resample(normalise_shape(leaf()).contour, POINTS)
-    fast, slow = compute_triangle_signals(contour), compute_signals_slowly(contour)
+@pytest.fixture(scope="module")
+def shape():
+    return normalise_shape(leaf())
+
+
+@pytest.fixture(scope="module")
+def slow(shape):
+    return compute_signals_slowly(shape.contour[::4])
+
+
+def test_signals_are_those_of_each_triangle(shape, slow):
+    fast = compute_triangle_signals(shape.contour[::4])
     for kind, expected in slow.items():
         # arccos near 1 loses half of the digits.
         np.testing.assert_allclose(fast[kind], expected, atol=1e-6 if kind == "angle" else 1e-9, err_msg=kind)
@@ -63,23 +72,19 @@ def test_notches_are_negative_and_straight_stretches_nothing():
     assert signals["angle"][3, edge] == pytest.approx(1)
 
 
-def test_fourier_values_are_literal_magnitudes():
-    shape = normalise_shape(leaf())
-    signals = compute_signals_slowly(shape.contour[::4])
+def test_fourier_values_are_literal_magnitudes(shape, slow):
     values = measure_arches(shape).reshape(2, len(SPANS), HARMONICS)
     for index, kind in enumerate(("height", "chord")):
         for row in (0, 4, 9):
             for k in (0, 1, HARMONICS - 1):
-                total = sum(v * cmath.exp(-2j * np.pi * k * s / POINTS) for s, v in enumerate(signals[kind][row]))
+                total = sum(v * cmath.exp(-2j * np.pi * k * s / POINTS) for s, v in enumerate(slow[kind][row]))
                 assert values[index, row, k] == pytest.approx(np.sqrt(abs(total) / POINTS), abs=1e-5)
 
 
-def test_quantiles_are_values_of_the_sorted_signal():
-    shape = normalise_shape(leaf())
-    signals = compute_signals_slowly(shape.contour[::4])
+def test_quantiles_are_values_of_the_sorted_signal(shape, slow):
     values = measure_triangles(shape).reshape(4, len(SPANS), len(QUANTILES))
     for index, kind in enumerate(("area", "chord", "ratio", "angle")):
         for row in range(len(SPANS)):
-            ordered = sorted(signals[kind][row])
+            ordered = sorted(slow[kind][row])
             expected = [ordered[round(quantile * (POINTS - 1))] for quantile in QUANTILES]
             np.testing.assert_allclose(values[index, row], expected, atol=1e-5)

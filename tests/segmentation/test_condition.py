@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation.condition import Condition, measure_condition
+from leafid.segmentation.condition import measure_condition
 from leafid.segmentation.segment import segment
 
 
@@ -59,7 +59,3 @@ def test_a_plain_picture_has_a_condition(shape, value):
     condition = measure(np.full((*shape, 3), value, np.uint8))
     assert condition.confidence == 0
     assert np.isfinite(condition).all()
-
-
-def test_defaults_are_those_of_a_leaf_in_good_condition():
-    assert Condition(0.5) == Condition(0.5, side=800, n_leaves=1, sharpness=1, lightness=1, cut=0)

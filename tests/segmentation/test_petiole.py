@@ -24,7 +24,7 @@ def draw_disc_with_stalk(
     return (disc | stalk).astype(bool), disc.astype(bool)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(turn=st.floats(0, 360), scale=st.floats(0.6, 3), width=st.integers(5, 8), length=st.integers(40, 100))
 def test_the_stalk_is_removed_and_the_disc_kept(turn, scale, width, length):
     whole, disc = draw_disc_with_stalk(turn, scale, width, length)

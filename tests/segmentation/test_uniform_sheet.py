@@ -34,7 +34,7 @@ def test_any_tint_of_sheet_and_leaf(drawn_leaf, iou, sheet, leaf):
     assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     turn=st.floats(0, 360),
     mirror=st.booleans(),

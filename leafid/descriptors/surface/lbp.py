@@ -129,9 +129,7 @@ def count_codes(padded: NDArray[np.int16], centres: NDArray[np.intp], scale: Sca
     # The mean is rounded up to the next integer, which an integer reaches exactly when it reaches the mean: the order
     # of the pixels, and with it a turn of the picture, has no influence.
     mean = -(-int(cv2.norm(magnitudes, cv2.NORM_L1)) // magnitudes.size)
-    planes = np.empty((2, *differences.shape), bool)
-    np.greater_equal(differences, 0, out=planes[0])
-    np.greater_equal(magnitudes, mean, out=planes[1])
+    planes = np.stack([differences >= 0, magnitudes >= mean])
     # Packing bits by NumPy takes thirty times as long as combining whole planes.
     codes = np.bitwise_or.reduce(planes * _BITS, axis=1)
     return np.stack([np.bincount(plane, minlength=2**POINTS) for plane in codes])
