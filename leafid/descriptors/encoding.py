@@ -1,6 +1,7 @@
 """From a set of local features to one vector: learn on many pictures, apply to one."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ _N_ITERATIONS, _SEEDED_PER_MODE, _MIN_VARIANCE = 20, 100, np.float32(1e-4)
 _MIN_LOGARITHM = np.float32(-40)
 
 
+@dataclass(eq=False)
 class Encoder(ABC):
     """Encoder of sets of local features by tables learned from short uncorrelated rows, one for each feature.
 
@@ -31,14 +33,12 @@ class Encoder(ABC):
 
     #: Names of the learned tables; each is an attribute that ends in an underscore.
     tables: ClassVar[tuple[str, ...]]
+    n_modes: int
+    n_components: int
+    position_weight: float = 0.0
+    seed: int = 0
     #: Length of an encoded vector.
-    n_features: int
-
-    def __init__(self, n_modes: int, n_components: int, position_weight: float = 0.0, seed: int = 0) -> None:
-        self.n_modes = n_modes
-        self.n_components = n_components
-        self.position_weight = position_weight
-        self.seed = seed
+    n_features: int = field(init=False, repr=False)
 
     def fit(self, features: LocalFeatures) -> Self:
         """Learn the components and the tables from local features of many pictures; 1,000 a mode are plenty.

@@ -174,8 +174,6 @@ def _measure_teeth(contour: Points, width: float, confidence: float, is_margin: 
     The points that are not `is_margin`, those around tip and base, are no teeth. Empty where it can't be told whether
     there are any.
     """
-    from scipy.signal import find_peaks  # takes half a second to import
-
     best = (0.0, 0, 0.0, 0.0)
     signals = compute_margin_signals(contour, _TOOTH_SMOOTHINGS)
     for signal in smooth_closed(signals, tuple(sigma / 4 for sigma in _TOOTH_SMOOTHINGS)):
@@ -183,7 +181,7 @@ def _measure_teeth(contour: Points, width: float, confidence: float, is_margin: 
         # The closed signal from its lowest point on; heights are those above the mean of the valleys beside a peak.
         start = int(np.argmin(signal))
         values = np.append(np.roll(signal, -start), signal[start]).astype(np.float64)
-        peaks, _ = find_peaks(values, prominence=floor)
+        peaks = find_peaks(values, floor)
         valleys = np.minimum.reduceat(values, np.append(0, peaks))
         heights = values[peaks] - (valleys[:-1] + valleys[1:]) / 2
         peaks = (peaks + start) % len(signal)
@@ -202,6 +200,24 @@ def _measure_teeth(contour: Points, width: float, confidence: float, is_margin: 
         return {}
     depth = {"tooth_depth": float(100 * height / width)}
     return {"teeth": float(number)} | depth if confidence * regularity >= MIN_CONFIDENCE else depth
+
+
+def find_peaks(values: NDArray[np.float64], prominence: float) -> NDArray[np.int64]:
+    """Find the peaks of a signal that rise this much above the higher of the valleys between them and higher peaks.
+
+    They are those of `scipy.signal.find_peaks`, which takes longer to import than a leaf to measure; only of a plateau,
+    the first point is taken.
+    """
+    candidates = np.flatnonzero((values[1:-1] > values[:-2]) & (values[1:-1] >= values[2:])) + 1
+    kept = []
+    for peak in candidates[values[candidates] - values.min() >= prominence].tolist():
+        higher = np.flatnonzero(values > values[peak])
+        first, last = np.append(-1, higher), np.append(higher, len(values))
+        place = int(np.searchsorted(higher, peak))
+        valley = max(values[first[place] + 1 : peak].min(), values[peak + 1 : last[place]].min())
+        if values[peak] - valley >= prominence:
+            kept.append(peak)
+    return np.array(kept, np.int64)
 
 
 def _measure_profile(framed: Points) -> dict[str, float]:

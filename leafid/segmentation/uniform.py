@@ -163,8 +163,7 @@ def _choose_cuts(lab: Image, distance: Plane, lines: Plane, spread: float, line_
     min_cuts = np.full(256, min(round(low), 255), np.uint8)
     min_cuts[255] = int(min(floor, 255))
     cuts = cv2.convertScaleAbs(local_max, alpha=_LOCAL_CUT)
-    if line_cut != _LOCAL_CUT:
-        cuts = cv2.copyTo(cv2.convertScaleAbs(local_max, alpha=line_cut), line, cuts)
+    cuts = cv2.copyTo(cv2.convertScaleAbs(local_max, alpha=line_cut), line, cuts)
     cuts = np.minimum(cv2.max(cuts, cv2.LUT(line, min_cuts)), np.uint8(min(round(high), 255)))
     if np.hypot(*(np.array(cv2.mean(sheet)[1:3]) - 128)) < _MIN_CARD_CHROMA:
         pale = _mark_pale_parts(lab, sheet, distance, cuts, low)

@@ -1,8 +1,6 @@
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from leafid.descriptors.local.gradients import CELL, SIFT_LENGTH, Pyramid
 from leafid.descriptors.local.grid import N_SYMMETRIES, Grid, concatenate_features
@@ -56,6 +54,7 @@ def test_dense_sift_equals_the_literal_definition(rows, cols):
     assert features.descriptors.shape == (len(expected), 128)
     # Means are rounded twice to 1/128 grey level: a part of 1e-5 of the full range, of which the root is taken.
     np.testing.assert_allclose(features.descriptors, [take_root_shares(sums) for _, _, sums in expected], atol=0.02)
+    assert features.descriptors.dtype == np.float32
     positions = [((row + 2) * CELL / rows, (col + 2) * CELL / cols) for row, col, _ in expected]
     np.testing.assert_allclose(features.positions, positions, rtol=1e-6)
     np.testing.assert_allclose(features.scales, np.log2(SIDE / max(rows, cols)), rtol=1e-6)
@@ -76,18 +75,6 @@ def test_further_scales_are_those_of_reduced_pictures():
     # The half row that is left out at an odd size moves positions by a part of a pixel.
     np.testing.assert_allclose(features.positions, expected.positions, atol=1e-6)
     np.testing.assert_allclose(features.scales, expected.scales, rtol=1e-6)
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 1000), st.sampled_from([1, 2, 4]))
-def test_rows_are_roots_of_shares(seed, scales):
-    rows = extract_dense_sift(Pyramid(draw_picture(40, 56, seed)), grid=Grid(scales=scales)).descriptors
-    assert rows.dtype == np.float32
-    assert (rows >= 0).all()
-    norms = np.linalg.norm(rows, axis=1)
-    assert (norms < 1).all()
-    # Structure is far above the noise floor of 0.02: sums of 16 cells' mean gradients are about 1.
-    assert norms.min() > 0.9
 
 
 @pytest.mark.parametrize(("extract", "draw"), [(extract_dense_sift, draw_picture), (extract_chroma_sift, draw_chroma)])
@@ -118,16 +105,8 @@ def test_chroma_sift_is_sift_of_both_channels_normalised_together():
     ]
     # As for grey: the root of a part of 1e-5 of the full range.
     np.testing.assert_allclose(features.descriptors, expected, atol=0.02)
-    assert (np.linalg.norm(features.descriptors, axis=1) < 1).all()
-
-
-def test_chroma_sift_lies_on_the_grid_of_sift():
-    chroma, region = draw_chroma(50, 40), np.zeros((50, 40), bool)
-    region[10:35, 5:30] = True
-    grey = Pyramid(np.ascontiguousarray(chroma[:, :, 0]))
-    sift, of_hues = extract_dense_sift(grey, region), extract_chroma_sift(Pyramid(chroma), region)
-    np.testing.assert_array_equal(sift.positions, of_hues.positions)
-    np.testing.assert_array_equal(sift.scales, of_hues.scales)
+    grey = extract_dense_sift(Pyramid(draw_picture(24, 31)), grid=Grid(scales=1))
+    np.testing.assert_array_equal(features.positions, grey.positions)
 
 
 def test_chroma_sift_drops_patches_of_one_hue():

@@ -6,9 +6,11 @@ from functools import cache
 import cv2
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter1d
+from scipy.signal import find_peaks as find_peaks_of_scipy
 
 from leafid.descriptors.landmarks import find_landmarks
-from leafid.descriptors.traits import TRAIT_NAMES, measure_reliable_traits
+from leafid.descriptors.traits import TRAIT_NAMES, find_peaks, measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import Segmentation
@@ -189,3 +191,12 @@ def test_any_mask_gives_finite_traits(mask):
     landmarks = find_landmarks(segmentation)
     if landmarks is not None:
         assert np.isfinite(landmarks.framed).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_peaks_are_those_of_scipy(seed):
+    random = np.random.default_rng(seed)
+    values = gaussian_filter1d(random.normal(size=512), random.uniform(0.5, 12), mode="wrap")
+    values = np.roll(values, -int(values.argmin()))
+    prominence = random.uniform(0, 3) * values.std()
+    np.testing.assert_array_equal(find_peaks(values, prominence), find_peaks_of_scipy(values, prominence=prominence)[0])

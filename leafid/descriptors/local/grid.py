@@ -98,15 +98,17 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
     # The size of a reduced picture in cells includes a remainder at its edge.
     sides = np.array([reduced.shape for reduced in levels]) / CELL
     row, col = (rows + N_CELLS / 2) / sides[level, 0], (cols + N_CELLS / 2) / sides[level, 1]
-    positions = np.stack([row, col], axis=1).astype(np.float32)
     n_symmetries = N_SYMMETRIES if grid.symmetry == "turns" else 1
     for k in range(1, n_symmetries):
         selection = slice(k, None, n_symmetries)
-        positions[selection].T[...] = _transform_positions(row[selection], col[selection], k)
+        for _ in range(k // 2):
+            row[selection], col[selection] = 1 - col[selection], row[selection].copy()
         turned = np.rot90(values[selection], k // 2, axes=(1, 2))
         if k % 2:
+            col[selection] = 1 - col[selection]
             turned = turned[:, :, ::-1]
         values[selection] = turned[..., order_orientations(k)]
+    positions = np.stack([row, col], axis=1).astype(np.float32)
     scales = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
     return LocalFeatures(values.reshape(len(values), SIFT_LENGTH * n_channels), positions, scales)
 
@@ -152,10 +154,3 @@ def sample_by_weight(weights: np.ndarray, number: int) -> np.ndarray:
 def weigh_positions(positions: np.ndarray, deviation: float) -> np.ndarray:
     """Evaluate a Gaussian, 1 in the middle of a side, at positions from 0 to 1 along it."""
     return np.exp(-(((positions - 0.5) / deviation) ** 2) / 2)
-
-
-def _transform_positions(row: np.ndarray, col: np.ndarray, symmetry: int) -> tuple[np.ndarray, np.ndarray]:
-    """Transform positions in [0, 1] to those in the turned and mirrored picture."""
-    for _ in range(symmetry // 2):
-        row, col = 1 - col, row
-    return row, 1 - col if symmetry % 2 else col

@@ -71,18 +71,14 @@ def measure_arches(shape: Shape) -> NDArray[np.float32]:
     Square roots of the magnitudes, which don't depend on the start point: float32 (2 × len(SPANS) × HARMONICS,). The
     first of each span is the mean's.
     """
-    signals = compute_triangle_signals(_sample_contour(shape))
+    signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
     spectra = [np.abs(np.fft.rfft(signals[kind], axis=1)[:, :HARMONICS]) / POINTS for kind in ("height", "chord")]
     return np.sqrt(np.concatenate(spectra)).ravel().astype(np.float32)
 
 
 def measure_triangles(shape: Shape) -> NDArray[np.float32]:
     """Measure quantiles of areas, chords, side ratios and angles along the largest component's outline, per span."""
-    signals = compute_triangle_signals(_sample_contour(shape))
+    signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
     stacked = np.concatenate([signals[kind] for kind in ("area", "chord", "ratio", "angle")])
     stacked.sort(axis=1)
     return stacked[:, np.rint(np.asarray(QUANTILES) * (POINTS - 1)).astype(np.intp)].ravel().astype(np.float32)
-
-
-def _sample_contour(shape: Shape) -> Points:
-    return shape.contour[:: len(shape.contour) // POINTS]

@@ -43,12 +43,18 @@ def measure_veins(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> Values:
     .. [1] A. F. Frangi, W. J. Niessen, K. L. Vincken, M. A. Viergever, "Multiscale vessel enhancement filtering",
        MICCAI 1998, section 2, doi:10.1007/BFb0056195
     """
-    grey, region = _resize_leaf(image, blade)
+    row0, row1, col0, col1 = find_bounding_box(blade)
+    grey = cv2.cvtColor(image[row0:row1, col0:col1], cv2.COLOR_BGR2GRAY)
+    coverage = blade[row0:row1, col0:col1].astype(np.uint8) * 255
+    factor, size = choose_size(coverage, SIDE)
+    interpolation = cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR
+    grey, coverage = (cv2.resize(plane, size, interpolation=interpolation) for plane in (grey, coverage))
+    region = coverage >= min(128, coverage.max())
     moments = cv2.moments(region.view(np.uint8), binaryImage=True)
     # Angle of the region's longest extent, in radians, clockwise on the picture.
     axis = 0.5 * float(np.arctan2(2 * moments["mu11"], moments["mu20"] - moments["mu02"]))
     depth = cv2.distanceTransform(np.pad(region, 1).view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_3)[1:-1, 1:-1]
-    detail = _remove_shading(grey, region.astype(np.float32))
+    detail = _remove_shading(grey.astype(np.float32), region.astype(np.float32))
     features: list[NDArray[np.float64]] = []
     for width in WIDTHS:
         # Nearer to the edge the filter would see the background.
@@ -57,17 +63,6 @@ def measure_veins(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> Values:
         angle = np.arccos(np.clip(cosine, -1, 1)) * np.float32(1 / np.pi)
         features += [_summarise(np.maximum(sign * strength, 0), angle, cosine, sine) for sign in (1, -1)]
     return np.concatenate(features).astype(np.float32)
-
-
-def _resize_leaf(image: NDArray[np.uint8], mask: NDArray[np.bool_]) -> tuple[Values, NDArray[np.bool_]]:
-    """Cut out the leaf's box and scale it to `SIDE`; grey values and region."""
-    row0, row1, col0, col1 = find_bounding_box(mask)
-    box = (slice(row0, row1), slice(col0, col1))
-    crop, coverage = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY), mask[box].astype(np.uint8) * 255
-    factor, size = choose_size(coverage, SIDE)
-    interpolation = cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR
-    region = cv2.resize(coverage, size, interpolation=interpolation)
-    return cv2.resize(crop, size, interpolation=interpolation).astype(np.float32), region >= min(128, region.max())
 
 
 def _remove_shading(grey: Values, region: Values) -> Values:
