@@ -1,5 +1,7 @@
 """Cuts the main leaf, or the foliage, out of a photo taken on the tree."""
 
+from collections.abc import Callable
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,7 @@ _RARE_PRIOR = 0.5
 _ROUNDS = 8  # alternations between learning the colours of leaf and background and finding the leaf
 RADIUS, EPSILON = 2, 1e-3  # of the guided filter: pixels of the reduced picture; variance of grey values in [0, 1]
 _BOX = np.full(2 * RADIUS + 1, 1 / (2 * RADIUS + 1), np.float32)
-_COLOUR_BINS = 24, 40, 40  # bins of L, a and b
+_COLOUR_BINS = np.array([24, 40, 40], np.uint16)  # bins of L, a and b
 
 
 def segment_photo(image: Image, *, sky: bool = False) -> Segmentation:
@@ -29,7 +31,7 @@ def segment_photo(image: Image, *, sky: bool = False) -> Segmentation:
     The method is leafid's own. In a picture reduced to `MODEL_SIZE`, the first estimate of the leaf is what lies near
     the middle, not in the shade, and has not the colour of skin. Then two steps alternate: a histogram in Lab
     learns each colour's probability of leaf; colour and position give the probability of leaf at each pixel, which
-    `filter_by_guide` aligns with the picture's edges. The region that is largest and nearest to the middle is kept.
+    `make_guided_filter` aligns with the picture's edges. The region that is largest and nearest to the middle is kept.
     """
     probability = _estimate_leaf_probability(shrink(image, MODEL_SIZE), sky=sky)
     mask = _select_central_region((probability > 0.5).astype(np.uint8))
@@ -47,7 +49,8 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32
     col = np.linspace(-1, 1, cols, dtype=np.float32)[None]
     prior = 0.1 + 0.8 * np.exp(-1.5 * row**2) * np.exp(-1.5 * col**2)
     lightness, a, b = cv2.split(lab)
-    light = np.quantile(lightness, 0.9, method="inverted_cdf")
+    # The 90th percentile.
+    light = np.searchsorted(cv2.calcHist([lightness], [0], None, [256], [0, 256]).cumsum(), 0.9 * lightness.size)
     np.multiply(prior, np.float32(_SHADE_PRIOR), out=prior, where=lightness < _SHADE * light)
     is_rare = (cv2.min(a, b) > _SKIN_HUE) & (lightness > _SKIN_LIGHT * light)
     # What fills the middle is a leaf in autumn.
@@ -56,22 +59,22 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32
     if sky:
         is_rare |= (b < _SKY_HUE) & (lightness > _SKY_LIGHT * light)
     np.multiply(prior, np.float32(_RARE_PRIOR), out=prior, where=is_rare)
-    bins = lab.reshape(-1, 3).astype(np.intp) * _COLOUR_BINS // 256
-    colour = np.ravel_multi_index(tuple(bins.T), _COLOUR_BINS)
+    l_bin, a_bin, b_bin = (lab.reshape(-1, 3) * _COLOUR_BINS >> 8).T
+    colour = ((l_bin * 40 + a_bin) * 40 + b_bin).astype(np.intp)
     count = np.bincount(colour) + 1
     prior_odds = np.sqrt(prior / (1 - prior)).ravel()
-    guide = lightness.astype(np.float32) / 255
+    filter_by_guide = make_guided_filter(lightness.astype(np.float32) / 255)
     probability = prior
     for _ in range(_ROUNDS):
         by_colour = (np.bincount(colour, weights=probability.ravel()) + 0.5) / count
         odds = (by_colour / (1 - by_colour)).astype(np.float32).take(colour) * prior_odds
-        filtered = filter_by_guide((odds / (odds + 1)).reshape(rows, cols), guide)
+        filtered = filter_by_guide((odds / (odds + 1)).reshape(rows, cols))
         probability = np.minimum(np.maximum(filtered, 0), 1)
     return probability
 
 
-def filter_by_guide(values: NDArray[np.float32], guide: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Filter a map by a picture, the guide, both float32 in [0, 1], so that its edges align with the guide's.
+def make_guided_filter(guide: NDArray[np.float32]) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
+    """Make a filter of maps by a picture, the guide, both float32 in [0, 1], that aligns their edges with the guide's.
 
     In every window of 2 · `RADIUS` + 1 rows and columns the map is fitted as ``slope · guide + offset``; a pixel gets
     the mean of the predictions of all windows around it. Where the guide is even (its variance in the window is below
@@ -82,10 +85,15 @@ def filter_by_guide(values: NDArray[np.float32], guide: NDArray[np.float32]) -> 
     .. [1] K. He, J. Sun, X. Tang, "Guided image filtering", IEEE TPAMI 35(6), 2013, section 3,
        doi:10.1109/TPAMI.2012.213
     """
-    mean, guide_mean = _blur(values), _blur(guide)
+    guide_mean = _blur(guide)
     gain = np.float32(1) / (_blur(guide * guide) - guide_mean * guide_mean + np.float32(EPSILON))
-    slope = (_blur(guide * values) - guide_mean * mean) * gain
-    return _blur(slope) * guide + _blur(mean - slope * guide_mean)
+
+    def filter_by_guide(values: NDArray[np.float32]) -> NDArray[np.float32]:
+        mean = _blur(values)
+        slope = (_blur(guide * values) - guide_mean * mean) * gain
+        return _blur(slope) * guide + _blur(mean - slope * guide_mean)
+
+    return filter_by_guide
 
 
 def _blur(values: NDArray[np.float32]) -> NDArray[np.float32]:

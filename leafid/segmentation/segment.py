@@ -11,8 +11,6 @@ from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.segmentation.sheet import segment_sheet
 
-_RED, _MAGENTA = (0, 0, 255), (255, 0, 255)
-
 
 def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True) -> Segmentation:
     """Cut the leaf out of a picture: from its sheet in scans and scan-likes, from any background in photos.
@@ -35,7 +33,7 @@ def draw_overlay(image: Image, segmentation: Segmentation) -> Image:
     )
     canvas[mask == 0] = (canvas[mask == 0].astype(np.uint16) + 255) // 2
     thickness = max(1, round(max(canvas.shape[:2]) / 400))
-    for part, colour in ((blade, _RED), (mask & (1 - blade), _MAGENTA)):
+    for part, colour in ((blade, (0, 0, 255)), (mask & (1 - blade), (255, 0, 255))):
         contours, _ = cv2.findContours(part, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)
         cv2.drawContours(canvas, contours, -1, colour, thickness)
     return canvas

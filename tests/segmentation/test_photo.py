@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.pictures.picture import AcquisitionType
-from leafid.segmentation.natural import EPSILON, RADIUS, filter_by_guide
+from leafid.segmentation.natural import EPSILON, RADIUS, make_guided_filter
 from leafid.segmentation.segment import segment
 
 
@@ -58,4 +58,4 @@ def test_the_guided_filter_equals_its_literal_formula(seed, rows, cols):
     values, guide = np.random.default_rng(seed).random((2, rows, cols), np.float32)
     # Differences of single-precision means of squares, divided by variance + epsilon.
     expected = filter_literally(values, guide)
-    np.testing.assert_allclose(filter_by_guide(values, guide), expected, atol=2e-6 / EPSILON**0.5)
+    np.testing.assert_allclose(make_guided_filter(guide)(values), expected, atol=2e-6 / EPSILON**0.5)
