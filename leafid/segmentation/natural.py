@@ -61,7 +61,13 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32
     np.multiply(prior, np.float32(_RARE_PRIOR), out=prior, where=is_rare)
     l_bin, a_bin, b_bin = (lab.reshape(-1, 3) * _COLOUR_BINS >> 8).T
     colour = ((l_bin * 40 + a_bin) * 40 + b_bin).astype(np.intp)
-    count = np.bincount(colour) + 1
+    # Few of the possible colours occur: renumber those, so that the sums below run over few bins.
+    count = np.bincount(colour)
+    used = count.nonzero()[0]
+    number = np.empty_like(count)
+    number[used] = np.arange(used.size)
+    colour = number.take(colour)
+    count = count[used] + 1
     prior_odds = np.sqrt(prior / (1 - prior)).ravel()
     filter_by_guide = make_guided_filter(lightness.astype(np.float32) / 255)
     probability = prior
