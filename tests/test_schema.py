@@ -106,7 +106,6 @@ _values = st.recursive(
 
 @settings(max_examples=50)
 @given(st.dictionaries(st.sampled_from([*Twig.__struct_fields__, "other"]), _values))
-@settings(max_examples=40)
 def test_no_data_lead_to_another_error(data: Any) -> None:
     with suppress(LeafidError):
         assert isinstance(convert(data, Twig, "twig"), Twig)
