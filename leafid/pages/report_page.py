@@ -23,7 +23,8 @@ from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import Picture
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS
-from leafid.scoring.runs import Run
+from leafid.scoring.reading.runs import Run
+from leafid.scoring.reading.truth import ALL, GroundTruth
 from leafid.scoring.score_table import (
     MEAN_OF_TYPES,
     ScoreOptions,
@@ -33,7 +34,6 @@ from leafid.scoring.score_table import (
     score_metrics,
 )
 from leafid.scoring.tables import Cell, Estimate, Table
-from leafid.scoring.truth import ALL, GroundTruth
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import draw_overlay
 

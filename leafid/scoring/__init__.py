@@ -1,1 +1,1 @@
-"""Scores runs of the plant task: run files, ground truths, and a file for each way of judging."""
+"""Scores runs of the plant task: a file for each way of judging."""

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from leafid.errors import InputError, LeafidError, UsageError, naming_what_to_install
 from leafid.pictures.picture import Collection, Picture
-from leafid.scoring.inputs import PathLike, Rankings, list_values, to_ground_truth, to_runs
 from leafid.scoring.judging import JudgedRun, judge_run
 from leafid.scoring.metrics import DEFAULT_METRICS, find_metrics
+from leafid.scoring.reading.inputs import PathLike, Rankings, list_values, to_ground_truth, to_runs
+from leafid.scoring.reading.truth import GroundTruth
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.score_table import (
     GROUPS,
@@ -22,7 +23,6 @@ from leafid.scoring.score_table import (
     score_by_group,
 )
 from leafid.scoring.tables import FORMATS, Cell, Table, render
-from leafid.scoring.truth import GroundTruth
 
 #: A `pandas.DataFrame`.
 Frame = Any

@@ -21,11 +21,11 @@ from leafid.pictures.splits import Protocol
 from leafid.schema import parse_toml
 from leafid.scoring.held_out_runs import HeldOutTruth, judge_folds
 from leafid.scoring.judging import judge_run
-from leafid.scoring.run_reading import read_run
-from leafid.scoring.runs import Run, check_picture_names
+from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.runs import Run, check_picture_names
+from leafid.scoring.reading.truth import collect_known_names
 from leafid.scoring.score_table import ScoredGroup, ScoreOptions, make_comparison_table, make_score_table
 from leafid.scoring.tables import Table
-from leafid.scoring.truth import collect_known_names
 from leafid.textfiles import read_text
 from leafid.training.cross_validation import FoldAnswers, cross_validate
 

@@ -9,10 +9,10 @@ import numpy as np
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.picture import Picture
 from leafid.scoring.judging import JudgedRun, judge_run
-from leafid.scoring.runs import Run, make_run
+from leafid.scoring.reading.runs import Run, make_run
+from leafid.scoring.reading.truth import make_ground_truth
 from leafid.scoring.score_table import ScoreOptions, make_groups, make_score_table
 from leafid.scoring.tables import Table
-from leafid.scoring.truth import make_ground_truth
 from leafid.training.cross_validation import FoldAnswers
 
 

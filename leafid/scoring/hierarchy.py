@@ -8,9 +8,9 @@ from leafid.errors import LeafidError
 from leafid.metrics.averages import average_score
 from leafid.metrics.hierarchy import WRONG_ERROR, hierarchical_error
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
-from leafid.scoring.runs import Run
+from leafid.scoring.reading.runs import Run
+from leafid.scoring.reading.truth import GroundTruth
 from leafid.scoring.tables import Cell, Table
-from leafid.scoring.truth import GroundTruth
 from leafid.textfiles import LineProblems
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from leafid.grouping import group_by
 from leafid.metrics.averages import average_by_group, average_score, index_plants, top_k_scores
 from leafid.scoring.judging import JudgedRun
-from leafid.scoring.truth import UNKNOWN, GroundTruth
+from leafid.scoring.reading.truth import UNKNOWN, GroundTruth
 
 logger = logging.getLogger(__name__)
 

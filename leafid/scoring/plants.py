@@ -9,9 +9,9 @@ from leafid.grouping import group_by
 from leafid.metrics.averages import accuracy_score, average_score
 from leafid.model.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
 from leafid.scoring.judging import title_run
-from leafid.scoring.runs import Run
+from leafid.scoring.reading.runs import Run
+from leafid.scoring.reading.truth import GroundTruth, find_indices
 from leafid.scoring.tables import Cell, Table
-from leafid.scoring.truth import GroundTruth, find_indices
 
 #: Numbers of pictures that plants are identified from; None for all that they have.
 SIZES = (1, 2, 3, 5, None)

@@ -13,6 +13,7 @@ from leafid.errors import UsageError
 from leafid.grouping import group_by
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import Metric, find_metrics
+from leafid.scoring.reading.truth import ALL, UNKNOWN, GroundTruth, select_types
 from leafid.scoring.resampling import (
     Bootstrap,
     Statistics,
@@ -22,7 +23,6 @@ from leafid.scoring.resampling import (
     randomisation_test,
 )
 from leafid.scoring.tables import LETTERS, Cell, Estimate, Table
-from leafid.scoring.truth import ALL, UNKNOWN, GroundTruth, select_types
 
 #: What pictures can be grouped by, besides their types.
 GROUPS = ("species", "genus", "family", "author", "plant")

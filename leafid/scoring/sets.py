@@ -21,9 +21,9 @@ from leafid.grouping import count_noun
 from leafid.metrics.averages import accuracy_score, average_by_group, macro_average
 from leafid.model.thresholds import count_inside, place_threshold
 from leafid.scoring.judging import judge_run, title_run
-from leafid.scoring.runs import Run
+from leafid.scoring.reading.runs import Run
+from leafid.scoring.reading.truth import GroundTruth
 from leafid.scoring.tables import Cell, Table
-from leafid.scoring.truth import GroundTruth
 
 logger = logging.getLogger(__name__)
 

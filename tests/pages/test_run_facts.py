@@ -7,8 +7,8 @@ from leafid.pages.report_page import (
     find_rankings,
 )
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.scoring.run_reading import read_run
-from leafid.scoring.truth import make_ground_truth
+from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.truth import make_ground_truth
 
 SPECIES = {"1": "Acer opalus", "2": "Acer opalus", "3": "Quercus ilex", "4": "Ilex aquifolium", "5": "Ilex aquifolium"}
 

@@ -6,7 +6,7 @@ import cv2
 import pytest
 
 from leafid.pictures.decoding import read_image
-from leafid.scoring.run_reading import read_run
+from leafid.scoring.reading.run_reading import read_run
 from tests.robustness.broken import BROKEN, BROKEN_XML, ODD
 
 N_GOOD = 5

@@ -1,6 +1,6 @@
 """Run files of the 2011 format."""
 
-from leafid.scoring.runs import format_run_line
+from leafid.scoring.reading.runs import format_run_line
 
 
 def write_run(file, rankings):

@@ -5,8 +5,9 @@ import pytest
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.judging import judge_run
 from leafid.scoring.metrics import find_metrics
+from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.truth import make_ground_truth, read_ground_truth
 from leafid.scoring.resampling import Bootstrap
-from leafid.scoring.run_reading import read_run
 from leafid.scoring.score_table import (
     MEAN_OF_TYPES,
     ScoreOptions,
@@ -14,7 +15,6 @@ from leafid.scoring.score_table import (
     make_groups,
     score_by_group,
 )
-from leafid.scoring.truth import make_ground_truth, read_ground_truth
 from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 from tests.scoring.run_files import write_run
 

@@ -10,7 +10,7 @@ from leafid.errors import InputError, LeafidError, ProblemsError, UsageError
 from leafid.pictures.names import parse_label
 from leafid.pictures.picture import Picture
 from leafid.pictures.reading import read_collection
-from leafid.scoring.run_reading import read_run
+from leafid.scoring.reading.run_reading import read_run
 from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 
 METRICS = ["S", "inverse-rank", "per-plant", "top-2", "macro-f1", "log-loss"]

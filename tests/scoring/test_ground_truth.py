@@ -7,8 +7,14 @@ import pytest
 from leafid.errors import LeafidError, ProblemsError
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.evaluation import evaluate
-from leafid.scoring.run_reading import read_run
-from leafid.scoring.truth import UNKNOWN, make_ground_truth, read_ground_truth, read_ground_truth_file, read_known_names
+from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.truth import (
+    UNKNOWN,
+    make_ground_truth,
+    read_ground_truth,
+    read_ground_truth_file,
+    read_known_names,
+)
 from tests.scoring.run_files import write_run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from leafid.errors import LeafidError
 from leafid.pictures.names import parse_species_name
-from leafid.scoring.run_reading import read_run
-from leafid.scoring.runs import find_name_problem
+from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.runs import find_name_problem
 from tests.scoring.run_files import write_run
 
 HOSTILE = [

@@ -15,8 +15,8 @@ from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.evaluation import evaluate
 from leafid.scoring.judging import judge_run
 from leafid.scoring.official import format_java_double, format_official_files
-from leafid.scoring.run_reading import read_run
-from leafid.scoring.truth import make_ground_truth, read_ground_truth
+from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.truth import make_ground_truth, read_ground_truth
 from tests.scoring.golden_files import GOLDEN, GOOD, PARTIAL, TRUTH
 
 

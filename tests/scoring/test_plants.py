@@ -9,8 +9,8 @@ import pytest
 
 from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.plants import PlantPictures, collect_plants, score_plants
-from leafid.scoring.run_reading import read_run
-from leafid.scoring.truth import make_ground_truth, read_ground_truth
+from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.truth import make_ground_truth, read_ground_truth
 from tests.scoring.golden_files import TRUTH
 
 MAPLE, OAK = [0.9, 0.1], [0.2, 0.8]

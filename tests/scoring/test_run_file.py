@@ -3,8 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError, ProblemsError
-from leafid.scoring.run_reading import read_run
-from leafid.scoring.runs import KnownNames, Prediction
+from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.runs import KnownNames, Prediction
 from tests.scoring.run_files import write_run
 
 SPECIES = ("Acer campestre", "Acer platanoides", "Juglans nigra", "Platanus x hispanica", "Quercus ilex")

@@ -13,10 +13,10 @@ from hypothesis.extra.numpy import arrays
 from leafid import evaluate
 from leafid.errors import LeafidError, ProblemsError
 from leafid.pictures.reading import read_collection
-from leafid.scoring.run_formats import WRITERS
-from leafid.scoring.run_reading import read_run
-from leafid.scoring.runs import KnownNames, Prediction
-from leafid.scoring.truth import read_ground_truth
+from leafid.scoring.reading.run_formats import WRITERS
+from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.runs import KnownNames, Prediction
+from leafid.scoring.reading.truth import read_ground_truth
 from tests.scoring.run_files import write_run
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"

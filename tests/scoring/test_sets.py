@@ -15,9 +15,9 @@ from hypothesis.extra import numpy as hnp
 from leafid.metrics.averages import accuracy_score, average_by_group, macro_average
 from leafid.model.thresholds import fit_average_k_thresholds
 from leafid.pictures.picture import Picture, Taxon
-from leafid.scoring.run_reading import read_run
+from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.truth import make_ground_truth
 from leafid.scoring.sets import score_average_k, score_sets
-from leafid.scoring.truth import make_ground_truth
 from tests.scoring.golden_files import GOOD, TRUTH
 from tests.scoring.run_files import write_run
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from leafid.errors import escape_unprintable
 from leafid.model.answer import Answer, format_probability
-from leafid.scoring.runs import format_run_line
+from leafid.scoring.reading.runs import format_run_line
 from leafid.scoring.tables import format_csv
 
 Ranking = Sequence[tuple[str, float]]

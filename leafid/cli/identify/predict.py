@@ -35,7 +35,7 @@ from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.model.plant_fusion import GROUPINGS
 from leafid.model.thresholds import SetRule, select_set
-from leafid.scoring.runs import check_picture_names
+from leafid.scoring.reading.runs import check_picture_names
 
 
 class Options(UnlabelledOptions, CacheOptions):

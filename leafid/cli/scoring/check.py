@@ -17,9 +17,9 @@ from leafid.cli.outputs import Environment, check_output
 from leafid.errors import ProblemsError, UsageError
 from leafid.files import open_output
 from leafid.grouping import count_noun
-from leafid.scoring.run_formats import WRITERS
-from leafid.scoring.run_reading import read_run
-from leafid.scoring.truth import read_known_names
+from leafid.scoring.reading.run_formats import WRITERS
+from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.truth import read_known_names
 
 
 class Options(ReadingOptions):

@@ -7,9 +7,9 @@ from leafid.cli.arguments import TYPES, ReadingOptions, option, positional
 from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError, UsageError
 from leafid.scoring.judging import JudgedRun, judge_run
-from leafid.scoring.run_reading import read_run
-from leafid.scoring.runs import Run
-from leafid.scoring.truth import GroundTruth, read_ground_truth
+from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.runs import Run
+from leafid.scoring.reading.truth import GroundTruth, read_ground_truth
 
 
 class TruthOptions(ReadingOptions):

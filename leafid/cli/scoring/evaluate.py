@@ -44,7 +44,7 @@ from leafid.grouping import count_noun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS, SET_METRICS
 from leafid.scoring.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
 from leafid.scoring.plants import make_plant_table
-from leafid.scoring.run_reading import read_run
+from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.score_table import GROUPS, score_by_group, score_metrics
 from leafid.scoring.sets import make_average_table
 from leafid.scoring.tables import Table, read_metrics

@@ -19,8 +19,8 @@ from leafid.errors import LeafidError
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.taxonomy import Taxonomy
 from leafid.scoring.hierarchy import make_hierarchy_table, select_answers
-from leafid.scoring.run_reading import read_run
-from leafid.scoring.truth import make_ground_truth, select_scored
+from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.truth import make_ground_truth, select_scored
 
 
 class Options(TruthOptions, TableOptions):

@@ -17,8 +17,8 @@ from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.files import write_text
 from leafid.pages.report_page import make_report
 from leafid.pictures.reading import read_and_warn, read_collection
+from leafid.scoring.reading.truth import find_collection
 from leafid.scoring.tables import render
-from leafid.scoring.truth import find_collection
 
 FILE_NAME = "report.html"
 

@@ -55,8 +55,8 @@ from leafid.pictures.picture import Picture
 from leafid.pictures.splits import UNITS, Kind, Protocol, Split, Unit
 from leafid.scoring.held_out_runs import make_cross_validation_table, make_held_out_run
 from leafid.scoring.open_world import make_open_world_tables
-from leafid.scoring.run_formats import WRITERS
-from leafid.scoring.runs import check_picture_names
+from leafid.scoring.reading.run_formats import WRITERS
+from leafid.scoring.reading.runs import check_picture_names
 from leafid.scoring.tables import format_csv
 from leafid.training.cross_validation import (
     FoldAnswers,

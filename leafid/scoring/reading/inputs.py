@@ -15,10 +15,16 @@ from leafid.errors import InputError, UsageError
 from leafid.pictures.picture import Collection, Picture, to_run_name
 from leafid.pictures.readers import tables
 from leafid.pictures.reading import name_clashing_pictures
-from leafid.scoring.run_formats import Words, collect, split_scores
-from leafid.scoring.run_reading import find_problems, read_run
-from leafid.scoring.runs import Run, make_run
-from leafid.scoring.truth import GroundTruth, collect_known_names, make_ground_truth, read_ground_truth, select_scored
+from leafid.scoring.reading.run_formats import Words, collect, split_scores
+from leafid.scoring.reading.run_reading import find_problems, read_run
+from leafid.scoring.reading.runs import Run, make_run
+from leafid.scoring.reading.truth import (
+    GroundTruth,
+    collect_known_names,
+    make_ground_truth,
+    read_ground_truth,
+    select_scored,
+)
 from leafid.textfiles import LineProblems, parse_finite_number
 
 logger = logging.getLogger(__name__)

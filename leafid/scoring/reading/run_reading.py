@@ -2,7 +2,7 @@
 
 The species name is everything between the first word and the last two. Lines come in any order. What is wrong is listed
 with its line: lines that can't be parsed, and what their predictions contradict. Formats are detected by
-`leafid.scoring.run_formats`.
+`leafid.scoring.reading.run_formats`.
 
 References
 ----------
@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.scoring.run_formats import LINE, collect, split_run
-from leafid.scoring.runs import KnownNames, Run, make_run
+from leafid.scoring.reading.run_formats import LINE, collect, split_run
+from leafid.scoring.reading.runs import KnownNames, Run, make_run
 from leafid.textfiles import LineProblems
 
 Problem = tuple[int, str]

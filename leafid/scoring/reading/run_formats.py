@@ -1,7 +1,7 @@
 """The formats of runs: each is split into words, which `collect` takes, and some can be written.
 
-A file is in the 2011 format (`leafid.scoring.run_reading`); in the six columns of TREC; a CSV table with a row for each
-prediction, as in PlantCLEF 2022, or for each picture with a column for each species; or an ``.npz``.
+A file is in the 2011 format (`leafid.scoring.reading.run_reading`); in the six columns of TREC; a CSV table with a row
+for each prediction, as in PlantCLEF 2022, or for each picture with a column for each species; or an ``.npz``.
 """
 
 import csv
@@ -21,7 +21,7 @@ from leafid.errors import InputError
 from leafid.files import open_input
 from leafid.pictures.picture import to_run_name
 from leafid.pictures.readers.tables import FIELDS, find_fields
-from leafid.scoring.runs import KnownNames, Prediction, Run, format_run_line
+from leafid.scoring.reading.runs import KnownNames, Prediction, Run, format_run_line
 from leafid.textfiles import (
     LineProblems,
     parse_finite_number,
@@ -60,7 +60,7 @@ def split_run(file: Path, known: KnownNames | None, problems: LineProblems) -> I
 
 
 def collect(rows: Iterable[Words], problems: LineProblems) -> tuple[Sequence[str], Sequence[str], NDArray[np.float64]]:
-    """Collect pictures, species and table of a run, as `leafid.scoring.runs.make_run` takes them."""
+    """Collect pictures, species and table of a run, as `leafid.scoring.reading.runs.make_run` takes them."""
     pictures: dict[str, int] = {}
     species: dict[str, int] = {}
     # There are five numbers a line; a list of objects would take several times as much memory.

@@ -21,7 +21,7 @@ from leafid.pictures.picture import AcquisitionType, Picture, Taxon, XmlOmission
 from leafid.pictures.readers import tables
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.summary import warn_of_shared_pictures
-from leafid.scoring.runs import KnownNames, Run
+from leafid.scoring.reading.runs import KnownNames, Run
 from leafid.textfiles import LineProblems, read_first_line, read_text
 
 logger = logging.getLogger(__name__)

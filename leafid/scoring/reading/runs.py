@@ -1,4 +1,4 @@
-"""A run in memory, its names, and writing it as a run file (`leafid.scoring.run_reading`)."""
+"""A run in memory, its names, and writing it as a run file (`leafid.scoring.reading.run_reading`)."""
 
 from __future__ import annotations
 

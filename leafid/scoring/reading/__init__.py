@@ -1,0 +1,1 @@
+"""Runs and ground truths: what they hold, and how they are read from files of many formats and from objects."""
