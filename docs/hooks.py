@@ -22,7 +22,7 @@ from mkdocs.structure.pages import Page
 
 import leafid
 from leafid.cli.arguments import Parser
-from leafid.cli.main import COMMANDS, GROUPS, make_parser
+from leafid.cli.main import COMMANDS, GROUPS
 
 REPOSITORY = Path(__file__).parents[1]
 #: Files outside docs/, with the page that each becomes.
@@ -87,7 +87,8 @@ def _describe_commands() -> Iterator[str]:
 
 
 def _describe_command(name: str) -> Iterator[str]:
-    parser = make_parser(name, importlib.import_module(f"leafid.cli.{COMMANDS[name]}"))
+    module = importlib.import_module(f"leafid.cli.{COMMANDS[name]}")
+    parser = Parser(module.Options, prog=f"leafid {name}", description=module.__doc__)
     usage = parser.format_help().partition("\n\n")[0]
     text, _, examples = (parser.description or "").partition("examples:\n")
     yield f"### leafid {name}\n\n```text\n{usage}\n```\n\n```text\n{text.strip()}\n```\n\n"
