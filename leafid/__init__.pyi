@@ -5,6 +5,7 @@ from .api import load_model as load_model
 from .api import measure as measure
 from .api import segment as segment
 from .api import train as train
+from .api import traits as traits
 from .errors import LeafidError as LeafidError
 from .model.answer import Answer as Answer
 from .model.model import Model as Model

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from leafid.descriptors.measures import measure_leaves
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.errors import InputError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
@@ -152,6 +153,33 @@ def segment(image: Any, acquisition_type: AcquisitionType | str) -> Segmentation
     Where no leaf was found, the mask is empty and the confidence 0. An unknown type raises a `LeafidError`.
     """
     return segment_image(to_image(image), AcquisitionType.parse(acquisition_type))
+
+
+def traits(
+    image: Any, acquisition_type: AcquisitionType | str, *, mm_per_pixel: float | None = None, each_leaf: bool = False
+) -> list[dict[str, Any]]:
+    """Measure the leaf of a picture of a sheet, or each leaf, as ``leafid measure`` does.
+
+    Parameters
+    ----------
+    image, acquisition_type
+        As for `segment`; of the types, one of a leaf on a sheet.
+    mm_per_pixel : float, optional
+        The size of a pixel. Without it, lengths are in pixels.
+    each_leaf : bool
+        Return every leaf, the largest first, instead of the largest one.
+
+    Returns
+    -------
+    list of dict
+        A row for each leaf, empty without a leaf: ``unit``, the measures that ``leafid measure --list`` lists, None
+        where they can't be told, ``…_confidence`` of each, from 0 to 1, and columns and rows of base and tip.
+    """
+    type_ = AcquisitionType.parse(acquisition_type)
+    if not type_.lies_on_sheet:
+        raise InputError("acquisition_type: expected scan or scan-like, as only leaves on a sheet are measured")
+    leaves = measure_leaves(to_image(image), type_)
+    return [leaf.to_record(mm_per_pixel) for leaf in (leaves if each_leaf else leaves[:1])]
 
 
 def measure(image: Any, leaf: Segmentation, families: str | Iterable[str] | None = None) -> dict[str, float]:

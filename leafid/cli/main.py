@@ -21,8 +21,9 @@ GROUPS = {
         "predict": "name the species of pictures",
         "explain": "explain the answer to a picture: its traits, and what speaks for the species",
         "serve": "name the species of pictures on a web page, with a JSON API",
+        "measure": "measure leaves: length, width, area, lobes, teeth, in pixels or millimetres",
         "segment": "cut leaves out of pictures",
-        "describe": "measure leaves: write their descriptors as a table",
+        "describe": "write the descriptors of leaves as a table",
     },
     "train": {
         "train": "train a model on a collection",

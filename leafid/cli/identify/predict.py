@@ -10,6 +10,8 @@ of the ImageCLEF plant task, with every picture. --output appears when it is com
 plant of a collection, or for each folder. --group-by session keeps an answer for each picture, which is supported by
 the other pictures that its author took on the same day at the same place: they show few species.
 
+Of several leaves on a sheet the largest is named; --each-leaf makes a picture of each, called as <name>-leaf-1.
+
 --set reports a set of species for each picture: the K likeliest (top-K), K on average (average-K), or as many as are
 needed to include the correct one with probability P (coverage-P); it may be empty. --back-off reports one name: a
 species or, where none is probable enough, a genus, family or order ('Quercus *'), or '*'.
@@ -24,21 +26,29 @@ examples:
   leafid predict plants --model plants.leafid --output run.txt --cluster tcp://head-node:8786
 """
 
-from leafid.cli.arguments import CacheOptions, UnlabelledOptions, number_type, option, positive_int, switch
-from leafid.cli.computing import open_loader
+from dataclasses import replace
+
+import cv2
+
+from leafid.cli.arguments import CacheOptions, number_type, option, positive_int, switch
+from leafid.cli.computing import MeasuringOptions, map_pictures, open_loader
 from leafid.cli.identify.answer_formats import FORMATS, Selector, format_answer
 from leafid.cli.outputs import Environment, check_output, open_text
-from leafid.errors import UsageError
+from leafid.errors import ImageError, UsageError
+from leafid.features.loader import get_type
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
 from leafid.model.plant_fusion import GROUPINGS
 from leafid.model.thresholds import SetRule, select_set
+from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import Picture
 from leafid.scoring.reading.runs import check_picture_names
+from leafid.segmentation.leaves import isolate_leaf, segment_leaves
 
 
-class Options(UnlabelledOptions, CacheOptions):
+class Options(MeasuringOptions, CacheOptions):
     output: str | None = option("write a file instead of printing", metavar="FILE")
     format: str = option("format of the answers (default: text, or with --output run)", choices=FORMATS)
     together: bool = switch("all pictures show one plant: one answer", group="plants")
@@ -48,6 +58,7 @@ class Options(UnlabelledOptions, CacheOptions):
         choices=("plant", "folder", "session"),
         group="plants",
     )
+    each_leaf: bool = switch("name every leaf of a picture on a sheet by itself", group="plants")
     top: int | None = option(
         "number of species for each picture (default: 5 in text, otherwise all)",
         metavar="K",
@@ -80,6 +91,9 @@ def run(options: Options, environment: Environment) -> int:
     model = Model.read(model_file, only_for_answers=True)
     collection = options.read(options.pictures)
     pictures = collection.part("test").pictures or collection.pictures
+    if options.each_leaf:
+        split = map_pictures(_split_leaves, pictures, options, environment, "leaves")
+        pictures = tuple(leaf for _, leaves in split for leaf in leaves)
     if form == "run":
         check_picture_names(pictures)
     if options.group_by and len(set(map(GROUPINGS[options.group_by], pictures))) == len(pictures):
@@ -104,6 +118,20 @@ def run(options: Options, environment: Environment) -> int:
     if n_failed:
         environment.note(f"leafid: {n_failed} of {len(pictures)} pictures could not be read")
     return 1 if n_failed or collection.is_incomplete else 0
+
+
+def _split_leaves(picture: Picture) -> list[Picture]:
+    """Make a picture of each of several leaves on a sheet; any other picture is returned as it is."""
+    try:
+        image = read_image(picture.file)
+    except ImageError:
+        return [picture]
+    leaves = segment_leaves(image, get_type(picture))
+    if len(leaves) < 2:
+        return [picture]
+    names = [picture.file.with_name(f"{picture.file.stem}-leaf-{number}.png") for number in range(1, len(leaves) + 1)]
+    contents = [cv2.imencode(".png", isolate_leaf(image, leaves, index))[1].tobytes() for index in range(len(leaves))]
+    return [replace(picture, file=name, data=data) for name, data in zip(names, contents, strict=True)]
 
 
 def _check_options(options: Options, form: str) -> None:

@@ -2,7 +2,8 @@
 
 For every picture, segment writes <name>_mask.png (255 is leaf, 0 is not; the size of the picture) and
 <name>_overlay.jpg (the blade outlined in red, the petiole in magenta). It prints one line: the picture, its acquisition
-type, the share of its pixels that are leaf, and the confidence, from 0 to 1, that the leaf is cut out well.
+type, the share of its pixels that are leaf, and the confidence, from 0 to 1, that the leaf is cut out well. Of several
+leaves the largest is cut out; with --each-leaf every leaf, as <name>_leaf-1_mask.png and so on.
 
 Scans and scan-likes (a leaf on a plain sheet) are segmented in another way than photos (a leaf on the tree).
 --assume-type sets the type; otherwise it is read from the metadata, or recognised by the model as in predict.
@@ -30,6 +31,8 @@ from leafid.files import open_output
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
 from leafid.segmentation.crop import crop_leaf
+from leafid.segmentation.leaves import segment_leaves
+from leafid.segmentation.result import Image, Segmentation
 from leafid.segmentation.segment import draw_overlay, segment
 
 CROP_SIZE = 512
@@ -38,6 +41,7 @@ CROP_SIZE = 512
 class Options(MeasuringOptions):
     output: str = option("the folder to write to, outside the folders of the pictures", required=True, metavar="DIR")
     crop: bool = switch(f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels on each side")
+    each_leaf: bool = switch("cut out every leaf of a picture")
 
 
 def run(options: Options, environment: Environment) -> int:
@@ -47,18 +51,22 @@ def run(options: Options, environment: Environment) -> int:
     collection = options.read(options.pictures)
     names = _make_output_names([picture.file for picture in collection.pictures], collection.root)
     n_cut = 0
-    width = max(len("picture"), *(len(picture.title) for picture in collection.pictures))
+    width = max(len("picture"), *(len(picture.title) for picture in collection.pictures)) + 8 * options.each_leaf
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
-    cut = partial(_cut, crop=options.crop)
-    measured = map_pictures(cut, collection.pictures, options, environment, "segment")
-    for picture, (share, confidence, files) in measured:
-        for ending, content in files.items():
-            with open_output(output / f"{names[picture.file]}_{ending}", "wb") as stream:
-                stream.write(content)
+    cut = partial(_cut, crop=options.crop, each_leaf=options.each_leaf)
+    for picture, leaves in map_pictures(cut, collection.pictures, options, environment, "segment"):
+        for number, (share, confidence, n_leaves, files) in enumerate(leaves, 1):
+            name = f"{names[picture.file]}_leaf-{number}" if options.each_leaf else names[picture.file]
+            for ending, content in files.items():
+                with open_output(output / f"{name}_{ending}", "wb") as stream:
+                    stream.write(content)
+            title = f"{picture.title}, leaf {number}" if options.each_leaf else picture.title
+            environment.print(f"{title:<{width}}  {picture.type:<9}  {share:>6.1%}  {confidence:>10.2f}")
+            if n_leaves > 1 and not options.each_leaf:
+                environment.warn(f"{picture.file}: {n_leaves} leaves; the largest is cut out (--each-leaf)")
+            if not share:
+                environment.warn(f"{picture.file}: no leaf found; its mask is empty")
         n_cut += 1
-        environment.print(f"{picture.title:<{width}}  {picture.type:<9}  {share:>6.1%}  {confidence:>10.2f}")
-        if not share:
-            environment.warn(f"{picture.file}: no leaf found; its mask is empty")
     return 1 if n_cut < len(collection.pictures) or collection.is_incomplete else 0
 
 
@@ -73,17 +81,23 @@ def _make_output_names(files: Sequence[Path], root: Path) -> dict[Path, str]:
     }
 
 
-def _cut(picture: Picture, crop: bool) -> tuple[float, float, dict[str, bytes]]:
-    """Cut out a picture; return the share of leaf, the confidence, and the files to write by their endings."""
-    image = read_image(picture.file)
-    leaf = segment(image, get_type(picture))
+def _cut(picture: Picture, crop: bool, each_leaf: bool) -> list[tuple[float, float, int, dict[str, bytes]]]:
+    """Cut out leaves: the share of leaf, the confidence, the number of leaves, and the files to write by endings."""
+    image, type_ = read_image(picture.file), get_type(picture)
+    leaves = segment_leaves(image, type_) if each_leaf else []
+    return [
+        (float(leaf.mask.mean()), leaf.confidence, leaf.n_leaves, _draw_files(image, leaf, crop))
+        for leaf in leaves or [segment(image, type_)]
+    ]
+
+
+def _draw_files(image: Image, leaf: Segmentation, crop: bool) -> dict[str, bytes]:
     images = {"mask.png": leaf.mask.view(np.uint8) * 255, "overlay.jpg": draw_overlay(image, leaf)}
     if crop:
         images["crop.png"] = crop_leaf(image, leaf, CROP_SIZE)[0]
     # Chroma subsampling would blur the outlines, which are one pixel wide.
     jpeg = [cv2.IMWRITE_JPEG_QUALITY, 92, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
-    files = {
+    return {
         name: cv2.imencode(Path(name).suffix, content, jpeg if name.endswith("jpg") else [])[1].tobytes()
         for name, content in images.items()
     }
-    return leaf.mask.mean(), leaf.confidence, files

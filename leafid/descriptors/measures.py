@@ -1,0 +1,123 @@
+"""Sizes and traits of leaves as they are tabulated: in pixels or millimetres, each with a confidence."""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from skimage.measure import regionprops
+
+from leafid.descriptors.landmarks import Landmarks, trace_blade
+from leafid.descriptors.traits import measure_reliable_traits
+from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.leaves import find_holes, segment_leaves
+from leafid.segmentation.result import Image, Mask, Segmentation, find_bounding_box
+
+# The measures that depend on the direction of the midrib.
+_DIRECTED = frozenset({"length", "width", "aspect", "tooth_height"})
+_POWERS = {"length": 1, "length²": 2}
+
+
+@cache
+def list_measures() -> dict[str, dict[str, str]]:
+    """List all measures by name: ``unit``, ``what it is``, ``source``. A unit ``length`` is pixels or millimetres."""
+    text = Path(__file__).with_name("measures.csv").read_text(encoding="utf-8")
+    return {row.pop("measure"): row for row in csv.DictReader(text.splitlines())}
+
+
+@dataclass(frozen=True, eq=False)
+class LeafMeasures:
+    """What was measured of one leaf."""
+
+    #: Values by the names that `list_measures` lists, lengths in pixels; None where they can't be told.
+    values: Mapping[str, float | None]
+    #: From 0 to 1, by the same names: how well the leaf is cut out, less where the direction of the midrib is a guess.
+    confidence: Mapping[str, float]
+    landmarks: Landmarks | None
+    #: Outline of the blade's largest part: rows and columns in the picture, float64 (n, 2).
+    outline: NDArray[np.float64]
+
+    def to_record(self, mm_per_pixel: float | None = None) -> dict[str, Any]:
+        """Return a row of a table, with lengths in millimetres where the size of a pixel is known.
+
+        It has ``unit``, ``mm_per_pixel``, each measure, ``…_confidence`` of each, and columns and rows of base and tip.
+        """
+        record: dict[str, Any] = {"unit": "mm" if mm_per_pixel else "px", "mm_per_pixel": mm_per_pixel}
+        for name, row in list_measures().items():
+            factor = (mm_per_pixel or 1) ** _POWERS.get(row["unit"], 0)
+            value = self.values[name]
+            record[name] = None if value is None else value * factor
+        record |= {f"{name}_confidence": confidence for name, confidence in self.confidence.items()}
+        for name in ("base", "tip"):
+            place = getattr(self.landmarks, name).tolist() if self.landmarks else (None, None)
+            record |= {f"{name}_column": place[1], f"{name}_row": place[0]}
+        return record
+
+
+def measure_leaves(image: Image, acquisition_type: AcquisitionType) -> list[LeafMeasures]:
+    """Measure every leaf of a picture of a sheet, the largest first; a list that is empty without a leaf."""
+    return [measure_leaf(leaf, find_holes(image, leaf)) for leaf in segment_leaves(image, acquisition_type)]
+
+
+def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
+    """Measure a leaf, whose mask is not empty, with its holes, bool (H, W).
+
+    Leaflets, lobes, teeth and angles are those of `leafid.descriptors.traits`, which leaves out what isn't sure.
+    """
+    row0, row1, col0, col1 = find_bounding_box(leaf.blade)
+    blade = np.pad(leaf.blade[row0:row1, col0:col1], 1).view(np.uint8)
+    contours, _ = cv2.findContours(blade, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    (region,) = regionprops(cv2.drawContours(blade.copy(), contours, -1, 1, cv2.FILLED))
+    hole_area = float(region.area - np.count_nonzero(blade))
+    if holes is not None:
+        hole_area += float(np.count_nonzero(holes & leaf.blade))
+    traits, landmarks = measure_reliable_traits(leaf)
+    outline = landmarks.contour if landmarks else trace_blade(leaf)
+    length, width = _measure_extent(outline, landmarks)
+    tooth_depth = traits.get("tooth_depth")
+    values: dict[str, float | None] = {
+        "area": float(region.area) - hole_area,
+        "hole_area": hole_area,
+        "perimeter": float(region.perimeter),
+        "length": length,
+        "width": width,
+        "petiole_length": landmarks.petiole if landmarks else None,
+        "aspect": length / width,
+        "circularity": min(1.0, 4 * np.pi * float(region.area) / max(float(region.perimeter), 1.0) ** 2),
+        "solidity": float(region.solidity),
+        "symmetry": _measure_symmetry(leaf.blade, landmarks) if landmarks else None,
+        "tooth_height": None if tooth_depth is None else tooth_depth / 100 * width,
+    }
+    values |= {name: int(traits[name]) if name in traits else None for name in ("leaflets", "lobes", "teeth")}
+    values = {name: values.get(name, traits.get(name)) for name in list_measures()}
+    # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
+    direction = 1.0 if landmarks else min(length / width - 1, 1.0)
+    confidence = {
+        name: 0.0 if value is None else leaf.confidence * (direction if name in _DIRECTED else 1)
+        for name, value in values.items()
+    }
+    return LeafMeasures(values, confidence, landmarks, outline)
+
+
+def _measure_extent(outline: NDArray[np.float64], landmarks: Landmarks | None) -> tuple[float, float]:
+    """Measure length and width, along and across the midrib, or else of the narrowest rectangle."""
+    if landmarks:
+        length, width = (landmarks.length * np.ptp(landmarks.framed, axis=0)).tolist()
+    else:
+        width, length = sorted(cv2.minAreaRect(outline[:, ::-1].astype(np.float32))[1])
+    return length, max(width, 1.0)
+
+
+def _measure_symmetry(blade: Mask, landmarks: Landmarks) -> float:
+    """Measure the share of a blade that is blade on the other side of the midrib as well."""
+    places = np.argwhere(blade)
+    axis = (landmarks.tip - landmarks.base) / landmarks.length
+    offsets = places - landmarks.base
+    mirrored = np.rint(landmarks.base + 2 * np.outer(offsets @ axis, axis) - offsets).astype(int)
+    is_inside = ((mirrored >= 0) & (mirrored < blade.shape)).all(axis=1)
+    return float(blade[tuple(mirrored[is_inside].T)].sum() / len(places))

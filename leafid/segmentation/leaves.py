@@ -1,0 +1,79 @@
+"""Every leaf of a picture of a sheet, and the holes in a leaf."""
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+
+from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.result import Image, Mask, Segmentation, shrink
+from leafid.segmentation.segment import segment
+from leafid.segmentation.uniform import measure_sheet_distance
+
+# Longest side of the picture in which the sheet's colour is estimated, in pixels, and width of the blur there.
+_SIDE, _BLUR = 64, 6.0
+# Width of the rim around an erased leaf, which holds its shadow, as a part of the picture's longer side.
+_RIM = 0.01
+# Width of the sheet around a leaf that is cut out, as a part of its longer side.
+_MARGIN = 0.15
+# A hole is nearer to the sheet's colour than this part of the leaf's mean distance, and has this part of its area.
+_NEAR, _LEAST_HOLE = 0.4, 2e-4
+
+
+def segment_leaves(image: Image, acquisition_type: AcquisitionType) -> list[Segmentation]:
+    """Cut every leaf out of a picture, as `segment` does: a list, the largest leaf first, empty without a leaf.
+
+    Each further leaf is what `segment` finds where those before have been erased. A photo has one at most. A compound
+    leaf is one leaf.
+    """
+    leaves: list[Segmentation] = []
+    n_leaves, remaining = 1, image
+    while len(leaves) < n_leaves:
+        leaf = segment(remaining, acquisition_type)
+        if not leaf.mask.any():
+            break
+        n_leaves = len(leaves) + leaf.n_leaves
+        leaves.append(leaf)
+        remaining = erase(remaining, leaf.mask)
+    return leaves
+
+
+def erase(image: Image, mask: Mask) -> Image:
+    """Paint what a mask shows, and its rim, in the colour of the sheet around it."""
+    width = 2 * max(1, round(_RIM * max(mask.shape))) + 1
+    wide = cv2.dilate(mask.view(np.uint8), np.ones((width, width), np.uint8))
+    return cv2.copyTo(_estimate_sheet(image, wide.view(bool)), wide, image.copy())
+
+
+def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Image:
+    """Cut one of several leaves out of a picture with some of the sheet around it; the other leaves are erased."""
+    for number, leaf in enumerate(leaves):
+        if number != index:
+            image = erase(image, leaf.mask & ~leaves[index].mask)
+    row0, row1, col0, col1 = leaves[index].box
+    margin = round(_MARGIN * max(row1 - row0, col1 - col0))
+    return image[max(row0 - margin, 0) : row1 + margin, max(col0 - margin, 0) : col1 + margin]
+
+
+def find_holes(image: Image, leaf: Segmentation) -> Mask:
+    """Mark the parts of a leaf that look like the sheet: holes, or else reflections of light."""
+    sheet = _estimate_sheet(image, leaf.mask)
+    distance = measure_sheet_distance(cv2.cvtColor(image, cv2.COLOR_BGR2LAB), cv2.cvtColor(sheet, cv2.COLOR_BGR2LAB))
+    inside = cv2.erode(leaf.mask.view(np.uint8), np.ones((3, 3), np.uint8), borderValue=0)
+    near = (distance < _NEAR * cv2.mean(distance, inside)[0]).view(np.uint8) & inside
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(near, connectivity=4)
+    is_hole = stats[:, cv2.CC_STAT_AREA] >= max(4, _LEAST_HOLE * np.count_nonzero(leaf.mask))
+    is_hole[0] = False
+    return is_hole[labels]
+
+
+def _estimate_sheet(image: Image, mask: Mask) -> Image:
+    """Estimate the colour of the sheet everywhere from what lies outside a mask."""
+    small = shrink(image, _SIDE).astype(np.float32)
+    size = small.shape[1::-1]
+    share = 1 - cv2.resize(mask.astype(np.float32), size, interpolation=cv2.INTER_AREA)
+    is_sheet = (share > 0.99).astype(np.float32)[..., None]
+    weights = cv2.GaussianBlur(is_sheet, (0, 0), _BLUR)[..., None] + 1e-6
+    mean = np.array(cv2.mean(small, is_sheet.astype(np.uint8))[:3])
+    colours = cv2.GaussianBlur(small * is_sheet, (0, 0), _BLUR) + 1e-6 * mean
+    return cv2.resize((colours / weights).clip(0, 255).astype(np.uint8), image.shape[1::-1])

@@ -1,0 +1,176 @@
+"""``leafid measure``, and ``--each-leaf`` of the commands that know it, on drawn leaves."""
+
+import csv
+import io
+import json
+
+import cv2
+import numpy as np
+import pytest
+from PIL import Image
+
+from leafid.pictures.resolution import read_mm_per_pixel
+from tests.drawing.leaves import Form, draw_leaf
+
+FORMS = (Form(0.66, 0.6, 0.72, petiole=0.2), Form(1.0, 1.0, 1.0, palmate_lobes=5, petiole=0.9))
+
+
+def draw_sheet(*sizes):
+    """Draw leaves side by side, each in a square of its number of pixels."""
+    sheet = np.full((700, 700 * len(sizes), 3), 250, np.uint8)
+    for index, size in enumerate(sizes):
+        picture = draw_leaf(FORMS[index % 2], 0, 0).picture
+        factor = size / max(picture.shape)
+        leaf = cv2.resize(picture, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
+        sheet[20 : 20 + len(leaf), 700 * index + 20 : 700 * index + 20 + leaf.shape[1]] = leaf
+    return sheet
+
+
+@pytest.fixture(scope="module")
+def scans(tmp_path_factory):
+    """A scan of one leaf, and one of three, the second of which is the largest."""
+    folder = tmp_path_factory.mktemp("scans")
+    for name, sizes in {"one.png": [650], "three.png": [300, 650, 420]}.items():
+        cv2.imwrite(str(folder / name), draw_sheet(*sizes))
+    return folder
+
+
+@pytest.fixture
+def measure(cli, scans):
+    def run(*words, status=0):
+        outcome = cli("measure", *words, "--assume-type", "scan", "--jobs", 1)
+        assert outcome.status == status, outcome.err
+        return outcome
+
+    return run
+
+
+def read_rows(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_a_row_a_leaf(measure, scans):
+    outcome = measure(scans, "--each-leaf", "--mm-per-pixel", 0.2, "--format", "csv")
+    one, *three = read_rows(outcome.out)
+    assert [(row["leaf"], row["leaves"]) for row in (one, *three)] == [("1", "1"), *((n, "3") for n in "123")]
+    areas = [float(row["area"]) for row in three]
+    assert areas == sorted(areas, reverse=True)
+    assert float(three[0]["solidity"]) < 0.8 < float(three[1]["solidity"])
+    # The same drawing is in both.
+    assert areas[1] / float(one["area"]) == pytest.approx((420 / 650) ** 2, rel=0.05)
+    assert outcome.err == ""
+
+
+def test_the_largest_leaf_is_measured(measure, scans):
+    every_leaf = read_rows(measure(scans / "three.png", "--each-leaf", "--format", "csv").out)
+    outcome = measure(scans / "three.png", "--format", "csv")
+    assert read_rows(outcome.out) == every_leaf[:1]
+    assert "three.png: 3 leaves; the largest is measured (--each-leaf)" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("words", "mm"),
+    [(["--dpi", 254], 0.1), (["--mm-per-pixel", 0.25], 0.25), (["--scale-from", "10,20,40,60,5"], 0.1)],
+)
+def test_scales(measure, scans, words, mm):
+    [pixels] = json.loads(measure(scans / "one.png", "--format", "json").out)
+    [row] = json.loads(measure(scans / "one.png", "--format", "json", *words).out)
+    assert (pixels["unit"], row["unit"], row["mm_per_pixel"]) == ("px", "mm", mm)
+    assert row["length"] == pytest.approx(mm * pixels["length"], rel=1e-5)
+    assert row["area"] == pytest.approx(mm**2 * pixels["area"], rel=1e-5)
+
+
+def test_the_resolution_of_a_scan(measure, cli, scans, tmp_path):
+    exif = Image.Exif()
+    exif.get_ifd(0x8769)[33434] = 0.01
+    picture = Image.open(scans / "one.png")
+    for name, keywords in {
+        "scanner": {"dpi": (300, 300)},
+        "program": {"dpi": (72, 72)},
+        "fax": {"dpi": (204, 98)},
+        "camera": {"dpi": (300, 300), "exif": exif},
+        "nothing": {},
+    }.items():
+        picture.save(tmp_path / f"{name}.jpg", **keywords)
+    sizes = {file.stem: read_mm_per_pixel(file) for file in tmp_path.iterdir()}
+    assert {name for name, size in sizes.items() if size} == {"scanner"}
+    assert sizes["scanner"] == pytest.approx(25.4 / 300)
+    [row] = read_rows(measure(tmp_path / "scanner.jpg", "--format", "csv").out)
+    assert (row["unit"], row["mm_per_pixel"]) == ("mm", "0.0846667")
+    # A phone holds a sheet of paper at any distance.
+    [row] = read_rows(cli("measure", tmp_path / "scanner.jpg", "--assume-type", "scan-like", "--format", "csv").out)
+    assert row["unit"] == "px"
+
+
+def test_outlines_as_geojson(measure, scans, tmp_path):
+    file = tmp_path / "leaves.geojson"
+    measure(scans / "three.png", "--each-leaf", "--format", "geojson", "--output", file)
+    features = json.loads(file.read_text())["features"]
+    areas = []
+    for feature in features:
+        [ring] = feature["geometry"]["coordinates"]
+        assert ring[0] == ring[-1]
+        areas.append(cv2.contourArea(np.array(ring, np.float32)))
+    assert areas == pytest.approx([feature["properties"]["area"] for feature in features], rel=0.02)
+
+
+def test_landmarks_are_in_columns_and_rows(measure, tmp_path):
+    drawn = draw_leaf(FORMS[1], 0, 0.3)
+    cv2.imwrite(str(tmp_path / "leaf.png"), drawn.picture)
+    [row] = read_rows(measure(tmp_path / "leaf.png", "--format", "csv").out)
+    for name, place in (("tip", drawn.tip), ("base", drawn.petiole[0])):
+        assert [float(row[f"{name}_{axis}"]) for axis in ("column", "row")] == pytest.approx(place.tolist(), abs=20)
+
+
+def test_a_list_is_the_dictionary(cli):
+    out = cli("measure", "--list").out
+    assert "circularity" in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_bad_input(cli, measure, scans, tmp_path):
+    cv2.imwrite(str(tmp_path / "blank.png"), np.full((100, 100, 3), 250, np.uint8))
+    (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff")
+    outcome = measure(scans / "one.png", tmp_path / "blank.png", tmp_path / "broken.jpg", status=1)
+    assert "one.png" in outcome.out
+    assert "blank.png" not in outcome.out
+    assert "blank.png: expected a leaf, found none" in outcome.err
+    assert "broken.jpg" in outcome.err
+    outcome = cli("measure", scans / "one.png", "--assume-type", "photo")
+    assert outcome.status == 1
+    assert "expected leaves on a plain sheet, found a photo" in outcome.err
+    for words, message in (
+        ([], "expected at least one picture"),
+        ([scans, "--scale-from", "1,2,3"], "expected X,Y,X,Y,MM, found 3 numbers"),
+        ([scans, "--scale-from", "1,2,1,2,5"], "expected two points and their distance above 0"),
+        ([scans, "--dpi", "0"], "expected a number above 0, found '0'"),
+        ([scans, "--dpi", "9", "--mm-per-pixel", "1"], "not allowed with"),
+    ):
+        outcome = cli("measure", *words)
+        assert (outcome.status, outcome.out) == (2, "")
+        assert message in outcome.err
+
+
+def test_every_leaf_is_cut_out(cli, scans, tmp_path):
+    outcome = cli("segment", scans, "--assume-type", "scan", "--output", tmp_path, "--each-leaf", "--jobs", 1)
+    assert outcome.status == 0, outcome.err
+    assert [line.split("  ")[0] for line in outcome.out.splitlines()[1:]] == [
+        *("one.png, leaf 1", "three.png, leaf 1", "three.png, leaf 2", "three.png, leaf 3")
+    ]
+    masks = [cv2.imread(str(tmp_path / f"three_leaf-{n}_mask.png"), cv2.IMREAD_GRAYSCALE) > 0 for n in (1, 2, 3)]
+    assert not np.any(np.sum(masks, axis=0) > 1)
+    outcome = cli("segment", scans / "three.png", "--assume-type", "scan", "--output", tmp_path, "--jobs", 1)
+    assert "three.png: 3 leaves; the largest is cut out (--each-leaf)" in outcome.err
+    assert np.array_equal(cv2.imread(str(tmp_path / "three_mask.png"), cv2.IMREAD_GRAYSCALE) > 0, masks[0])
+
+
+def test_every_leaf_is_named(predict, scans):
+    words = ("--assume-type", "scan", "--format", "json")
+    answers = json.loads(predict(scans, *words, "--each-leaf").out)
+    files = [answer["picture"].rsplit("/", 1)[1] for answer in answers]
+    assert files == ["one.png", *(f"three-leaf-{number}.png" for number in (1, 2, 3))]
+    assert [answer["n_leaves"] for answer in answers] == [1, 1, 1, 1]
+    [largest] = json.loads(predict(scans / "three.png", *words).out)
+    assert largest["n_leaves"] == 3
+    first, second = largest["ranking"][0], answers[1]["ranking"][0]
+    assert first["species"] == second["species"]
