@@ -1,6 +1,6 @@
-"""Compares the measures of leaves with those of scikit-image and, where it is installed, of PlantCV, on one mask each.
+"""Compares measures of leaves with those of scikit-image and, where it is installed, of PlantCV, on the same masks.
 
-The masks are those of the UCI "Leaf" set (Silva, Marçal, da Silva 2013), which show no petiole.
+The area is also that of the leaf as leafid cuts it out of the picture, relative to the mask's. The masks are those of the UCI "Leaf" set (Silva, Marçal, da Silva 2013), which show no petiole.
 
     LEAFID_REAL_DATA=path/to/data python -m benchmarks.measures
 """
@@ -14,8 +14,9 @@ import cv2
 import numpy as np
 from skimage.measure import regionprops
 
-from leafid.descriptors.measures import measure_leaf
+from leafid.descriptors.measures import measure_leaf, measure_leaves
 from leafid.pictures.decoding import read_image
+from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Segmentation
 
 # The names of the same measures in scikit-image and in PlantCV.
@@ -47,6 +48,10 @@ def main() -> None:
             for name, names in MEASURES.items():
                 ratio = float(values[name] or 0) / measured[names[library == "PlantCV"]]
                 ratios.setdefault((name, library), []).append(ratio)
+        picture = read_image(folder.parent / "RGB" / f"{file.stem}.JPG")
+        [leaf, *_] = measure_leaves(picture, AcquisitionType.SCAN_LIKE)
+        ratio = float(leaf.values["area"] or 0) / float(values["area"] or 1)
+        ratios.setdefault(("area", "cut out"), []).append(ratio)
     for (name, library), of_leaves in ratios.items():
         off = 100 * np.abs(np.array(of_leaves) - 1)
         within = int((off <= 2).sum())
