@@ -1,6 +1,7 @@
 """Compares measures of leaves with those of scikit-image and, where it is installed, of PlantCV, on the same masks.
 
-The area is also that of the leaf as leafid cuts it out of the picture, relative to the mask's. The masks are those of the UCI "Leaf" set (Silva, Marçal, da Silva 2013), which show no petiole.
+The area is also that of the leaf as leafid cuts it out of the picture, relative to the mask's. The masks are those of
+the UCI "Leaf" set (Silva, Marçal, da Silva 2013), which show no petiole.
 
     LEAFID_REAL_DATA=path/to/data python -m benchmarks.measures
 """
