@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from leafid.errors import UsageError
 from leafid.parallel import MAX_JOBS
+from leafid.pictures.names import LANGUAGES
 from leafid.pictures.picture import AcquisitionType, Collection
 from leafid.pictures.reading import READERS, read_and_warn
 from leafid.scoring.tables import FORMATS
@@ -132,6 +133,7 @@ JOBS = option(
     "worker processes; -1 is one a core, -2 one less, and so on (default: -1)", type=_job_count, default=-1, metavar="N"
 )
 SEED = option("seed of all random numbers (default: 0)", type=_seed, default=0, metavar="N")
+LANGUAGE = option("language of the common names that come first (default: those of the model)", choices=LANGUAGES)
 CACHE = option("folder of the feature cache (default: $LEAFID_CACHE, or ~/.cache/leafid)", metavar="DIR", group="cache")
 
 

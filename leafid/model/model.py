@@ -11,7 +11,7 @@ from itertools import chain, islice
 from typing import Annotated, Any, cast
 
 import numpy as np
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader, get_type, pass_through
@@ -28,6 +28,7 @@ from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.conversion import list_pictures
+from leafid.pictures.names import read_common_names
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.taxonomy import WILDCARD, Taxonomy
 
@@ -187,6 +188,17 @@ class Model:
     def common_names(self) -> dict[str, tuple[str, ...]]:
         """The vernacular names of each species."""
         return {name: species.vernacular_names for name, species in self.species.items()}
+
+    def in_language(self, language: str | None) -> "Model":
+        """Return the model with the common names in a language first: "en", "fr" or "de", or None for the model's."""
+        if language is None:
+            return self
+        table = read_common_names()
+        species = {}
+        for name, record in self.species.items():
+            names = dict.fromkeys([table.get(name, {}).get(language, ""), *record.vernacular_names])
+            species[name] = structs.replace(record, vernacular_names=tuple(filter(None, names)))
+        return replace(self, species=species)
 
     def _list_pictures(self, pictures: Any, assume_type: AcquisitionType | str | None) -> list[Picture]:
         listed = list_pictures(pictures)

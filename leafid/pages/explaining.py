@@ -20,6 +20,7 @@ from leafid.model.species import Species, TraitRange
 from leafid.pages.trait_words import TRAITS, describe_traits
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import encode_jpeg
+from leafid.pictures.names import describe_common_names
 from leafid.segmentation.result import Image, Mask, shrink
 
 #: Number of species that are shown, and of those with pictures, and of pictures of each.
@@ -121,7 +122,7 @@ def _show_species(model: Model, answer: Answer, values: Mapping[str, float], ran
     )
     return {
         "name": name,
-        "vernacular": ", ".join(species.vernacular_names[:1]),
+        "vernacular": describe_common_names(name, species.vernacular_names[:1]),
         "probability": answer.calibrate(p),
         "thumbnails": thumbnails[:n_pictures],
     }

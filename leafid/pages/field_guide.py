@@ -8,6 +8,7 @@ from leafid.metrics.held_out import SCORE_TITLES
 from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
 from leafid.pages.trait_words import describe_traits
+from leafid.pictures.names import describe_common_names
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
 
@@ -129,7 +130,7 @@ def _tabulate_species(model: Model) -> Table:
         held_out = [record and record.held_out for record in records]
         rows.append(
             [
-                *(name, ", ".join(species.vernacular_names[:1]), species.taxon.family or ""),
+                *(name, describe_common_names(name, species.vernacular_names[:1]), species.taxon.family or ""),
                 *(species.n_pictures, species.n_plants),
                 *(f"{counts.n_first} of {counts.n_pictures}" if counts else None for counts in held_out),
                 ", ".join(_list_taken_for(species)[:1]),

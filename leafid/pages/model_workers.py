@@ -23,9 +23,9 @@ from leafid.pictures.picture import Picture
 
 
 @using_one_thread()
-def call_with_model(model_file: Path, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call ``function(model, *arguments)`` in a worker, which keeps the model."""
-    return function(read_once(model_file), *arguments)
+def call_with_model(model_file: Path, language: str | None, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call ``function(model, *arguments)`` in a worker, which keeps the model; its common names are in the language."""
+    return function(read_once(model_file).in_language(language), *arguments)
 
 
 def warm_up(model_file: Path) -> None:

@@ -45,9 +45,15 @@ _HEADERS = {
 }
 
 
-def make_app(workers: Executor, model_file: Path, host: str = "127.0.0.1", limits: Limits | None = None) -> Starlette:
+def make_app(
+    workers: Executor,
+    model_file: Path,
+    host: str = "127.0.0.1",
+    limits: Limits | None = None,
+    language: str | None = None,
+) -> Starlette:
     """Make the application, which listens at `host`, an address or a name; the workers answer by the model."""
-    site = _Site(workers, model_file, host, limits or Limits())
+    site = _Site(workers, model_file, host, limits or Limits(), language)
     return Starlette(
         routes=[
             Route("/", site.show_form),
@@ -77,10 +83,11 @@ def is_this_machine(host: str) -> bool:
 class _Site:
     """The handlers of the routes, with what they share."""
 
-    def __init__(self, workers: Executor, model_file: Path, host: str, limits: Limits) -> None:
+    def __init__(self, workers: Executor, model_file: Path, host: str, limits: Limits, language: str | None) -> None:
         self.workers = workers
         self.model_file = model_file
         self.limits = limits
+        self.language = language
         self.places = asyncio.Semaphore(limits.requests)
         self.is_local = is_this_machine(host)
         self.names = {"localhost", "127.0.0.1", "::1", host.lower()}
@@ -149,7 +156,7 @@ class _Site:
         try:
             async with asyncio.timeout(self.limits.answer_seconds):
                 with reporting_lost_workers():
-                    call = model_workers.call_with_model, self.model_file, function, *arguments
+                    call = model_workers.call_with_model, self.model_file, self.language, function, *arguments
                     return await asyncio.wrap_future(self.workers.submit(*call))
         except TimeoutError:
             raise _refuse_for_now("the answer took too long") from None
@@ -179,13 +186,13 @@ def _tell_problem(request: Request, problem: str, status: int, headers: Mapping[
     return JSONResponse({"problem": problem}, status, headers)
 
 
-def run_server(listener: socket.socket, workers: Executor, model_file: Path, host: str) -> None:
+def run_server(listener: socket.socket, workers: Executor, model_file: Path, host: str, language: str | None) -> None:
     """Serve at a socket what `make_app` makes."""
     # The messages of both are of bad requests, and of bugs, which the application reports.
     for name in ("uvicorn", "python_multipart"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     config = uvicorn.Config(
-        make_app(workers, model_file, host),
+        make_app(workers, model_file, host, language=language),
         http=_Protocol,
         lifespan="off",
         limit_concurrency=800,  # fewer than the files that a process may open

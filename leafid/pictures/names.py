@@ -2,13 +2,17 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import date
 from functools import cache
 from pathlib import Path
 
 from leafid.errors import LeafidError
 from leafid.pictures.picture import Taxon
-from leafid.textfiles import parse_finite_number
+from leafid.textfiles import parse_finite_number, read_table
+
+#: The languages of the columns of ``common_names.csv``.
+LANGUAGES = ("en", "fr", "de")
 
 _HYBRID_SIGNS = {"x", "×", "X"}
 _DATE = re.compile(r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*)?", re.ASCII)
@@ -75,6 +79,28 @@ def read_families() -> dict[str, str]:
     lines = Path(__file__).with_name("families.txt").read_text(encoding="utf-8").splitlines()
     rows = (line.split(": ") for line in lines)
     return {genus: family for family, genera in rows for genus in genera.split()}
+
+
+@cache
+def read_common_names() -> dict[str, dict[str, str]]:
+    """Read a common name of species in each of `LANGUAGES`, and the `accepted` name of outdated ones.
+
+    Names that are not known are "".
+    """
+    (_, heading), *rows = read_table(Path(__file__).with_name("common_names.csv"))
+    return {cells[0]: dict(zip(heading, cells, strict=True)) for _, cells in rows}
+
+
+def describe_common_names(species: str, names: Sequence[str]) -> str:
+    """List common names of a species for a person, with the accepted name where that of the species is outdated.
+
+    Examples
+    --------
+    >>> describe_common_names("Sophora japonica", ["Pagoda Tree"])
+    'Pagoda Tree (now Styphnolobium japonicum)'
+    """
+    accepted = read_common_names().get(species, {}).get("accepted")
+    return " ".join([*([", ".join(names)] if names else []), *([f"(now {accepted})"] if accepted else [])])
 
 
 def check_printable(name: str) -> str:

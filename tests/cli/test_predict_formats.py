@@ -92,3 +92,10 @@ def test_wrong_usage(predict, loose, words, expected):
     assert outcome.status == 2
     assert expected in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+def test_common_names_in_a_language_come_first(predict, loose):
+    record = json.loads(predict(loose, "--format", "json", "--language", "de").out)[0]
+    names = {entry["species"]: entry["common_names"] for entry in record["ranking"]}
+    assert names["Acer platanoides"] == ["Spitzahorn", "Norway Maple"]
+    assert names["Quercus robur"] == ["English Oak"]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from leafid.errors import escape_unprintable
 from leafid.model.answer import Answer, format_probability
+from leafid.pictures.names import describe_common_names
 from leafid.scoring.reading.runs import format_run_line
 from leafid.scoring.tables import format_csv
 
@@ -78,7 +79,7 @@ def _format_ranking(selected: Ranking, answer: Answer) -> list[str]:
     lines = []
     width = max(len(name) for name, _ in selected)
     for rank, (name, probability) in enumerate(selected, 1):
-        common_names = ", ".join(answer.common_names.get(name, ())[:2])
+        common_names = describe_common_names(name, answer.common_names.get(name, ())[:2])
         share = format_probability(answer.calibrate(probability), 1)
         lines.append(f"  {rank}  {share:>6}  {name:<{width}}  {common_names}".rstrip())
     return lines

@@ -18,7 +18,7 @@ from textwrap import fill
 
 from tabulate import tabulate
 
-from leafid.cli.arguments import UnlabelledOptions, option
+from leafid.cli.arguments import LANGUAGE, UnlabelledOptions, option
 from leafid.cli.outputs import Environment, check_output
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE
@@ -36,13 +36,14 @@ FILE_NAME = "explanation.html"
 
 class Options(UnlabelledOptions):
     output: str | None = option(f"the folder to write {FILE_NAME} to", metavar="DIR")
+    language: str | None = LANGUAGE
 
 
 def run(options: Options, environment: Environment) -> int:
     """Explain the pictures; return 1 when any could not be read."""
     if options.output:
         check_output(f"{options.output}/{FILE_NAME}", options.pictures)
-    model = Model.read(options.model or find_bundled_model(), only_for_answers=True)
+    model = Model.read(options.model or find_bundled_model(), only_for_answers=True).in_language(options.language)
     collection = options.read(options.pictures)
     loader = FeatureLoader(progress=environment.progress)
     explanations: list[Explanation] = []

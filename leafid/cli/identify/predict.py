@@ -30,7 +30,7 @@ from dataclasses import replace
 
 import cv2
 
-from leafid.cli.arguments import CacheOptions, number_type, option, positive_int, switch
+from leafid.cli.arguments import LANGUAGE, CacheOptions, number_type, option, positive_int, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures, open_loader
 from leafid.cli.identify.answer_formats import FORMATS, Selector, format_answer
 from leafid.cli.outputs import Environment, check_output, open_text
@@ -51,6 +51,7 @@ from leafid.segmentation.leaves import isolate_leaf, segment_leaves
 class Options(MeasuringOptions, CacheOptions):
     output: str | None = option("write a file instead of printing", metavar="FILE")
     format: str = option("format of the answers (default: text, or with --output run)", choices=FORMATS)
+    language: str | None = LANGUAGE
     together: bool = switch("all pictures show one plant: one answer", group="plants")
     group_by: str | None = option(
         "one answer from all pictures of a plant, as the metadata tell, or of a folder; session: pictures of an "
@@ -88,7 +89,7 @@ def run(options: Options, environment: Environment) -> int:
     model_file = options.model or find_bundled_model()
     if options.output:
         check_output(options.output, [model_file, *options.pictures])
-    model = Model.read(model_file, only_for_answers=True)
+    model = Model.read(model_file, only_for_answers=True).in_language(options.language)
     collection = options.read(options.pictures)
     pictures = collection.part("test").pictures or collection.pictures
     if options.each_leaf:

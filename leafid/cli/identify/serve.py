@@ -17,7 +17,7 @@ from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from leafid.cli.arguments import JOBS, number_type, option
+from leafid.cli.arguments import JOBS, LANGUAGE, number_type, option
 from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError
 from leafid.parallel.mapping import reporting_lost_workers
@@ -32,6 +32,7 @@ class Options:
     host: str = option("address to listen at (default: %(default)s)", default="127.0.0.1")
     port: int = option("port to listen at; 0 takes a free one (default: %(default)s)", type=_port, default=8000)
     model: str | None = option("the model (default: the bundled one)")
+    language: str | None = LANGUAGE
     jobs: int = JOBS
 
 
@@ -58,7 +59,8 @@ def run(options: Options, environment: Environment) -> None:
             names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
             environment.note(f"leafid: the network can open the page, also at {names} if it knows these names")
         environment.note("leafid: Ctrl-C ends the server")
-        run_server(listener, workers, Path(options.model or find_bundled_model()), options.host)
+        model_file = Path(options.model or find_bundled_model())
+        run_server(listener, workers, model_file, options.host, options.language)
 
 
 def _warm_up(model: str | None) -> None:
