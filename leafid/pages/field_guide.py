@@ -1,6 +1,7 @@
 """What a model knows of its species, as tables, as JSON, and as the plates of the field guide."""
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,16 @@ _MEASURED_SHARE = 0.4
 
 def make_guide(model: Model, file: Path) -> dict[str, Any]:
     """Make the values of ``field_guide.html`` for the model that was read from a file."""
-    plates = [
-        {
+    plates: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for name, species in sorted(model.species.items(), key=lambda pair: (pair[1].taxon.family or "~", pair[0])):
+        plate = {
             "name": name,
+            "common_names": describe_common_names(name, species.vernacular_names[:2]),
             "species": species,
             "traits": describe_typical_traits(species),
             "taken_for": _list_taken_for(species),
         }
-        for name, species in sorted(model.species.items())
-    ]
+        plates[species.taxon.family or ""].append(plate)
     card = file.with_suffix(".md")
     added = sorted({name for type_model in model.types.values() for name in type_model.identifier.added})
     note = f"Scores are those of the training, before species were added: {', '.join(added)}."
@@ -68,16 +70,25 @@ def _list_taken_for(species: Species) -> list[str]:
 
 
 def describe_typical_traits(species: Species) -> dict[str, str]:
-    """Describe a species by the medians of its traits.
+    """Describe a species by the medians of those of its traits that have the same words in most plants.
 
     Leaflets that overlap can make a compound leaf look simple: where pictures disagree, it is called neither.
     """
     least = _MEASURED_SHARE * max((trait.n_pictures for trait in species.traits.values()), default=0)
-    medians = {name: trait.median for name, trait in species.traits.items() if trait.n_pictures >= least}
-    leaflets = species.traits.get("leaflets")
-    if leaflets and leaflets.low <= 1 < leaflets.high:
-        medians.pop("leaflets", None)
-    return describe_traits(medians)
+    ranges = {name: trait for name, trait in species.traits.items() if trait.n_pictures >= least}
+    low, typical, high = (
+        describe_traits({name: getattr(trait, quantile) for name, trait in ranges.items()})
+        for quantile in ("low", "median", "high")
+    )
+    return {
+        name: words
+        for name, words in typical.items()
+        if _drop_numbers(words) == _drop_numbers(low.get(name, "")) == _drop_numbers(high.get(name, ""))
+    }
+
+
+def _drop_numbers(words: str) -> str:
+    return re.sub(r"[0-9.]+", "", words)
 
 
 def _describe_species(name: str, species: Species) -> dict[str, Any]:

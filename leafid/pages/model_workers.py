@@ -14,11 +14,12 @@ from leafid.model.answer import Answer
 from leafid.model.bundled import read_once
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fuse_answers
-from leafid.pages.explaining import Explanation, explain
+from leafid.pages.explaining import SPECIES_SHOWN, Explanation, explain
 from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import read_hashed_image
+from leafid.pictures.names import read_common_names
 from leafid.pictures.picture import Picture
 
 
@@ -44,12 +45,28 @@ def explain_pictures(model: Model, pictures: Sequence[Picture], is_one_tree: boo
     """Explain the answers to pictures, or to all of a tree together, as HTML for a page that has other answers."""
     explained = [(answer, _explain(model, answer)) for answer in _identify(model, pictures, is_one_tree)]
     groups = [explained] if is_one_tree else [[pair] for pair in explained]
-    return [render_site_page("answer.html", prefix=f"answer-{secrets.token_hex(6)}", group=group) for group in groups]
+    return [
+        render_site_page(
+            "answer.html",
+            prefix=f"answer-{secrets.token_hex(6)}",
+            group=group,
+            records=[_make_record(answer) for answer, _ in group],
+        )
+        for group in groups
+    ]
 
 
 def make_field_guide(model: Model, file: Path) -> str:
     """Make the field guide of the model that was read from a file, as a page."""
     return render_site_page("field_guide.html", "/guide", **make_guide(model, file))
+
+
+def _make_record(answer: Answer) -> dict[str, Any]:
+    """Make the record of an answer that the page exports: that of JSON, with the accepted names of a few species."""
+    record = answer.to_dict(answer.ranking[:SPECIES_SHOWN])
+    for named in record["ranking"]:
+        named["accepted"] = read_common_names().get(named["species"], {}).get("accepted", "")
+    return record
 
 
 def _identify(model: Model, pictures: Sequence[Picture], is_one_tree: bool) -> list[Answer]:

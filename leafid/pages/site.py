@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 _HEADERS = {
     # No inline script or style, nothing from elsewhere; the answer's pictures are in the page itself.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     # With no-referrer, browsers send 'Origin: null' for a form.
@@ -42,6 +42,8 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     # With no-store, browsers forget the answers when a person leaves the page.
     "Cache-Control": "private, no-cache",
+    # The service worker is among the scripts, and serves all pages.
+    "Service-Worker-Allowed": "/",
 }
 
 

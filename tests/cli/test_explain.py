@@ -30,7 +30,7 @@ def test_page(cli, pictures, drawn_model, tmp_path):
     assert any(target.endswith("-pictures-1") for target in page.targets)
     assert [name for name in page.headings[2] if name.endswith(".jpg")] == [picture.name for picture in pictures]
     # So small a model may take a leaf for none.
-    assert page.text.count("Training pictures") >= len(pictures) - 1
+    assert page.text.count("Pictures to compare with") >= len(pictures) - 1
     assert page.text.count(", of a known species") == len(pictures)
 
 

@@ -1,12 +1,18 @@
+import shutil
+import socket
+import threading
 from importlib.util import find_spec
 
 import pytest
 
 from leafid.model.model import Model
 
+# Without these, Chromium waits for hosts that a machine without a network cannot reach.
+_OFFLINE = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
+
 # Without the extras 'web' and 'test' there is nothing to test.
 if find_spec("starlette") is None or find_spec("httpx") is None:
-    collect_ignore = ["test_api.py", "test_browser.py", "test_load.py", "test_site.py"]
+    collect_ignore = ["test_after_an_answer.py", "test_api.py", "test_browser.py", "test_load.py", "test_site.py"]
 
 
 @pytest.fixture(scope="session")
@@ -51,3 +57,48 @@ def leaves(drawn):
 @pytest.fixture
 def leaf(leaves):
     return [("pictures", (leaves[0].name, leaves[0].read_bytes()))]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    webdriver = pytest.importorskip("selenium.webdriver", reason="the extra 'test' is not installed")
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (chromium and driver):
+        pytest.skip("there is no chromium with its chromedriver (Debian: apt-get install chromium chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *_OFFLINE):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    opened = webdriver.Chrome(options, webdriver.ChromeService(driver))
+    yield opened
+    opened.quit()
+
+
+@pytest.fixture(scope="module")
+def site(pool):
+    """The address of a server in this process."""
+    import uvicorn
+
+    from leafid.pages.site import make_app
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        config = uvicorn.Config(make_app(*pool), log_config=None, lifespan="off")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture
+def page(browser, site):
+    """The page for pictures, without answers, on a wide screen."""
+    size = {"width": 1200, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    browser.get(site)
+    browser.execute_script("sessionStorage.clear(); localStorage.clear()")
+    browser.refresh()
+    return browser

@@ -3,24 +3,20 @@
 import base64
 import re
 import shutil
-import socket
 import subprocess
 import sys
-import threading
-import time
 from itertools import accumulate
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
-import uvicorn
 
 from leafid.cli.main import main
-from leafid.pages.site import make_app
+from tests.pages.browsing import choose, find, wait_for
 
 pytestmark = pytest.mark.slow
-webdriver = pytest.importorskip("selenium.webdriver", reason="the extra 'test' is not installed")
+pytest.importorskip("selenium", reason="the extra 'test' is not installed")
 
 #: .ci/run installs these from npm.
 NODE_MODULES = Path(sys.prefix) / "npm" / "node_modules"
@@ -28,37 +24,7 @@ AXE = NODE_MODULES / "axe-core" / "axe.min.js"
 VALIDATOR = NODE_MODULES / "vnu-jar" / "build" / "dist" / "vnu.jar"
 SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 SCREENS = {"wide": (1200, "light"), "narrow and dark": (400, "dark")}
-# Without these, Chromium waits for hosts that a machine without a network cannot reach.
-_OFFLINE = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
 PAGES = ["/", "/guide", "/nothing", "answer", "report.html", "explanation.html", "field-guide.html"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not (chromium and driver):
-        pytest.skip("there is no chromium with its chromedriver (Debian: apt-get install chromium chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *_OFFLINE):
-        options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    opened = webdriver.Chrome(options, webdriver.ChromeService(driver))
-    yield opened
-    opened.quit()
-
-
-@pytest.fixture(scope="module")
-def site(pool):
-    """The address of a server in this process."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(make_app(*pool), log_config=None, lifespan="off")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
 
 
 @pytest.fixture(scope="module")
@@ -77,25 +43,6 @@ def written(drawn, drawn_model, tmp_path_factory):
     ):
         assert main(list(map(str, words))) == 0
     return folder
-
-
-def wait_for(condition):
-    end = time.monotonic() + 60
-    while not (result := condition()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return result
-
-
-def find(browser, selector):
-    return browser.find_elements("css selector", selector)
-
-
-def choose(browser, *files):
-    """Choose files in the form, and wait for the answers."""
-    before = len(find(browser, ".answer"))
-    find(browser, "input[type=file]")[0].send_keys("\n".join(map(str, files)))
-    wait_for(lambda: len(find(browser, ".answer")) > before and not find(browser, "#progress")[0].is_displayed())
 
 
 def open_page(browser, page, site, written, leaves):
@@ -127,22 +74,10 @@ def test_every_page_is_accessible(browser, site, written, leaves, page, screen):
     assert (sum(map(int, background.strip("rgb()").split(","))) < 384) == (scheme == "dark")
 
 
-@pytest.fixture
-def page(browser, site):
-    """The page for pictures, without answers, on a wide screen."""
-    size = {"width": 1200, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    browser.get(site)
-    browser.execute_script("sessionStorage.clear()")
-    browser.refresh()
-    return browser
-
-
 def read_names(browser):
     """Read which pictures are answered, from the list and from the answers."""
-    listed = [item.text.partition(":")[0] for item in find(browser, "#history li")]
-    return listed, [title.text for title in find(browser, ".answer h2")]
+    listed = [link.text for link in find(browser, "#history a")]
+    return listed, [title.get_property("textContent") for title in find(browser, ".answer h2")]
 
 
 def test_the_newest_answer_comes_first_and_into_view(page, leaves):
@@ -150,8 +85,8 @@ def test_the_newest_answer_comes_first_and_into_view(page, leaves):
         choose(page, leaf)
         names = [file.name for file in reversed(leaves[:number])]
         assert read_names(page) == (names, names)
-        top = page.execute_script("return document.querySelector('.answer h2').getBoundingClientRect().top")
-        assert 0 <= top < 450
+        [shown] = [title for title in find(page, ".answer h2") if title.is_displayed()]
+        assert 0 <= page.execute_script("return arguments[0].getBoundingClientRect().top", shown) < 450
         assert page.switch_to.active_element.text == leaf.name
         page.execute_script("scrollTo(0, 0)")
 
@@ -160,11 +95,11 @@ def test_answers_stay_until_they_are_forgotten(page, site, leaves):
     for leaf in leaves[:2]:
         choose(page, leaf)
     shown = read_names(page)
-    link = find(page, ".answer td a, .answer th a")[0]
+    link = find(page, ".answer.current td a, .answer.current th a")[0]
     species = link.text
     link.click()
     wait_for(lambda: page.current_url.startswith(f"{site}/guide#"))
-    assert wait_for(lambda: find(page, "h3:target"))[0].text == species
+    assert wait_for(lambda: find(page, ".plate[open] summary:target i"))[0].text == species
     page.back()
     wait_for(lambda: read_names(page) == shown)
     page.refresh()
@@ -176,7 +111,7 @@ def test_answers_stay_until_they_are_forgotten(page, site, leaves):
     choose(page, leaves[2])
     ids = [answer.get_attribute("id") for answer in find(page, ".answer")]
     assert len(set(ids)) == 3
-    find(page, "#history button")[0].click()
+    find(page, "#forget")[0].click()
     page.refresh()
     wait_for(lambda: find(page, "html.scripted"))
     assert read_names(page) == ([], [])
@@ -224,6 +159,7 @@ def test_a_table_that_is_wider_than_a_phone_has_a_shadow_where_it_goes_on(page, 
     size = {"width": 360, "height": 900, "deviceScaleFactor": 1, "mobile": True}
     page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     page.get(f"{site}/guide")
+    find(page, "#species-list + details summary")[0].click()
     table = next(box for box in find(page, ".wide") if int(box.get_property("scrollWidth")) > box.size["width"])
 
     def has_shadow(column):

@@ -20,6 +20,13 @@ def test_species_are_described_by_medians():
     ]
 
 
+def test_species_are_described_by_what_most_plants_agree_about():
+    assert describe(leaflets=(1, 5, 9, 8), petiole=(0.1, 0.3, 0.9, 8)) == ["petiole 0.3 of the blade"]
+    toothed = {"teeth": (8, 20, 30, 8), "tooth_depth": (1, 2, 3, 8)}
+    assert describe(**toothed) == ["margin toothed, about 20 teeth, 2.0% of the width high"]
+    assert describe(**toothed | {"teeth": (0, 20, 30, 8)}) == []
+
+
 def test_a_name_that_no_page_can_hold_costs_only_its_letter(model, tmp_path):
     name = next(iter(model.species))
     info = structs.replace(model.species[name], vernacular_names=("Bl\udce4tterbaum\x00",))

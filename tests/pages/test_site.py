@@ -51,7 +51,7 @@ def test_the_page_says_where_pictures_go(make_client, monkeypatch, address, plac
 
 def test_species_are_linked_to_their_plates(client, leaf):
     names = re.findall(r'href="/guide#([^"]+)"><i>([^<]+)</i>', client.post("/explain", files=leaf).text)
-    plates = dict(re.findall(r'<h3 id="([^"]+)"><i>([^<]+)</i>', client.get("/guide").text))
+    plates = dict(re.findall(r'<summary id="([^"]+)">.*?<i>([^<]+)</i>', client.get("/guide").text, re.DOTALL))
     assert len(names) > 5
     assert {plates[unquote(target)] == name for target, name in names} == {True}
 
@@ -62,7 +62,7 @@ def test_a_label_with_other_characters_is_linked_to_its_plate(model, leaves, tmp
     [answer] = model.identify(leaves[0])
     shown = explain(model, read_image(leaves[0]), answer)
     shown = replace(shown, species=[shown.species[0] | {"name": odd}], differences=[], opinions=[])
-    page = render_site_page("answer.html", prefix="a", group=[(answer, shown)])
+    page = render_site_page("answer.html", prefix="a", group=[(answer, shown)], records=[])
     [target] = set(re.findall(r'href="/guide#([^"]+)"', page))
     guide = render_site_page(
         "field_guide.html", **make_guide(replace(model, species={**model.species, odd: model.species[name]}), tmp_path)

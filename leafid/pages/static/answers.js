@@ -1,0 +1,182 @@
+// Keeps the answers of the session: shows one, lists all in a table with the newest first, and asks again about them.
+import { cutOut } from "./crop.js";
+import { download, exportCsv, exportJson } from "./export.js";
+import { forgetNotes, readNote, writeNote } from "./notes.js";
+import { readPictures } from "./pictures.js";
+
+const answers = document.getElementById("answers");
+const history = document.getElementById("history");
+const rows = history.querySelector("tbody");
+const together = document.getElementById("one-tree");
+const tools = document.getElementById("tools");
+const files = new Map();
+// Browsers store some millions of characters, and an answer has some hundred thousand.
+const MOST_STORED = 50;
+let ask, say;
+
+// Reads the answers of a page, and remembers which files and dates they are for.
+export function take(html, sources = [], dates = []) {
+  const holder = document.createElement("template");
+  holder.innerHTML = html;
+  const taken = [...holder.content.querySelectorAll(".answer")];
+  if (sources.length) {
+    for (const answer of taken) {
+      files.set(answer.id, sources);
+      answer.dataset.answered = new Date().toISOString();
+      answer.dataset.dates = JSON.stringify(dates);
+    }
+  }
+  return taken;
+}
+
+// Stores as many of the newest answers as the browser has space for, so that they are here when a person comes back.
+export function store() {
+  const kept = [...answers.children].slice(0, MOST_STORED).map((answer) => {
+    const copy = answer.cloneNode(true);
+    copy.querySelector(".tools")?.remove();
+    return copy.outerHTML;
+  });
+  do {
+    try {
+      sessionStorage.setItem("leafid", kept.join(""));
+      return;
+    } catch {
+      kept.pop();
+    }
+  } while (kept.length);
+}
+
+export function restore(asking, saying) {
+  [ask, say] = [asking, saying];
+  const shown = [...answers.children];
+  answers.replaceChildren();
+  let kept = [];
+  try {
+    kept = take(sessionStorage.getItem("leafid") ?? "");
+  } catch {
+    // The browser stores nothing.
+  }
+  show([...shown, ...kept]);
+  const asked = document.getElementById(location.hash.slice(1));
+  if (asked?.matches(".answer")) visit(asked);
+}
+
+export function show(newest) {
+  answers.prepend(...newest);
+  for (const answer of [...newest].reverse()) {
+    equip(answer);
+    rows.prepend(makeRow(answer));
+  }
+  history.hidden = !answers.children.length;
+  if (answers.children.length) select(answers.children[0]);
+}
+
+function select(answer) {
+  for (const each of answers.children) each.classList.toggle("current", each === answer);
+  for (const row of rows.children) {
+    row.querySelector("a").toggleAttribute("aria-current", row.dataset.answer === answer.id);
+  }
+}
+
+// Shows an answer, or the table where several came at once.
+export function visit(answer, isOneOfMany = false) {
+  select(answer);
+  const title = isOneOfMany ? document.getElementById("history-title") : answer.querySelector("h2");
+  title.tabIndex = -1;
+  title.focus({ preventScroll: true });
+  (isOneOfMany ? history : answer).scrollIntoView();
+}
+
+function makeRow(answer) {
+  const row = document.getElementById("row").content.firstElementChild.cloneNode(true);
+  const names = [...answer.querySelectorAll("h2")].map((title) => title.textContent).join(", ");
+  row.dataset.answer = answer.id;
+  row.querySelector("a").href = `#${answer.id}`;
+  row.querySelector("a").textContent = names;
+  row.querySelector("input").setAttribute("aria-label", `Mark ${names}`);
+  row.children[2].textContent = answer.dataset.verdict;
+  row.querySelector("a").addEventListener("click", (event) => {
+    event.preventDefault();
+    visit(answer);
+  });
+  row.querySelector("input").addEventListener("change", () => {
+    together.disabled = getMarked().length < 2;
+  });
+  tellNote(row, readNote(answer.id));
+  return row;
+}
+
+function tellNote(row, note) {
+  row.children[3].textContent = [note.isRight ? "right" : note.name, note.remark].filter(Boolean).join("; ");
+}
+
+function getMarked() {
+  const marked = [...rows.children].filter((row) => row.querySelector("input").checked);
+  return marked.map((row) => document.getElementById(row.dataset.answer));
+}
+
+// Adds what a person can do with an answer.
+function equip(answer) {
+  const box = tools.content.firstElementChild.cloneNode(true);
+  const [right, name, remark, type, crop] = box.querySelectorAll("button, input, select");
+  const note = readNote(answer.id);
+  const keep = (change) => {
+    const changed = writeNote(answer, change);
+    right.setAttribute("aria-pressed", changed.isRight);
+    if (changed.isRight) name.value = "";
+    tellNote(rows.querySelector(`[data-answer="${answer.id}"]`), changed);
+  };
+  right.setAttribute("aria-pressed", note.isRight);
+  [name.value, remark.value] = [note.name, note.remark];
+  right.addEventListener("click", () => keep({ isRight: right.getAttribute("aria-pressed") !== "true", name: "" }));
+  name.addEventListener("focus", listSpecies, { once: true });
+  name.addEventListener("change", () => keep({ name: name.value.trim(), isRight: false }));
+  remark.addEventListener("change", () => keep({ remark: remark.value.trim() }));
+  type.addEventListener("change", async () => {
+    const again = await getFiles(answer);
+    ask(again, [["assume_type", type.value], ...(again.length > 1 ? [["together", "1"]] : [])]);
+    type.value = "";
+  });
+  crop.hidden = answer.querySelectorAll(".leaf-picture").length !== 1;
+  crop.addEventListener("click", async () => {
+    const [shown] = await readPictures(answer);
+    const part = await cutOut(files.get(answer.id)?.[0], shown);
+    if (part) ask([part], []);
+  });
+  (answer.querySelector(".explained") ?? answer.querySelector("article").lastElementChild).after(box);
+}
+
+async function getFiles(answer) {
+  return files.get(answer.id) ?? (await readPictures(answer));
+}
+
+async function listSpecies() {
+  const list = document.getElementById("species");
+  if (list.children.length) return;
+  const response = await fetch("/species");
+  for (const { species, common_names } of response.ok ? await response.json() : []) {
+    list.append(new Option(common_names.join(", "), species));
+  }
+}
+
+together.addEventListener("click", async () => {
+  const pictures = await Promise.all(getMarked().map(getFiles));
+  ask(pictures.flat(), [["together", "1"]]);
+  for (const box of rows.querySelectorAll("input")) box.checked = false;
+  together.disabled = true;
+});
+document.getElementById("forget").addEventListener("click", () => {
+  answers.replaceChildren();
+  rows.replaceChildren();
+  history.hidden = true;
+  files.clear();
+  forgetNotes();
+  store();
+  say("The answers are forgotten.");
+});
+for (const [id, write, name] of [
+  ["export-csv", exportCsv, "leafid.csv"],
+  ["export-json", exportJson, "leafid.json"],
+]) {
+  document.getElementById(id).addEventListener("click", () => download(name, write([...answers.children])));
+}

@@ -1,0 +1,47 @@
+// Filters the plates of the field guide, opens the one that a link names, and links it to the answers of this session.
+const plates = [...document.querySelectorAll(".plate")];
+const filter = document.getElementById("filter");
+
+function sift() {
+  const words = filter.value.toLowerCase().split(/\s+/);
+  for (const plate of plates) {
+    const parts = [plate.parentElement.previousElementSibling, ...plate.querySelectorAll("summary, .traits")];
+    const text = parts.map((part) => part.textContent.toLowerCase()).join(" ");
+    plate.hidden = !words.every((word) => text.includes(word));
+  }
+  for (const family of document.querySelectorAll(".family")) family.hidden = !family.querySelector(".plate:not([hidden])");
+}
+
+function openTarget() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const plate = target?.closest(".plate");
+  if (!plate) return;
+  plate.open = true;
+  plate.scrollIntoView();
+}
+
+function linkAnswers() {
+  const holder = document.createElement("template");
+  try {
+    holder.innerHTML = sessionStorage.getItem("leafid") ?? "";
+  } catch {
+    // The browser stores nothing.
+  }
+  for (const answer of holder.content.querySelectorAll(".answer")) {
+    const records = JSON.parse(answer.dataset.records);
+    const plate = document.getElementById((records[0].name ?? "").replaceAll(" ", "-"))?.closest(".plate");
+    if (!plate) continue;
+    const link = document.createElement("a");
+    link.href = `/#${answer.id}`;
+    link.textContent = `Your picture: ${records.map(({ picture }) => picture).join(", ")}`;
+    const line = document.createElement("p");
+    line.append(link);
+    plate.append(line);
+  }
+}
+
+filter.closest("label").hidden = false;
+filter.addEventListener("input", sift);
+addEventListener("hashchange", openTarget);
+linkAnswers();
+openTarget();

@@ -1,0 +1,38 @@
+// Keeps what a person says about answers ("this is right", "it is …", a remark) in the browser, with the records of the
+// answers, so that they can still be exported when the tab was closed.
+const KEY = "leafid-notes";
+
+export function readNotes() {
+  try {
+    return JSON.parse(localStorage.getItem(KEY)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+export function readNote(id) {
+  return { isRight: false, name: "", remark: "", ...readNotes()[id] };
+}
+
+// Reads what is exported of an answer on the page.
+export function readAnswer({ dataset: { records, dates = "[]", answered = "" } }) {
+  return { records: JSON.parse(records), dates: JSON.parse(dates), answered };
+}
+
+export function writeNote(answer, change) {
+  const note = { ...readNote(answer.id), ...change, ...readAnswer(answer) };
+  try {
+    localStorage.setItem(KEY, JSON.stringify({ ...readNotes(), [answer.id]: note }));
+  } catch {
+    // The browser stores nothing: the note is lost with the page.
+  }
+  return note;
+}
+
+export function forgetNotes() {
+  try {
+    localStorage.removeItem(KEY);
+  } catch {
+    // The browser stores nothing.
+  }
+}

@@ -1,0 +1,133 @@
+"""What a person can do with answers in the browser: judge, export, ask again, cut out, cancel, go to the guide."""
+
+import csv
+import io
+import json
+
+import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.support.ui import Select
+
+from tests.pages.browsing import choose, find, wait_for
+
+pytestmark = pytest.mark.slow
+
+
+def wait_for_answers(page, number):
+    wait_for(lambda: len(find(page, ".answer")) == number and not find(page, "#progress")[0].is_displayed())
+
+
+def save(page, form):
+    """Export the answers; returns the text that the browser would save."""
+    page.execute_script("URL.createObjectURL = (blob) => (blob.text().then((text) => (window.saved = text)), '#')")
+    find(page, f"#export-{form}")[0].click()
+    return wait_for(lambda: page.execute_script("return window.saved"))
+
+
+def read_csv(page):
+    return list(csv.DictReader(io.StringIO(save(page, "csv"))))
+
+
+def test_what_a_person_says_is_kept_and_exported(page, leaves):
+    choose(page, *leaves[:2])
+    right, name, remark = find(page, ".answer.current .tools button, .answer.current .tools input")[:3]
+    right.click()
+    remark.send_keys('by the "gate", east\t')
+    assert "right; by the" in find(page, "#history tr")[1].text
+    find(page, "#history a")[1].click()
+    name = find(page, ".answer.current .tools input")[0]
+    name.click()
+    wait_for(lambda: len(find(page, "#species option")) == 3)
+    name.send_keys("Tilia cordata\t")
+    newest, oldest = read_csv(page)
+    assert (newest["associatedMedia"], oldest["associatedMedia"]) == (leaves[1].name, leaves[0].name)
+    assert newest["identificationVerificationStatus"] == "verified"
+    assert newest["identificationRemarks"].endswith('; by the "gate", east')
+    assert newest["recordedBy"] == ""
+    assert (oldest["scientificName"], oldest["identifiedBy"]) == ("Tilia cordata", "")
+    # In a new tab, what was noted is still there.
+    page.execute_script("sessionStorage.clear()")
+    page.refresh()
+    choose(page, leaves[2])
+    assert {row["associatedMedia"] for row in read_csv(page)} == {leaf.name for leaf in leaves}
+    exported = json.loads(save(page, "json"))
+    assert [entry["judgement"]["name"] for entry in exported].count("Tilia cordata") == 1
+
+
+def test_a_picture_is_asked_about_again_as_another_type_and_in_part(page, leaves):
+    choose(page, leaves[0])
+    Select(find(page, ".answer.current select")[0]).select_by_value("photo")
+    wait_for_answers(page, 2)
+    assert "a photo:" in find(page, ".answer.current svg title")[0].get_property("textContent")
+    # After a reload, the picture that the answer shows is sent.
+    page.refresh()
+    wait_for_answers(page, 2)
+    for number, sent in ((3, True), (3, False)):
+        find(page, ".answer.current .tools button")[1].click()
+        [canvas] = wait_for(lambda: find(page, "#crop[open] canvas"))
+        drag = ActionChains(page).move_to_element_with_offset(canvas, -40, -40).click_and_hold()
+        drag.move_by_offset(80, 60).release().perform()
+        find(page, "#crop button")[0 if sent else 1].click()
+        wait_for_answers(page, number)
+    script = "return document.querySelector('.answer.current svg').getAttribute('viewBox')"
+    width, height = page.execute_script(script).split()[2:]
+    assert int(width) / int(height) == pytest.approx(4 / 3, rel=0.05)
+
+
+def test_marked_pictures_are_answered_as_one_tree(page, leaves):
+    choose(page, *leaves)
+    wait_for_answers(page, 3)
+    button = find(page, "#one-tree")[0]
+    assert not button.is_enabled()
+    for box in find(page, "#history input")[:2]:
+        box.click()
+    button.click()
+    wait_for_answers(page, 4)
+    assert find(page, ".answer.current .note")[0].text.startswith("2 pictures of one tree")
+    rows = [row for row in read_csv(page) if row["organismID"]]
+    assert {row["associatedMedia"] for row in rows} == {leaf.name for leaf in leaves[1:]}
+
+
+def test_many_pictures_can_be_cancelled(page, leaves):
+    find(page, "input[type=file]")[0].send_keys("\n".join(map(str, leaves * 10)))
+    wait_for(lambda: find(page, ".answer"))
+    find(page, "#cancel")[0].click()
+    wait_for(lambda: find(page, "#status")[0].text.startswith("Cancelled"))
+    answered = len(find(page, ".answer"))
+    assert answered < 30
+    assert len(find(page, "#history tbody tr")) == answered
+    choose(page, leaves[0])
+    assert len(find(page, ".answer")) == answered + 1
+
+
+def test_the_guide_is_filtered_and_leads_back_to_the_answer(page, site, leaves):
+    choose(page, leaves[0])
+    [record] = json.loads(find(page, ".answer")[0].get_attribute("data-records"))
+    name = record["ranking"][0]["species"]
+    page.execute_script(
+        "const a = document.querySelector('.answer'); const r = JSON.parse(a.dataset.records); "
+        "r[0].name = arguments[0]; a.dataset.records = JSON.stringify(r);"
+        "sessionStorage.setItem('leafid', a.outerHTML)",
+        name,
+    )
+    page.get(f"{site}/guide")
+    find(page, "#filter")[0].send_keys(name)
+    [plate] = [plate for plate in find(page, ".plate") if plate.is_displayed()]
+    plate.find_element("css selector", "summary").click()
+    plate.find_element("css selector", "p a[href^='/#']").click()
+    wait_for(lambda: page.current_url.startswith(f"{site}/#answer"))
+    assert wait_for(lambda: find(page, ".answer.current h2"))[0].text == leaves[0].name
+
+
+def test_the_page_opens_without_the_server_after_a_visit(page, site):
+    page.execute_async_script("navigator.serviceWorker.ready.then(() => arguments[0]())")
+    kept = page.execute_async_script("caches.open('leafid').then((c) => c.keys()).then((k) => arguments[0](k.length))")
+    assert kept >= 12
+    page.execute_cdp_cmd("Network.enable", {})
+    offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    page.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    try:
+        page.get(f"{site}/guide")
+        assert find(page, "h1")[0].text == "Field guide"
+    finally:
+        page.execute_cdp_cmd("Network.emulateNetworkConditions", offline | {"offline": False, "downloadThroughput": -1})
