@@ -1,4 +1,6 @@
+import io
 import ipaddress
+import re
 import signal
 import socket
 import subprocess
@@ -7,7 +9,12 @@ import time
 from contextlib import ExitStack
 from urllib.parse import urlsplit
 
+import cv2
+import numpy as np
 import pytest
+
+from leafid.cli.identify.serve import show_code
+from leafid.cli.outputs import Environment
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 httpx = pytest.importorskip("httpx", reason="the extra 'test' is not installed")
@@ -87,6 +94,18 @@ def test_a_server_at_all_addresses_prints_those_that_other_machines_can_open(sta
     _, err = process.communicate(timeout=30)
     name = socket.gethostname().lower()
     assert (f"http://{name}:{urlsplit(address).port}/" in err) == (not printed.is_loopback)
+
+
+def test_the_address_is_a_code_that_a_phone_reads():
+    pytest.importorskip("segno", reason="the extra 'web' is not installed")
+    screen = io.StringIO()
+    show_code("http://192.0.2.7:8000/", Environment(io.StringIO(), screen))
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in screen.getvalue().splitlines()]
+    # A block is light, and half a block above or below another.
+    halves = [[[block in row for block in line] for row in ("█▀", "█▄")] for line in lines if line]
+    modules = np.array([row for pair in halves for row in pair], np.uint8) * 255
+    image = cv2.resize(modules, None, fx=8, fy=8, interpolation=cv2.INTER_NEAREST)
+    assert cv2.QRCodeDetector().detectAndDecode(image)[0] == "http://192.0.2.7:8000/"
 
 
 def test_a_port_in_use(cli, light_model):

@@ -59,14 +59,14 @@ def run(options: Options, environment: Environment) -> None:
             names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
             environment.note(f"leafid: the network can open the page, also at {names} if it knows these names")
             if find_spec("segno") and environment.stderr.isatty():
-                _show_code(f"http://{addresses[0]}:{port}/", environment)
+                show_code(f"http://{addresses[0]}:{port}/", environment)
         environment.note("leafid: Ctrl-C ends the server")
         model_file = Path(options.model or find_bundled_model())
         run_server(listener, workers, model_file, options.host, options.language)
 
 
-def _show_code(address: str, environment: Environment) -> None:
-    """Show an address as a QR code, which a phone opens."""
+def show_code(address: str, environment: Environment) -> None:
+    """Show an address as a QR code on the terminal, which a phone opens."""
     import segno
 
     segno.make(address).terminal(environment.stderr, compact=True)

@@ -43,12 +43,12 @@ async function identify(files, options, signal) {
     try {
       [last] = await explain(group, options, signal);
       show([last]);
+      store();
     } catch (error) {
       if (signal.aborted) break;
       problems.push(`${group.map((file) => file.name).join(", ")}: ${error.message}`);
     }
   }
-  store();
   progress.hidden = true;
   cancel.hidden = true;
   if (last) visit(last, groups.length > 1);
