@@ -1,6 +1,25 @@
 """Helpers of the tests in a real browser."""
 
+import socket
+import threading
 import time
+from contextlib import contextmanager
+
+
+@contextmanager
+def serve(pool):
+    """Serve in this process; yields the address."""
+    import uvicorn
+
+    from leafid.pages.site import make_app
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = uvicorn.Server(uvicorn.Config(make_app(*pool), log_config=None, lifespan="off"))
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
 
 
 def wait_for(condition):

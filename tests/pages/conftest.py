@@ -1,11 +1,10 @@
 import shutil
-import socket
-import threading
 from importlib.util import find_spec
 
 import pytest
 
 from leafid.model.model import Model
+from tests.pages.browsing import serve
 
 # Without these, Chromium waits for hosts that a machine without a network cannot reach.
 _OFFLINE = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
@@ -78,18 +77,8 @@ def browser():
 @pytest.fixture(scope="module")
 def site(pool):
     """The address of a server in this process."""
-    import uvicorn
-
-    from leafid.pages.site import make_app
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(make_app(*pool), log_config=None, lifespan="off")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
+    with serve(pool) as address:
+        yield address
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.support.ui import Select
 
-from tests.pages.browsing import choose, find, wait_for
+from tests.pages.browsing import choose, find, serve, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -119,15 +119,12 @@ def test_the_guide_is_filtered_and_leads_back_to_the_answer(page, site, leaves):
     assert wait_for(lambda: find(page, ".answer.current h2"))[0].text == leaves[0].name
 
 
-def test_the_page_opens_without_the_server_after_a_visit(page, site):
-    page.execute_async_script("navigator.serviceWorker.ready.then(() => arguments[0]())")
-    kept = page.execute_async_script("caches.open('leafid').then((c) => c.keys()).then((k) => arguments[0](k.length))")
-    assert kept >= 12
-    page.execute_cdp_cmd("Network.enable", {})
-    offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
-    page.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
-    try:
-        page.get(f"{site}/guide")
-        assert find(page, "h1")[0].text == "Field guide"
-    finally:
-        page.execute_cdp_cmd("Network.emulateNetworkConditions", offline | {"offline": False, "downloadThroughput": -1})
+def test_the_pages_open_without_the_server_after_a_visit(browser, pool):
+    with serve(pool) as address:
+        browser.get(address)
+        browser.execute_async_script("navigator.serviceWorker.ready.then(() => arguments[0]())")
+    browser.get(f"{address}/guide")
+    assert find(browser, "h1")[0].text == "Field guide"
+    assert len(find(browser, ".plate")) == 3
+    browser.get(address)
+    assert wait_for(lambda: find(browser, "html.scripted"))

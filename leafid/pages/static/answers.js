@@ -74,7 +74,7 @@ export function show(newest) {
 function select(answer) {
   for (const each of answers.children) each.classList.toggle("current", each === answer);
   for (const row of rows.children) {
-    row.querySelector("a").toggleAttribute("aria-current", row.dataset.answer === answer.id);
+    row.querySelector("a").setAttribute("aria-current", row.dataset.answer === answer.id);
   }
 }
 

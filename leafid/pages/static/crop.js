@@ -7,7 +7,9 @@ const LONGEST_SIDE = 1000;
 // What an arrow key moves an edge by, and the smallest side of a part, as shares of the picture's sides.
 const STEP = 0.02;
 const SMALLEST = 0.02;
+const START = { left: 0.1, top: 0.1, right: 0.9, bottom: 0.9 };
 
+const isTooSmall = ({ left, top, right, bottom }) => Math.min(right - left, bottom - top) < SMALLEST;
 const clip = (value) => Math.min(1, Math.max(0, value));
 
 // Reads the file that was sent or, where the browser can't show its format, the picture of the answer.
@@ -50,6 +52,9 @@ function listen(picture, box, signal) {
   });
   add("pointerup", () => {
     start = undefined;
+    // A mere touch chooses nothing.
+    if (isTooSmall(box)) Object.assign(box, START);
+    draw(picture, box);
   });
   add("keydown", (event) => {
     const step = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] }[event.key];
@@ -67,7 +72,7 @@ export async function cutOut(sent, shown) {
   const picture = await read(sent, shown);
   const scale = Math.min(1, LONGEST_SIDE / Math.max(picture.width, picture.height));
   [canvas.width, canvas.height] = [picture.width * scale, picture.height * scale];
-  const box = { left: 0.1, top: 0.1, right: 0.9, bottom: 0.9 };
+  const box = { ...START };
   draw(picture, box);
   const done = new AbortController();
   listen(picture, box, done.signal);
@@ -75,8 +80,8 @@ export async function cutOut(sent, shown) {
   dialog.showModal();
   await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
   done.abort();
+  if (dialog.returnValue !== "send" || isTooSmall(box)) return undefined;
   const [width, height] = [box.right - box.left, box.bottom - box.top];
-  if (dialog.returnValue !== "send" || Math.min(width, height) < SMALLEST) return undefined;
   const part = document.createElement("canvas");
   [part.width, part.height] = [width * picture.width, height * picture.height];
   part.getContext("2d").drawImage(picture, -box.left * picture.width, -box.top * picture.height);
