@@ -36,8 +36,8 @@ def make_client(pool):
     from leafid.pages.site import make_app
     from leafid.pages.uploads import Limits
 
-    def make(host="127.0.0.1", address="127.0.0.1", **limits):
-        app = make_app(*pool, host, Limits(**limits))
+    def make(host="127.0.0.1", address="127.0.0.1", language=None, **limits):
+        app = make_app(*pool, host, Limits(**limits), language)
         return TestClient(app, base_url="http://127.0.0.1:8000", client=(address, 50000))
 
     return make

@@ -74,3 +74,17 @@ def test_names_from_outside_stay_text(client):
     page = client.post("/explain", files=[("pictures", ("<img src=x onerror=alert(1)>.jpg", b""))], headers=HTML)
     assert "<img src=x" not in page.text
     assert "&lt;img src=x onerror=alert(1)&gt;.jpg" in page.text
+
+
+def test_common_names_are_in_the_language_of_the_server(make_client, leaf):
+    client = make_client(language="de")
+    assert "Spitzahorn" in client.get("/guide").text
+    [answer] = client.post("/identify", files=leaf).json()
+    assert {"Spitzahorn", "Gemeine Esche"} <= {named["common_names"][0] for named in answer["ranking"]}
+
+
+def test_a_home_screen_gets_an_icon(client):
+    manifest = client.get(re.search('rel="manifest" href="([^"]+)"', client.get("/").text)[1]).json()
+    assert client.get(manifest["start_url"]).status_code == 200
+    for icon in manifest["icons"]:
+        assert client.get(icon["src"]).headers["Content-Type"].partition(";")[0] == icon["type"]
