@@ -95,7 +95,9 @@ def test_the_resolution_of_a_scan(measure, cli, scans, tmp_path):
     sizes = {file.stem: read_mm_per_pixel(file) for file in tmp_path.iterdir()}
     assert {name for name, size in sizes.items() if size} == {"scanner"}
     assert sizes["scanner"] == pytest.approx(25.4 / 300)
-    [row] = read_rows(measure(tmp_path / "scanner.jpg", "--format", "csv").out)
+    outcome = measure(tmp_path / "scanner.jpg", "--format", "csv")
+    assert "by the resolution in the files (300 dpi)" in outcome.err
+    [row] = read_rows(outcome.out)
     assert (row["unit"], row["mm_per_pixel"]) == ("mm", "0.0846667")
     # A phone holds a sheet of paper at any distance.
     [row] = read_rows(cli("measure", tmp_path / "scanner.jpg", "--assume-type", "scan-like", "--format", "csv").out)

@@ -64,22 +64,27 @@ def run(options: Options, environment: Environment) -> int:
         return 0
     if not options.pictures:
         raise UsageError("expected at least one picture, folder or collection; see 'leafid measure --help'")
-    task = partial(_measure, mm_per_pixel=_find_scale(options))
+    mm_per_pixel = _find_scale(options)
+    task = partial(_measure, mm_per_pixel=mm_per_pixel)
     if options.output:
         check_output(options.output, options.pictures)
     collection = options.read(options.pictures)
     records: list[dict[str, Any]] = []
     outlines: list[Any] = []
     n_measured = 0
-    for picture, (leaves, mm_per_pixel) in map_pictures(task, collection.pictures, options, environment, "measure"):
+    for picture, (leaves, size) in map_pictures(task, collection.pictures, options, environment, "measure"):
         n_measured += 1
         chosen = leaves if options.each_leaf else leaves[:1]
         if len(chosen) < len(leaves):
             environment.warn(f"{picture.file}: {len(leaves)} leaves; the largest is measured (--each-leaf)")
         for number, leaf in enumerate(chosen, 1):
             start = {"picture": str(picture.file), "type": picture.type, "species": picture.species, "leaf": number}
-            records.append(start | {"leaves": len(leaves)} | leaf.to_record(mm_per_pixel))
+            records.append(start | {"leaves": len(leaves)} | leaf.to_record(size))
             outlines.append(leaf.outline[:, ::-1].round(1).tolist())
+    if not mm_per_pixel and (sizes := {record["mm_per_pixel"] for record in records} - {None}):
+        resolutions = ", ".join(f"{MM_PER_INCH / size:.0f}" for size in sorted(sizes, reverse=True)[:5])
+        reason = "which is wrong for a picture that was resized; --mm-per-pixel gives another size"
+        environment.warn(f"millimetres are by the resolution in the files ({resolutions} dpi), {reason}")
     with open_text(options.output, environment) as stream:
         stream.write(_format(records, outlines, options.format or ("csv" if options.output else "text")))
     return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
