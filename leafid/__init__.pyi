@@ -1,5 +1,6 @@
 """The public names; `__init__.py` imports them when they are first used."""
 
+from .api import explain as explain
 from .api import extend as extend
 from .api import load_model as load_model
 from .api import measure as measure
@@ -9,6 +10,7 @@ from .api import traits as traits
 from .errors import LeafidError as LeafidError
 from .model.answer import Answer as Answer
 from .model.model import Model as Model
+from .pages.explaining import Explanation as Explanation
 from .pictures.decoding import read_image as read_image
 from .pictures.picture import AcquisitionType as AcquisitionType
 from .pictures.picture import Collection as Collection

@@ -1,4 +1,4 @@
-"""The front door for Python: ``leafid.load_model``, ``train``, ``extend``, ``segment`` and ``measure``.
+"""The front door for Python: ``leafid.load_model``, ``train``, ``extend``, ``explain``, ``segment`` and ``measure``.
 
 >>> import leafid
 >>> model = leafid.load_model()
@@ -8,27 +8,28 @@
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from leafid.descriptors.measures import measure_leaves
 from leafid.descriptors.registry import get_column_names, measure_families
-from leafid.errors import InputError
-from leafid.features.feature_cache import FeatureCache, choose_cache_folder
-from leafid.features.loader import FeatureLoader
-from leafid.features.recipe import Recipe, choose_types_to_train, load_recipe
-from leafid.model.bundled import assign_types, find_bundled_model
+from leafid.errors import InputError, LeafidError
+from leafid.features.extractor import TYPE_SIDE, measure_type_features
+from leafid.features.loader import FeatureLoader, open_loader
+from leafid.features.recipe import LONGEST_SIDE, Recipe, choose_types_to_train, load_recipe
+from leafid.model.bundled import assign_types, find_bundled_model, read_once
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser
-from leafid.pictures.conversion import to_image
+from leafid.pages.explaining import Explanation
+from leafid.pages.explaining import explain as explain_answer
+from leafid.pictures.conversion import list_pictures, to_image
+from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Collection, EmptyClass, Picture
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.splits import select_training_pictures
 from leafid.pictures.summary import warn_of_shared_pictures
-from leafid.segmentation.result import Segmentation
+from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.segmentation.segment import segment as segment_image
 
 Path_ = str | os.PathLike[str]
@@ -107,18 +108,6 @@ def extend(
         return extend_model(model, pictures, loader, thumbnails=thumbnails)
 
 
-@contextmanager
-def open_loader(jobs: int, cache: Path_ | bool) -> Iterator[FeatureLoader]:
-    """Open the feature cache, as `train` describes it, with a loader that uses it."""
-    if cache == "":
-        raise InputError("cache: expected a folder, True or False, found an empty path")
-    if cache is False:
-        yield FeatureLoader(None, jobs)
-        return
-    with closing(FeatureCache(choose_cache_folder() if cache is True else Path(cache))) as store:
-        yield FeatureLoader(store, jobs)
-
-
 def read_training_pictures(
     collection: Collection | Path_ | Sequence[Picture],
     assume_type: AcquisitionType | str | None,
@@ -147,22 +136,56 @@ def load_recipes(
     return {type_: load_recipe(recipe, type_) for type_ in choose_types_to_train(pictures, only)}
 
 
-def segment(image: Any, acquisition_type: AcquisitionType | str) -> Segmentation:
-    """Cut the leaf out of a picture: a path, an array (BGR, as of `leafid.read_image`), or whatever `identify` takes.
+def explain(
+    picture: Any, model: Model | None = None, *, assume_type: AcquisitionType | str | None = None, color: str = "bgr"
+) -> Explanation:
+    """Explain the answer of a model, by default the bundled one, to one picture of whatever kind `identify` takes.
 
-    Where no leaf was found, the mask is empty and the confidence 0. An unknown type raises a `LeafidError`.
+    A `LeafidError` is raised when it can't be read, or there are several.
     """
-    return segment_image(to_image(image), AcquisitionType.parse(acquisition_type))
+    model = model or read_once(find_bundled_model())
+    pictures = list_pictures(picture, color)
+    if len(pictures) != 1:
+        raise InputError(f"picture: expected one, found {len(pictures)}")
+    [answer] = model.identify(pictures, assume_type=assume_type)
+    if answer.problem:
+        raise LeafidError(answer.problem)
+    image, _ = read_hashed_image(answer.picture.file, LONGEST_SIDE, answer.picture.data)
+    return explain_answer(model, image, answer)
+
+
+def segment(image: Any, acquisition_type: AcquisitionType | str | None = None, *, color: str = "bgr") -> Segmentation:
+    """Cut the leaf out of a picture: a path, an array with channels in the order `color`, or whatever `identify` takes.
+
+    Without a type, it is that of a `Picture`, or is recognised by the bundled model. Where no leaf was found, the mask
+    is empty and the confidence 0. An unknown type raises a `LeafidError`.
+    """
+    array = to_image(image, color=color)
+    return segment_image(array, _find_type(image, array, acquisition_type))
+
+
+def _find_type(image: Any, array: Image, acquisition_type: AcquisitionType | str | None) -> AcquisitionType:
+    if acquisition_type is None and isinstance(image, Picture):
+        acquisition_type = image.type
+    if acquisition_type is None:
+        features = measure_type_features(shrink(array, TYPE_SIDE))
+        acquisition_type, _ = read_once(find_bundled_model()).recogniser.recognise(features)
+    return AcquisitionType.parse(acquisition_type)
 
 
 def traits(
-    image: Any, acquisition_type: AcquisitionType | str, *, mm_per_pixel: float | None = None, each_leaf: bool = False
+    image: Any,
+    acquisition_type: AcquisitionType | str | None = None,
+    *,
+    mm_per_pixel: float | None = None,
+    each_leaf: bool = False,
+    color: str = "bgr",
 ) -> list[dict[str, Any]]:
     """Measure the leaf of a picture of a sheet, or each leaf, as ``leafid measure`` does.
 
     Parameters
     ----------
-    image, acquisition_type
+    image, acquisition_type, color
         As for `segment`; of the types, one of a leaf on a sheet.
     mm_per_pixel : float, optional
         The size of a pixel. Without it, lengths are in pixels.
@@ -174,24 +197,36 @@ def traits(
     list of dict
         A row for each leaf, empty without a leaf: ``unit``, the measures that ``leafid measure --list`` lists, None
         where they can't be told, ``…_confidence`` of each, from 0 to 1, and columns and rows of base and tip.
+
+    Raises
+    ------
+    LeafidError
+        When the type is unknown or a photo, or the size of a pixel isn't above 0.
     """
-    type_ = AcquisitionType.parse(acquisition_type)
+    array = to_image(image, color=color)
+    type_ = _find_type(image, array, acquisition_type)
     if not type_.lies_on_sheet:
         raise InputError("acquisition_type: expected scan or scan-like, as only leaves on a sheet are measured")
-    leaves = measure_leaves(to_image(image), type_)
+    if mm_per_pixel is not None and not (isinstance(mm_per_pixel, int | float) and 0 < mm_per_pixel < float("inf")):
+        raise InputError(f"mm_per_pixel: expected a number above 0, found {mm_per_pixel!r}")
+    leaves = measure_leaves(array, type_)
     return [leaf.to_record(mm_per_pixel) for leaf in (leaves if each_leaf else leaves[:1])]
 
 
-def measure(image: Any, leaf: Segmentation, families: str | Iterable[str] | None = None) -> dict[str, float]:
+def measure(
+    image: Any, leaf: Segmentation, families: str | Iterable[str] | None = None, *, color: str = "bgr"
+) -> dict[str, float]:
     """Measure a leaf: its shape, margin, texture, colour.
 
     Parameters
     ----------
     image : uint8 (H, W, 3), path, or whatever `segment` takes
     leaf : Segmentation
-        The leaf of this image, as `segment` finds it.
+        The leaf of this image, as `segment` or `Segmentation.from_mask` gives it.
     families : str or iterable of str, optional
         Descriptor families (``leafid describe --list`` names them); all by default.
+    color : {"bgr", "rgb"}
+        The order of channels in an array.
 
     Returns
     -------
@@ -204,7 +239,7 @@ def measure(image: Any, leaf: Segmentation, families: str | Iterable[str] | None
     LeafidError
         When no leaf was found, the leaf is of an image of another size, or there is no such family.
     """
-    array = to_image(image)
+    array = to_image(image, color=color)
     if leaf.mask.shape != array.shape[:2]:
         raise InputError(f"leaf: expected that of an image of {array.shape[:2]} pixels, found {leaf.mask.shape}")
     names = families if isinstance(families, str | None) else list(families)

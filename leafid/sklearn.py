@@ -1,14 +1,14 @@
 """leafid as scikit-learn estimators: `LeafDescriptor`, a transformer, and `LeafClassifier`, a classifier.
 
-Both take a sequence of pictures, each as `leafid.Model.identify` takes it, in place of a matrix. They work in
-``Pipeline``, ``cross_val_score`` and ``GridSearchCV``.
+Both take a sequence of pictures, each as `leafid.Model.identify` takes it, in place of a matrix, and work in
+``Pipeline``, ``cross_val_score`` and ``GridSearchCV``. `color` is the order of channels in arrays, "bgr" or "rgb".
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from leafid.api import measure, segment, train
 from leafid.descriptors.registry import get_column_names
 from leafid.errors import InputError, LeafidError
 from leafid.parallel.mapping import ordered_map
-from leafid.pictures.conversion import is_one_picture, to_image, to_picture
+from leafid.pictures.conversion import check_color, is_one_picture, to_image, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 
@@ -36,6 +36,7 @@ class _PictureEstimator(BaseEstimator):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class LeafDescriptor(TransformerMixin, _PictureEstimator):
     """Measures leaves: makes a matrix with a row for each picture, NaN where it shows no leaf, and a column a measure.
 
@@ -47,6 +48,7 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         How the pictures were taken, which decides how the leaf is found.
     jobs : int
         Number of worker processes; -1 uses every core.
+    color : {"bgr", "rgb"}
 
     Attributes
     ----------
@@ -59,16 +61,14 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
     (1, 7)
     """
 
-    def __init__(
-        self, families: str | Sequence[str] | None = None, acquisition_type: str = "scan-like", jobs: int = 1
-    ) -> None:
-        self.families = families
-        self.acquisition_type = acquisition_type
-        self.jobs = jobs
+    families: str | Sequence[str] | None = None
+    acquisition_type: str = "scan-like"
+    jobs: int = 1
+    color: str = "bgr"
 
     def fit(self, X: Sequence[Any], y: object = None) -> LeafDescriptor:
         """Check the parameters; there is nothing to learn."""
-        _list_pictures(X)
+        _list_pictures(X, self.color)
         AcquisitionType.parse(self.acquisition_type)
         self.feature_names_out_ = np.array(get_column_names(self.families), dtype=object)
         return self
@@ -76,7 +76,7 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
     def transform(self, X: Sequence[Any]) -> NDArray[np.float64]:
         """Measure pictures; float64 (n_pictures, n_measures). A picture that can't be read raises a `LeafidError`."""
         check_is_fitted(self)
-        return np.stack(list(ordered_map(self._measure, _list_pictures(X), self.jobs)))
+        return np.stack(list(ordered_map(self._measure, _list_pictures(X, self.color), self.jobs)))
 
     def _measure(self, picture: Picture) -> NDArray[np.float64]:
         image = to_image(picture)
@@ -91,6 +91,7 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         return self.feature_names_out_
 
 
+@dataclass(eq=False, repr=False)
 class LeafClassifier(ClassifierMixin, _PictureEstimator):
     """Names leaves: a recipe behind ``fit``, ``predict`` and ``predict_proba``.
 
@@ -106,6 +107,7 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         Number of worker processes; -1 uses every core.
     random_state : int
         Seed of every random choice.
+    color : {"bgr", "rgb"}
 
     Attributes
     ----------
@@ -114,19 +116,12 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         Its species are called by the index of the class in `classes_`.
     """
 
-    def __init__(
-        self,
-        recipe: str = "default",
-        acquisition_type: str = "scan-like",
-        cache: str | os.PathLike[str] | bool = True,
-        jobs: int = 1,
-        random_state: int = 0,
-    ) -> None:
-        self.recipe = recipe
-        self.acquisition_type = acquisition_type
-        self.cache = cache
-        self.jobs = jobs
-        self.random_state = random_state
+    recipe: str = "default"
+    acquisition_type: str = "scan-like"
+    cache: str | os.PathLike[str] | bool = True
+    jobs: int = 1
+    random_state: int = 0
+    color: str = "bgr"
 
     def fit(self, X: Sequence[Any], y: ArrayLike, groups: ArrayLike | None = None) -> LeafClassifier:
         """Train on pictures with labels of any kind that `numpy.unique` can sort.
@@ -134,7 +129,7 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         `groups` has the plant of each picture. Pictures of one plant are never used to calibrate what was learned from
         others of it; without groups each picture counts as a plant of its own.
         """
-        pictures = _list_pictures(X)
+        pictures = _list_pictures(X, self.color)
         check_consistent_length(X, y, groups)
         y = np.asarray(y)
         check_classification_targets(y)
@@ -157,7 +152,8 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         """
         check_is_fitted(self)
         rows = []
-        for answer in self.model_.identify(_list_pictures(X), assume_type=self.acquisition_type, jobs=self.jobs):
+        pictures = _list_pictures(X, self.color)
+        for answer in self.model_.identify(pictures, assume_type=self.acquisition_type, jobs=self.jobs):
             if answer.problem:
                 raise LeafidError(answer.problem)
             # Sorted by their names, species are in the order of the classes.
@@ -169,11 +165,12 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-def _list_pictures(X: Any) -> list[Picture]:
+def _list_pictures(X: Any, color: str) -> list[Picture]:
     """Turn X into a picture for each of its items; in memory, a picture is called by its position, ``X[3]``."""
     is_table = getattr(X, "ndim", 1) not in {1, 4}
     if is_one_picture(X) or is_table or not hasattr(X, "__len__"):
         raise InputError(f"X: expected a sequence of pictures, found {type(X).__name__}; write [X] for one picture")
     if not len(X):
         raise InputError("X: expected at least one picture, found 0 sample(s)")
-    return [to_picture(item, f"X[{index}]") for index, item in enumerate(X)]
+    check_color(color)
+    return [to_picture(item, f"X[{index}]", color) for index, item in enumerate(X)]

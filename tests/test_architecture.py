@@ -31,6 +31,7 @@ SERVICES = (
     "errors",
     "files",
     "grouping",
+    "notebook",
     "parallel",
     "schema",
     "textfiles",

@@ -2,9 +2,10 @@
 
 import hashlib
 import logging
+import os
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -13,10 +14,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from leafid import errors
-from leafid.errors import InstallationError, LeafidError, UsageError
+from leafid.errors import InputError, InstallationError, LeafidError, UsageError
 from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.extractor import TYPE_SIDE, FeatureExtractor, Features, measure_type_features, name_versions
-from leafid.features.feature_cache import FeatureCache
+from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.parallel.mapping import check_jobs, ordered_map
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.header import hash_picture_file
@@ -206,6 +207,18 @@ class FeatureLoader:
             {name: np.frombuffer(stored[key], np.float16) for name, key in of_picture.items() if key in stored}
             for of_picture in keys
         ]
+
+
+@contextmanager
+def open_loader(jobs: int, cache: str | os.PathLike[str] | bool) -> Iterator[FeatureLoader]:
+    """Open the feature cache, as `leafid.train` describes it, with a loader that uses it."""
+    if cache == "":
+        raise InputError("cache: expected a folder, True or False, found an empty path")
+    if cache is False:
+        yield FeatureLoader(None, jobs)
+        return
+    with closing(FeatureCache(choose_cache_folder() if cache is True else Path(cache))) as store:
+        yield FeatureLoader(store, jobs)
 
 
 def get_type(picture: Picture) -> AcquisitionType:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from leafid.learning.rejection import apply_calibration
+from leafid.notebook import Shown
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.taxonomy import WILDCARD
 
@@ -25,8 +26,8 @@ Decision = Literal["species", "genus", "family", "order", "unclear", "unknown", 
 Verdict = Decision | Literal["uncertain", "unreadable"]
 
 
-@dataclass(frozen=True)
-class Answer:
+@dataclass(frozen=True, repr=False)
+class Answer(Shown):
     """What a model says about a picture."""
 
     #: The picture, with the acquisition type that it was identified as.
@@ -63,6 +64,16 @@ class Answer:
     whole: Answer | None = field(default=None, repr=False)
     #: Number of leaves in the picture; the largest is answered.
     n_leaves: int = 1
+
+    def __repr__(self) -> str:
+        pictures = ", ".join(part.picture.title for part in self.parts or [self])
+        return f"<Answer to {pictures} ({self.type or 'unreadable'}): {self.problem or self.verdict_text}>"
+
+    @property
+    def shares(self) -> list[tuple[str, float, str]]:
+        """The first five species, with their probabilities as of `calibrate`, as a number and for people."""
+        first = [(self._describe_species(name), self.calibrate(p)) for name, p in self.ranking[:5]]
+        return [(name, p, format_probability(p, 1)) for name, p in first]
 
     @property
     def verdict(self) -> Verdict:

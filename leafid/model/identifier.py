@@ -20,7 +20,7 @@ from leafid.model.thresholds import Thresholds
 from leafid.pictures.picture import AcquisitionType, Picture
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Identifier:
     """Gives species probabilities for the features of pictures of one acquisition type.
 
@@ -54,6 +54,9 @@ class Identifier:
     targets: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     #: Species that were added later: the scores and thresholds of the model are from before.
     added: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Identifier of {len(self.species)} species in a {self.type}: {', '.join(self.recipe.experts)}>"
 
     @cached_property
     def extractor(self) -> FeatureExtractor:
@@ -127,7 +130,7 @@ class TypeModel:
     #: How pictures of a plant depend on each other (`leafid.model.plant_fusion`).
     plant_exponent: Annotated[float, Meta(ge=0, le=1)]
     #: For sets of species, and for backing off; None where no species had two plants to learn from.
-    thresholds: Thresholds | None = None
+    thresholds: Thresholds | None = field(default=None, repr=False)
 
     def answer(
         self, picture: Picture, features: Features, reject_at: float, common_names: Mapping[str, Sequence[str]]

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Meta, structs
 
 from leafid.errors import LeafidError
-from leafid.features.loader import FeatureLoader, get_type, pass_through
+from leafid.features.loader import FeatureLoader, get_type, open_loader, pass_through
 from leafid.grouping import group_by
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.metrics.hierarchy import back_off
@@ -26,6 +26,7 @@ from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
 from leafid.model.sessions import pool_evidence_of_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
+from leafid.notebook import Shown
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.conversion import list_pictures
 from leafid.pictures.names import read_common_names
@@ -38,8 +39,8 @@ _log = logging.getLogger(__name__)
 BATCH_SIZE = 256
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
+@dataclass(frozen=True, eq=False, repr=False)
+class Model(Shown):
     """All that is needed to identify pictures; `leafid.train` makes one, and `leafid.load_model` reads one."""
 
     types: Annotated[Mapping[AcquisitionType, TypeModel], Meta(min_length=1)]
@@ -54,6 +55,10 @@ class Model:
         if unknown := set().union(*(m.identifier.species for m in self.types.values())) - self.species.keys():
             raise ValueError(f"expected an entry of every species, found none of {', '.join(sorted(unknown))}")
         check_shapes(self.types, self.recogniser)
+
+    def __repr__(self) -> str:
+        types = [f"{type_} ({model.identifier.n_pictures} training pictures)" for type_, model in self.types.items()]
+        return f"<Model of {len(self.species)} species: {', '.join(types)}>"
 
     def __getitem__(self, acquisition_type: AcquisitionType | str) -> TypeModel:
         """Give what was learned of a type, or raise a `LeafidError` when the model was not trained for it."""
@@ -91,6 +96,7 @@ class Model:
         sessions: bool = False,
         reject_at: float = REJECTED_SHARE,
         back_off: bool = False,
+        color: str = "bgr",
     ) -> Iterator[Answer]:
         """Rank the model's species for pictures.
 
@@ -98,8 +104,7 @@ class Model:
         ----------
         pictures : a picture, or an iterable of pictures
             The path of a picture or of a folder, the bytes of a picture file, an open file, a Pillow image, an array
-            (as of `leafid.read_image`: BGR; also (H, W) and (H, W, 4), uint8 or float from 0 to 1), a `Picture`, or a
-            `Collection`.
+            (H, W, 3), (H, W, 4) or (H, W) of uint8 or float from 0 to 1, a `Picture`, or a `Collection`.
         assume_type : {"scan", "scan-like", "photo"}, optional
             Take all pictures for this type. By default the type is the one that a collection tells, or is recognised.
         jobs : int
@@ -111,6 +116,8 @@ class Model:
         back_off : bool
             Name a genus, family or order where no species is probable enough. Its thresholds were learned without
             `sessions`.
+        color : {"bgr", "rgb"}
+            The order of channels in arrays: that of OpenCV and `leafid.read_image`, or of Pillow and Matplotlib.
 
         Yields
         ------
@@ -124,7 +131,7 @@ class Model:
             When something is no picture (`InputError`), a single path leads nowhere, there is no such type, or the
             model was not trained for it, or can't back off.
         """
-        listed, group_by = self._list_pictures(pictures, assume_type), "session" if sessions else None
+        listed, group_by = self._list_pictures(pictures, assume_type, color), "session" if sessions else None
         yield from self.predict(listed, FeatureLoader(jobs=jobs), reject_at, back_off=back_off, group_by=group_by)
 
     def identify_plant(
@@ -135,6 +142,7 @@ class Model:
         jobs: int = 1,
         reject_at: float = REJECTED_SHARE,
         back_off: bool = False,
+        color: str = "bgr",
     ) -> Answer:
         """Give one answer from several pictures of a plant, of any types; the parameters are those of `identify`.
 
@@ -145,11 +153,40 @@ class Model:
         LeafidError
             When there is no picture, or as `identify`.
         """
-        listed, loader = self._list_pictures(pictures, assume_type), FeatureLoader(jobs=jobs)
+        listed, loader = self._list_pictures(pictures, assume_type, color), FeatureLoader(jobs=jobs)
         if not listed:
             raise LeafidError("expected at least one picture of the plant, found none")
         [answer] = self.predict(listed, loader, reject_at, back_off=back_off, group_by="all")
         return answer
+
+    def embed(
+        self,
+        pictures: Any,
+        *,
+        assume_type: AcquisitionType | str | None = None,
+        jobs: int = 1,
+        cache: str | os.PathLike[str] | bool = True,
+        color: str = "bgr",
+    ) -> np.ndarray:
+        """Compute the features that the model classifies, for classifiers of your own: float32 (n_pictures, n_values).
+
+        These are the vectors of all experts of the type, in their order: encoded patches have length 1, and measures
+        their own units, so that columns want scaling. Where no leaf was found, they describe the whole picture. The
+        parameters are those of `identify` and `leafid.train`. A `LeafidError` is raised when a picture can't be read,
+        and when they are of several types, as types have different features.
+        """
+        listed = self._list_pictures(pictures, assume_type, color)
+        with open_loader(jobs, cache) as loader:
+            typed = [picture for picture, _ in self.recogniser.recognise_pictures(listed, loader).values()]
+            types = {get_type(picture) for picture in typed}
+            if len(types) > 1 or not listed:
+                kinds = ", ".join(sorted(types)) or "no picture"
+                raise LeafidError(f"expected pictures of one acquisition type, found {kinds}; say assume_type")
+            streams = [loader.stream(typed, self[type_].identifier.extractor) for type_ in types]
+            features = [item for item in chain(*streams) if item]
+        if loader.unreadable:
+            raise LeafidError(next(iter(loader.unreadable.values())))
+        return self[types.pop()].identifier.join_vectors(features).astype(np.float32)
 
     def predict(
         self,
@@ -200,8 +237,8 @@ class Model:
             species[name] = structs.replace(record, vernacular_names=tuple(filter(None, names)))
         return replace(self, species=species)
 
-    def _list_pictures(self, pictures: Any, assume_type: AcquisitionType | str | None) -> list[Picture]:
-        listed = list_pictures(pictures)
+    def _list_pictures(self, pictures: Any, assume_type: AcquisitionType | str | None, color: str) -> list[Picture]:
+        listed = list_pictures(pictures, color)
         if not assume_type:
             return listed
         type_ = self[AcquisitionType.parse(assume_type)].identifier.type

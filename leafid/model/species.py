@@ -63,3 +63,6 @@ class Species(Struct, frozen=True):
     types: dict[AcquisitionType, TypeRecord] = {}
     traits: dict[str, TraitRange] = {}
     thumbnails: tuple[Thumbnail, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Species {self.taxon.species}: {self.n_pictures} pictures of {self.n_plants} plants>"

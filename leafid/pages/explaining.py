@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import cv2
 import numpy as np
+from msgspec import to_builtins
 
 from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
@@ -17,16 +17,15 @@ from leafid.model.answer import Answer, rank_species
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
 from leafid.model.species import Species, TraitRange
+from leafid.notebook import Shown
 from leafid.pages.trait_words import TRAITS, describe_traits
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import encode_jpeg
 from leafid.pictures.names import describe_common_names
-from leafid.segmentation.result import Image, Mask, shrink
+from leafid.segmentation.result import Image, Point, Polygon, shrink, trace_polygons
 
 #: Number of species that are shown, and of those with pictures, and of pictures of each.
 SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
-# Parts of the outline smaller than this share of the largest one aren't drawn.
-_PART_SHARE = 0.02
 # Number of species that an expert names, of differences that are listed, and of pictures that a range must stand for.
 _NAMED, _DIFFERENCES_SHOWN, _MIN_PICTURES = 3, 6, 3
 # Distance between the medians of two species, in half widths of their ranges, above which they differ; and difference
@@ -34,13 +33,9 @@ _NAMED, _DIFFERENCES_SHOWN, _MIN_PICTURES = 3, 6, 3
 _APART, _CLEAR = 0.5, 0.5
 _VIEWS = {"leaf": "the cut-out leaf", "upright": "the upright leaf", "picture": "the whole picture"}
 
-#: Column and row in `Explanation.image`, in pixels.
-Point = list[float]
-Polygon = list[Point]
 
-
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Shown):
     """An answer to look at."""
 
     answer: Answer
@@ -48,7 +43,7 @@ class Explanation:
     image: bytes = field(repr=False)
     width: int
     height: int
-    #: `outlines`, `petioles`: lines around the parts of the blade, and around the petiole.
+    #: `outlines`, `petioles`: lines around the parts of the blade, and around the petiole, in pixels of `image`.
     outlines: list[Polygon]
     petioles: list[Polygon]
     #: `tip`, `base`: None where they can't be told.
@@ -66,6 +61,15 @@ class Explanation:
     differences: list[dict[str, Any]]
     #: What is missing, and why; "" where nothing is.
     note: str
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {self.answer!r}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Make the record of the explanation, which JSON can hold: all but its pictures."""
+        record = {name: value for name, value in vars(self).items() if name not in {"answer", "image"}}
+        shown = [{name: species[name] for name in species if name != "thumbnails"} for species in self.species]
+        return {"answer": self.answer.to_dict(), **to_builtins(record | {"species": shown})}
 
 
 @using_one_thread()
@@ -92,8 +96,8 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         image=encode_jpeg(shown),
         width=shown.shape[1],
         height=shown.shape[0],
-        outlines=_trace_polygons(leaf.blade) if is_leaf else [],
-        petioles=_trace_polygons(leaf.petiole) if landmarks else [],
+        outlines=trace_polygons(leaf.blade) if is_leaf else [],
+        petioles=trace_polygons(leaf.petiole) if landmarks else [],
         tip=(landmarks.tip[::-1] + 0.5).tolist() if landmarks else None,
         base=(landmarks.base[::-1] + 0.5).tolist() if landmarks else None,
         traits=describe_traits(values),
@@ -102,14 +106,6 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         differences=compare_species(model.species, names[:2], values),
         note=note,
     )
-
-
-def _trace_polygons(mask: Mask) -> list[Polygon]:
-    curves, _ = cv2.findContours(mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    least = _PART_SHARE * max(map(cv2.contourArea, curves), default=0)
-    # Bends of less than half a pixel aren't drawn. Points of OpenCV are the middles of pixels.
-    kept = [cv2.approxPolyDP(curve, 0.5, True)[:, 0] + 0.5 for curve in curves if cv2.contourArea(curve) > least]
-    return [curve.tolist() for curve in kept]
 
 
 def _show_species(model: Model, answer: Answer, values: Mapping[str, float], rank: int) -> dict[str, Any]:

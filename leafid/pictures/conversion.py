@@ -18,30 +18,39 @@ from leafid.pictures.reading import read_and_warn
 #: Says what `to_picture` and `to_image` take.
 EXPECTED = (
     "expected a path, the bytes of a picture file, an open file, a Pillow image, or an array of shape (H, W), "
-    "(H, W, 1), (H, W, 3) in BGR order or (H, W, 4), uint8 or float from 0 to 1"
+    "(H, W, 1), (H, W, 3) or (H, W, 4), uint8 or float from 0 to 1"
 )
 _ROUNDING = 1e-5
 _BYTES = (bytes, bytearray, memoryview)
 _log = logging.getLogger(__name__)
 
 
-def list_pictures(sources: Any) -> list[Picture]:
+def list_pictures(sources: Any, color: str = "bgr") -> list[Picture]:
     """List the pictures of a path, picture in memory, `Picture`, `Collection`, or an iterable of these, in order.
 
+    `color` is the order of channels in arrays, "bgr" or "rgb".
     Among several, a path that can't be read remains in the list, for an answer that says why.
     """
+    check_color(color)
     if isinstance(sources, (str, os.PathLike)):
         return list(read_and_warn(sources).pictures)
     if isinstance(sources, Collection):
         return list(sources.pictures)
     if is_one_picture(sources):
-        return [to_picture(sources, "picture")]
+        return [to_picture(sources, "picture", color)]
     if not isinstance(sources, Iterable):
         raise InputError(f"pictures: {EXPECTED}, or several of these, found {type(sources).__name__}")
-    return [picture for index, source in enumerate(sources) for picture in _list_item(source, f"pictures[{index}]")]
+    items = (_list_item(source, f"pictures[{index}]", color) for index, source in enumerate(sources))
+    return [picture for pictures in items for picture in pictures]
 
 
-def _list_item(source: Any, name: str) -> Iterable[Picture]:
+def check_color(color: object) -> None:
+    """Raise an `InputError` unless it is an order of channels: "bgr" or "rgb"."""
+    if color not in ("bgr", "rgb"):
+        raise InputError(f"color: expected 'bgr' or 'rgb', the order of channels in arrays, found {color!r:.60}")
+
+
+def _list_item(source: Any, name: str, color: str) -> Iterable[Picture]:
     if isinstance(source, Collection):
         return source.pictures
     if isinstance(source, (str, os.PathLike)) and source != "" and Path(source).exists():
@@ -49,7 +58,7 @@ def _list_item(source: Any, name: str) -> Iterable[Picture]:
             return read_and_warn(source).pictures
         except LeafidError as error:
             _log.warning("%s", error)
-    return [to_picture(source, name)]
+    return [to_picture(source, name, color)]
 
 
 def is_one_picture(source: object) -> bool:
@@ -60,7 +69,7 @@ def is_one_picture(source: object) -> bool:
     return hasattr(source, "__array__") and getattr(source, "ndim", 2) not in {1, 4}
 
 
-def to_picture(source: object, name: str) -> Picture:
+def to_picture(source: object, name: str, color: str = "bgr") -> Picture:
     """Turn anything that `EXPECTED` lists into a picture; what is in memory is called by the name.
 
     An `InputError`, which begins with the name, is raised for everything else.
@@ -78,23 +87,24 @@ def to_picture(source: object, name: str) -> Picture:
             raise InputError(f"{name}: expected a file opened in binary mode, found one of {type(source).__name__}")
     if not isinstance(source, _BYTES):
         # BMP is not compressed: the fastest format that loses nothing.
-        source = cv2.imencode(".bmp", _to_array(source, name))[1].tobytes()
+        source = cv2.imencode(".bmp", _to_array(source, name, color))[1].tobytes()
     return Picture(Path(name), data=bytes(source))
 
 
-def to_image(source: object, name: str = "image") -> np.ndarray:
+def to_image(source: object, name: str = "image", color: str = "bgr") -> np.ndarray:
     """Turn anything that `EXPECTED` lists into an upright 8-bit BGR image: uint8 (H, W, 3).
 
     Grey becomes BGR, and what is transparent becomes white, as in `leafid.read_image`. An `InputError`, which begins
     with the name, is raised for everything else, and an `ImageError` for a file that can't be read.
     """
+    check_color(color)
     if is_one_picture(source) and not isinstance(source, Image.Image) and not hasattr(source, "__array__"):
         picture = to_picture(source, name)
         return read_hashed_image(picture.file, data=picture.data)[0]
-    return _to_array(source, name)
+    return _to_array(source, name, color)
 
 
-def _to_array(source: object, name: str) -> np.ndarray:
+def _to_array(source: object, name: str, color: str) -> np.ndarray:
     if isinstance(source, Image.Image) and source.mode != "F":
         try:
             return convert_to_bgr(ImageOps.exif_transpose(source))
@@ -106,10 +116,10 @@ def _to_array(source: object, name: str) -> np.ndarray:
         array = np.asarray(source)
     except Exception as error:  # A tensor on another device raises one, for example.
         raise InputError(f"{name}: {type(source).__name__} can't be turned into an array: {error}") from error
-    return _convert_array(array, name)
+    return _convert_array(array, name, color)
 
 
-def _convert_array(array: np.ndarray, name: str) -> np.ndarray:
+def _convert_array(array: np.ndarray, name: str, color: str) -> np.ndarray:
     received = f"found {array.dtype} of shape {array.shape}"
     if array.ndim not in {2, 3} or (array.ndim == 3 and array.shape[2] not in {1, 3, 4}) or not array.size:
         raise InputError(f"{name}: {EXPECTED}, {received}; numpy.moveaxis moves channels to the end")
@@ -123,6 +133,8 @@ def _convert_array(array: np.ndarray, name: str) -> np.ndarray:
         raise InputError(f"{name}: expected an array of uint8, or of float from 0 to 1, {received}")
     if array.ndim == 2 or array.shape[2] == 1:
         return np.repeat(array.reshape(*array.shape[:2], 1), 3, axis=2)
+    if color == "rgb":
+        array = array[:, :, (2, 1, 0, 3)[: array.shape[2]]]
     if array.shape[2] == 4:
         opacity = array[:, :, 3:].astype(np.uint16)
         return ((array[:, :, :3] * opacity + 255 * (255 - opacity) + 127) // 255).astype(np.uint8)

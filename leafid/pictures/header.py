@@ -11,7 +11,7 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,7 +20,6 @@ from PIL import Image, UnidentifiedImageError
 
 from leafid.errors import ImageError, LeafidError
 from leafid.files import open_input
-from leafid.pictures.picture import Picture
 
 #: File name endings that count as pictures when a folder is listed; the content decides which format it is.
 PICTURE_ENDINGS = frozenset(
@@ -97,22 +96,6 @@ def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:
 def hash_picture_file(file: str | os.PathLike[str]) -> str:
     """Return the SHA-256 of a file in hexadecimal digits; what can't be a picture is refused."""
     return hashlib.sha256(read_picture_bytes(file)).hexdigest()
-
-
-def compute_fingerprint(pictures: Iterable[Picture]) -> str:
-    """Hash the files and labels of pictures, in any order and wherever they are: SHA-256 in hexadecimal digits.
-
-    It covers each picture's name, type, species, plant and content.
-    """
-    return hashlib.sha256(b"".join(sorted(map(_encode_picture, pictures)))).hexdigest()
-
-
-def _encode_picture(picture: Picture) -> bytes:
-    data = read_picture_bytes(picture.file) if picture.data is None else picture.data
-    fields = (picture.name, picture.type, picture.species, picture.plant, hashlib.sha256(data).hexdigest())
-    # A length before each field, so that different fields never join to the same bytes.
-    encoded = (b"-" if field is None else str(field).encode("utf-8", "surrogateescape") for field in fields)
-    return b"".join(len(field).to_bytes(4, "big") + field for field in encoded)
 
 
 def read_header(data: bytes) -> Header:

@@ -11,7 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from leafid.errors import LeafidError
-from leafid.grouping import group_by
+from leafid.grouping import count_noun, group_by
+from leafid.notebook import Shown
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ class Taxon:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Shown):
     """An image file with its metadata; fields that the collection doesn't give are None."""
 
     file: Path
@@ -108,6 +109,15 @@ class Picture:
         """The group that a split must keep together: the plant, or the picture itself if its plant is unknown."""
         return f"plant {self.plant}" if self.plant is not None else f"picture {self.file}"
 
+    def make_thumbnail(self, side: int = 160) -> bytes | None:
+        """Make a JPEG of at most so many pixels a side; None of a picture that can't be read."""
+        from leafid.pictures.decoding import encode_jpeg, read_hashed_image  # OpenCV takes a while to import
+
+        try:
+            return encode_jpeg(read_hashed_image(self.file, side, self.data)[0])
+        except LeafidError:
+            return None
+
 
 def to_run_name(name: str) -> str:
     """Write a picture's name as a run file does: with underscores for blanks, in Unicode form NFC."""
@@ -126,8 +136,8 @@ class EmptyClass(str):
     """A problem of a folder of a label that holds no picture: a model would lack the label."""
 
 
-@dataclass(frozen=True)
-class Collection:
+@dataclass(frozen=True, repr=False)
+class Collection(Shown):
     """Pictures, and the problems that were found while listing them."""
 
     #: The folder or file that was read.
@@ -139,6 +149,11 @@ class Collection:
     pictures: tuple[Picture, ...]
     #: A line for each problem; those that cost pictures are `Omission`.
     problems: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        types = ", ".join(f"{len(self.select_type(type_))} {type_}" for type_ in self.types) or "of unknown types"
+        contents = f"{count_noun(len(self), 'picture')} of {len(self.species)} species: {types}"
+        return f"<Collection {self.root} ({self.layout}), {contents}>"
 
     def __len__(self) -> int:
         return len(self.pictures)

@@ -15,6 +15,7 @@ from leafid.files import open_input
 from leafid.grouping import count_noun, group_by
 from leafid.parallel.mapping import recording_log
 from leafid.pictures.decoding import read_hashed_image
+from leafid.pictures.header import read_picture_bytes
 from leafid.pictures.picture import AcquisitionType, Collection, Picture, group_by_species
 
 _NOUNS = {"species": "species", "part": "parts", "group": "plants"}
@@ -126,3 +127,19 @@ def _hash_end(picture: Picture, n_bytes: int | None) -> tuple[int, bytes]:
         stream.seek(max(size - (n_bytes or size), 0))
         return size, hashlib.file_digest(stream, "sha256").digest()
     return -1, os.fsencode(picture.file)
+
+
+def compute_fingerprint(pictures: Iterable[Picture]) -> str:
+    """Hash the files and labels of pictures, in any order and wherever they are: SHA-256 in hexadecimal digits.
+
+    It covers each picture's name, type, species, plant and content.
+    """
+    return hashlib.sha256(b"".join(sorted(map(_encode_picture, pictures)))).hexdigest()
+
+
+def _encode_picture(picture: Picture) -> bytes:
+    data = read_picture_bytes(picture.file) if picture.data is None else picture.data
+    fields = (picture.name, picture.type, picture.species, picture.plant, hashlib.sha256(data).hexdigest())
+    # A length before each field, so that different fields never join to the same bytes.
+    encoded = (b"-" if field is None else str(field).encode("utf-8", "surrogateescape") for field in fields)
+    return b"".join(len(field).to_bytes(4, "big") + field for field in encoded)

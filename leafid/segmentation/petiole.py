@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import Mask, find_bounding_box, find_convex_hull, list_halves
+from leafid.segmentation.pixels import Mask, find_bounding_box, find_convex_hull, list_halves
 
 # √area of the reduced mask: a disc with a radius of a few percent of it is still a disc.
 _WORKING_ROOT_AREA = 100.0

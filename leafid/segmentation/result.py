@@ -1,22 +1,37 @@
-"""The leaf of one picture, and the few operations on pictures and masks that several modules share."""
+"""The leaf of one picture; what works on pixels alone is in `leafid.segmentation.pixels`, and can be had from here."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-#: (H, W).
-Mask = NDArray[np.bool_]
-#: (H, W, 3) in OpenCV's BGR order.
-Image = NDArray[np.uint8]
-Value = TypeVar("Value", bound=np.generic)
+from leafid.errors import InputError
+from leafid.notebook import Shown
+from leafid.segmentation.petiole import remove_petiole
+from leafid.segmentation.pixels import (
+    Image,
+    Mask,
+    Value,
+    downsample2,
+    find_bounding_box,
+    find_convex_hull,
+    list_halves,
+    shrink,
+)
+
+__all__ = ["Image", "Mask", "Value", "downsample2", "find_bounding_box", "find_convex_hull", "list_halves", "shrink"]
+# Parts of the outline smaller than this share of the largest one aren't drawn.
+_PART_SHARE = 0.02
+
+#: Column and row, in pixels.
+Point = list[float]
+Polygon = list[Point]
 
 
-@dataclass(frozen=True, eq=False)
-class Segmentation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Segmentation(Shown):
     """The leaf of one picture."""
 
     #: The whole leaf with its petiole; all False where no leaf was found.
@@ -31,6 +46,29 @@ class Segmentation:
     #: Number of leaves in the picture; the mask shows one of them.
     n_leaves: int = 1
 
+    @classmethod
+    def from_mask(cls, mask: ArrayLike) -> "Segmentation":
+        """Take the leaf from a mask of your own, and separate its petiole as `leafid.segment` does.
+
+        The mask is an array (H, W) of any numbers: what is above half of the greatest is leaf, so that True, 1 and 255
+        mean the same. An `InputError` is raised where nothing is.
+        """
+        array = np.asarray(mask)
+        if array.ndim != 2 or array.dtype.kind not in "buif" or not array.any():
+            expected = "expected an array of numbers of shape (H, W), above 0 where the leaf is"
+            raise InputError(f"mask: {expected}, found {array.dtype} of shape {array.shape}, or nothing above 0")
+        leaf = array > array.max() / 2
+        return cls(leaf, remove_petiole(leaf), 1.0)
+
+    def __repr__(self) -> str:
+        (rows, cols), share = self.mask.shape, self.mask.mean()
+        return f"<Segmentation of {cols} × {rows} pixels: {share:.1%} leaf, confidence {self.confidence:.2f}>"
+
+    @property
+    def outlines(self) -> dict[str, list[Polygon]]:
+        """Lines around the parts of the blade and around the petiole, by the colours that they are drawn in."""
+        return {"red": trace_polygons(self.blade), "magenta": trace_polygons(self.petiole)}
+
     @cached_property
     def box(self) -> tuple[int, int, int, int]:
         """The mask's bounding box, as by `find_bounding_box`."""
@@ -42,42 +80,10 @@ class Segmentation:
         return self.mask & ~self.blade
 
 
-def find_bounding_box(mask: Mask) -> tuple[int, int, int, int]:
-    """Return ``(row0, row1, col0, col1)`` of a mask, ends exclusive; all 0 for an empty mask."""
-    left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
-    return (top, top + height, left, left + width) if width else (0, 0, 0, 0)
-
-
-def find_convex_hull(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """Find the corners of the convex hull of a mask that is not empty; (n, 1, 2) columns and rows, as in OpenCV."""
-    # Finding contours first is several times faster than sorting all pixels.
-    contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
-    return np.asarray(cv2.convexHull(np.concatenate(contours)), np.int32)
-
-
-def downsample2(image: NDArray[Value]) -> NDArray[Value]:
-    """Average blocks of 2 × 2 pixels; an odd last row or column is dropped.
-
-    OpenCV averages by exactly two ten times faster than by any other factor. Takes uint8, uint16, int16 or float32 of
-    shape (H, W) or (H, W, C), H and W at least 2.
-    """
-    rows, cols = image.shape[0] // 2, image.shape[1] // 2
-    return cv2.resize(image[: 2 * rows, : 2 * cols], (cols, rows), interpolation=cv2.INTER_AREA)
-
-
-def list_halves(image: NDArray[Value], size: int) -> list[NDArray[Value]]:
-    """Return a picture and its halves by `downsample2`, until the longer side is at most `size` pixels."""
-    pyramid = [image]
-    while max(pyramid[-1].shape[:2]) > size and min(pyramid[-1].shape[:2]) > 1:
-        pyramid.append(downsample2(pyramid[-1]))
-    return pyramid
-
-
-def shrink(image: Image, size: int) -> Image:
-    """Average a picture down until its longer side is at most `size` pixels; a smaller picture is returned as it is."""
-    image = list_halves(image, 2 * size - 1)[-1]
-    factor = size / max(image.shape[:2])
-    if factor >= 1:
-        return image
-    shape = (max(1, round(image.shape[1] * factor)), max(1, round(image.shape[0] * factor)))
-    return cv2.resize(image, shape, interpolation=cv2.INTER_AREA)
+def trace_polygons(mask: Mask) -> list[Polygon]:
+    """Trace the outlines of the larger parts of a mask."""
+    curves, _ = cv2.findContours(mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    least = _PART_SHARE * max(map(cv2.contourArea, curves), default=0)
+    # Bends of less than half a pixel aren't drawn. Points of OpenCV are the middles of pixels.
+    kept = [cv2.approxPolyDP(curve, 0.5, True)[:, 0] + 0.5 for curve in curves if cv2.contourArea(curve) > least]
+    return [curve.tolist() for curve in kept]

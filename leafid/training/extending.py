@@ -24,8 +24,8 @@ from leafid.learning.scorers import LinearScorer
 from leafid.model.identifier import Identifier
 from leafid.model.model import Model
 from leafid.model.species import Species
-from leafid.pictures.header import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.pictures.summary import compute_fingerprint
 from leafid.training.folds import relative_picture_weights
 from leafid.training.species import describe_species
 from leafid.training.training_set import build_training_set

@@ -21,9 +21,9 @@ from leafid.model.model import Model
 from leafid.model.plant_fusion import fit_plant_exponent
 from leafid.model.recogniser import TypeRecogniser, expand_features
 from leafid.model.thresholds import fit_thresholds
-from leafid.pictures.header import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture, warn_of_lost_species
 from leafid.pictures.splits import sample_by_plant, split_by_plant
+from leafid.pictures.summary import compute_fingerprint
 from leafid.training.identifiers import train_identifiers
 from leafid.training.species import describe_species
 from leafid.training.training_set import build_training_set

@@ -1,5 +1,6 @@
 import ast
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -205,3 +206,100 @@ def test_messages_name_no_addresses(model, drawn):
             call()
         messages.append(str(caught.value))
     assert not [message for message in messages if " at 0x" in message or "BytesIO object" in message]
+
+
+def test_arrays_say_their_order_of_channels(model, test_pictures):
+    image = leafid.read_image(next(p.file for p in test_pictures.pictures if p.type == "scan"))
+    image[:, :, 0] //= 2  # so that the order matters
+    rgb = image[:, :, ::-1]
+    opaque = np.dstack([rgb, np.full(rgb.shape[:2], 255, np.uint8)])
+    leaf = leafid.segment(image, "scan")
+    values = leafid.measure(image, leaf, "colour")
+    (expected,) = model.identify(image, assume_type="scan")
+    table = LeafDescriptor(["colour"], "scan").fit_transform([image])
+    assert values != leafid.measure(rgb, leaf, "colour")
+    for array in (rgb, opaque, rgb / 255):
+        np.testing.assert_array_equal(leafid.segment(array, "scan", color="rgb").mask, leaf.mask)
+        assert leafid.measure(array, leaf, "colour", color="rgb") == values
+        for answer in (
+            *model.identify([array], assume_type="scan", color="rgb"),
+            model.identify_plant([array], assume_type="scan", color="rgb"),
+        ):
+            assert answer.ranking == expected.ranking
+        vectors = [model.embed([x], assume_type="scan", color=c) for x, c in ((array, "rgb"), (image, "bgr"))]
+        np.testing.assert_array_equal(*vectors)
+        np.testing.assert_array_equal(LeafDescriptor(["colour"], "scan", color="rgb").fit_transform([array]), table)
+    for call in (
+        lambda: leafid.segment(rgb, "scan", color="RGB"),
+        lambda: leafid.measure(rgb, leaf, "hu", color="RGB"),
+        lambda: list(model.identify(rgb, color="RGB")),
+        lambda: model.embed(test_pictures.pictures[0].file, color="RGB"),
+        lambda: LeafDescriptor(["hu"], color="RGB").fit([rgb]),
+    ):
+        with pytest.raises(ValueError, match=r"color: expected 'bgr' or 'rgb', .*found 'RGB'"):
+            call()
+
+
+def test_segment_recognises_the_type(test_pictures):
+    for picture in test_pictures.pictures[:3]:
+        told = leafid.segment(picture.file, picture.type)
+        np.testing.assert_array_equal(leafid.segment(picture).mask, told.mask)
+    # Segmented as a photo, it would have less confidence.
+    for file in ("fig", "hazel"):
+        image = leafid.read_image(REPOSITORY / "examples" / "leaves" / f"{file}.jpg")
+        expected = leafid.segment(image, {"fig": "scan", "hazel": "photo"}[file])
+        np.testing.assert_array_equal(leafid.segment(image).mask, expected.mask)
+
+
+def test_a_mask_from_elsewhere_is_measured(test_pictures):
+    picture = next(p for p in test_pictures.pictures if p.type == "scan")
+    leaf = leafid.segment(picture)
+    values = leafid.measure(picture, leaf, ["geometry", "geometry_whole", "teeth"])
+    for mask in (leaf.mask, leaf.mask.astype(int), leaf.mask * np.uint8(255), leaf.mask.tolist(), leaf.mask / 2):
+        same = leafid.Segmentation.from_mask(mask)
+        np.testing.assert_array_equal(same.blade, leaf.blade)
+        assert leafid.measure(picture, same, ["geometry", "geometry_whole", "teeth"]) == values
+    for wrong in (np.zeros((50, 60)), np.zeros((50, 60, 3), np.uint8), np.ones(3), [["leaf"]], np.zeros((0, 4)), None):
+        with pytest.raises(ValueError, match=r"^mask: expected an array of numbers of shape \(H, W\)"):
+            leafid.Segmentation.from_mask(wrong)
+
+
+def test_features_of_a_model_are_a_matrix(model, test_pictures, tmp_path):
+    scans = test_pictures.select_type("scan")
+    matrix = model.embed(scans, cache=tmp_path)
+    assert (matrix.dtype, len(matrix)) == (np.float32, len(scans))
+    assert np.isfinite(matrix).all()
+    assert len(np.unique(matrix, axis=0)) == len(scans)
+    np.testing.assert_array_equal(matrix, model.embed(scans, cache=tmp_path))
+    np.testing.assert_array_equal(matrix[1:2], model.embed(scans.pictures[1], cache=False))
+    measures = leafid.measure(scans.pictures[0].file, leafid.segment(scans.pictures[0]), ["geometry", "hu"])
+    # The shape is the last expert of the recipe; vectors are kept in half precision.
+    np.testing.assert_allclose(matrix[0, -len(measures) :], list(measures.values()), rtol=1e-3, atol=1e-3)
+    for wrong, message in (
+        ([], "found no picture"),
+        (test_pictures, "found photo, scan, scan-like; say assume_type"),
+        ([*scans.pictures, "nowhere.jpg"], "nowhere.jpg: no such file"),
+    ):
+        with pytest.raises(leafid.LeafidError, match=message):
+            model.embed(wrong)
+    with pytest.raises(leafid.LeafidError, match=r"nowhere\.jpg: no such file"):
+        model.embed(["nowhere.jpg"], assume_type="scan")
+
+
+def test_explain_explains_one_picture(model, test_pictures):
+    picture = next(p for p in test_pictures.pictures if p.type == "scan")
+    explanation = leafid.explain(picture, model)
+    (answer,) = model.identify(picture)
+    assert explanation.answer == answer
+    image = leafid.read_image(picture.file)
+    in_memory = leafid.explain(image[:, :, ::-1], model, assume_type="scan", color="rgb")
+    assert (in_memory.traits, in_memory.outlines) == (explanation.traits, explanation.outlines)
+    record = explanation.to_dict()
+    assert json.loads(json.dumps(record))["traits"] == explanation.traits
+    assert record["answer"] == answer.to_dict()
+    assert [species["name"] for species in record["species"]] == [name for name, _ in answer.ranking]
+    assert {"outlines", "traits", "opinions", "differences"} <= record.keys()
+    assert "image" not in record
+    for wrong, message in (("nowhere.jpg", "nowhere.jpg: no such file"), (test_pictures, "expected one, found 9")):
+        with pytest.raises(leafid.LeafidError, match=message):
+            leafid.explain(wrong, model)

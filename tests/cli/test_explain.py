@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from tests.pages.written_pages import check_page
@@ -20,6 +22,21 @@ def test_text(cli, pictures, drawn_model):
     assert "simple leaf" in outcome.out or "compound leaf" in outcome.out
     for expert in ("local", "shape"):
         assert f"\n  {expert} " in outcome.out
+
+
+def test_json(cli, pictures, drawn_model, tmp_path):
+    """The explanations for programs; a picture that can't be read is left out."""
+    (tmp_path / "bad.jpg").write_text("no picture")
+    words = ("explain", tmp_path / "bad.jpg", *pictures[:2], "--model", drawn_model, "--assume-type", "scan")
+    outcome = cli(*words, "--format", "json")
+    assert outcome.status == 1
+    records = json.loads(outcome.out)
+    assert [record["answer"]["picture"] for record in records] == list(map(str, pictures[:2]))
+    assert any(record["outlines"] and record["opinions"] for record in records)
+    for record in records:
+        assert {"traits", "opinions", "species", "differences", "note"} <= record.keys()
+        assert all(0 <= col <= record["width"] for polygon in record["outlines"] for col, row in polygon)
+    assert cli(*words, "--format", "json", "--output", tmp_path / "out").status == 2
 
 
 def test_page(cli, pictures, drawn_model, tmp_path):

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
-from leafid.pictures.header import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.reading import READERS, read_collection
+from leafid.pictures.summary import compute_fingerprint
 
 
 def plantnet(root, draw):

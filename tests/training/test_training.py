@@ -1,5 +1,5 @@
-from leafid.pictures.header import compute_fingerprint
 from leafid.pictures.picture import AcquisitionType
+from leafid.pictures.summary import compute_fingerprint
 from leafid.training.model import train
 
 SHEET = AcquisitionType.SCAN_LIKE

@@ -5,6 +5,8 @@ the answer's is made of, what each expert of the model says and its share of the
 first two species differ, with the ranges of both. A trait is left out where it can't be measured well enough, as in a
 photo of leaves on the tree.
 
+With --format json, it prints the same and the outline for programs, as leafid.Explanation.to_dict gives them.
+
 With --output, it writes a page with the same and the picture with its outline, petiole, tip and base, and the most
 similar training pictures that the model keeps. The page is a single file that needs no network.
 
@@ -13,6 +15,7 @@ examples:
   leafid explain my-leaf.jpg other-leaf.jpg --output explained
 """
 
+import json
 from collections.abc import Iterator
 from textwrap import fill
 
@@ -35,7 +38,8 @@ FILE_NAME = "explanation.html"
 
 
 class Options(UnlabelledOptions):
-    output: str | None = option(f"the folder to write {FILE_NAME} to", metavar="DIR")
+    output: str | None = option(f"the folder to write {FILE_NAME} to", metavar="DIR", group="form")
+    format: str = option("text (default) or json", choices=("text", "json"), default="text", group="form")
     language: str | None = LANGUAGE
 
 
@@ -51,13 +55,15 @@ def run(options: Options, environment: Environment) -> int:
         if answer.problem is not None:
             continue
         explanation = explain(model, read_image(answer.picture.file, LONGEST_SIDE), answer)
-        if options.output:
+        if options.output or options.format == "json":
             explanations.append(explanation)
             continue
         environment.print(("\n" if number else "") + f"{answer.picture.file}  ({answer.type})")
         for line in _format_explanation(explanation):
             environment.print(f"  {line}".rstrip())
-    if explanations:
+    if options.format == "json":
+        environment.print(json.dumps([e.to_dict() for e in explanations], ensure_ascii=False, indent=1))
+    elif explanations:
         write_text(f"{options.output}/{FILE_NAME}", render_page("explanations.html", explanations=explanations))
         environment.print(f"{options.output}/{FILE_NAME}")
     return 1 if loader.unreadable or collection.is_incomplete else 0

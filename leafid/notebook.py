@@ -1,0 +1,29 @@
+"""What a notebook shows of an object: HTML, by a macro of `notebook.html`."""
+
+import base64
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from leafid.errors import escape_unprintable
+
+
+class Shown:
+    """An object that a notebook shows by the macro that is called as its class."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(getattr(_load_macros(), type(self).__name__)(self))
+
+
+@cache
+def _load_macros() -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # only a notebook needs it
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.finalize = lambda value: escape_unprintable(value) if type(value) is str else value
+    environment.filters["jpeg"] = lambda data: f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
+    return environment.get_template("notebook.html").module
