@@ -1,9 +1,14 @@
 """The examples run as their page says, on a part of the sample, and print what they promise."""
 
+import ast
+import io
+import json
 import os
+import re
 import runpy
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -38,6 +43,43 @@ def test_every_leaf_names_its_author_and_source():
         (row,) = [row for row in rows if row.startswith(f"| `{name}` |")]
         assert "INRA" in row
         assert "`Train/" in row
+
+
+def run_cell(source, names):
+    """Run a cell as a notebook does: the outputs are what it prints, and the value of its last expression."""
+    *statements, last = ast.parse(source).body
+    printed, outputs = io.StringIO(), []
+    with redirect_stdout(printed):
+        exec(compile(ast.Module(statements, []), "cell", "exec"), names)
+        value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+    if printed.getvalue():
+        outputs.append({"name": "stdout", "output_type": "stream", "text": printed.getvalue().splitlines(True)})
+    if value is not None:
+        data = {"text/plain": repr(value).splitlines(True)}
+        if hasattr(value, "_repr_html_"):
+            data["text/html"] = value._repr_html_().splitlines(True)
+        outputs.append({"data": data, "execution_count": None, "metadata": {}, "output_type": "execute_result"})
+    return outputs
+
+
+def without_numbers(outputs):
+    """Keep the words of outputs: numbers, pictures and outlines may differ by a rounding."""
+    return re.sub(r"base64,[\w+/=]+|[\d.,-]+|\s", "", json.dumps(outputs))
+
+
+def test_the_notebook_shows_what_its_cells_give(monkeypatch):
+    """The variable that renews the output of pages renews that of the notebook."""
+    file = EXAMPLES / "leaves.ipynb"
+    monkeypatch.chdir(EXAMPLES)
+    stored, new, names = json.loads(file.read_text(encoding="utf-8")), json.loads(file.read_text(encoding="utf-8")), {}
+    for number, cell in enumerate([cell for cell in new["cells"] if cell["cell_type"] == "code"], 1):
+        cell["outputs"], cell["execution_count"] = run_cell("".join(cell["source"]), names), number
+    if os.environ.get("LEAFID_UPDATE_README"):
+        file.write_text(json.dumps(new, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        stored = new
+    assert without_numbers(stored) == without_numbers(new)
+    assert json.dumps(stored).count("base64,") == 2  # of the leaves alone: other pictures are not to be committed
+    assert file.stat().st_size < 500_000
 
 
 @pytest.fixture(scope="module")
