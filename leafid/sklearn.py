@@ -1,6 +1,6 @@
-"""leafid as scikit-learn estimators: `LeafDescriptor`, a transformer, and `LeafClassifier`, a classifier.
+"""leafid as estimators of scikit-learn: `LeafDescriptor` and `LeafEmbedding` transform, `LeafClassifier` classifies.
 
-Both take a sequence of pictures, each as `leafid.Model.identify` takes it, in place of a matrix, and work in
+They take a sequence of pictures, each as `leafid.Model.identify` takes it, in place of a matrix, and work in
 ``Pipeline``, ``cross_val_score`` and ``GridSearchCV``. `color` is the order of channels in arrays, "bgr" or "rgb".
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from leafid.api import measure, segment, train
 from leafid.descriptors.registry import get_column_names
 from leafid.errors import InputError, LeafidError
-from leafid.parallel.mapping import ordered_map
-from leafid.pictures.conversion import check_color, is_one_picture, to_image, to_picture
+from leafid.features.loader import open_loader
+from leafid.model.bundled import find_bundled_model, read_once
+from leafid.pictures.conversion import check_color, is_one_picture, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 
 
@@ -48,6 +50,8 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         How the pictures were taken, which decides how the leaf is found.
     jobs : int
         Number of worker processes; -1 uses every core.
+    cache : path or bool
+        As in `leafid.train`.
     color : {"bgr", "rgb"}
 
     Attributes
@@ -64,6 +68,7 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
     families: str | Sequence[str] | None = None
     acquisition_type: str = "scan-like"
     jobs: int = 1
+    cache: str | os.PathLike[str] | bool = True
     color: str = "bgr"
 
     def fit(self, X: Sequence[Any], y: object = None) -> LeafDescriptor:
@@ -76,11 +81,17 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
     def transform(self, X: Sequence[Any]) -> NDArray[np.float64]:
         """Measure pictures; float64 (n_pictures, n_measures). A picture that can't be read raises a `LeafidError`."""
         check_is_fitted(self)
-        return np.stack(list(ordered_map(self._measure, _list_pictures(X, self.color), self.jobs)))
+        type_ = AcquisitionType.parse(self.acquisition_type)
+        pictures = [replace(picture, type=type_) for picture in _list_pictures(X, self.color)]
+        key = f"measures of {' '.join(self.feature_names_out_)}"
+        with open_loader(self.jobs, self.cache) as loader:
+            rows = loader.load_measures(pictures, key, None, self._measure, dtype=np.float32)
+        for problem in loader.unreadable.values():
+            raise LeafidError(problem)
+        return np.array(rows, np.float64)
 
-    def _measure(self, picture: Picture) -> NDArray[np.float64]:
-        image = to_image(picture)
-        leaf = segment(image, self.acquisition_type)
+    def _measure(self, image: NDArray[np.uint8], picture: Picture) -> NDArray[np.float64]:
+        leaf = segment(image, picture.type)
         if not leaf.blade.any():
             return np.full(len(self.feature_names_out_), np.nan)
         return np.array(list(measure(image, leaf, self.families).values()))
@@ -89,6 +100,45 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         """Return the names of the measures."""
         check_is_fitted(self)
         return self.feature_names_out_
+
+
+@dataclass(eq=False, repr=False)
+class LeafEmbedding(TransformerMixin, _PictureEstimator):
+    """Embeds leaves: makes a matrix of a model's features, as `leafid.Model.embed` describes them.
+
+    Parameters
+    ----------
+    model : path or None
+        A model file; by default the bundled model.
+    acquisition_type : {"scan", "scan-like", "photo"}
+        How the pictures were taken.
+    jobs, cache, color
+        As in `LeafDescriptor`.
+
+    Attributes
+    ----------
+    model_ : Path
+    """
+
+    model: str | os.PathLike[str] | None = None
+    acquisition_type: str = "scan-like"
+    jobs: int = 1
+    cache: str | os.PathLike[str] | bool = True
+    color: str = "bgr"
+
+    def fit(self, X: Sequence[Any], y: object = None) -> LeafEmbedding:
+        """Check the parameters; there is nothing to learn."""
+        _list_pictures(X, self.color)
+        self.model_ = Path(self.model or find_bundled_model())
+        read_once(self.model_)[self.acquisition_type]  # raises where the model doesn't know the type
+        return self
+
+    def transform(self, X: Sequence[Any]) -> NDArray[np.float32]:
+        """Embed pictures; float32 (n_pictures, n_values). A picture that can't be read raises a `LeafidError`."""
+        check_is_fitted(self)
+        pictures = _list_pictures(X, self.color)
+        model, type_ = read_once(self.model_), self.acquisition_type
+        return model.embed(pictures, assume_type=type_, jobs=self.jobs, cache=self.cache)
 
 
 @dataclass(eq=False, repr=False)

@@ -48,9 +48,11 @@ class _Source:
     #: Everything but the picture that decides a value, by the value's name.
     keys: dict[Any, str]
     #: Pictures are reduced to it when they are read, in pixels.
-    longest_side: int
+    longest_side: int | None
     #: ``measure(image, picture, names)`` returns the values with these names.
     measure: Callable[[np.ndarray, Picture, Sequence[Any]], Values]
+    #: The type in which values are stored.
+    dtype: type[np.floating] = np.float16
 
     def make_keys(self, picture: Picture, content_hash: str | None) -> dict[Any, bytes]:
         """Make the keys in the cache of a picture's values, by name; there are none where its content is unknown."""
@@ -127,16 +129,17 @@ class FeatureLoader:
         self,
         pictures: Sequence[Picture],
         key: str,
-        longest_side: int,
+        longest_side: int | None,
         measure: Callable[[np.ndarray, Picture], np.ndarray],
         what: str = "describe",
+        dtype: type[np.floating] = np.float16,
     ) -> list[np.ndarray | None]:
-        """Load measures of pictures, float32 in half precision; None for a picture that can't be read.
+        """Load measures of pictures, float32 with the precision of a type; None for a picture that can't be read.
 
         ``measure(image, picture)``, of the picture reduced to `longest_side` pixels, gives an array of numbers, and is
         picklable. The `key` stands for it in the cache, and changes with it.
         """
-        source = _Source({key: f"{key}|{name_versions()}"}, longest_side, partial(_compute_measures, measure))
+        source = _Source({key: f"{key}|{name_versions()}"}, longest_side, partial(_compute_measures, measure), dtype)
         with closing(self._stream_values(pictures, source)) as stream:
             values_of_pictures = self.show_progress(stream, len(pictures), what)
             return [None if values is None else values[key].astype(np.float32) for values in values_of_pictures]
@@ -188,8 +191,9 @@ class FeatureLoader:
                     content_hash, computed = (next(results) if names else None) or ("", {})
                     keys = source.make_keys(picture, content_hash)
                     for name, array in computed.items():
-                        # In the range of float16, and rounded, computed values equal cached ones to the last bit.
-                        values[name] = np.clip(array, -65504.0, 65504.0).astype(np.float16)
+                        # In the range of its type, and rounded, computed values equal cached ones to the last bit.
+                        greatest = np.finfo(source.dtype).max
+                        values[name] = np.clip(array, -greatest, greatest).astype(source.dtype)
                         new.append((keys[name], values[name].tobytes()))
                     yield values if len(values) == len(source.keys) else None
             finally:
@@ -204,7 +208,7 @@ class FeatureLoader:
         keys = [source.make_keys(picture, self.hash_picture(picture)) for picture in pictures]
         stored = self.cache.get([key for of_picture in keys for key in of_picture.values()])
         return [
-            {name: np.frombuffer(stored[key], np.float16) for name, key in of_picture.items() if key in stored}
+            {name: np.frombuffer(stored[key], source.dtype) for name, key in of_picture.items() if key in stored}
             for of_picture in keys
         ]
 

@@ -3,13 +3,14 @@ import pytest
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 
 import leafid
-from leafid.sklearn import LeafClassifier, LeafDescriptor
+from leafid.sklearn import LeafClassifier, LeafDescriptor, LeafEmbedding
 
 #: All other checks of scikit-learn call fit with a matrix of numbers. These estimators take pictures, and say so by
 #: their tags, so that `check_estimator` leaves those checks out.
@@ -52,6 +53,28 @@ def test_descriptor_measures_paths_and_images(scans):
     np.testing.assert_array_equal(descriptor.set_params(jobs=2).transform(files[:3]), matrix)
 
 
+def test_cached_measures_equal_computed_ones(scans, tmp_path):
+    files, _, _ = scans
+    descriptor = LeafDescriptor(["geometry"], "scan", cache=tmp_path)
+    first = descriptor.fit_transform(files[:2])
+    assert list(tmp_path.iterdir())
+    np.testing.assert_array_equal(descriptor.transform(files[:2]), first)
+    np.testing.assert_array_equal(clone(descriptor).set_params(cache=False).fit_transform(files[:2]), first)
+    with pytest.raises(leafid.LeafidError, match=r"nowhere\.jpg: no such file"):
+        descriptor.transform([*files[:2], "nowhere.jpg"])
+
+
+def test_embedding_is_that_of_the_model(scans, drawn_model, drawn_cache):
+    files, species, plants = scans
+    embedding = LeafEmbedding(drawn_model, "scan", cache=drawn_cache)
+    expected = leafid.load_model(drawn_model).embed(files[:2], assume_type="scan", cache=drawn_cache)
+    np.testing.assert_array_equal(embedding.fit_transform(files[:2]), expected)
+    pipeline = make_pipeline(embedding, StandardScaler(), LogisticRegression())
+    assert cross_val_score(pipeline, files, species, groups=plants, cv=GroupKFold(3)).mean() > 0.5
+    with pytest.raises(leafid.LeafidError, match="no such file"):
+        LeafEmbedding("nowhere.leafid").fit(files[:2])
+
+
 def test_a_picture_without_a_leaf_is_a_row_of_nan():
     white = np.full((60, 80, 3), 255, np.uint8)
     assert np.isnan(LeafDescriptor(["hu"], "scan").fit_transform([white])).all()
@@ -77,7 +100,7 @@ def test_classifier_predicts_what_the_program_does(scans, classifier):
     assert (fitted.predict(files) == species).mean() == fitted.score(files, species) > 0.8
 
 
-@pytest.mark.parametrize("estimator", [LeafDescriptor(["hu"]), LeafClassifier("fast", cache=False)])
+@pytest.mark.parametrize("estimator", [LeafDescriptor(["hu"]), LeafEmbedding(), LeafClassifier("fast", cache=False)])
 def test_invalid_input_is_refused(estimator):
     for wrong in ("leaf.jpg", np.zeros((3, 4)), [], [1, 2], None, [None]):
         with pytest.raises(ValueError, match=r"X.*: expected"):
@@ -85,6 +108,8 @@ def test_invalid_input_is_refused(estimator):
 
 
 @pytest.mark.parametrize("check", CHECKS_WITHOUT_INPUT, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("estimator", [LeafDescriptor(), LeafClassifier()], ids=["LeafDescriptor", "LeafClassifier"])
+@pytest.mark.parametrize(
+    "estimator", [LeafDescriptor(), LeafEmbedding(), LeafClassifier()], ids=lambda estimator: type(estimator).__name__
+)
 def test_checks_of_scikit_learn(estimator, check):
     check(type(estimator).__name__, clone(estimator))
