@@ -20,9 +20,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from leafid.api import measure, segment, train
-from leafid.descriptors.registry import get_column_names
+from leafid.descriptors.registry import find_families, get_column_names
 from leafid.errors import InputError, LeafidError
 from leafid.features.loader import open_loader
+from leafid.features.recipe import Expert
 from leafid.model.bundled import find_bundled_model, read_once
 from leafid.pictures.conversion import check_color, is_one_picture, to_picture
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
@@ -83,7 +84,8 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         check_is_fitted(self)
         type_ = AcquisitionType.parse(self.acquisition_type)
         pictures = [replace(picture, type=type_) for picture in _list_pictures(X, self.color)]
-        key = f"measures of {' '.join(self.feature_names_out_)}"
+        names = tuple(family.name for family in find_families(self.families))
+        key = f"measures|{Expert(descriptor='measures', families=names).make_feature_key()}"
         with open_loader(self.jobs, self.cache) as loader:
             rows = loader.load_measures(pictures, key, None, self._measure, dtype=np.float32)
         for problem in loader.unreadable.values():

@@ -41,7 +41,8 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     #: the leaf's outline, turned to it; ignores `focus`, `symmetry` and `coverage`, and needs a view of the leaf) or
     #: `detected-sift` (ignores the keys from `scales` to `symmetry`)
     descriptor: Literal["measures", "dense-sift", "dense-chroma-sift", "edge-sift", "outline-sift", "detected-sift"]
-    #: for `measures`: a list of descriptor families (`leafid describe --list`)
+    #: for `measures`: a list of descriptor families (`leafid describe --list`), or functions of your own, as
+    #: `package.module:function`
     families: tuple[str, ...] = ()
     #: what patches are read from: `leaf` (cut out, on white), `upright` (the same, turned upright) or `picture`
     view: Literal["leaf", "upright", "picture"] = "leaf"
@@ -103,7 +104,8 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     def make_feature_key(self) -> str:
         """Encode all settings that decide a picture's vector, except what an encoder learned; JSON."""
         if not self.is_local:
-            return json.dumps({"families": self.families})
+            versions = [family.version for family in find_families(self.families) if family.version]
+            return json.dumps({"families": self.families} | ({"versions": versions} if versions else {}))
         # The types that the codebook was learned from are left out: the hash covers the codebook itself.
         names = ("descriptor", "view", "size", *_GRID_KEYS, "encoder", "modes", "components", "position")
         return json.dumps({name: getattr(self, name) for name in names}, sort_keys=True)

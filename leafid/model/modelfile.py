@@ -1,13 +1,14 @@
 """The file that a model is: its objects as JSON and their arrays, in the format of safetensors.
 
-Reading it never executes code. Objects are dataclasses and structs, whose annotations say what every value has to be.
+Reading it executes no code but that which the user allows by name (`ALLOWED`). Objects are dataclasses and structs,
+whose annotations say what every value has to be.
 """
 
 import hashlib
 import io
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, TypeVar
 
@@ -17,13 +18,16 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 import leafid
-from leafid.errors import LeafidError, is_out_of_memory
+from leafid.descriptors.registry import find_families
+from leafid.errors import LeafidError, UsageError, is_out_of_memory
 from leafid.files import open_input, open_output
 from leafid.schema import check_types
 
 T = TypeVar("T")
 FORMAT, FORMAT_VERSION = "leafid-model", 6
 _SIZE_BYTES = 8
+#: The environment variable with the descriptor families that a model may import, separated by commas.
+ALLOWED = "LEAFID_ALLOW"
 
 
 def write_object(path: str | os.PathLike[str], content: object, halved: Iterable[np.ndarray] = ()) -> None:
@@ -77,6 +81,7 @@ def read_object(path: str | os.PathLike[str], type_: type[T], edit_manifest: Cal
                 )
             if edit_manifest is not None:
                 edit_manifest(manifest["model"])
+            _import_allowed_families(manifest["model"], path)
             place = f"{path}: the model is damaged: manifest"
             return check_types(manifest["model"], type_, place, _make_decoder(arrays))
     except (SafetensorError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
@@ -102,6 +107,28 @@ def _read_manifest(stream: io.BufferedReader, metadata: dict[str, str] | None) -
     if manifest["format"] != FORMAT:
         raise ValueError("another file of safetensors")
     return manifest
+
+
+def _import_allowed_families(manifest: Any, path: object) -> None:
+    """Import the families that are not leafid's; refuse those that the user doesn't allow."""
+    for name in sorted({name for name in _list_families(manifest) if ":" in name}):
+        if name not in os.environ.get(ALLOWED, "").split(","):
+            raise LeafidError(
+                f"{path}: the model measures leaves by {name:.100}, code that is not leafid's; if you trust it, "
+                f"set {ALLOWED}={name:.100} in the environment"
+            )
+        try:
+            find_families([name])
+        except UsageError as error:
+            raise LeafidError(f"{path}: {error}") from error
+
+
+def _list_families(node: Any) -> Iterator[str]:
+    """List the families that are named anywhere in a manifest."""
+    if isinstance(node, dict):
+        yield from map(str, node["families"]) if isinstance(node.get("families"), list) else ()
+    for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from _list_families(child)
 
 
 def _make_decoder(arrays: Any) -> Callable[[type, Any], np.ndarray]:

@@ -1,0 +1,126 @@
+"""Families that are not leafid's: functions of modules that a user names."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import leafid
+from leafid.sklearn import LeafDescriptor
+
+MODULE = """
+import numpy as np
+
+def measure(image, blade):
+    blue, green, red = image[blade].mean(axis=0)
+    return {"red_share": red / (blue + green + red), "cover": np.mean(blade)}
+
+def measure_list(image, blade):
+    return [1.0]
+
+def measure_badly(image, blade):
+    return {"height": 1 / (len(image) == 100)}
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch, request):
+    """The name of an importable module, which differs between tests, as Python imports each only once."""
+    name = f"{request.node.originalname}_module"
+    (tmp_path / f"{name}.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    return name
+
+
+@pytest.fixture
+def recipe(tmp_path, module):
+    file = tmp_path / "recipe.toml"
+    file.write_text(
+        textwrap.dedent(f"""
+            types = ["scan"]
+            [experts.shape]
+            descriptor = "measures"
+            families = ["geometry", "{module}:measure"]
+        """)
+    )
+    return file
+
+
+@pytest.fixture
+def run_python(tmp_path):
+    """Run Python in the folder with the module, which it can import there."""
+
+    def run(*words, **variables):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]), **variables}
+        return subprocess.run([sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    return run
+
+
+@pytest.fixture
+def scans(drawn):
+    return leafid.read_collection(drawn).part("train").select_type("scan")
+
+
+def test_a_model_measures_by_it_where_it_is_allowed(module, recipe, scans, tmp_path, monkeypatch):
+    family, file = f"{module}:measure", tmp_path / "own.leafid"
+    model = leafid.train(scans, str(recipe), cache=tmp_path / "cache")
+    (expected,) = model.identify(scans.pictures[0])
+    model.save(file)
+    with pytest.raises(leafid.LeafidError, match=rf"own.leafid: .*{family}.*set LEAFID_ALLOW={family}"):
+        leafid.load_model(file)
+    monkeypatch.setenv("LEAFID_ALLOW", f"another:measure,{family}")
+    (answer,) = leafid.load_model(file).identify(scans.pictures[0])
+    assert answer.name == expected.name == scans.pictures[0].species
+
+
+def test_reading_a_model_imports_nothing(recipe, scans, tmp_path, run_python):
+    leafid.train(scans, str(recipe), cache=False).save(tmp_path / "own.leafid")
+    (module,) = tmp_path.glob("*_module.py")
+    module.write_text("from pathlib import Path; Path('imported').touch()")
+    done = run_python("-m", "leafid", "info", "own.leafid")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "LEAFID_ALLOW" in done.stderr
+    assert not (tmp_path / "imported").exists()
+    missing = run_python("-m", "leafid", "info", "own.leafid", LEAFID_ALLOW=f"{module.stem}:measure")
+    assert missing.returncode == 1
+    assert "found AttributeError" in missing.stderr
+
+
+def test_columns_are_called_by_its_names(module, scans, cli, monkeypatch):
+    file, family = scans.pictures[0].file, f"{module}:measure"
+    image, leaf = leafid.read_image(file), leafid.segment(scans.pictures[0])
+    values = leafid.measure(image, leaf, [family, "hu"])
+    assert [*values][:2] == [f"{family}.red_share", f"{family}.cover"]
+    row0, row1, col0, col1 = leaf.box
+    assert values[f"{family}.cover"] == pytest.approx(leaf.blade[row0:row1, col0:col1].mean(), rel=1e-6)
+    outcome = cli("describe", file, "--families", family, "--assume-type", "scan")
+    assert outcome.out.splitlines()[0] == f"picture,type,species,{family}.red_share,{family}.cover"
+    matrix = LeafDescriptor([family], "scan").fit_transform([file])
+    assert matrix.tolist() == [[*values.values()][:2]]
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        ("nonsense", "found AttributeError: .*nonsense"),
+        ("measure_list", "AttributeError: 'list' object has no attribute 'items'"),
+        ("np", "TypeError"),
+    ],
+)
+def test_what_measures_nothing_is_refused_before_any_work(module, recipe, scans, function, message):
+    recipe.write_text(recipe.read_text().replace(":measure", f":{function}"))
+    family = f"{module}:{function}"
+    with pytest.raises(leafid.LeafidError, match=rf"recipe.toml: .*families: descriptor family {family}: .*{message}"):
+        leafid.train(scans, str(recipe))
+    with pytest.raises(leafid.LeafidError, match="found ModuleNotFoundError: No module named 'nowhere'"):
+        LeafDescriptor(["nowhere:measure"]).fit(["leaf.jpg"])
+
+
+def test_a_failure_costs_only_its_picture(module, scans, cli):
+    outcome = cli("describe", scans.pictures[0].file, "--families", f"{module}:measure_badly", "--assume-type", "scan")
+    assert outcome.status == 1
+    assert f"descriptor family {module}:measure_badly: ZeroDivisionError" in outcome.err
