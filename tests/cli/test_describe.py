@@ -48,6 +48,45 @@ def test_bad_pictures_are_reported_and_the_others_measured(cli, tmp_path):
     assert lines[-1] == "leafid: 3 of 5 pictures left out"
 
 
+def test_leaves_are_taken_from_masks(cli, tmp_path):
+    """The masks that segment writes give what describe measures, also on a large picture; others are named."""
+    small = draw(tmp_path / "pictures" / "small.png")
+    draw(tmp_path / "pictures" / "large.png", 1500, 1300)
+    words = ("--assume-type", "scan", "--families", "geometry", "--jobs", "1")
+    assert cli("segment", small.parent, "--assume-type", "scan", "--output", tmp_path / "cut").status == 0
+    expected = table(cli("describe", small.parent, *words).out)
+    measured = table(cli("describe", small.parent, *words, "--masks", tmp_path / "cut").out)
+    assert len(measured) == 2
+    for row, searched in zip(measured, expected, strict=True):
+        assert row["picture"] == searched["picture"]
+        assert float(row["geometry.log_aspect_axes"]) == pytest.approx(
+            float(searched["geometry.log_aspect_axes"]), abs=0.01
+        )
+    # Half of the leaf: the mask is measured, and not the picture.
+    mask = cv2.imread(str(tmp_path / "cut" / "small_mask.png"))
+    mask[: len(mask) // 2] = 0
+    cv2.imwrite(str(tmp_path / "cut" / "small_mask.png"), mask)
+    (half,) = table(cli("describe", small, *words, "--masks", tmp_path / "cut").out)
+    assert float(half["geometry.log_aspect_axes"]) < float(expected[1]["geometry.log_aspect_axes"]) - 0.2
+    for name, content in (("empty", mask * 0), ("narrow", mask[:, 9:]), ("missing", None), ("unreadable", "text")):
+        draw(tmp_path / "bad" / f"{name}.png")
+        if content is None:
+            continue
+        (tmp_path / "masks").mkdir(exist_ok=True)
+        file = tmp_path / "masks" / f"{name}.png"
+        file.write_text(content) if isinstance(content, str) else cv2.imwrite(str(file), content)
+    outcome = cli("describe", tmp_path / "bad", *words, "--masks", tmp_path / "masks")
+    assert (outcome.status, len(table(outcome.out))) == (1, 0)
+    for name, problem in (
+        ("empty", "expected a leaf in its mask, found none"),
+        ("narrow", "expected a mask of (240, 200) pixels, found (240, 191)"),
+        ("missing", "missing.png or missing_mask.png, found 0"),
+        ("unreadable", "masks/unreadable.png: expected a JPEG"),
+    ):
+        assert [line for line in outcome.err.splitlines() if f"bad/{name}.png: " in line and problem in line]
+    assert cli("describe", small, "--masks", tmp_path / "nowhere").err.count("expected a folder of masks") == 1
+
+
 def test_a_name_that_is_no_text_is_escaped(cli, tmp_path, monkeypatch, name_in_latin_1):
     monkeypatch.chdir(tmp_path)
     draw(tmp_path / "a.png").rename(tmp_path / name_in_latin_1)

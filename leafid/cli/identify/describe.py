@@ -4,17 +4,22 @@ Each picture is a row: its file, its acquisition type, its species where that is
 families, in columns like geometry.log_aspect_box. --assume-type sets the type; otherwise it is read from the metadata,
 or recognised by the model as in predict.
 
+With --masks, leaves aren't searched for: the mask of my-leaf.jpg is my-leaf.png or, as segment writes it,
+my-leaf_mask.png in a folder, as large as the picture, and white where the leaf is.
+
 The table is CSV. A picture that can't be read, or in which no leaf is found, is reported on stderr and left out; the
 exit status is then 1.
 
 examples:
   leafid describe my-leaf.jpg --families geometry,teeth
+  leafid describe my-leaves --masks cut --families geometry
   leafid describe my-leaves --assume-type scan --output leaves.csv
   leafid describe --list
 """
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -27,6 +32,7 @@ from leafid.features.loader import get_type
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
 from leafid.scoring.tables import format_csv
+from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.segmentation.segment import segment
 
 # Longest side of a picture in pixels; larger ones are shrunk, as descriptors work on leaves of a few hundred pixels.
@@ -40,6 +46,7 @@ class Options(MeasuringOptions):
         metavar="A,B,…",
         type=list_type(str.strip),
     )
+    masks: str | None = option("take the leaves from the masks in this folder", metavar="DIR")
     list: bool = switch("list the descriptor families and exit")
     output: str | None = option("write a CSV table instead of printing", metavar="FILE")
 
@@ -57,7 +64,9 @@ def run(options: Options, environment: Environment) -> int:
     if options.output:
         check_output(options.output, options.pictures)
     collection = options.read(options.pictures)
-    measure = partial(_measure, families=families)
+    if options.masks and not Path(options.masks).is_dir():
+        raise LeafidError(f"{options.masks}: expected a folder of masks, found none")
+    measure = partial(_measure, families=families, masks=options.masks)
     n_measured = 0
     with open_text(options.output, environment) as stream:
         stream.write(format_csv([["picture", "type", "species", *get_column_names(families)]]))
@@ -67,11 +76,26 @@ def run(options: Options, environment: Environment) -> int:
     return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
 
 
-def _measure(picture: Picture, families: Sequence[str]) -> list[str]:
-    image = read_image(picture.file, _MAX_SIDE)
+def _measure(picture: Picture, families: Sequence[str], masks: str | None) -> list[str]:
+    image = read_image(picture.file, None if masks else _MAX_SIDE)
     try:
-        values = measure_families(image, segment(image, get_type(picture)), families)
+        leaf = _read_mask(picture.file, image, masks) if masks else segment(image, get_type(picture))
+        values = measure_families(shrink(image, _MAX_SIDE), leaf, families)
     except LeafidError as error:
         raise ImageError(f"{picture.file}: {error}") from error
     # NumPy writes the fewest digits that read back as the same float32.
     return np.concatenate(list(values.values())).astype(str).tolist()
+
+
+def _read_mask(file: Path, image: Image, masks: str) -> Segmentation:
+    """Read the mask of a picture, as large as `image`, and reduce it as that is."""
+    names = [f"{file.stem}.png", f"{file.stem}_mask.png"]
+    present = [Path(masks, name) for name in names if Path(masks, name).exists()]
+    if len(present) != 1:
+        raise LeafidError(f"expected one mask in {masks}, {' or '.join(names)}, found {len(present)}")
+    mask = read_image(present[0]).max(axis=2)
+    if mask.shape != image.shape[:2]:
+        raise LeafidError(f"expected a mask of {image.shape[:2]} pixels, found {mask.shape} in {present[0]}")
+    if not mask.any():
+        raise LeafidError(f"expected a leaf in its mask, found none in {present[0]}")
+    return Segmentation.from_mask(shrink(mask, _MAX_SIDE))
