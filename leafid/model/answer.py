@@ -69,6 +69,16 @@ class Answer(Shown):
         pictures = ", ".join(part.picture.title for part in self.parts or [self])
         return f"<Answer to {pictures} ({self.type or 'unreadable'}): {self.problem or self.verdict_text}>"
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the first five species as bars on axes of Matplotlib, by default the current ones; return the axes."""
+        from matplotlib import pyplot  # takes a second to import
+
+        axes = ax or pyplot.gca()
+        names, shares, labels = zip(*self.shares[::-1], strict=True) if self.ranking else ((), (), ())
+        axes.bar_label(axes.barh(names, shares), labels, padding=3)
+        axes.set(xlim=(0, 1.15), xlabel="probability", title=self.picture.title)
+        return axes
+
     @property
     def shares(self) -> list[tuple[str, float, str]]:
         """The first five species, with their probabilities as of `calibrate`, as a number and for people."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import cv2
 import numpy as np
 from msgspec import to_builtins
 
@@ -17,7 +18,7 @@ from leafid.model.answer import Answer, rank_species
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
 from leafid.model.species import Species, TraitRange
-from leafid.notebook import Shown
+from leafid.notebook import Shown, plot_outlines
 from leafid.pages.trait_words import TRAITS, describe_traits
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import encode_jpeg
@@ -64,6 +65,13 @@ class Explanation(Shown):
 
     def __repr__(self) -> str:
         return f"<Explanation of {self.answer!r}>"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the picture with its outlines on axes of Matplotlib, by default the current ones, and return these."""
+        image = cv2.imdecode(np.frombuffer(self.image, np.uint8), cv2.IMREAD_COLOR_RGB)
+        axes = plot_outlines(image, {"red": self.outlines, "magenta": self.petioles}, ax)
+        axes.set_title(self.answer.verdict_text, wrap=True)
+        return axes
 
     def to_dict(self) -> dict[str, Any]:
         """Make the record of the explanation, which JSON can hold: all but its pictures."""

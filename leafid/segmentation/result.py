@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import InputError
-from leafid.notebook import Shown
+from leafid.notebook import Shown, plot_outlines
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.pixels import (
     Image,
@@ -63,6 +64,11 @@ class Segmentation(Shown):
     def __repr__(self) -> str:
         (rows, cols), share = self.mask.shape, self.mask.mean()
         return f"<Segmentation of {cols} × {rows} pixels: {share:.1%} leaf, confidence {self.confidence:.2f}>"
+
+    def plot(self, image: Any = None, ax: Any = None) -> Any:
+        """Draw the outlines over the mask, or its image in BGR order, on axes of Matplotlib, and return these."""
+        shown = self.mask if image is None else np.asarray(image)[:, :, ::-1]
+        return plot_outlines(shown, self.outlines, ax)
 
     @property
     def outlines(self) -> dict[str, list[Polygon]]:

@@ -4,10 +4,13 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import leafid
 from leafid.pictures.picture import Picture
+from leafid.segmentation.pixels import find_bounding_box
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +60,22 @@ def test_each_shows_itself_in_a_notebook(objects):
         assert "<polygon" in objects[name]._repr_html_()
     for words in objects["Explanation"].traits.values():
         assert words in objects["Explanation"]._repr_html_()
+
+
+def test_plots_are_on_axes_of_matplotlib(objects):
+    figure = Figure()
+    for name in ("Answer", "answer of a plant", "Segmentation", "Explanation"):
+        axes = figure.add_subplot()
+        assert objects[name].plot(ax=axes) is axes
+        assert len(axes.patches if "nswer" in name else axes.lines) > 0
+    leaf = objects["Segmentation"]
+    image = leafid.read_image(objects["Picture"].file)
+    axes = leaf.plot(image, figure.add_subplot())
+    np.testing.assert_array_equal(axes.images[0].get_array(), image[:, :, ::-1])
+    # The outline runs around the blade, in the coordinates of the picture.
+    row0, row1, col0, col1 = find_bounding_box(leaf.blade)
+    points = np.concatenate([line.get_xydata() for line in axes.lines if line.get_color() == "red"])
+    np.testing.assert_allclose([points.min(0), points.max(0)], [(col0, row0), (col1, row1)], atol=1)
 
 
 def test_names_are_text_and_not_html(objects):
