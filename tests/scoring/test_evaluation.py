@@ -91,6 +91,12 @@ def test_rankings_need_no_scores_and_no_name():
     assert {record["run"] for record in records} == {"run"}
 
 
+@pytest.mark.parametrize("name", [".", "/", "..", "1.", ".jpg"])
+def test_whatever_the_truth_calls_a_picture_a_run_may_call_it(name):
+    (record,) = evaluate({name: "Quercus ilex"}, {"run": {name: "Quercus ilex"}}, ["top-1"])
+    assert record["top-1"] == 1
+
+
 @pytest.mark.parametrize(
     ("run", "message"),
     [

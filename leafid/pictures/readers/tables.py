@@ -191,7 +191,7 @@ def index_names(names: Iterable[Iterable[str | PurePath]]) -> dict[str, int]:
     """Index pictures by all their names, with and without the endings, but not by a name that several have."""
     indices: dict[str, int | None] = {}
     for index, paths in enumerate(names):
-        for name in {str(form) for path in map(PurePath, paths) for form in (path, path.with_suffix(""))}:
+        for name in {str(form) for path in map(PurePath, paths) for form in (path, path.parent / path.stem)}:
             indices[name] = None if name in indices else index
     return {name: index for name, index in indices.items() if index is not None}
 
