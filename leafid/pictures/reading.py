@@ -87,6 +87,8 @@ def read_collection(
     if not paths:
         raise UsageError("expected at least one picture or collection, found none")
     table = Path(metadata) if metadata else None
+    if table and not table.exists():
+        raise LeafidError(f"{table}: no such file; expected a table of pictures")
     if len(paths) == 1:
         return _read_path(Path(paths[0]), layout, table, patterns)
     collections: list[Collection] = []

@@ -92,6 +92,13 @@ def test_given_layout_does_not_occur(tmp_path, layout):
         read_collection(tmp_path / "empty", layout)
 
 
+def test_a_missing_table_is_no_problem_of_each_path(tmp_path, draw):
+    table = tmp_path / "gone.csv"
+    with pytest.raises(LeafidError) as caught:
+        read_collection([draw(tmp_path / "1.jpg"), draw(tmp_path / "2.jpg")], metadata=table)
+    assert str(caught.value) == f"{table}: no such file; expected a table of pictures"
+
+
 def test_path_without_pictures_among_several_paths_is_left_out(tmp_path, draw):
     file = draw(tmp_path / "1.jpg")
     (tmp_path / "notes").mkdir()

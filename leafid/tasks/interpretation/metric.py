@@ -213,9 +213,7 @@ def read_distances(path: str | os.PathLike[str]) -> Distance:
 def read_taxonomy(collection: str | os.PathLike[str]) -> Distance:
     """Make distances of the species of a collection: the share of ranks (order, family, genus, species) that differ."""
     paths = Taxonomy.from_pictures(read_and_warn(collection).pictures).paths
-    return _refuse_unknown(
-        lambda true_name, name: fmean(map(ne, paths[true_name], paths[name])), paths.keys(), collection
-    )
+    return _refuse_unknown(lambda true, name: fmean(map(ne, paths[true], paths[name])), paths.keys(), collection)
 
 
 def _refuse_unknown(distance: Distance, names: Set[str], source: str | os.PathLike[str]) -> Distance:
