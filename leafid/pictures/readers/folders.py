@@ -14,7 +14,7 @@ _PART_ORDER = ("train", "val", "test")
 def list_files(folder: Path, endings: Collection[str] = PICTURE_ENDINGS) -> list[Path]:
     """List the files with one of the endings (lower case); none if the folder can't be read."""
     _, _, names = next(os.walk(folder), ("", [], []))
-    return [file for file in _sort_paths(folder, names) if file.suffix.lower() in endings]
+    return _sort_paths(folder, (name for name in names if name.lower().endswith(tuple(endings))))
 
 
 def list_folders(folder: Path) -> list[Path]:
