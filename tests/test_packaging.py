@@ -1,12 +1,12 @@
 """What setup.cfg ships: every package, and every file that the program reads from beside its modules."""
 
 import configparser
+import os
 import re
 import shutil
 import subprocess
 import sys
-import zipfile
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distributions, version
 from pathlib import Path
 
 import pytest
@@ -53,30 +53,38 @@ def test_every_data_file_is_shipped(setup_cfg):
 @pytest.mark.skipif(
     not builds_wheels(), reason="building a wheel without a network needs setuptools 71 (the extra 'test')"
 )
-def test_a_wheel_holds_the_model(tmp_path):
-    source = tmp_path / "source"
-    skip = shutil.ignore_patterns("__pycache__", "*.egg-info")
-    for folder in ("leafid", "models"):
-        shutil.copytree(REPOSITORY / folder, source / folder, ignore=skip)
-    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(REPOSITORY / name, source / name)
-    (source / "models" / "imageclef2011.leafid").write_bytes(b"stands for a model")
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*build, "--wheel-dir", str(tmp_path), str(source)], check=True)
-    (wheel,) = tmp_path.glob("leafid-*.whl")
-    site = tmp_path / "site"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
-    find = "from leafid.model.bundled import find_bundled_model; print(find_bundled_model().read_text())"
-    # The wheel comes before the checkout that is installed; an answer of that would not be these words.
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(site)!r}); {find}"],
-        check=True,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
-    assert done.stdout == "stands for a model\n"
+def test_the_wheel_of_the_image_names_a_picture(tmp_path):
+    """The Dockerfile copies all that a wheel needs, the model too, and makes it require OpenCV without windows."""
+    source, site = tmp_path / "source", tmp_path / "site"
+    source.mkdir()
+    dockerfile = (REPOSITORY / "Dockerfile").read_text(encoding="utf-8")
+    for copied in re.findall(r"^COPY (?!--)(.*) \S+$", dockerfile, re.MULTILINE):
+        for name in copied.split():
+            if (REPOSITORY / name).is_dir():
+                shutil.copytree(REPOSITORY / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(REPOSITORY / name, source)
+    (edit,) = re.findall(r"^RUN (sed .*)$", dockerfile, re.MULTILINE)
+    subprocess.run(edit, shell=True, check=True, cwd=source)
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*install, "--target", site, source], check=True)
+    (installed,) = distributions(name="leafid", path=[str(site)])
+    assert [line.split(">")[0] for line in installed.requires if "opencv" in line] == ["opencv-python-headless"]
+    # It comes before the checkout that is installed.
+    code = "import leafid, leafid.__main__ as main; print(leafid.__file__, flush=True); main.run()"
+    words = [sys.executable, "-c", code, "predict", REPOSITORY / "examples" / "leaves" / "fig.jpg", "--no-cache"]
+    environment = os.environ | {"PYTHONPATH": str(site)}
+    done = subprocess.run(words, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
+    assert done.stdout.startswith(f"{site}{os.sep}")
+    assert "Ficus carica" in done.stdout
+
+
+def test_the_workflow_tests_every_version_of_python(setup_cfg):
+    workflow = (REPOSITORY / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    named = re.findall(r"Programming Language :: Python :: (3\.\d+)", setup_cfg["metadata"]["classifiers"])
+    assert re.findall(r'python: "(.*?)", run: (.*?)}', workflow) == [
+        (python, "scripts/test" if index else ".ci/run") for index, python in enumerate(named)
+    ]
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
