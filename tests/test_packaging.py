@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import leafid
+
 REPOSITORY = Path(__file__).parents[1]
 
 
@@ -83,6 +85,10 @@ def test_the_workflow_tests_every_version_of_python(setup_cfg):
     workflow = (REPOSITORY / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     named = re.findall(r"Programming Language :: Python :: (3\.\d+)", setup_cfg["metadata"]["classifiers"])
     assert re.findall(r'python: "(.*?)", run: (?:.ci/run|scripts/test)}', workflow) == named
+
+
+def test_the_citation_is_of_this_version():
+    assert f"\nversion: {leafid.__version__}\n" in (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
