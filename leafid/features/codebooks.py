@@ -101,9 +101,8 @@ def _learn_from(
 
 
 def _make_key(pictures: Sequence[Picture], expert: Expert, view: str, loader: FeatureLoader, seed: int) -> bytes:
-    settings = (
-        f"codebook 3|{extractor.name_versions()}|{view}|{expert.make_feature_key()}|{seed}|{_SAMPLED_PER_PICTURE}"
-    )
+    versions, key = extractor.name_versions(), expert.make_feature_key()
+    settings = f"codebook 3|{versions}|{view}|{key}|{seed}|{_SAMPLED_PER_PICTURE}"
     contents = [f"{picture.type} {loader.hash_picture(picture)}" for picture in pictures]
     return hashlib.sha256("|".join([settings, *contents]).encode()).digest()
 

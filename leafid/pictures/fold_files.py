@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import numpy as np
 
@@ -34,7 +34,8 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     that are wrong.
     """
     file = Path(path)
-    indices = index_names(_list_names(picture) for picture in pictures)
+    # A table may call a picture by its names, and by all ends of its path.
+    indices = index_names([p.name, p.title, p.file, *map(p.file.relative_to, p.file.parents)] for p in pictures)
     n_ignored = 0
     fold_of: dict[int, dict[int, str]] = {}
     rows, _ = read_rows(file)
@@ -73,12 +74,6 @@ def _list_folds(fold_of: dict[int, str]) -> list[np.ndarray]:
     # The tenth fold comes after the second.
     members = group_by(sorted(fold_of), fold_of.__getitem__)
     return [np.array(members[name]) for name in sorted(members, key=lambda name: (len(name), name))]
-
-
-def _list_names(picture: Picture) -> list[str | PurePath]:
-    """List what a table may call a picture: its names, and all ends of its path."""
-    path = picture.file.parts
-    return [picture.name, picture.title, *(PurePath(*path[start:]) for start in range(len(path)))]
 
 
 def _warn_of_split_plants(file: Path, pictures: Sequence[Picture], fold_of: dict[int, dict[int, str]]) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.readers.folders import MAX_DEPTH
 from leafid.pictures.reading import READERS, read_collection
 from leafid.pictures.summary import compute_fingerprint
 
@@ -90,6 +91,16 @@ def test_given_layout_does_not_occur(tmp_path, layout):
     (tmp_path / "empty").mkdir()
     with pytest.raises(LeafidError, match="empty: expected"):
         read_collection(tmp_path / "empty", layout)
+
+
+def test_a_folder_hundreds_of_levels_deep(tmp_path):
+    folder = tmp_path
+    for _ in range(MAX_DEPTH):
+        folder /= "d"
+        folder.mkdir()
+    with pytest.raises(LeafidError) as caught:
+        read_collection(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: expected folders of at most {MAX_DEPTH} levels, found more"
 
 
 def test_a_missing_table_is_no_problem_of_each_path(tmp_path, draw):

@@ -4,9 +4,12 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
+from leafid.errors import LeafidError
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import natural_sort_key
 
+#: Maximum depth of folders; Python 3.11 lists deeper ones by calls inside calls, of which there is a maximum, too.
+MAX_DEPTH = 500
 _PARTS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 _PART_ORDER = ("train", "val", "test")
 
@@ -30,6 +33,8 @@ def walk_folders(root: Path, onerror: Callable[[OSError], object] | None = None)
     visited: set[tuple[int, int]] = set()
     for path, folders, files in os.walk(root, onerror=onerror, followlinks=True):
         folder, status = Path(path), os.stat(path)  # noqa: PTH116  # faster
+        if len(folder.parts) > MAX_DEPTH:
+            raise LeafidError(f"{root}: expected folders of at most {MAX_DEPTH} levels, found more")
         if (status.st_dev, status.st_ino) in visited:
             folders.clear()
             continue
