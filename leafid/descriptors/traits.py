@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.descriptors.landmarks import Landmarks, find_landmarks, trace_blade
-from leafid.descriptors.shape.contour import Points
+from leafid.descriptors.shape.contour import Points, compute_contour_length
 from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
 from leafid.segmentation.result import Segmentation, find_convex_hull
 
@@ -44,18 +44,22 @@ _MERGED = 0.25  # a piece of this much less than two median ones is two leaflets
 _SIMPLE_DISC, _SIMPLE_SOLIDITY = 0.22, 0.65
 """A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or it is as solid as this."""
 _FEATHERY = 10.0  # length of the outline, in √area, above which the pieces of a leaf may be many leaflets
-LOBE_DEPTH = 0.25  # smallest depth of a sinus between lobes, in distances from the lobe's end to the midvein [1]_
-_SHALLOW = 0.5  # depth of the other sinuses of a lobed blade, in `LOBE_DEPTH`
+_FINE, _TEETH, _LOBES = _SCALES = (0.0015, 0.004, 0.03)
+"""Smoothings of the outline (standard deviations, in its lengths) that it strays from by the teeth of lobes, the teeth
+of an unlobed blade, and lobes."""
+_UNEVEN = {_FINE: (1.3e-4, 1.8e-4), _TEETH: (1.55e-4, 2.3e-4), _LOBES: (45e-4, 51e-4)}
+"""How far half of the margin strays, in lengths of the outline, without and with teeth or lobes. Between both it can't
+be told: between the waves of a margin and low teeth, and between spines and shallow lobes."""
+_MIN_OUTLINE = 600.0  # length of an outline in pixels on which teeth would be seen
+_MIN_SINUS = 0.06  # smallest depth of a sinus, in distances from the lobe's end to the midvein or the base
+_PALMATE = 33.0  # angle between midvein and widest place, in degrees times the width over the length, of palmate lobes
 _LOBE_SMOOTHING = 0.006  # standard deviation of the outline that lobes are counted in, in lengths of the outline
 _MIN_LOBE = 0.2  # smallest distance of a lobe's end, relative to the farthest one
-_TOOTH_SMOOTHINGS = (0.002, 0.004, 0.008, 0.014)  # standard deviations, in lengths of the outline; a tooth is 2.5 wide
+_TOOTH_SMOOTHINGS = (0.002, 0.0028, 0.004, 0.0056, 0.008, 0.0113, 0.016)
+"""Standard deviations, in lengths of the outline, that teeth are counted in; a tooth is 2.5 wide."""
+_REPEATED = 0.12  # largest difference of two numbers of teeth, of their mean, at neighbouring smoothings
 _OUTER = 0.3  # what is farther from the midvein than this, in half widths, belongs to the lobes of a cordate base
-_MIN_PEAK = 0.004  # smallest height of a bump that counts, in widths of the blade; without any, the margin is entire
-_MIN_TEETH, _MIN_TOOTH, _MIN_TOOTH_PIXELS = 12, 0.006, 1.0
-"""Smallest number of teeth, and their smallest mean height, in widths of the blade and in pixels; what is between these
-and an entire margin may be the margin's waves or the pixels' grain."""
-_MIN_DEEP_TEETH, _DEEP_TOOTH = 6, 0.02
-"""Number of teeth that is enough if their mean height is more than this, in widths of the blade."""
+_MIN_PEAK = 0.004  # smallest height of a tooth that counts, in widths of the blade
 
 
 def measure_reliable_traits(segmentation: Segmentation) -> tuple[dict[str, float], Landmarks | None]:
@@ -72,35 +76,54 @@ def measure_reliable_traits(segmentation: Segmentation) -> tuple[dict[str, float
     traits = {} if leaflets is None else {"leaflets": float(leaflets)}
     if landmarks is not None:
         traits["petiole"] = landmarks.petiole / landmarks.length
-    if leaflets == 1 and landmarks is not None:
-        traits |= _measure_blade(landmarks, confidence)
-    elif leaflets == 1:
-        traits |= _measure_outline(trace_blade(segmentation), confidence)
+    if leaflets == 1:
+        traits |= _measure_blade(trace_blade(segmentation), landmarks)
     return traits, landmarks
 
 
-def _measure_outline(contour: Points, confidence: float) -> dict[str, float]:
-    """Measure a simple blade of which base and tip aren't known."""
+def _measure_blade(contour: Points, landmarks: Landmarks | None) -> dict[str, float]:
+    """Measure a simple blade; without landmarks, what doesn't depend on which end is the base."""
     short, long = sorted(cv2.minAreaRect(contour[:, ::-1].astype(np.float32))[1])
-    # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
-    ratio = long / max(short, 1e-6)
-    is_long = confidence * min(ratio - 1, 1) >= MIN_CONFIDENCE
-    teeth = _measure_teeth(contour, max(short, 1.0), confidence, np.ones(len(contour), bool))
-    return {"length_width": ratio} | teeth if is_long else teeth
+    is_margin, traits = np.ones(len(contour), bool), {}
+    if landmarks is not None:
+        framed = landmarks.framed
+        length, width = np.ptp(framed, axis=0)
+        is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.06)
+        short = width * landmarks.length
+        traits["length_width"] = float(length / max(width, 1e-6))
+    elif long > 1.5 * short:
+        # The direction of the length is a guess, which is good for a long leaf only.
+        traits["length_width"] = long / max(short, 1e-6)
+    uneven = _judge_unevenness(contour, is_margin)
+    if uneven[_LOBES] and landmarks is not None:
+        traits |= _measure_lobes(framed)
+    elif uneven[_LOBES] is False:
+        traits["lobes"] = 0.0
+        traits |= _measure_profile(framed) if landmarks is not None else {}
+    has_teeth = uneven[_FINE if uneven[_LOBES] else _TEETH]
+    if has_teeth:
+        traits |= _measure_teeth(contour, max(short, 1.0), is_margin)
+    elif has_teeth is False:
+        traits |= {"teeth": 0.0, "tooth_depth": 0.0}
+    return traits
 
 
-def _measure_blade(landmarks: Landmarks, confidence: float) -> dict[str, float]:
-    """Measure a simple blade."""
-    framed = landmarks.framed
-    length, width = np.ptp(framed, axis=0)
-    lobes, depth = _count_lobes(framed)
-    traits = {"length_width": float(length / max(width, 1e-6))}
-    if depth:
-        # Sinuses between palmate lobes that are too shallow for lobes are too deep for teeth: nothing is said of them.
-        return traits | {"lobes": float(lobes), "lobe_depth": depth} if lobes else traits
-    is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.04)
-    teeth = _measure_teeth(landmarks.contour, width * landmarks.length, confidence, is_margin)
-    return traits | {"lobes": 0.0} | teeth | _measure_profile(framed)
+def _judge_unevenness(contour: Points, is_margin: NDArray[np.bool_]) -> dict[float, bool | None]:
+    """Judge whether the margin strays from itself smoothed, by smoothing; None where it can't be told.
+
+    What counts is the median along the margin: a shadow, a bite or a fold makes no teeth, and a stretch without teeth
+    no entire margin.
+    """
+    length = compute_contour_length(contour)
+    signals = smooth_closed(compute_margin_signals(contour, _SCALES), tuple(sigma / 4 for sigma in _SCALES))
+    around = smooth_closed(signals**2, tuple(max(2 * sigma, 0.01) for sigma in _SCALES))
+    strays = np.median(np.sqrt(np.maximum(around[:, is_margin], 0)), axis=1) / length
+    judged = {}
+    for sigma, stray in zip(_SCALES, strays.tolist(), strict=True):
+        smooth, uneven = _UNEVEN[sigma]
+        is_seen = sigma == _LOBES or length >= _MIN_OUTLINE
+        judged[sigma] = True if stray >= uneven else False if stray <= smooth and is_seen else None
+    return judged
 
 
 def count_leaflets(blade: NDArray[np.bool_]) -> int | None:
@@ -125,26 +148,25 @@ def count_leaflets(blade: NDArray[np.bool_]) -> int | None:
     return int(np.maximum(1, np.floor(areas / np.median(areas) + _MERGED)).sum())
 
 
-def _count_lobes(framed: Points) -> tuple[int, float]:
-    """Count the lobes of a blade in the frame of its midrib; also give the mean depth of the sinuses.
+def _measure_lobes(framed: Points) -> dict[str, float]:
+    """Count the lobes of a lobed blade in the frame of its midrib, and measure the mean depth of the sinuses.
 
     The depth is relative to the distance from the lobe's end to the midvein, or, with a negative sign, to the base
-    (palmate lobes). A blade without lobes has 0; its depth is 0 if it has no palmate sinuses either.
+    (palmate lobes).
     """
     smooth = smooth_closed(framed.T.astype(np.float32), (_LOBE_SMOOTHING, _LOBE_SMOOTHING)).T.astype(np.float64)
+    along, across = smooth[np.argmax(np.abs(smooth[:, 1]))]
+    length, width = np.ptp(framed, axis=0)
+    is_palmate = np.degrees(np.arctan2(abs(across), along)) * width / max(length, 1e-6) >= _PALMATE
     # The curve begins and ends at the base: the sinus that the petiole lies in divides no lobes.
     from_base = np.hypot(*smooth.T)
-    start = int(np.argmin(from_base))
-    smooth, from_base = np.roll(smooth, -start, axis=0), np.roll(from_base, -start)
-    palmate = _find_sinuses(from_base)
     halves = [np.where((side * smooth[:, 1] > 0) & (smooth[:, 0] > 0.03), np.abs(smooth[:, 1]), 0) for side in (1, -1)]
-    pinnate = np.concatenate([_find_sinuses(half) for half in halves])
-    n_palmate, n_pinnate = (np.count_nonzero(depths >= LOBE_DEPTH) for depths in (palmate, pinnate))
-    is_palmate = n_palmate >= n_pinnate
-    depths = palmate if is_palmate else pinnate
-    if max(n_palmate, n_pinnate) >= 2:
-        return len(depths) + 1, float(np.mean(depths)) * (-1 if is_palmate else 1)
-    return 0, -float(np.mean(palmate)) if len(palmate) >= 2 else 0.0
+    curves = [from_base] if is_palmate else halves
+    start = int(np.argmin(from_base))
+    depths = np.concatenate([_find_sinuses(np.roll(curve, -start)) for curve in curves])
+    # Where sinuses are too shallow to be counted, there are still a middle lobe and two beside it.
+    depth = float(depths.mean()) if len(depths) else _MIN_SINUS
+    return {"lobes": max(3.0, len(depths) + 1.0), "lobe_depth": -depth if is_palmate else depth}
 
 
 def _find_sinuses(distance: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -157,7 +179,7 @@ def _find_sinuses(distance: NDArray[np.float64]) -> NDArray[np.float64]:
     kept: list[int] = []
     for peak in peaks.tolist():
         # A peak that no sinus divides from the one before it belongs to the same lobe; the higher one stands for both.
-        while kept and _measure_sinus(distance, kept[-1], peak) < _SHALLOW * LOBE_DEPTH:
+        while kept and _measure_sinus(distance, kept[-1], peak) < _MIN_SINUS:
             peak = max(peak, kept.pop(), key=lambda index: distance[index])
         kept.append(peak)
     return np.array([_measure_sinus(distance, *neighbours) for neighbours in itertools.pairwise(kept)])
@@ -168,13 +190,13 @@ def _measure_sinus(distance: NDArray[np.float64], peak: int, next_peak: int) -> 
     return float(1 - distance[low : high + 1].min() / max(min(distance[peak], distance[next_peak]), 1e-9))
 
 
-def _measure_teeth(contour: Points, width: float, confidence: float, is_margin: NDArray[np.bool_]) -> dict[str, float]:
-    """Count the teeth of a margin and measure their height in percent of the blade's width, which is in pixels.
+def _measure_teeth(contour: Points, width: float, is_margin: NDArray[np.bool_]) -> dict[str, float]:
+    """Measure the height of teeth in percent of the blade's width, which is in pixels, and count them if that is sure.
 
-    The points that are not `is_margin`, those around tip and base, are no teeth. Empty where it can't be told whether
-    there are any.
+    A number is sure if it repeats between neighbouring smoothings. The points that are not `is_margin`, those around
+    tip and base, are no teeth.
     """
-    best = (0.0, 0, 0.0, 0.0)
+    counts, heights, scores = [], [], []
     signals = compute_margin_signals(contour, _TOOTH_SMOOTHINGS)
     for signal in smooth_closed(signals, tuple(sigma / 4 for sigma in _TOOTH_SMOOTHINGS)):
         floor = max(_MIN_PEAK * width, 0.3 * float(np.quantile(signal, 0.95) - np.quantile(signal, 0.05)))
@@ -183,23 +205,21 @@ def _measure_teeth(contour: Points, width: float, confidence: float, is_margin: 
         values = np.append(np.roll(signal, -start), signal[start]).astype(np.float64)
         peaks = find_peaks(values, floor)
         valleys = np.minimum.reduceat(values, np.append(0, peaks))
-        heights = values[peaks] - (valleys[:-1] + valleys[1:]) / 2
+        height = values[peaks] - (valleys[:-1] + valleys[1:]) / 2
         peaks = (peaks + start) % len(signal)
-        peaks, heights = peaks[is_margin[peaks]], heights[is_margin[peaks]]
-        if len(peaks) < _MIN_DEEP_TEETH:
-            continue
-        spacings = np.diff(peaks)
-        regularity = 1 / (1 + float(np.median(np.abs(spacings - np.median(spacings))) / np.median(spacings)))
-        score = regularity * float(np.median(heights)) / width * np.sqrt(len(peaks))
-        if score > best[0]:
-            best = (score, len(peaks), float(np.median(heights)), regularity)
-    _, number, height, regularity = best
-    if not number:
-        return {"teeth": 0.0, "tooth_depth": 0.0}
-    if height < max(_MIN_TOOTH * width, _MIN_TOOTH_PIXELS) or (number < _MIN_TEETH and height < _DEEP_TOOTH * width):
-        return {}
-    depth = {"tooth_depth": float(100 * height / width)}
-    return {"teeth": float(number)} | depth if confidence * regularity >= MIN_CONFIDENCE else depth
+        is_tooth = is_margin[peaks]
+        spacings = np.diff(np.sort(peaks[is_tooth]))
+        number = np.count_nonzero(is_tooth)
+        counts.append(number)
+        heights.append(float(np.median(height[is_tooth])) if number else 0.0)
+        spread = float(np.median(np.abs(spacings - np.median(spacings))) / np.median(spacings)) if number > 2 else 9.0
+        scores.append(heights[-1] * np.sqrt(number) / (1 + spread))
+    best = int(np.argmax(scores))
+    near = [counts[index] for index in (best - 1, best + 1) if 0 <= index < len(counts)]
+    traits = {"tooth_depth": 100 * heights[best] / width}
+    if counts[best] > 2 and min(abs(number - counts[best]) for number in near) <= _REPEATED * counts[best]:
+        traits["teeth"] = float(counts[best])
+    return traits
 
 
 def find_peaks(values: NDArray[np.float64], prominence: float) -> NDArray[np.int64]:

@@ -26,6 +26,9 @@ class TraitTitle(NamedTuple):
     scale: float = 1
 
 
+#: Height of a tooth, in percent of the blade's width, below which a margin is finely toothed.
+FINE_TOOTH = 2.5
+
 #: Traits that species are compared by.
 TRAITS: Mapping[str, TraitTitle] = {
     "leaflets": TraitTitle("leaflets", "", 1.5),
@@ -55,12 +58,8 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
     if number := round(values.get("lobes", 0)):
         arrangement = "palmately" if values.get("lobe_depth", 0) < 0 else "pinnately"
         described["lobes"] = f"{arrangement} lobed, about {number} lobes"
-    if "teeth" in values:
-        number = round(values["teeth"])
-        described["teeth"] = "margin entire"
-        if number:
-            height = values["tooth_depth"]
-            described["teeth"] = f"margin toothed, about {number} teeth, {height:.1f}% of the width high"
+    if "tooth_depth" in values:
+        described["teeth"] = _describe_margin(values)
     if "apex_angle" in values:
         described["apex_angle"] = _describe_apex(values)
     if "base_angle" in values:
@@ -68,6 +67,16 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
     if values.get("petiole", 0) >= 0.05:
         described["petiole"] = f"petiole {values['petiole']:.1f} of the blade"
     return described
+
+
+def _describe_margin(values: Mapping[str, float]) -> str:
+    height = values["tooth_depth"]
+    if not height:
+        return "margin entire"
+    size = f"{height:.1f}% of the width high"
+    if number := round(values.get("teeth", 0)):
+        return f"margin toothed, about {number} teeth, {size}"
+    return f"margin {'finely' if height < FINE_TOOTH else 'coarsely'} toothed, teeth {size}"
 
 
 def _describe_proportions(values: Mapping[str, float]) -> str:
