@@ -76,6 +76,14 @@ def find_landmarks(segmentation: Segmentation) -> Landmarks | None:
     return Landmarks(contour, base, tip, float(np.hypot(rows - base[0], cols - base[1]).max()))
 
 
+def span_blade(contour: Points) -> Landmarks:
+    """Take the two points of a blade that are farthest from each other as base and tip, whichever is which."""
+    corners = cv2.convexHull(contour[:, ::-1].astype(np.float32))[:, 0, ::-1].astype(np.float64)
+    distances = np.hypot(*(corners[:, None] - corners).transpose(2, 0, 1))
+    base, tip = corners[list(np.unravel_index(int(np.argmax(distances)), distances.shape))]
+    return Landmarks(contour, base, tip, 0.0)
+
+
 def _find_farthest(contour: Points, foot: Points, centroid: Points, bearing: float) -> Points:
     """Find the contour point that is farthest from `foot` within an angle of the direction of the centroid."""
     offsets, towards = contour - foot, centroid - foot

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.landmarks import Landmarks, find_landmarks, trace_blade
+from leafid.descriptors.landmarks import Landmarks, find_landmarks, span_blade, trace_blade
 from leafid.descriptors.shape.contour import Points, compute_contour_length
 from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
 from leafid.segmentation.result import Segmentation, find_convex_hull
@@ -47,10 +47,13 @@ _FEATHERY = 10.0  # length of the outline, in √area, above which the pieces of
 _FINE, _TEETH, _LOBES = _SCALES = (0.0015, 0.004, 0.03)
 """Smoothings of the outline (standard deviations, in its lengths) that it strays from by the teeth of lobes, the teeth
 of an unlobed blade, and lobes."""
-_UNEVEN = {_FINE: (1.3e-4, 1.8e-4), _TEETH: (1.55e-4, 2.3e-4), _LOBES: (45e-4, 51e-4)}
+_UNEVEN = {_FINE: (1.05e-4, 1.85e-4), _TEETH: (1.55e-4, 2.3e-4), _LOBES: (45e-4, 51e-4)}
 """How far half of the margin strays, in lengths of the outline, without and with teeth or lobes. Between both it can't
 be told: between the waves of a margin and low teeth, and between spines and shallow lobes."""
-_MIN_OUTLINE = 600.0  # length of an outline in pixels on which teeth would be seen
+_MIN_OUTLINE = 600.0  # length of an outline in pixels on which all teeth are seen
+_LONG, _SYMMETRIC = 1.35, 0.06
+"""Length over width of a blade whose ends are known without a petiole, and how far from the middle, in its length, the
+greatest width of an elliptic one may lie."""
 _MIN_SINUS = 0.06  # smallest depth of a sinus, in distances from the lobe's end to the midvein or the base
 _PALMATE = 33.0  # angle between midvein and widest place, in degrees times the width over the length, of palmate lobes
 _LOBE_SMOOTHING = 0.006  # standard deviation of the outline that lobes are counted in, in lengths of the outline
@@ -83,26 +86,28 @@ def measure_reliable_traits(segmentation: Segmentation) -> tuple[dict[str, float
 
 def _measure_blade(contour: Points, landmarks: Landmarks | None) -> dict[str, float]:
     """Measure a simple blade; without landmarks, what doesn't depend on which end is the base."""
-    short, long = sorted(cv2.minAreaRect(contour[:, ::-1].astype(np.float32))[1])
-    is_margin, traits = np.ones(len(contour), bool), {}
-    if landmarks is not None:
-        framed = landmarks.framed
-        length, width = np.ptp(framed, axis=0)
-        is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.06)
-        short = width * landmarks.length
-        traits["length_width"] = float(length / max(width, 1e-6))
-    elif long > 1.5 * short:
-        # The direction of the length is a guess, which is good for a long leaf only.
-        traits["length_width"] = long / max(short, 1e-6)
+    has_base = landmarks is not None
+    frame = landmarks or span_blade(contour)
+    framed = frame.framed
+    length, width = np.ptp(framed, axis=0)
+    ratio = float(length / max(width, 1e-6))
+    # The longest line through a blade without a base is its midvein only if the blade is long.
+    is_framed = has_base or ratio >= _LONG
+    traits = {"length_width": ratio} if is_framed else {}
+    is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.06)
     uneven = _judge_unevenness(contour, is_margin)
-    if uneven[_LOBES] and landmarks is not None:
+    profile = _measure_profile(framed)
+    if uneven[_LOBES] and is_framed:
         traits |= _measure_lobes(framed)
+        # The width of a lobed blade is that of its lobes; only the place where it begins tells of the form.
+        traits |= {name: profile[name] for name in ("base_angle", "base_extension") if has_base}
     elif uneven[_LOBES] is False:
-        traits["lobes"] = 0.0
-        traits |= _measure_profile(framed) if landmarks is not None else {}
+        traits |= {"lobes": 0.0} | (profile if has_base else {})
+        if is_framed and not has_base and abs(profile["widest"] - 0.5) < _SYMMETRIC:
+            traits |= {name: profile[name] for name in ("widest", "parallel")}
     has_teeth = uneven[_FINE if uneven[_LOBES] else _TEETH]
     if has_teeth:
-        traits |= _measure_teeth(contour, max(short, 1.0), is_margin)
+        traits |= _measure_teeth(contour, float(width) * frame.length, is_margin)
     elif has_teeth is False:
         traits |= {"teeth": 0.0, "tooth_depth": 0.0}
     return traits
@@ -121,8 +126,9 @@ def _judge_unevenness(contour: Points, is_margin: NDArray[np.bool_]) -> dict[flo
     judged = {}
     for sigma, stray in zip(_SCALES, strays.tolist(), strict=True):
         smooth, uneven = _UNEVEN[sigma]
-        is_seen = sigma == _LOBES or length >= _MIN_OUTLINE
-        judged[sigma] = True if stray >= uneven else False if stray <= smooth and is_seen else None
+        # On a small leaf, teeth are flattened by the pixels.
+        smooth *= 1.0 if sigma == _LOBES else min(1.0, length / _MIN_OUTLINE) ** 0.25
+        judged[sigma] = True if stray >= uneven else False if stray <= smooth else None
     return judged
 
 

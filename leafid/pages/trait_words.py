@@ -29,6 +29,9 @@ class TraitTitle(NamedTuple):
 #: Height of a tooth, in percent of the blade's width, below which a margin is finely toothed.
 FINE_TOOTH = 2.5
 
+# Difference from 90°, in degrees, within which an end is called neither acute nor obtuse.
+_UNSURE = 3
+
 #: Traits that species are compared by.
 TRAITS: Mapping[str, TraitTitle] = {
     "leaflets": TraitTitle("leaflets", "", 1.5),
@@ -60,10 +63,11 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
         described["lobes"] = f"{arrangement} lobed, about {number} lobes"
     if "tooth_depth" in values:
         described["teeth"] = _describe_margin(values)
-    if "apex_angle" in values:
-        described["apex_angle"] = _describe_apex(values)
-    if "base_angle" in values:
-        described["base_angle"] = _describe_base(values)
+    # A fan has a broad end in place of an apex, and its base is that of a wedge.
+    if "apex_angle" in values and not _is_fan(values):
+        described["apex_angle"] = f"apex {_describe_apex(values)}"
+    if "base_angle" in values and not _is_fan(values):
+        described["base_angle"] = f"base {_describe_base(values)}"
     if values.get("petiole", 0) >= 0.05:
         described["petiole"] = f"petiole {values['petiole']:.1f} of the blade"
     return described
@@ -89,34 +93,56 @@ def _describe_proportions(values: Mapping[str, float]) -> str:
 
 
 def _name_form(values: Mapping[str, float]) -> str:
-    if values["length_width"] >= 10:
+    """Name the form of an unlobed blade; "" near a threshold, where two leaves of one twig would have two names."""
+    ratio, widest = values["length_width"], values.get("widest")
+    if ratio >= 10:
         return "linear"
-    if values.get("lobes") or "widest" not in values:
+    if widest is None:
         return ""
-    if values["parallel"] >= 1 / 3:
+    # What follows from the two ends is unknown, and not said, where these can't be told apart.
+    apex, sinus = values.get("apex_angle", 0.0), values.get("base_extension", 0.0)
+    if _is_fan(values):
+        return "fan-shaped"
+    if sinus >= 0.08 and widest < 0.45 and ratio < 1.5 and apex < 105:
+        return "heart-shaped"
+    if sinus >= 0.08 and ratio < 0.85:
+        return "kidney-shaped"
+    if 0.8 <= ratio <= 1.25 and apex >= 100 and values["base_angle"] >= 95:
+        return "orbicular"
+    if values["parallel"] >= 1 / 3 and ratio >= 1.5:
         return "oblong"
-    return "ovate" if values["widest"] < 0.4 else "obovate" if values["widest"] > 0.6 else "elliptic"
+    if ratio >= 4 and widest < 0.6 or ratio >= 3 and widest < 0.44:
+        return "lanceolate"
+    forms = {"ovate": widest <= 0.39, "elliptic": 0.44 <= widest <= 0.56, "obovate": widest >= 0.6}
+    return next((form for form, is_so in forms.items() if is_so), "")
+
+
+def _is_fan(values: Mapping[str, float]) -> bool:
+    """Whether the blade is a wedge with a broad end."""
+    return values.get("apex_angle", 0) >= 110 and values.get("base_bulge", 1) < 0.1 and values["length_width"] < 1.3
 
 
 def _describe_apex(values: Mapping[str, float]) -> str:
     if values["apex_extension"] >= 0.05:
-        return "apex emarginate"
-    return f"apex {_describe_end(values['apex_angle'], values['apex_bulge'], 'acuminate')}"
+        return "emarginate"
+    return _describe_end(values["apex_angle"], values["apex_bulge"], "acuminate")
 
 
 def _describe_base(values: Mapping[str, float]) -> str:
     extension = values["base_extension"]
     if extension >= 0.03:
         word = "lobate" if extension >= 0.25 else "cordate"
-        return f"base {word}, its sinus {100 * extension:.0f}% of the length deep"
-    # By the width of the petiole, a base bulges more than an apex.
-    return f"base {_describe_end(values['base_angle'], values['base_bulge'] - 0.08, 'concave')}"
+        return f"{word}, its sinus {100 * extension:.0f}% of the length deep"
+    # By the width of the petiole, a base bulges more than an apex. The sides of a lobed one are lobes.
+    bulge = values["base_bulge"] - 0.08 if "base_bulge" in values else None
+    return _describe_end(values["base_angle"], bulge, "concave")
 
 
-def _describe_end(angle: float, bulge: float, concave: str) -> str:
+def _describe_end(angle: float, bulge: float | None, concave: str) -> str:
     """Describe an end by its angle, in degrees, and the bulge of its margin: 0 is straight."""
-    if bulge >= 0.15 and angle >= 90:
-        return f"rounded, {angle:.0f}°"
-    width = "acute" if angle < 90 else "obtuse"
-    margin = concave if bulge < -0.015 else "straight" if bulge < 0.05 else "convex"
-    return f"{width}, {margin}, {angle:.0f}°"
+    words = ["acute" if angle < 90 else "obtuse"] if abs(angle - 90) >= _UNSURE else []
+    if bulge is not None and (bulge >= 0.2 and angle >= 75 or bulge >= 0.15 and angle >= 90):
+        words = ["rounded"]
+    elif bulge is not None:
+        words.append(concave if bulge < -0.015 else "straight" if bulge < 0.05 else "convex")
+    return ", ".join([*words, f"{angle:.0f}°"])
