@@ -13,7 +13,7 @@ from leafid.segmentation.result import Segmentation, find_bounding_box
 CONTOUR_POINTS = 2048
 LENGTH = 256  # rows between foot and tip of the upright leaf
 _TIP_BEARING = np.radians(40)  # largest angle between the tip and the blade's centroid, as seen from the base
-_NOTCH_BEARING = np.radians(4)
+_NOTCH_BEARING, _RACHIS_BEARING = np.radians(4), np.radians(12)
 _MAX_LOPSIDEDNESS = 0.3
 _BASE_WIDTH = 1.8  # width of the leaf at its base, in widths of its petiole
 _MIN_LENGTH = 8  # smallest distance from base to tip, in pixels
@@ -51,24 +51,35 @@ def trace_blade(segmentation: Segmentation) -> Points:
     return resample(trace_contours(grey)[0], CONTOUR_POINTS) + corner
 
 
-def find_landmarks(segmentation: Segmentation) -> Landmarks | None:
+def find_landmarks(segmentation: Segmentation, *, is_compound: bool = False) -> Landmarks | None:
     """Find base and tip of a blade; None where no petiole tells the one from the other.
 
     The tip is the point of the outline that is farthest from where the petiole meets the blade, in the direction of the
     blade's centroid. The base is where the leaf, followed from the petiole towards the tip, becomes wider than the
-    petiole: in a sinus between two lobes of the base, too. The method is leafid's own.
+    petiole: in a sinus between two lobes of the base, too. In a compound leaf, of which leaflets may be cut off, the tip
+    is that of the leaflet that the rachis points to. The method is leafid's own.
     """
     foot = find_petiole_foot(segmentation) if segmentation.blade.any() else None
     if foot is None:
         return None
     contour = trace_blade(segmentation)
     foot = foot[::-1]
+    if is_compound:
+        pixels = np.argwhere(segmentation.blade).astype(np.float64)
+        return _complete(
+            segmentation, contour, foot, _find_farthest(pixels, foot, pixels.mean(axis=0), _RACHIS_BEARING)
+        )
     moments = cv2.moments(contour[:, ::-1].astype(np.float32))
     centroid = np.array([moments["m01"], moments["m10"]]) / max(moments["m00"], 1e-9)
     tip = _find_farthest(contour, foot, centroid, _TIP_BEARING)
     if _measure_lopsidedness(contour, foot, tip) > _MAX_LOPSIDEDNESS:
         # The farthest point is the corner of a fan or of a heart, whose tip is the notch between both corners.
         tip = _find_farthest(contour, foot, centroid, _NOTCH_BEARING)
+    return _complete(segmentation, contour, foot, tip)
+
+
+def _complete(segmentation: Segmentation, contour: Points, foot: Points, tip: Points) -> Landmarks | None:
+    """Find the base, given where the petiole meets the blade, and measure the petiole."""
     if np.hypot(*(tip - foot)) < _MIN_LENGTH:
         return None
     base = _follow_petiole(segmentation, foot, tip)
@@ -84,12 +95,12 @@ def span_blade(contour: Points) -> Landmarks:
     return Landmarks(contour, base, tip, 0.0)
 
 
-def _find_farthest(contour: Points, foot: Points, centroid: Points, bearing: float) -> Points:
-    """Find the contour point that is farthest from `foot` within an angle of the direction of the centroid."""
-    offsets, towards = contour - foot, centroid - foot
+def _find_farthest(points: Points, foot: Points, centroid: Points, bearing: float) -> Points:
+    """Find the point that is farthest from `foot` within an angle of the direction of the centroid."""
+    offsets, towards = points - foot, centroid - foot
     distance = np.hypot(*offsets.T)
     cosine = offsets @ towards / np.maximum(distance * np.hypot(*towards), 1e-9)
-    return contour[int(np.argmax(np.where(cosine > np.cos(bearing), distance, 0)))]
+    return points[int(np.argmax(np.where(cosine > np.cos(bearing), distance, 0)))]
 
 
 def _measure_lopsidedness(contour: Points, base: Points, tip: Points) -> float:

@@ -10,6 +10,7 @@ References
 """
 
 import itertools
+from collections.abc import Mapping
 
 import cv2
 import numpy as np
@@ -23,7 +24,9 @@ from leafid.segmentation.result import Segmentation, find_convex_hull
 #: Smallest confidence of a trait that is measured well enough.
 MIN_CONFIDENCE = 0.5
 TRAIT_NAMES = (
-    "leaflets",  # 1 for a simple leaf; the other traits but the petiole are those of a simple leaf's blade
+    "compound",  # 1 for a compound leaf, 0 for a simple one; the traits below `petiole` are those of a simple blade
+    "leaflets",  # number of leaflets, 1 for a simple leaf
+    "petiole",  # length of the petiole in lengths of the blade
     "length_width",  # length over width of the blade
     "widest",  # position of the greatest width, 0 at the base, 1 at the tip
     "parallel",  # share of the length over which the width is within 2.5 % of the greatest
@@ -37,10 +40,16 @@ TRAIT_NAMES = (
     "base_bulge",  # as for the apex
     "base_extension",  # how far the blade reaches below its base, in lengths
     "apex_extension",  # how far it reaches beyond its tip
-    "petiole",  # length of the petiole in lengths of the blade
 )
 _LEAFLET_DISC = 0.4  # radius of the disc that separates leaflets, in radii of the largest disc that fits into the leaf
-_MERGED = 0.25  # a piece of this much less than two median ones is two leaflets: those of a leaf differ in size
+_NECKS = (
+    0.6,
+    0.75,
+)  # radii of discs that separate leaflets that touch, in radii of the largest one that fits into both
+_PART = 0.25  # smallest area of what such a disc separates, relative to the largest part
+_MERGED = (
+    2.5  # area, in those of the median piece, above which a piece is several leaflets, even if no disc separates them
+)
 _SIMPLE_DISC, _SIMPLE_SOLIDITY = 0.22, 0.65
 """A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or it is as solid as this."""
 _FEATHERY = 10.0  # length of the outline, in √area, above which the pieces of a leaf may be many leaflets
@@ -72,11 +81,13 @@ def measure_reliable_traits(segmentation: Segmentation) -> tuple[dict[str, float
     """
     if not segmentation.blade.any():
         return {}, None
-    landmarks, confidence = find_landmarks(segmentation), segmentation.confidence
-    if confidence < MIN_CONFIDENCE:
+    is_compound, leaflets = count_leaflets(segmentation.blade)
+    landmarks = find_landmarks(segmentation, is_compound=bool(is_compound))
+    if segmentation.confidence < MIN_CONFIDENCE:
         return {}, landmarks
-    leaflets = count_leaflets(segmentation.blade)
-    traits = {} if leaflets is None else {"leaflets": float(leaflets)}
+    traits = {} if is_compound is None else {"compound": float(is_compound)}
+    if leaflets is not None:
+        traits["leaflets"] = float(leaflets)
     if landmarks is not None:
         traits["petiole"] = landmarks.petiole / landmarks.length
     if leaflets == 1:
@@ -97,7 +108,10 @@ def _measure_blade(contour: Points, landmarks: Landmarks | None) -> dict[str, fl
     is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.06)
     uneven = _judge_unevenness(contour, is_margin)
     profile = _measure_profile(framed)
-    if uneven[_LOBES] and is_framed:
+    if has_base and is_fan(profile | traits):
+        # The corners of a fan, and the slits in its end, are no lobes.
+        traits |= profile
+    elif uneven[_LOBES] and is_framed:
         traits |= _measure_lobes(framed)
         # The width of a lobed blade is that of its lobes; only the place where it begins tells of the form.
         traits |= {name: profile[name] for name in ("base_angle", "base_extension") if has_base}
@@ -132,26 +146,43 @@ def _judge_unevenness(contour: Points, is_margin: NDArray[np.bool_]) -> dict[flo
     return judged
 
 
-def count_leaflets(blade: NDArray[np.bool_]) -> int | None:
-    """Count the leaflets of a blade, 1 for a simple leaf; None where it can't be told.
+def count_leaflets(blade: NDArray[np.bool_]) -> tuple[bool | None, int | None]:
+    """Tell whether a leaf is compound, and of how many leaflets, from its blade; None for what can't be told.
 
-    Leaflets are the pieces that remain where a disc fits; a piece of the size of several, which overlap, counts as
-    many.
+    Leaflets are the pieces that remain where a disc fits, each of as many as a larger disc separates. The number isn't
+    sure if one of them has the size of several.
     """
     leaf = np.pad(blade, 1).view(np.uint8)
     depth = cv2.distanceTransform(leaf, cv2.DIST_L2, 5)
     widest = float(depth.max())
-    _, _, stats, _ = cv2.connectedComponentsWithStats((depth > _LEAFLET_DISC * widest).view(np.uint8))
-    areas = np.sort(stats[1:, cv2.CC_STAT_AREA])[::-1]
-    areas = areas[areas > 0.08 * areas[:3].mean()]
-    if len(areas) < 3:
+    _, labels, stats, _ = cv2.connectedComponentsWithStats((depth > _LEAFLET_DISC * widest).view(np.uint8))
+    areas = stats[:, cv2.CC_STAT_AREA].copy()
+    areas[0] = 0
+    kept = np.flatnonzero(areas > 0.08 * np.sort(areas)[-3:].mean())
+    if len(kept) < 3:
         side = float(np.sqrt(np.count_nonzero(leaf)))
         solidity = side**2 / max(cv2.contourArea(find_convex_hull(leaf)), 1.0)
         curves, _ = cv2.findContours(leaf, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
         is_feathery = sum(cv2.arcLength(curve, True) for curve in curves) > _FEATHERY * side
-        is_simple = len(areas) == 1 and (widest > _SIMPLE_DISC * side or solidity > _SIMPLE_SOLIDITY)
-        return 1 if is_simple and not is_feathery else None
-    return int(np.maximum(1, np.floor(areas / np.median(areas) + _MERGED)).sum())
+        is_simple = len(kept) == 1 and (widest > _SIMPLE_DISC * side or solidity > _SIMPLE_SOLIDITY)
+        return (False, 1) if is_simple and not is_feathery else (None, None)
+    numbers = []
+    for index in kept.tolist():
+        left, top, width, height, _ = stats[index].tolist()
+        window = np.s_[top : top + height, left : left + width]
+        numbers.append(_count_parts(np.where(labels[window] == index, depth[window], 0)))
+    is_sure = np.all(areas[kept] / np.median(areas[kept]) < np.array(numbers) + _MERGED - 1)
+    return True, sum(numbers) if is_sure else None
+
+
+def _count_parts(depth: NDArray[np.float32]) -> int:
+    """Count the leaflets of a piece of a leaf, given the distance of each pixel from its edge."""
+    numbers = []
+    for share in _NECKS:
+        _, _, stats, _ = cv2.connectedComponentsWithStats((depth > share * depth.max()).view(np.uint8))
+        areas = stats[1:, cv2.CC_STAT_AREA]
+        numbers.append(np.count_nonzero(areas > _PART * areas.max()))
+    return max(numbers)
 
 
 def _measure_lobes(framed: Points) -> dict[str, float]:
@@ -244,6 +275,11 @@ def find_peaks(values: NDArray[np.float64], prominence: float) -> NDArray[np.int
         if values[peak] - valley >= prominence:
             kept.append(peak)
     return np.array(kept, np.int64)
+
+
+def is_fan(values: Mapping[str, float]) -> bool:
+    """Whether a blade, given by its traits, is a wedge with a broad end."""
+    return values.get("apex_angle", 0) >= 115 and values.get("base_bulge", 1) < 0.06 and values["length_width"] < 1
 
 
 def _measure_profile(framed: Points) -> dict[str, float]:

@@ -14,6 +14,8 @@ References
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from leafid.descriptors.traits import is_fan
+
 
 class TraitTitle(NamedTuple):
     """How a trait is called in tables."""
@@ -53,9 +55,11 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
     `values` are those of `leafid.descriptors.traits.measure_reliable_traits`.
     """
     described = {}
-    if "leaflets" in values:
-        number = round(values["leaflets"])
-        described["leaflets"] = "simple leaf" if number <= 1 else f"compound leaf of about {number} leaflets"
+    number = round(values.get("leaflets", 0))
+    if values.get("compound", number > 1):
+        described["leaflets"] = f"compound leaf of about {number} leaflets" if number > 1 else "compound leaf"
+    elif number:
+        described["leaflets"] = "simple leaf"
     if "length_width" in values:
         described["length_width"] = _describe_proportions(values)
     if number := round(values.get("lobes", 0)):
@@ -64,9 +68,9 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
     if "tooth_depth" in values:
         described["teeth"] = _describe_margin(values)
     # A fan has a broad end in place of an apex, and its base is that of a wedge.
-    if "apex_angle" in values and not _is_fan(values):
+    if "apex_angle" in values and not is_fan(values):
         described["apex_angle"] = f"apex {_describe_apex(values)}"
-    if "base_angle" in values and not _is_fan(values):
+    if "base_angle" in values and not is_fan(values):
         described["base_angle"] = f"base {_describe_base(values)}"
     if values.get("petiole", 0) >= 0.05:
         described["petiole"] = f"petiole {values['petiole']:.1f} of the blade"
@@ -101,7 +105,7 @@ def _name_form(values: Mapping[str, float]) -> str:
         return ""
     # What follows from the two ends is unknown, and not said, where these can't be told apart.
     apex, sinus = values.get("apex_angle", 0.0), values.get("base_extension", 0.0)
-    if _is_fan(values):
+    if is_fan(values):
         return "fan-shaped"
     if sinus >= 0.08 and widest < 0.45 and ratio < 1.5 and apex < 105:
         return "heart-shaped"
@@ -115,11 +119,6 @@ def _name_form(values: Mapping[str, float]) -> str:
         return "lanceolate"
     forms = {"ovate": widest <= 0.39, "elliptic": 0.44 <= widest <= 0.56, "obovate": widest >= 0.6}
     return next((form for form, is_so in forms.items() if is_so), "")
-
-
-def _is_fan(values: Mapping[str, float]) -> bool:
-    """Whether the blade is a wedge with a broad end."""
-    return values.get("apex_angle", 0) >= 110 and values.get("base_bulge", 1) < 0.1 and values["length_width"] < 1.3
 
 
 def _describe_apex(values: Mapping[str, float]) -> str:
