@@ -56,8 +56,8 @@ def find_landmarks(segmentation: Segmentation, *, is_compound: bool = False) -> 
 
     The tip is the point of the outline that is farthest from where the petiole meets the blade, in the direction of the
     blade's centroid. The base is where the leaf, followed from the petiole towards the tip, becomes wider than the
-    petiole: in a sinus between two lobes of the base, too. In a compound leaf, of which leaflets may be cut off, the tip
-    is that of the leaflet that the rachis points to. The method is leafid's own.
+    petiole: in a sinus between two lobes of the base, too. The tip of a compound leaf, which may lack leaflets, is that
+    of the leaflet that the rachis points to. The method is leafid's own.
     """
     foot = find_petiole_foot(segmentation) if segmentation.blade.any() else None
     if foot is None:

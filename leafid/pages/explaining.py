@@ -29,9 +29,10 @@ from leafid.segmentation.result import Image, Point, Polygon, shrink, trace_poly
 SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
 # Number of species that an expert names, of differences that are listed, and of pictures that a range must stand for.
 _NAMED, _DIFFERENCES_SHOWN, _MIN_PICTURES = 3, 6, 3
-# Distance between the medians of two species, in half widths of their ranges, above which they differ; and difference
-# of a value's distances to both, in the same unit, above which it speaks for the nearer one.
-_APART, _CLEAR = 0.5, 0.5
+# Distance between the medians of two species, in half widths of their ranges, above which they differ.
+_APART = 0.5
+# Smallest probability of a second name that a leaf is compared with.
+_CLOSE = 0.02
 _VIEWS = {"leaf": "the cut-out leaf", "upright": "the upright leaf", "picture": "the whole picture"}
 
 
@@ -58,7 +59,8 @@ class Explanation(Shown):
     #: The most probable species, with training pictures in the model, the most similar first: `name`, `vernacular`,
     #: `probability`, `thumbnails`.
     species: list[dict[str, Any]]
-    #: `compare_species` of the first two species.
+    #: The first species and its look-alike, and `compare_species` of both; empty without one.
+    compared: Sequence[str]
     differences: list[dict[str, Any]]
     #: What is missing, and why; "" where nothing is.
     note: str
@@ -99,6 +101,8 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         if landmarks is None:
             note = "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
     names = [name for name, _ in answer.ranking[:SPECIES_SHOWN] if answer.has_leaf and answer.verdict != "unclear"]
+    rival = choose_rival(answer, model.species) if len(names) > 1 else ""
+    compared = [names[0], rival] if rival else []
     return Explanation(
         answer=answer,
         image=encode_jpeg(shown),
@@ -111,7 +115,8 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         traits=describe_traits(values),
         opinions=_collect_opinions(model[answer.type].identifier, shown) if is_leaf else [],
         species=[_show_species(model, answer, values, rank) for rank in range(len(names))],
-        differences=compare_species(model.species, names[:2], values),
+        compared=compared,
+        differences=compare_species(model.species, compared, values),
         note=note,
     )
 
@@ -139,13 +144,29 @@ def _measure_distance(traits: Mapping[str, float], values: Mapping[str, float]) 
     return float(np.mean(gaps)) if gaps else np.inf
 
 
+def choose_rival(answer: Answer, species: Mapping[str, Species]) -> str:
+    """Choose the species to compare the first name with: the second one, or what the first is taken for.
+
+    A second name that is as good as excluded is no look-alike. That is then the species that held-out pictures of the
+    first one were most often taken for; "" where there was none.
+    """
+    (first, _), (second, probability) = answer.ranking[:2]
+    if answer.calibrate(probability) >= _CLOSE:
+        return second
+    record = species[first].types.get(answer.type) if answer.type else None
+    confused = record.held_out.confused_with if record and record.held_out else {}
+    return next((name for name in confused if name in species), "")
+
+
 def compare_species(
     records: Mapping[str, Species], names: Sequence[str], values: Mapping[str, float]
 ) -> list[dict[str, Any]]:
     """Compare a leaf's traits with the ranges of two species; list those in which the species differ, clearest first.
 
     Each has the `title` and `unit` of `leafid.pages.trait_words.TRAITS`, the `value` that was measured, the `ranges`
-    of both species, and the one that the value speaks for, or "", as `favours`. The list is empty for fewer `names`.
+    of both species, and what the value speaks for as `favours`: a species if it lies in its range only, "neither" if it
+    lies in both, "against both" if in none. Where nothing is clear, the clearest traits are listed; for fewer `names`,
+    nothing.
     """
     differences = []
     for trait, (title, unit, noticeable, scale) in TRAITS.items():
@@ -153,17 +174,18 @@ def compare_species(
         if trait not in values or len(ranges) < 2 or min(r.n_pictures for r in ranges) < _MIN_PICTURES:
             continue
         first, second = (TraitRange(scale * r.low, scale * r.median, scale * r.high, r.n_pictures) for r in ranges)
-        half_widths = [max((r.high - r.low) / 2, noticeable / 2) for r in (first, second)]
         distance = abs(first.median - second.median)
-        separation = distance / sum(half_widths)
-        if distance < noticeable or separation < _APART:
-            continue
+        separation = distance / sum(max((r.high - r.low) / 2, noticeable / 2) for r in (first, second))
         value = scale * values[trait]
-        near = [abs(value - r.median) / half for r, half in zip((first, second), half_widths, strict=True)]
-        favours = names[int(np.argmin(near))] if abs(near[0] - near[1]) > _CLEAR else ""
+        # What can't be told from an end of a range lies inside.
+        inside = [r.low - noticeable / 2 <= value <= r.high + noticeable / 2 for r in (first, second)]
+        favours = names[inside.index(True)] if sum(inside) == 1 else "neither" if all(inside) else "against both"
         difference = {"title": title, "unit": unit, "value": value, "ranges": (first, second), "favours": favours}
-        differences.append((separation, difference))
-    return [difference for _, difference in sorted(differences, key=lambda pair: -pair[0])[:_DIFFERENCES_SHOWN]]
+        is_clear = favours != "neither" or (distance >= noticeable and separation >= _APART)
+        differences.append((is_clear, separation, difference))
+    ordered = sorted(differences, key=lambda row: row[:2], reverse=True)
+    n_clear = sum(is_clear for is_clear, _, _ in ordered)
+    return [difference for _, _, difference in ordered[: min(n_clear, _DIFFERENCES_SHOWN) or _NAMED]]
 
 
 def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, Any]]:

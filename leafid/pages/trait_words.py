@@ -115,7 +115,7 @@ def _name_form(values: Mapping[str, float]) -> str:
         return "orbicular"
     if values["parallel"] >= 1 / 3 and ratio >= 1.5:
         return "oblong"
-    if ratio >= 4 and widest < 0.6 or ratio >= 3 and widest < 0.44:
+    if (ratio >= 4 and widest < 0.6) or (ratio >= 3 and widest < 0.44):
         return "lanceolate"
     forms = {"ovate": widest <= 0.39, "elliptic": 0.44 <= widest <= 0.56, "obovate": widest >= 0.6}
     return next((form for form, is_so in forms.items() if is_so), "")
@@ -140,7 +140,7 @@ def _describe_base(values: Mapping[str, float]) -> str:
 def _describe_end(angle: float, bulge: float | None, concave: str) -> str:
     """Describe an end by its angle, in degrees, and the bulge of its margin: 0 is straight."""
     words = ["acute" if angle < 90 else "obtuse"] if abs(angle - 90) >= _UNSURE else []
-    if bulge is not None and (bulge >= 0.2 and angle >= 75 or bulge >= 0.15 and angle >= 90):
+    if bulge is not None and ((bulge >= 0.2 and angle >= 75) or (bulge >= 0.15 and angle >= 90)):
         words = ["rounded"]
     elif bulge is not None:
         words.append(concave if bulge < -0.015 else "straight" if bulge < 0.05 else "convex")

@@ -2,7 +2,7 @@
 
 For each picture, explain prints the answer in words, the traits of the leaf with their numbers, the probabilities that
 the answer's is made of, what each expert of the model says and its share of the answer, and the traits in which the
-first two species differ, with the ranges of both. A trait is left out where it can't be measured well enough, as in a
+first species and its look-alike differ, with the ranges of both. A trait is left out where it isn't sure, as in a
 photo of leaves on the tree.
 
 With --format json, it prints the same and the outline for programs, as leafid.Explanation.to_dict gives them.
@@ -86,9 +86,8 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
         for trait in explanation.differences:
             unit = trait["unit"]
             ranges = [f"{format_trait(r.low, '')} to {format_trait(r.high, unit)}" for r in trait["ranges"]]
-            rows.append([trait["title"], format_trait(trait["value"], unit), *ranges, trait["favours"] or "neither"])
-        first, second = (species["name"] for species in explanation.species[:2])
-        yield from _tabulate(rows, ["trait", "this leaf", first, second, "speaks for"])
+            rows.append([trait["title"], format_trait(trait["value"], unit), *ranges, trait["favours"]])
+        yield from _tabulate(rows, ["trait", "this leaf", *explanation.compared, "speaks for"])
     if explanation.note:
         yield from _wrap(explanation.note)
 
