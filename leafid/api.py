@@ -17,11 +17,11 @@ from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.errors import InputError, LeafidError
 from leafid.features.extractor import TYPE_SIDE, measure_type_features
 from leafid.features.loader import FeatureLoader, open_loader
-from leafid.features.recipe import LONGEST_SIDE, Recipe, choose_types_to_train, load_recipe
+from leafid.features.recipe import Recipe, choose_types_to_train, load_recipe
 from leafid.model.bundled import assign_types, find_bundled_model, read_once
 from leafid.model.model import Model
 from leafid.model.recogniser import TypeRecogniser
-from leafid.pages.explaining import Explanation
+from leafid.pages.explaining import READ_SIDE, Explanation
 from leafid.pages.explaining import explain as explain_answer
 from leafid.pictures.conversion import list_pictures, to_image
 from leafid.pictures.decoding import read_hashed_image
@@ -150,7 +150,7 @@ def explain(
     [answer] = model.identify(pictures, assume_type=assume_type)
     if answer.problem:
         raise LeafidError(answer.problem)
-    image, _ = read_hashed_image(answer.picture.file, LONGEST_SIDE, answer.picture.data)
+    image, _ = read_hashed_image(answer.picture.file, READ_SIDE, answer.picture.data)
     return explain_answer(model, image, answer)
 
 

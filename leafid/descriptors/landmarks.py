@@ -64,22 +64,14 @@ def find_landmarks(segmentation: Segmentation, *, is_compound: bool = False) -> 
         return None
     contour = trace_blade(segmentation)
     foot = foot[::-1]
-    if is_compound:
-        pixels = np.argwhere(segmentation.blade).astype(np.float64)
-        return _complete(
-            segmentation, contour, foot, _find_farthest(pixels, foot, pixels.mean(axis=0), _RACHIS_BEARING)
-        )
+    points = np.argwhere(segmentation.blade).astype(np.float64) if is_compound else contour
     moments = cv2.moments(contour[:, ::-1].astype(np.float32))
-    centroid = np.array([moments["m01"], moments["m10"]]) / max(moments["m00"], 1e-9)
-    tip = _find_farthest(contour, foot, centroid, _TIP_BEARING)
-    if _measure_lopsidedness(contour, foot, tip) > _MAX_LOPSIDEDNESS:
+    middle = np.array([moments["m01"], moments["m10"]]) / max(moments["m00"], 1e-9)
+    centroid = points.mean(axis=0) if is_compound else middle
+    tip = _find_farthest(points, foot, centroid, _RACHIS_BEARING if is_compound else _TIP_BEARING)
+    if not is_compound and _measure_lopsidedness(contour, foot, tip) > _MAX_LOPSIDEDNESS:
         # The farthest point is the corner of a fan or of a heart, whose tip is the notch between both corners.
         tip = _find_farthest(contour, foot, centroid, _NOTCH_BEARING)
-    return _complete(segmentation, contour, foot, tip)
-
-
-def _complete(segmentation: Segmentation, contour: Points, foot: Points, tip: Points) -> Landmarks | None:
-    """Find the base, given where the petiole meets the blade, and measure the petiole."""
     if np.hypot(*(tip - foot)) < _MIN_LENGTH:
         return None
     base = _follow_petiole(segmentation, foot, tip)

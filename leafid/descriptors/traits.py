@@ -48,9 +48,8 @@ _UNEVEN = {_FINE: (1.05e-4, 1.85e-4), _TEETH: (1.55e-4, 2.3e-4), _LOBES: (45e-4,
 """How far half of the margin strays, in lengths of the outline, without and with teeth or lobes. Between both it can't
 be told: between the waves of a margin and low teeth, and between spines and shallow lobes."""
 _MIN_OUTLINE = 600.0  # length of an outline in pixels on which all teeth are seen
-_LONG, _SYMMETRIC = 1.35, 0.06
-"""Length over width of a blade whose ends are known without a petiole, and how far from the middle, in its length, the
-greatest width of an elliptic one may lie."""
+_LONG = 1.35  # length over width of a blade whose ends are known without a petiole
+_SYMMETRIC = 0.06  # largest distance of an elliptic one's greatest width from the middle, in its length
 _MIN_SINUS = 0.06  # smallest depth of a sinus, in distances from the lobe's end to the midvein or the base
 _PALMATE = 33.0  # angle between midvein and widest place, in degrees times the width over the length, of palmate lobes
 _LOBE_SMOOTHING = 0.006  # standard deviation of the outline that lobes are counted in, in lengths of the outline
@@ -73,9 +72,8 @@ def measure_reliable_traits(segmentation: Segmentation) -> tuple[dict[str, float
     landmarks = find_landmarks(segmentation, is_compound=bool(is_compound))
     if segmentation.confidence < MIN_CONFIDENCE:
         return {}, landmarks
-    traits = {} if is_compound is None else {"compound": float(is_compound)}
-    if leaflets is not None:
-        traits["leaflets"] = float(leaflets)
+    counted = {"compound": is_compound, "leaflets": leaflets}
+    traits = {name: float(value) for name, value in counted.items() if value is not None}
     if landmarks is not None:
         traits["petiole"] = landmarks.petiole / landmarks.length
     if leaflets == 1:
@@ -182,7 +180,7 @@ def _measure_teeth(contour: Points, width: float, is_margin: NDArray[np.bool_]) 
     A number is sure if it repeats between neighbouring smoothings. The points that are not `is_margin`, those around
     tip and base, are no teeth.
     """
-    counts, heights, scores = [], [], []
+    counts, heights = [], []
     signals = compute_margin_signals(contour, _TOOTH_SMOOTHINGS)
     for signal in smooth_closed(signals, tuple(sigma / 4 for sigma in _TOOTH_SMOOTHINGS)):
         floor = max(_MIN_PEAK * width, 0.3 * float(np.quantile(signal, 0.95) - np.quantile(signal, 0.05)))
@@ -194,13 +192,9 @@ def _measure_teeth(contour: Points, width: float, is_margin: NDArray[np.bool_]) 
         height = values[peaks] - (valleys[:-1] + valleys[1:]) / 2
         peaks = (peaks + start) % len(signal)
         is_tooth = is_margin[peaks]
-        spacings = np.diff(np.sort(peaks[is_tooth]))
-        number = np.count_nonzero(is_tooth)
-        counts.append(number)
-        heights.append(float(np.median(height[is_tooth])) if number else 0.0)
-        spread = float(np.median(np.abs(spacings - np.median(spacings))) / np.median(spacings)) if number > 2 else 9.0
-        scores.append(heights[-1] * np.sqrt(number) / (1 + spread))
-    best = int(np.argmax(scores))
+        counts.append(int(np.count_nonzero(is_tooth)))
+        heights.append(float(np.median(height[is_tooth])) if counts[-1] else 0.0)
+    best = int(np.argmax(np.array(heights) * np.sqrt(counts)))
     near = [counts[index] for index in (best - 1, best + 1) if 0 <= index < len(counts)]
     traits = {"tooth_depth": 100 * heights[best] / width}
     if counts[best] > 2 and min(abs(number - counts[best]) for number in near) <= _REPEATED * counts[best]:

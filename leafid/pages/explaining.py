@@ -23,17 +23,19 @@ from leafid.pages.trait_words import TRAITS, describe_traits
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import encode_jpeg
 from leafid.pictures.names import describe_common_names
-from leafid.segmentation.result import Image, Point, Polygon, shrink, trace_polygons
+from leafid.segmentation.result import Image, Point, Polygon, Segmentation, shrink, trace_polygons
 
 #: Number of species that are shown, and of those with pictures, and of pictures of each.
 SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
 # Number of species that an expert names, of differences that are listed, and of pictures that a range must stand for.
 _NAMED, _DIFFERENCES_SHOWN, _MIN_PICTURES = 3, 6, 3
-# Distance between the medians of two species, in half widths of their ranges, above which they differ.
-_APART = 0.5
-# Smallest probability of a second name that a leaf is compared with.
-_CLOSE = 0.02
+# Distance between the medians of two species, in half widths of their ranges, above which they differ; and smallest
+# probability of a second name that a leaf is compared with.
+_APART, _CLOSE = 0.5, 0.02
 _VIEWS = {"leaf": "the cut-out leaf", "upright": "the upright leaf", "picture": "the whole picture"}
+
+#: Longest side that pictures to explain are read with: in one of them, a leaf may be small.
+READ_SIDE = 4 * LONGEST_SIDE
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,7 +61,7 @@ class Explanation(Shown):
     #: The most probable species, with training pictures in the model, the most similar first: `name`, `vernacular`,
     #: `probability`, `thumbnails`.
     species: list[dict[str, Any]]
-    #: The first species and its look-alike, and `compare_species` of both; empty without one.
+    #: The first species and its look-alike, if it has one; and `compare_species` of both.
     compared: Sequence[str]
     differences: list[dict[str, Any]]
     #: What is missing, and why; "" where nothing is.
@@ -98,11 +100,14 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         note = "Traits are measured only in pictures of a leaf on a plain sheet."
     elif is_leaf:
         values, landmarks = measure_reliable_traits(leaf)
+        if shown.shape != image.shape and leaf.mask.any():
+            # In a large picture, the margin of a small leaf is lost by shrinking.
+            closer = measure_reliable_traits(segment_as_type(_look_closer(image, leaf), answer.type))[0]
+            values = closer or values
         if landmarks is None:
             note = "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
     names = [name for name, _ in answer.ranking[:SPECIES_SHOWN] if answer.has_leaf and answer.verdict != "unclear"]
-    rival = choose_rival(answer, model.species) if len(names) > 1 else ""
-    compared = [names[0], rival] if rival else []
+    compared = [names[0], *choose_rival(answer, model.species)] if len(names) > 1 else []
     return Explanation(
         answer=answer,
         image=encode_jpeg(shown),
@@ -119,6 +124,15 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         differences=compare_species(model.species, compared, values),
         note=note,
     )
+
+
+def _look_closer(image: Image, leaf: Segmentation) -> Image:
+    """Cut the leaf that was found in a shrunk picture out of the whole one, with a fifth of its length around it."""
+    row0, row1, col0, col1 = leaf.box
+    margin = max(row1 - row0, col1 - col0) / 5
+    box = np.array([[row0 - margin, row1 + margin], [col0 - margin, col1 + margin]]) * image.shape[0]
+    rows, cols = (slice(*side) for side in np.maximum(box / leaf.mask.shape[0], 0).astype(int).tolist())
+    return shrink(np.ascontiguousarray(image[rows, cols]), LONGEST_SIDE)
 
 
 def _show_species(model: Model, answer: Answer, values: Mapping[str, float], rank: int) -> dict[str, Any]:
@@ -144,18 +158,17 @@ def _measure_distance(traits: Mapping[str, float], values: Mapping[str, float]) 
     return float(np.mean(gaps)) if gaps else np.inf
 
 
-def choose_rival(answer: Answer, species: Mapping[str, Species]) -> str:
-    """Choose the species to compare the first name with: the second one, or what the first is taken for.
+def choose_rival(answer: Answer, species: Mapping[str, Species]) -> list[str]:
+    """Choose the second name to compare the first one with, unless it is as good as excluded.
 
-    A second name that is as good as excluded is no look-alike. That is then the species that held-out pictures of the
-    first one were most often taken for; "" where there was none.
+    It is then the species that held-out pictures of the first one were most often taken for, if there is one.
     """
     (first, _), (second, probability) = answer.ranking[:2]
     if answer.calibrate(probability) >= _CLOSE:
-        return second
+        return [second]
     record = species[first].types.get(answer.type) if answer.type else None
     confused = record.held_out.confused_with if record and record.held_out else {}
-    return next((name for name in confused if name in species), "")
+    return [name for name in confused if name in species][:1]
 
 
 def compare_species(

@@ -8,13 +8,12 @@ from typing import Any
 import cv2
 import numpy as np
 
-from leafid.features.recipe import LONGEST_SIDE
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
 from leafid.model.bundled import read_once
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fuse_answers
-from leafid.pages.explaining import SPECIES_SHOWN, Explanation, explain
+from leafid.pages.explaining import READ_SIDE, SPECIES_SHOWN, Explanation, explain
 from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
 from leafid.parallel.mapping import using_one_thread
@@ -78,5 +77,5 @@ def _identify(model: Model, pictures: Sequence[Picture], is_one_tree: bool) -> l
 def _explain(model: Model, answer: Answer) -> Explanation | None:
     if answer.problem is not None:
         return None
-    image, _ = read_hashed_image(answer.picture.file, LONGEST_SIDE, answer.picture.data)
+    image, _ = read_hashed_image(answer.picture.file, READ_SIDE, answer.picture.data)
     return explain(model, image, answer)

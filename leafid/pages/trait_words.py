@@ -28,12 +28,6 @@ class TraitTitle(NamedTuple):
     scale: float = 1
 
 
-#: Height of a tooth, in percent of the blade's width, below which a margin is finely toothed.
-FINE_TOOTH = 2.5
-
-# Difference from 90°, in degrees, within which an end is called neither acute nor obtuse.
-_UNSURE = 3
-
 #: Traits that species are compared by.
 TRAITS: Mapping[str, TraitTitle] = {
     "leaflets": TraitTitle("leaflets", "", 1.5),
@@ -67,24 +61,20 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
         described["lobes"] = f"{arrangement} lobed, about {number} lobes"
     if "tooth_depth" in values:
         described["teeth"] = _describe_margin(values)
-    # A fan has a broad end in place of an apex, and its base is that of a wedge.
+    # A fan has a broad end in place of an apex.
     if "apex_angle" in values and not is_fan(values):
-        described["apex_angle"] = f"apex {_describe_apex(values)}"
+        described["apex_angle"] = _describe_apex(values)
     if "base_angle" in values and not is_fan(values):
-        described["base_angle"] = f"base {_describe_base(values)}"
+        described["base_angle"] = _describe_base(values)
     if values.get("petiole", 0) >= 0.05:
         described["petiole"] = f"petiole {values['petiole']:.1f} of the blade"
     return described
 
 
 def _describe_margin(values: Mapping[str, float]) -> str:
-    height = values["tooth_depth"]
-    if not height:
-        return "margin entire"
-    size = f"{height:.1f}% of the width high"
-    if number := round(values.get("teeth", 0)):
-        return f"margin toothed, about {number} teeth, {size}"
-    return f"margin {'finely' if height < FINE_TOOTH else 'coarsely'} toothed, teeth {size}"
+    height, number = values["tooth_depth"], round(values.get("teeth", 0))
+    teeth = f"toothed, about {number}" if number else "finely toothed," if height < 2.5 else "coarsely toothed,"
+    return f"margin {teeth} teeth, {height:.1f}% of the width high" if height else "margin entire"
 
 
 def _describe_proportions(values: Mapping[str, float]) -> str:
@@ -101,9 +91,8 @@ def _name_form(values: Mapping[str, float]) -> str:
     ratio, widest = values["length_width"], values.get("widest")
     if ratio >= 10:
         return "linear"
-    if widest is None:
+    if widest is None or values.get("lobes"):
         return ""
-    # What follows from the two ends is unknown, and not said, where these can't be told apart.
     apex, sinus = values.get("apex_angle", 0.0), values.get("base_extension", 0.0)
     if is_fan(values):
         return "fan-shaped"
@@ -123,23 +112,23 @@ def _name_form(values: Mapping[str, float]) -> str:
 
 def _describe_apex(values: Mapping[str, float]) -> str:
     if values["apex_extension"] >= 0.05:
-        return "emarginate"
-    return _describe_end(values["apex_angle"], values["apex_bulge"], "acuminate")
+        return "apex emarginate"
+    return "apex " + _describe_end(values["apex_angle"], values["apex_bulge"], "acuminate")
 
 
 def _describe_base(values: Mapping[str, float]) -> str:
     extension = values["base_extension"]
     if extension >= 0.03:
         word = "lobate" if extension >= 0.25 else "cordate"
-        return f"{word}, its sinus {100 * extension:.0f}% of the length deep"
+        return f"base {word}, its sinus {100 * extension:.0f}% of the length deep"
     # By the width of the petiole, a base bulges more than an apex. The sides of a lobed one are lobes.
     bulge = values["base_bulge"] - 0.08 if "base_bulge" in values else None
-    return _describe_end(values["base_angle"], bulge, "concave")
+    return "base " + _describe_end(values["base_angle"], bulge, "concave")
 
 
 def _describe_end(angle: float, bulge: float | None, concave: str) -> str:
     """Describe an end by its angle, in degrees, and the bulge of its margin: 0 is straight."""
-    words = ["acute" if angle < 90 else "obtuse"] if abs(angle - 90) >= _UNSURE else []
+    words = ["acute"] if angle < 87 else ["obtuse"] if angle > 93 else []
     if bulge is not None and ((bulge >= 0.2 and angle >= 75) or (bulge >= 0.15 and angle >= 90)):
         words = ["rounded"]
     elif bulge is not None:

@@ -24,12 +24,11 @@ from tabulate import tabulate
 from leafid.cli.arguments import LANGUAGE, UnlabelledOptions, option
 from leafid.cli.outputs import Environment, check_output
 from leafid.features.loader import FeatureLoader
-from leafid.features.recipe import LONGEST_SIDE
 from leafid.files import write_text
 from leafid.model.answer import format_probability
 from leafid.model.bundled import find_bundled_model
 from leafid.model.model import Model
-from leafid.pages.explaining import Explanation, explain
+from leafid.pages.explaining import READ_SIDE, Explanation, explain
 from leafid.pages.rendering import format_share, format_trait, render_page
 from leafid.pictures.decoding import read_image
 from leafid.scoring.tables import WIDTH
@@ -54,7 +53,7 @@ def run(options: Options, environment: Environment) -> int:
     for number, answer in enumerate(model.predict(collection.pictures, loader)):
         if answer.problem is not None:
             continue
-        explanation = explain(model, read_image(answer.picture.file, LONGEST_SIDE), answer)
+        explanation = explain(model, read_image(answer.picture.file, READ_SIDE), answer)
         if options.output or options.format == "json":
             explanations.append(explanation)
             continue
