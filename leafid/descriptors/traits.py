@@ -222,7 +222,7 @@ def find_peaks(values: NDArray[np.float64], prominence: float) -> NDArray[np.int
 
 def is_fan(values: Mapping[str, float]) -> bool:
     """Whether a blade, given by its traits, is a wedge with a broad end."""
-    return values.get("apex_angle", 0) >= 115 and values.get("base_bulge", 1) < 0.06 and values["length_width"] < 1
+    return values.get("apex_angle", 0) >= 115 and values.get("base_bulge", 1) < 0.1 and values["length_width"] < 1
 
 
 def _measure_profile(framed: Points) -> dict[str, float]:

@@ -73,8 +73,9 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
 
 def _describe_margin(values: Mapping[str, float]) -> str:
     height, number = values["tooth_depth"], round(values.get("teeth", 0))
-    teeth = f"toothed, about {number}" if number else "finely toothed," if height < 2.5 else "coarsely toothed,"
-    return f"margin {teeth} teeth, {height:.1f}% of the width high" if height else "margin entire"
+    size = "finely toothed, teeth" if height < 2.5 else "coarsely toothed, teeth"
+    teeth = f"toothed, about {number} teeth," if number else size
+    return f"margin {teeth} {height:.1f}% of the width high" if height else "margin entire"
 
 
 def _describe_proportions(values: Mapping[str, float]) -> str:

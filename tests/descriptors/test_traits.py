@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.signal import find_peaks as find_peaks_of_scipy
 
 from leafid.descriptors.landmarks import find_landmarks
-from leafid.descriptors.traits import TRAIT_NAMES, find_peaks, measure_reliable_traits
+from leafid.descriptors.traits import TRAIT_NAMES, find_peaks, is_fan, measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import Segmentation
@@ -120,14 +120,14 @@ def test_teeth_of_one_pixel_are_not_told_from_its_grain():
 @pytest.mark.parametrize("name", ["ash", "rowan", "black locust"])
 def test_leaflets_are_counted(name):
     number = 2 * FORMS[name].leaflets + 1
-    counted = []
     for seed in range(2):
-        traits = measure_form(name, seed)
-        assert traits.keys() <= {"leaflets", "petiole"}
-        counted.append(traits["leaflets"])
-    # Leaflets that overlap may count as one, and a large one beside small ones as two.
-    assert np.abs(np.array(counted) - number).max() <= 3
-    assert np.mean(counted) == pytest.approx(number, abs=1.5)
+        drawn, segmentation = draw(name, seed)
+        traits, landmarks = measure_reliable_traits(segmentation)
+        assert traits["compound"] == 1
+        assert traits.keys() <= {"compound", "leaflets", "petiole"}
+        # Where leaflets overlap, their number is left out.
+        assert abs(traits.get("leaflets", number) - number) <= 2
+        assert np.hypot(*(landmarks.tip[::-1] - drawn.tip)) < 0.05 * landmarks.length
 
 
 @pytest.mark.parametrize(("name", "number", "sign"), [("maple", 5, -1), ("three-lobed maple", 3, -1), ("oak", 7, 1)])
@@ -154,12 +154,31 @@ def test_turned_and_mirrored_leaves_have_the_same_traits(turn):
         assert after[name] == pytest.approx(value, rel=0.06, abs=0.02), name
 
 
-def test_without_a_petiole_tip_and_base_are_not_told_apart(leaf_on_white):
+def test_without_a_petiole_only_what_both_ends_share_is_told(leaf_on_white):
     segmentation = segment(leaf_on_white, AcquisitionType.SCAN)
     traits, landmarks = measure_reliable_traits(segmentation)
     assert landmarks is None
     assert traits["length_width"] == pytest.approx(2.5, rel=0.05)
-    assert traits.keys() <= {"leaflets", "length_width", "teeth", "tooth_depth"}
+    assert traits["widest"] == pytest.approx(0.5, abs=0.06)
+    assert not any(name.startswith(("apex", "base", "petiole")) for name in traits)
+
+
+def test_a_bite_a_shadow_or_a_fold_makes_no_teeth():
+    _, segmentation = draw("beech")
+    mask = segmentation.mask.copy()
+    rows, cols = np.nonzero(mask)
+    for row in range(rows.min() + 60, rows.min() + 120, 12):
+        cv2.circle(mask.view(np.uint8), (int(cols[rows == row].max()), row), 4, 0, cv2.FILLED)
+    assert measure_reliable_traits(make_leaf(mask))[0].get("teeth", 0) == 0
+
+
+def test_a_fan_has_no_lobes():
+    mask = np.zeros((500, 500), np.uint8)
+    cv2.ellipse(mask, (250, 330), (200, 260), 0, 210, 330, 1, cv2.FILLED)
+    cv2.line(mask, (250, 330), (250, 480), 1, 7)
+    traits, _ = measure_reliable_traits(make_leaf(mask > 0))
+    assert is_fan(traits)
+    assert "lobes" not in traits
 
 
 def make_leaf(mask):

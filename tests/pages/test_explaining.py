@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from leafid.model.species import Species, TraitRange
-from leafid.pages.explaining import compare_species, explain
+from leafid.model.species import HeldOutRecord, Species, TraitRange, TypeRecord
+from leafid.pages.explaining import choose_rival, compare_species, explain
 from leafid.pages.rendering import render_page
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType, Taxon
@@ -72,9 +72,36 @@ def test_only_traits_in_which_the_species_differ_are_listed():
     assert [traits.median for traits in difference["ranges"]] == [34, 0]
 
 
-def test_a_value_between_both_speaks_for_neither():
-    [difference] = compare_species(RECORDS, ["A a", "B b"], {"teeth": 5})
-    assert difference["favours"] == "B b"
-    even = {"A a": record(teeth=(28, 34, 40, 9)), "B b": record(teeth=(4, 10, 16, 9))}
-    [difference] = compare_species(even, ["A a", "B b"], {"teeth": 22})
-    assert difference["favours"] == ""
+@pytest.mark.parametrize(("teeth", "favours"), [(35, "A a"), (12, "B b"), (27, "neither"), (60, "against both")])
+def test_a_value_speaks_for_a_species_only_outside_the_range_of_the_next(teeth, favours):
+    records = {"A a": record(teeth=(26, 34, 40, 9)), "B b": record(teeth=(4, 10, 28, 9))}
+    [difference] = compare_species(records, ["A a", "B b"], {"teeth": teeth})
+    assert difference["favours"] == favours
+
+
+def test_a_value_outside_both_ranges_is_listed_even_where_the_species_agree():
+    [difference] = compare_species(RECORDS, ["A a", "B b"], {"length_width": 4})
+    assert difference["favours"] == "against both"
+
+
+def test_close_names_always_have_a_table():
+    [difference] = compare_species(RECORDS, ["A a", "B b"], {"length_width": 2.2})
+    assert difference["favours"] == "neither"
+
+
+def test_the_look_alike_is_what_the_species_is_taken_for(explanations):
+    answer, _ = explanations[0]
+    first, second, *_ = (name for name, _ in answer.ranking)
+    held_out = HeldOutRecord(9, 7, 9, {"C c": 2})
+    species = {
+        first: Species(Taxon(first), types={answer.type: TypeRecord(9, 9, held_out)}),
+        second: Species(Taxon(second)),
+        "C c": Species(Taxon("C c")),
+    }
+    # Of a model this small, no answer is sure.
+    sure = replace(answer, ranking=[(first, 0.9999), (second, 0.0001)], p_leaf=1, p_known=1, calibration=(1, 0))
+    close = replace(sure, ranking=[(first, 0.6), (second, 0.4)])
+    assert choose_rival(close, species) == [second]
+    assert choose_rival(sure, species) == ["C c"]
+    species[first] = Species(Taxon(first))
+    assert choose_rival(sure, species) == []

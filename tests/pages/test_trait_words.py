@@ -43,11 +43,40 @@ def test_a_toothed_leaf():
         ({"base_extension": 0.3}, "base lobate, its sinus 30% of the length deep"),
         ({"base_angle": 120, "base_bulge": 0.3}, "base rounded, 120°"),
         ({"base_angle": 80, "base_bulge": 0.1}, "base acute, straight, 80°"),
+        ({"base_angle": 91, "base_bulge": 0.1}, "base straight, 91°"),
         ({"base_bulge": 0.0}, "base acute, concave, 50°"),
+        ({"base_bulge": None}, "base acute, 50°"),
     ],
 )
 def test_bases(changes, words):
     assert describe(**changes)["base_angle"] == words
+
+
+@pytest.mark.parametrize(
+    ("changes", "form"),
+    [
+        ({"widest": 0.35, "length_width": 1.5}, "ovate"),
+        ({"widest": 0.65}, "obovate"),
+        ({"widest": 0.42, "length_width": 1.5}, ""),
+        ({"widest": 0.4}, "lanceolate"),
+        ({"parallel": 0.4}, "oblong"),
+        ({"length_width": 12}, "linear"),
+        ({"length_width": 1, "widest": 0.3, "base_extension": 0.15, "apex_angle": 80}, "heart-shaped"),
+        ({"length_width": 0.8, "widest": 0.3, "base_extension": 0.15, "apex_angle": 120}, "kidney-shaped"),
+        ({"length_width": 1.1, "apex_angle": 110, "base_angle": 110}, "orbicular"),
+        ({"length_width": 0.7, "apex_angle": 130, "base_angle": 95, "base_bulge": 0.01}, "fan-shaped"),
+        ({"lobes": 5, "lobe_depth": 0.3}, ""),
+    ],
+)
+def test_forms(changes, form):
+    told = describe(**changes)["length_width"]
+    assert told.rpartition(", ")[0] == form
+
+
+def test_an_unsure_number_is_left_out():
+    assert describe(teeth=None)["teeth"] == "margin finely toothed, teeth 1.9% of the width high"
+    assert describe(teeth=None, tooth_depth=4)["teeth"] == "margin coarsely toothed, teeth 4.0% of the width high"
+    assert describe(compound=1, leaflets=None)["leaflets"] == "compound leaf"
 
 
 def test_an_entire_margin_and_a_compound_leaf():
