@@ -96,12 +96,16 @@ def _find_farthest(points: Points, foot: Points, centroid: Points, bearing: floa
 
 
 def _measure_lopsidedness(contour: Points, base: Points, tip: Points) -> float:
-    """Measure the difference of the areas on the two sides of a line, relative to the whole."""
+    """Measure the difference of the areas on the two sides of a line, relative to the whole; less for a long blade."""
     along, across = _make_axes(base, tip) @ (contour - base).T
     flat = np.stack([along, np.abs(across)], axis=1)
     # The area under |across| counts both sides, that under its sign their difference.
     steps = np.diff(np.concatenate([flat, flat[:1]]), axis=0)[:, 0]
-    return abs(float((flat[:, 1] * steps).sum())) / max(float((np.abs(across * steps)).sum()), 1e-9)
+    return (
+        min(1.0, np.ptp(across) / max(np.ptp(along), 1e-9))
+        * abs(float((flat[:, 1] * steps).sum()))
+        / max(float((np.abs(across * steps)).sum()), 1e-9)
+    )
 
 
 def _make_axes(base: Points, tip: Points) -> Points:

@@ -56,7 +56,6 @@ _LOBE_SMOOTHING = 0.006  # standard deviation of the outline that lobes are coun
 _MIN_LOBE = 0.2  # smallest distance of a lobe's end, relative to the farthest one
 _TOOTH_SMOOTHINGS = (0.002, 0.0028, 0.004, 0.0056, 0.008, 0.0113, 0.016)
 """Standard deviations, in lengths of the outline, that teeth are counted in; a tooth is 2.5 wide."""
-_REPEATED = 0.12  # largest difference of two numbers of teeth, of their mean, at neighbouring smoothings
 _OUTER = 0.3  # what is farther from the midvein than this, in half widths, belongs to the lobes of a cordate base
 _MIN_PEAK = 0.004  # smallest height of a tooth that counts, in widths of the blade
 
@@ -99,13 +98,14 @@ def _measure_blade(contour: Points, landmarks: Landmarks | None) -> dict[str, fl
         traits |= profile
     elif uneven[_LOBES] and is_framed:
         traits |= _measure_lobes(framed)
-        # The width of a lobed blade is that of its lobes; only the place where it begins tells of the form.
-        traits |= {name: profile[name] for name in ("base_angle", "base_extension") if has_base}
+        # The width of a lobed blade is that of its lobes: a wide angle need not be that of the base.
+        is_told = has_base and (profile["base_angle"] < 87 or profile["base_extension"] >= 0.03)
+        traits |= {name: profile[name] for name in ("base_angle", "base_extension") if is_told}
     elif uneven[_LOBES] is False:
         traits |= {"lobes": 0.0} | (profile if has_base else {})
         if is_framed and not has_base and abs(profile["widest"] - 0.5) < _SYMMETRIC:
             traits |= {name: profile[name] for name in ("widest", "parallel")}
-    has_teeth = uneven[_FINE if uneven[_LOBES] else _TEETH]
+    has_teeth = None if uneven[_LOBES] is None else uneven[_FINE if uneven[_LOBES] else _TEETH]
     if has_teeth:
         traits |= _measure_teeth(contour, float(width) * frame.length, is_margin)
     elif has_teeth is False:
@@ -177,7 +177,7 @@ def _measure_sinus(distance: NDArray[np.float64], peak: int, next_peak: int) -> 
 def _measure_teeth(contour: Points, width: float, is_margin: NDArray[np.bool_]) -> dict[str, float]:
     """Measure the height of teeth in percent of the blade's width, which is in pixels, and count them if that is sure.
 
-    A number is sure if it repeats between neighbouring smoothings. The points that are not `is_margin`, those around
+    A number is sure if it repeats within 12 % at the next smoothing. The points that are not `is_margin`, those around
     tip and base, are no teeth.
     """
     counts, heights = [], []
@@ -197,7 +197,7 @@ def _measure_teeth(contour: Points, width: float, is_margin: NDArray[np.bool_]) 
     best = int(np.argmax(np.array(heights) * np.sqrt(counts)))
     near = [counts[index] for index in (best - 1, best + 1) if 0 <= index < len(counts)]
     traits = {"tooth_depth": 100 * heights[best] / width}
-    if counts[best] > 2 and min(abs(number - counts[best]) for number in near) <= _REPEATED * counts[best]:
+    if counts[best] > 2 and min(abs(number - counts[best]) for number in near) <= 0.12 * counts[best]:
         traits["teeth"] = float(counts[best])
     return traits
 

@@ -61,7 +61,6 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
         described["lobes"] = f"{arrangement} lobed, about {number} lobes"
     if "tooth_depth" in values:
         described["teeth"] = _describe_margin(values)
-    # A fan has a broad end in place of an apex.
     if "apex_angle" in values and not is_fan(values):
         described["apex_angle"] = _describe_apex(values)
     if "base_angle" in values and not is_fan(values):
@@ -73,8 +72,8 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
 
 def _describe_margin(values: Mapping[str, float]) -> str:
     height, number = values["tooth_depth"], round(values.get("teeth", 0))
-    size = "finely toothed, teeth" if height < 2.5 else "coarsely toothed, teeth"
-    teeth = f"toothed, about {number} teeth," if number else size
+    size = "finely" if height < 2.5 else "coarsely"
+    teeth = f"toothed, about {number} teeth," if number else f"{size} toothed, teeth"
     return f"margin {teeth} {height:.1f}% of the width high" if height else "margin entire"
 
 
@@ -97,7 +96,7 @@ def _name_form(values: Mapping[str, float]) -> str:
     apex, sinus = values.get("apex_angle", 0.0), values.get("base_extension", 0.0)
     if is_fan(values):
         return "fan-shaped"
-    if sinus >= 0.08 and widest < 0.45 and ratio < 1.5 and apex < 105:
+    if sinus >= 0.08 and widest < 0.45 and ratio < 1.5 and apex < 115:
         return "heart-shaped"
     if sinus >= 0.08 and ratio < 0.85:
         return "kidney-shaped"
@@ -114,7 +113,7 @@ def _name_form(values: Mapping[str, float]) -> str:
 def _describe_apex(values: Mapping[str, float]) -> str:
     if values["apex_extension"] >= 0.05:
         return "apex emarginate"
-    return "apex " + _describe_end(values["apex_angle"], values["apex_bulge"], "acuminate")
+    return f"apex {_describe_end(values['apex_angle'], values['apex_bulge'], 'acuminate')}"
 
 
 def _describe_base(values: Mapping[str, float]) -> str:
@@ -124,7 +123,7 @@ def _describe_base(values: Mapping[str, float]) -> str:
         return f"base {word}, its sinus {100 * extension:.0f}% of the length deep"
     # By the width of the petiole, a base bulges more than an apex. The sides of a lobed one are lobes.
     bulge = values["base_bulge"] - 0.08 if "base_bulge" in values else None
-    return "base " + _describe_end(values["base_angle"], bulge, "concave")
+    return f"base {_describe_end(values['base_angle'], bulge, 'concave')}"
 
 
 def _describe_end(angle: float, bulge: float | None, concave: str) -> str:
