@@ -7,14 +7,9 @@ from numpy.typing import NDArray
 from leafid.segmentation.result import find_convex_hull
 
 _LEAFLET_DISC = 0.4  # radius of the disc that separates leaflets, in radii of the largest disc that fits into the leaf
-_NECKS = (
-    0.6,
-    0.75,
-)  # radii of discs that separate leaflets that touch, in radii of the largest one that fits into both
+_NECKS = (0.6, 0.75)  # radii of discs that separate leaflets that touch, in radii of the largest one in the piece
 _PART = 0.25  # smallest area of what such a disc separates, relative to the largest part
-_MERGED = (
-    2.5  # area, in those of the median piece, above which a piece is several leaflets, even if no disc separates them
-)
+_MERGED = 2.5  # area, in those of the median piece, above which a piece is several leaflets that nothing separates
 _SIMPLE_DISC, _SIMPLE_SOLIDITY = 0.22, 0.65
 """A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or it is as solid as this."""
 _FEATHERY = 10.0  # length of the outline, in √area, above which the pieces of a leaf may be many leaflets
