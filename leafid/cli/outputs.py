@@ -13,6 +13,7 @@ from leafid.cli.arguments import TableOptions
 from leafid.errors import UsageError, escape_unprintable, to_one_line
 from leafid.files import check_writable, open_output, resolve_symlink
 from leafid.pictures.header import PICTURE_ENDINGS
+from leafid.pictures.readers.tables import TABLE_NAMES
 from leafid.scoring.tables import Table, choose_tables, render
 
 T = TypeVar("T")
@@ -97,6 +98,9 @@ def check_output(
     # `leafid predict --output garden/*.jpg` would overwrite its first picture.
     if target.suffix.lower() in PICTURE_ENDINGS:
         raise UsageError(f"{flag} {output}: expected a name without the ending of a picture, found {target.suffix}")
-    if target.is_file() and any(Path(path).exists() and target.samefile(path) for path in inputs):
-        raise UsageError(f"{flag} {output}: expected a file of its own, found one that is read; name another")
+    is_metadata = target.name in TABLE_NAMES or target.suffix.lower() == ".xml"
+    for path in map(Path, inputs) if target.is_file() else ():
+        is_inside = is_metadata and path.is_dir() and target.resolve().is_relative_to(path.resolve())
+        if is_inside or (path.exists() and target.samefile(path)):
+            raise UsageError(f"{flag} {output}: expected a file of its own, found one that is read; name another")
     check_writable(output)

@@ -9,14 +9,21 @@ from typing import Any
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 from skimage.measure import regionprops
 
-from leafid.descriptors.landmarks import Landmarks, trace_blade
+from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.traits import measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.leaves import find_holes, segment_leaves
-from leafid.segmentation.result import Image, Mask, Segmentation, find_bounding_box
+from leafid.segmentation.result import (
+    Image,
+    Mask,
+    Polygon,
+    Segmentation,
+    find_bounding_box,
+    find_convex_hull,
+    trace_polygons,
+)
 
 # The measures that depend on the direction of the midrib.
 _DIRECTED = frozenset({"length", "width", "aspect", "tooth_height"})
@@ -39,8 +46,8 @@ class LeafMeasures:
     #: From 0 to 1, by the same names: how well the leaf is cut out, less where the direction of the midrib is a guess.
     confidence: Mapping[str, float]
     landmarks: Landmarks | None
-    #: Outline of the blade's largest part: rows and columns in the picture, float64 (n, 2).
-    outline: NDArray[np.float64]
+    #: Outlines of the parts of the blade: columns and rows in the picture.
+    outlines: list[Polygon]
 
     def to_record(self, mm_per_pixel: float | None = None) -> dict[str, Any]:
         """Return a row of a table, with lengths in millimetres where the size of a pixel is known.
@@ -49,12 +56,11 @@ class LeafMeasures:
         """
         record: dict[str, Any] = {"unit": "mm" if mm_per_pixel else "px", "mm_per_pixel": mm_per_pixel}
         for name, row in list_measures().items():
-            factor = (mm_per_pixel or 1) ** _POWERS.get(row["unit"], 0)
-            value = self.values[name]
-            record[name] = None if value is None else value * factor
+            value, power = self.values[name], _POWERS.get(row["unit"])
+            record[name] = value * mm_per_pixel**power if value is not None and mm_per_pixel and power else value
         record |= {f"{name}_confidence": confidence for name, confidence in self.confidence.items()}
         for name in ("base", "tip"):
-            place = getattr(self.landmarks, name).tolist() if self.landmarks else (None, None)
+            place = (getattr(self.landmarks, name) + 0.5).tolist() if self.landmarks else (None, None)
             record |= {f"{name}_column": place[1], f"{name}_row": place[0]}
         return record
 
@@ -77,8 +83,7 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     if holes is not None:
         hole_area += float(np.count_nonzero(holes & leaf.blade))
     traits, landmarks = measure_reliable_traits(leaf)
-    outline = landmarks.contour if landmarks else trace_blade(leaf)
-    length, width = _measure_extent(outline, landmarks)
+    length, width = _measure_extent(leaf.blade, landmarks)
     tooth_depth = traits.get("tooth_depth")
     values: dict[str, float | None] = {
         "area": float(region.area) - hole_area,
@@ -101,16 +106,19 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
         name: 0.0 if value is None else leaf.confidence * (direction if name in _DIRECTED else 1)
         for name, value in values.items()
     }
-    return LeafMeasures(values, confidence, landmarks, outline)
+    return LeafMeasures(values, confidence, landmarks, trace_polygons(leaf.blade))
 
 
-def _measure_extent(outline: NDArray[np.float64], landmarks: Landmarks | None) -> tuple[float, float]:
-    """Measure length and width, along and across the midrib, or else of the narrowest rectangle."""
+def _measure_extent(blade: Mask, landmarks: Landmarks | None) -> tuple[float, float]:
+    """Measure length and width of all parts, along and across the midrib, or else of the narrowest rectangle."""
+    corners = find_convex_hull(blade.view(np.uint8))[:, 0]
     if landmarks:
-        length, width = (landmarks.length * np.ptp(landmarks.framed, axis=0)).tolist()
+        row, col = (landmarks.tip - landmarks.base) / landmarks.length
+        # From the middle of the outermost pixels to their edges it is one pixel more.
+        length, width = (np.ptp(corners @ np.array([[col, row], [row, -col]]), axis=0) + 1).tolist()
     else:
-        width, length = sorted(cv2.minAreaRect(outline[:, ::-1].astype(np.float32))[1])
-    return length, max(width, 1.0)
+        width, length = (float(side) + 1 for side in sorted(cv2.minAreaRect(corners.astype(np.float32))[1]))
+    return length, width
 
 
 def _measure_symmetry(blade: Mask, landmarks: Landmarks) -> float:

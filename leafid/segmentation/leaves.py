@@ -35,7 +35,7 @@ def segment_leaves(image: Image, acquisition_type: AcquisitionType) -> list[Segm
         n_leaves = len(leaves) + leaf.n_leaves
         leaves.append(leaf)
         remaining = erase(remaining, leaf.mask)
-    return leaves
+    return sorted(leaves, key=lambda leaf: -np.count_nonzero(leaf.blade))
 
 
 def erase(image: Image, mask: Mask) -> Image:

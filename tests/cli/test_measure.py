@@ -110,10 +110,30 @@ def test_outlines_as_geojson(measure, scans, tmp_path):
     features = json.loads(file.read_text())["features"]
     areas = []
     for feature in features:
-        [ring] = feature["geometry"]["coordinates"]
+        [[ring]] = feature["geometry"]["coordinates"]
         assert ring[0] == ring[-1]
         areas.append(cv2.contourArea(np.array(ring, np.float32)))
     assert areas == pytest.approx([feature["properties"]["area"] for feature in features], rel=0.02)
+
+
+def test_the_ending_of_a_file_is_its_format(measure, scans, tmp_path):
+    measure(scans / "one.png", "--output", tmp_path / "leaf.json")
+    [row] = json.loads((tmp_path / "leaf.json").read_text())
+    assert row["leaf"] == 1
+    measure(scans / "one.png", "--output", tmp_path / "leaf.txt")
+    assert len(read_rows((tmp_path / "leaf.txt").read_text())) == 1
+
+
+def test_all_leaflets_of_a_compound_leaf(measure, tmp_path):
+    cv2.imwrite(str(tmp_path / "ash.png"), draw_leaf(Form(0.34, 0.8, 1.0, leaflets=5, petiole=0.28), 0, 0).picture)
+    measure(tmp_path / "ash.png", "--output", tmp_path / "ash.geojson")
+    [feature] = json.loads((tmp_path / "ash.geojson").read_text())["features"]
+    properties, parts = feature["properties"], feature["geometry"]["coordinates"]
+    corners = np.concatenate([ring for [ring] in parts])
+    area = sum(cv2.contourArea(np.array(ring, np.float32)) for [ring] in parts)
+    assert area == pytest.approx(properties["area"] + properties["hole_area"], rel=0.05)
+    # The drawn leaf is upright.
+    assert properties["width"] == pytest.approx(np.ptp(corners[:, 0]), rel=0.05)
 
 
 def test_landmarks_are_in_columns_and_rows(measure, tmp_path):

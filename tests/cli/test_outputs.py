@@ -51,3 +51,17 @@ def test_runs_are_no_output(refused, tmp_path):
     for command, name in (("report", "report.html"), ("evaluate", "OfficialScores.csv")):
         run = shutil.copy(golden / "runs" / "good.txt", tmp_path / name)
         assert "found one that is read" in refused(command, golden / "truth", run, "--output", tmp_path)
+
+
+@pytest.mark.parametrize("command", ["predict", "describe", "measure"])
+def test_metadata_of_the_pictures_are_not_overwritten(cli, tmp_path, command):
+    (tmp_path / "leaves").mkdir()
+    table = tmp_path / "table.csv"
+    files = [table, *(tmp_path / "leaves" / name for name in ("metadata.csv", "labels.csv", "1.xml"))]
+    for file in files:
+        file.write_text("file,label\n")
+        words = ("--metadata", table) if file is table else ()
+        outcome = cli(command, tmp_path / "leaves", *words, "--output", file)
+        assert outcome.status == 2
+        assert "expected a file of its own, found one that is read" in outcome.err
+        assert file.read_text() == "file,label\n"

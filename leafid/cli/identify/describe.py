@@ -62,7 +62,7 @@ def run(options: Options, environment: Environment) -> int:
     if not options.pictures:
         raise UsageError("expected at least one picture, folder or collection; see 'leafid describe --help'")
     if options.output:
-        check_output(options.output, options.pictures)
+        check_output(options.output, filter(None, [*options.pictures, options.metadata]))
     collection = options.read(options.pictures)
     if options.masks and not Path(options.masks).is_dir():
         raise LeafidError(f"{options.masks}: expected a folder of masks, found none")

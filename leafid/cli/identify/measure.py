@@ -42,7 +42,9 @@ FORMATS = ("text", "csv", "json", "geojson")
 
 class Options(MeasuringOptions):
     pictures: list[str] = positional("PICTURE", "a picture, or a folder or collection of them", nargs="*")
-    format: str | None = option("format of the table (default: text, or with --output csv)", choices=FORMATS)
+    format: str | None = option(
+        "format of the table (default: text; with --output as its ending says, or csv)", choices=FORMATS
+    )
     output: str | None = option("write a file instead of printing", metavar="FILE")
     each_leaf: bool = switch("measure every leaf of a picture")
     dpi: float | None = option("resolution of the pictures", metavar="N", type=_above_0, group="scale")
@@ -64,10 +66,12 @@ def run(options: Options, environment: Environment) -> int:
         return 0
     if not options.pictures:
         raise UsageError("expected at least one picture, folder or collection; see 'leafid measure --help'")
+    ending = Path(options.output or "").suffix[1:]
+    form = options.format or (ending if ending in FORMATS else "csv" if options.output else "text")
     mm_per_pixel = _find_scale(options)
     task = partial(_measure, mm_per_pixel=mm_per_pixel)
     if options.output:
-        check_output(options.output, options.pictures)
+        check_output(options.output, filter(None, [*options.pictures, options.metadata]))
     collection = options.read(options.pictures)
     records: list[dict[str, Any]] = []
     outlines: list[Any] = []
@@ -80,13 +84,13 @@ def run(options: Options, environment: Environment) -> int:
         for number, leaf in enumerate(chosen, 1):
             start = {"picture": str(picture.file), "type": picture.type, "species": picture.species, "leaf": number}
             records.append(start | {"leaves": len(leaves)} | leaf.to_record(size))
-            outlines.append(leaf.outline[:, ::-1].round(1).tolist())
+            outlines.append(leaf.outlines)
     if not mm_per_pixel and (sizes := {record["mm_per_pixel"] for record in records} - {None}):
         resolutions = ", ".join(f"{MM_PER_INCH / size:.0f}" for size in sorted(sizes, reverse=True)[:5])
         reason = "which is wrong for a picture that was resized; --mm-per-pixel gives another size"
         environment.warn(f"millimetres are by the resolution in the files ({resolutions} dpi), {reason}")
     with open_text(options.output, environment) as stream:
-        stream.write(_format(records, outlines, options.format or ("csv" if options.output else "text")))
+        stream.write(_format(records, outlines, form))
     return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
 
 
@@ -129,8 +133,12 @@ def _format(records: Sequence[dict[str, Any]], outlines: Sequence[Any], form: st
     if form == "json":
         return json.dumps(shortened, ensure_ascii=False, indent=1) + "\n"
     features = [
-        {"type": "Feature", "properties": record, "geometry": {"type": "Polygon", "coordinates": [[*line, line[0]]]}}
-        for record, line in zip(shortened, outlines, strict=True)
+        {
+            "type": "Feature",
+            "properties": record,
+            "geometry": {"type": "MultiPolygon", "coordinates": [[[*line, line[0]]] for line in lines]},
+        }
+        for record, lines in zip(shortened, outlines, strict=True)
     ]
     return json.dumps({"type": "FeatureCollection", "features": features}, ensure_ascii=False) + "\n"
 

@@ -88,7 +88,7 @@ def run(options: Options, environment: Environment) -> int:
     _check_options(options, form)
     model_file = options.model or find_bundled_model()
     if options.output:
-        check_output(options.output, [model_file, *options.pictures])
+        check_output(options.output, filter(None, [model_file, *options.pictures, options.metadata]))
     model = Model.read(model_file, only_for_answers=True).in_language(options.language)
     collection = options.read(options.pictures)
     pictures = collection.part("test").pictures or collection.pictures

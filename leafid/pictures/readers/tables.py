@@ -44,12 +44,13 @@ _EMPTY_WORDS |= {"<na>", "nan", "nat", "none", "null", r"\n"}
 # A line break in a quoted cell; and one before the name of a picture, where a quote isn't closed and a row begins.
 _LINE_BREAK = re.compile(r"[\r\n]")
 _NEXT_ROW = re.compile(rf"[\r\n][^\r\n]*(?:{'|'.join(map(re.escape, sorted(PICTURE_ENDINGS)))})", re.IGNORECASE)
-_TABLE_NAMES = {"metadata.csv", "labels.csv", "annotations.csv"}
+#: Names of the tables of a collection that are read without being named.
+TABLE_NAMES = {"metadata.csv", "labels.csv", "annotations.csv"}
 
 
 def find_tables(folder: Path) -> tuple[list[Path], list[str]]:
     """Find a table of labels by its name, and lists of parts; also return a line about each table that is ignored."""
-    named = [file for file in folders.list_files(folder, {".csv"}) if file.name.lower() in _TABLE_NAMES]
+    named = [file for file in folders.list_files(folder, {".csv"}) if file.name.lower() in TABLE_NAMES]
     tables = [file for file in named if {"file", "label"} <= set(find_fields(next(read_table(file), (1, []))[1]))][:1]
     expected = "expected a single table with the columns 'file' and 'label'; it is ignored, unless --metadata names it"
     lists = [file for file in folders.list_files(folder, {".txt"}) if folders.parse_part(file.stem)]
