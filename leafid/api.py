@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from leafid.descriptors.measures import measure_leaves
 from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.errors import InputError, LeafidError
 from leafid.features.extractor import TYPE_SIDE, measure_type_features
@@ -209,8 +208,9 @@ def traits(
         raise InputError("acquisition_type: expected scan or scan-like, as only leaves on a sheet are measured")
     if mm_per_pixel is not None and not (isinstance(mm_per_pixel, int | float) and 0 < mm_per_pixel < float("inf")):
         raise InputError(f"mm_per_pixel: expected a number above 0, found {mm_per_pixel!r}")
-    leaves = measure_leaves(array, type_)
-    return [leaf.to_record(mm_per_pixel) for leaf in (leaves if each_leaf else leaves[:1])]
+    from leafid.descriptors.measures import measure_leaves  # scikit-image takes half a second to import
+
+    return [leaf.to_record(mm_per_pixel) for leaf in measure_leaves(array, type_, each_leaf=each_leaf)]
 
 
 def measure(

@@ -46,6 +46,8 @@ class LeafMeasures:
     #: From 0 to 1, by the same names: how well the leaf is cut out, less where the direction of the midrib is a guess.
     confidence: Mapping[str, float]
     landmarks: Landmarks | None
+    #: Number of leaves in the picture.
+    n_leaves: int
     #: Outlines of the parts of the blade: columns and rows in the picture.
     outlines: list[Polygon]
 
@@ -65,9 +67,10 @@ class LeafMeasures:
         return record
 
 
-def measure_leaves(image: Image, acquisition_type: AcquisitionType) -> list[LeafMeasures]:
-    """Measure every leaf of a picture of a sheet, the largest first; a list that is empty without a leaf."""
-    return [measure_leaf(leaf, find_holes(image, leaf)) for leaf in segment_leaves(image, acquisition_type)]
+def measure_leaves(image: Image, acquisition_type: AcquisitionType, *, each_leaf: bool = True) -> list[LeafMeasures]:
+    """Measure every leaf of a picture of a sheet, the largest first, or the largest alone; empty without a leaf."""
+    leaves = segment_leaves(image, acquisition_type)
+    return [measure_leaf(leaf, find_holes(image, leaf)) for leaf in (leaves if each_leaf else leaves[:1])]
 
 
 def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
@@ -106,7 +109,7 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
         name: 0.0 if value is None else leaf.confidence * (direction if name in _DIRECTED else 1)
         for name, value in values.items()
     }
-    return LeafMeasures(values, confidence, landmarks, trace_polygons(leaf.blade))
+    return LeafMeasures(values, confidence, landmarks, leaf.n_leaves, trace_polygons(leaf.blade))
 
 
 def _measure_extent(blade: Mask, landmarks: Landmarks | None) -> tuple[float, float]:

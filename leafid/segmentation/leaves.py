@@ -1,6 +1,7 @@
 """Every leaf of a picture of a sheet, and the holes in a leaf."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -24,18 +25,19 @@ def segment_leaves(image: Image, acquisition_type: AcquisitionType) -> list[Segm
     """Cut every leaf out of a picture, as `segment` does: a list, the largest leaf first, empty without a leaf.
 
     Each further leaf is what `segment` finds where those before have been erased. A photo has one at most. A compound
-    leaf is one leaf.
+    leaf is one leaf. All have the number of the leaves.
     """
     leaves: list[Segmentation] = []
-    n_leaves, remaining = 1, image
+    n_leaves = 1
     while len(leaves) < n_leaves:
-        leaf = segment(remaining, acquisition_type)
+        image = erase(image, leaves[-1].mask) if leaves else image
+        leaf = segment(image, acquisition_type)
         if not leaf.mask.any():
             break
         n_leaves = len(leaves) + leaf.n_leaves
         leaves.append(leaf)
-        remaining = erase(remaining, leaf.mask)
-    return sorted(leaves, key=lambda leaf: -np.count_nonzero(leaf.blade))
+    ordered = sorted(leaves, key=lambda leaf: -np.count_nonzero(leaf.blade))
+    return [replace(leaf, n_leaves=len(leaves)) for leaf in ordered]
 
 
 def erase(image: Image, mask: Mask) -> Image:
@@ -47,9 +49,8 @@ def erase(image: Image, mask: Mask) -> Image:
 
 def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Image:
     """Cut one of several leaves out of a picture with some of the sheet around it; the other leaves are erased."""
-    for number, leaf in enumerate(leaves):
-        if number != index:
-            image = erase(image, leaf.mask & ~leaves[index].mask)
+    erased = np.any([leaf.mask for number, leaf in enumerate(leaves) if number != index], axis=0)
+    image = erase(image, erased & ~leaves[index].mask)
     row0, row1, col0, col1 = leaves[index].box
     margin = round(_MARGIN * max(row1 - row0, col1 - col0))
     return image[max(row0 - margin, 0) : row1 + margin, max(col0 - margin, 0) : col1 + margin]

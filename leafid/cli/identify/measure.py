@@ -69,7 +69,7 @@ def run(options: Options, environment: Environment) -> int:
     ending = Path(options.output or "").suffix[1:]
     form = options.format or (ending if ending in FORMATS else "csv" if options.output else "text")
     mm_per_pixel = _find_scale(options)
-    task = partial(_measure, mm_per_pixel=mm_per_pixel)
+    task = partial(_measure, mm_per_pixel=mm_per_pixel, each_leaf=options.each_leaf)
     if options.output:
         check_output(options.output, filter(None, [*options.pictures, options.metadata]))
     collection = options.read(options.pictures)
@@ -78,12 +78,11 @@ def run(options: Options, environment: Environment) -> int:
     n_measured = 0
     for picture, (leaves, size) in map_pictures(task, collection.pictures, options, environment, "measure"):
         n_measured += 1
-        chosen = leaves if options.each_leaf else leaves[:1]
-        if len(chosen) < len(leaves):
-            environment.warn(f"{picture.file}: {len(leaves)} leaves; the largest is measured (--each-leaf)")
-        for number, leaf in enumerate(chosen, 1):
+        if len(leaves) < leaves[0].n_leaves:
+            environment.warn(f"{picture.file}: {leaves[0].n_leaves} leaves; the largest is measured (--each-leaf)")
+        for number, leaf in enumerate(leaves, 1):
             start = {"picture": str(picture.file), "type": picture.type, "species": picture.species, "leaf": number}
-            records.append(start | {"leaves": len(leaves)} | leaf.to_record(size))
+            records.append(start | {"leaves": leaf.n_leaves} | leaf.to_record(size))
             outlines.append(leaf.outlines)
     if not mm_per_pixel and (sizes := {record["mm_per_pixel"] for record in records} - {None}):
         resolutions = ", ".join(f"{MM_PER_INCH / size:.0f}" for size in sorted(sizes, reverse=True)[:5])
@@ -106,14 +105,14 @@ def _find_scale(options: Options) -> float | None:
     return MM_PER_INCH / options.dpi if options.dpi else options.mm_per_pixel
 
 
-def _measure(picture: Picture, mm_per_pixel: float | None) -> tuple[list[LeafMeasures], float | None]:
+def _measure(picture: Picture, mm_per_pixel: float | None, each_leaf: bool) -> tuple[list[LeafMeasures], float | None]:
     """Measure the leaves of a picture; also return the size of its pixels, where it is known."""
     type_ = get_type(picture)
     if not type_.lies_on_sheet:
         raise ImageError(
             f"{picture.file}: expected leaves on a plain sheet, found a photo (--assume-type if it is none)"
         )
-    leaves = measure_leaves(read_image(picture.file), type_)
+    leaves = measure_leaves(read_image(picture.file), type_, each_leaf=each_leaf)
     if not leaves:
         raise ImageError(f"{picture.file}: expected a leaf, found none")
     if mm_per_pixel is None and type_ is AcquisitionType.SCAN:
