@@ -19,7 +19,9 @@ def wait_for_answers(page, number):
 
 def save(page, form):
     """Export the answers; returns the text that the browser would save."""
-    page.execute_script("URL.createObjectURL = (blob) => (blob.text().then((text) => (window.saved = text)), '#')")
+    page.execute_script(
+        "window.saved = null; URL.createObjectURL = (blob) => (blob.text().then((text) => (window.saved = text)), '#')"
+    )
     find(page, f"#export-{form}")[0].click()
     return wait_for(lambda: page.execute_script("return window.saved"))
 
