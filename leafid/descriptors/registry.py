@@ -1,17 +1,15 @@
 """All descriptors by name: families of measures of a leaf, and local descriptors of the patches of a picture."""
 
-import hashlib
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib import import_module
+from functools import partial
 from typing import Any, Literal
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.descriptors.imported import hash_module, import_measure
 from leafid.descriptors.local.edges import extract_edge_sift
 from leafid.descriptors.local.gradients import SIFT_LENGTH, Pyramid
 from leafid.descriptors.local.grid import Grid, LocalFeatures
@@ -86,8 +84,8 @@ def get_column_names(families: str | Iterable[str] | None = None) -> list[str]:
 def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
     """Find a family, or several, by name; by default all of leafid's.
 
-    One named ``package.module:function`` is imported (`import_family`). A `UsageError` is raised when that fails, there
-    is no name, a family is unknown, or one is named twice.
+    One named ``package.module:function`` is imported. A `UsageError` is raised when that fails, there is no name, a
+    family is unknown, or one is named twice.
     """
     if names is None:
         return list(FAMILIES.values())
@@ -98,46 +96,12 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
         raise UsageError(f"unknown descriptor family {unknown[0]!r}; there are {', '.join(FAMILIES)}")
     if len(set(names)) < len(names):
         raise UsageError(f"expected each descriptor family once, found {', '.join(names)}")
-    return [FAMILIES.get(name) or import_family(name) for name in names]
+    return [FAMILIES.get(name) or _import_family(name) for name in names]
 
 
-@cache
-def import_family(name: str) -> Family:
-    """Import a family that is not leafid's, ``package.module:function``, and try it on a small drawn leaf.
-
-    ``function(image, blade)`` gets the box of a leaf, uint8 (H, W, 3) in BGR order, and bool (H, W), not empty, and
-    returns finite numbers by their names, which are the same for all leaves.
-    """
-    module_name, _, function_name = name.partition(":")
-    blade = cv2.ellipse(np.zeros((100, 60), np.uint8), (30, 50), (20, 40), 0, 0, 360, 1, cv2.FILLED).view(bool)
-    image = np.where(blade[:, :, None], np.array([40, 120, 60], np.uint8), np.uint8(255))
-    try:
-        module = import_module(module_name)
-        function, version = getattr(module, function_name), hashlib.sha256(inspect.getsource(module).encode())
-        names = tuple(function(image, blade))
-        measure = partial(_measure_elsewhere, name, function, names)
-        measure(image, blade)
-    except LeafidError as error:
-        raise UsageError(str(error)) from error
-    except Exception as error:
-        expected = "expected package.module:function that can be imported and returns numbers by their names"
-        raise UsageError(f"descriptor family {name}: {expected}, found {type(error).__name__}: {error}") from error
-    return Family("pixels", name, "not leafid's", measure, names, version.hexdigest())
-
-
-def _measure_elsewhere(
-    name: str, function: Callable[..., Any], names: tuple[str, ...], image: NDArray[np.uint8], blade: Mask
-) -> NDArray[np.float32]:
-    """Measure a leaf by an imported function, any failure of which is a `LeafidError`."""
-    try:
-        measured = {str(key): float(value) for key, value in function(image, blade).items()}
-    except Exception as error:
-        raise LeafidError(f"descriptor family {name}: {type(error).__name__}: {error}") from error
-    values = np.array(list(measured.values()), np.float32)
-    if tuple(measured) != names or not names or not np.isfinite(values).all():
-        expected = f"expected finite numbers called {', '.join(map(str, names)) or 'somehow'}"
-        raise LeafidError(f"descriptor family {name}: {expected}, found {measured!s:.200}")
-    return values
+def _import_family(name: str) -> Family:
+    measure, value_names = import_measure(name)
+    return Family("pixels", name, "not leafid's", measure, value_names, hash_module(name))
 
 
 _blade, _whole, _inside, _edge, _pixels = (partial(Family, source) for source in SOURCES)

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from leafid.descriptors.encoding import ENCODERS, Encoder
+from leafid.descriptors.encoding import Encoder
+from leafid.descriptors.imported import find_encoder, hash_module
 from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.registry import find_families
 from leafid.errors import LeafidError
@@ -59,8 +60,9 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     focus: Annotated[float, Meta(ge=0, le=100)] = 0.0
     #: `turns` reads an eighth of the patches in each of the eight symmetries of a square; `none`
     symmetry: Literal["none", "turns"] = "none"
-    #: `fisher` (Fisher vector) or `words` (histogram of visual words)
-    encoder: Literal["fisher", "words"] = "fisher"
+    #: `fisher` (Fisher vector), `words` (histogram of visual words), or an encoder of your own, as
+    #: `package.module:Class`
+    encoder: str = "fisher"
     #: Gaussians of the Fisher vector, or number of visual words
     modes: Annotated[int, Meta(ge=1, le=65536)] = 64
     #: principal components kept of a local descriptor
@@ -79,11 +81,10 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
                 f"families: expected none for {self.descriptor!r}, found {', '.join(self.families)}; remove them, or "
                 "use the descriptor 'measures'"
             )
-        if not self.is_local:
-            try:
-                find_families(self.families)
-            except LeafidError as error:
-                raise ValueError(f"families: {error}") from None
+        try:
+            find_encoder(self.encoder) if self.is_local else find_families(self.families)
+        except LeafidError as error:
+            raise ValueError(f"{'encoder' if self.is_local else 'families'}: {error}") from None
         if self.descriptor == "outline-sift" and self.view == "picture":
             raise ValueError("view: 'outline-sift' needs the leaf's outline; expected 'leaf' or 'upright'")
 
@@ -99,7 +100,7 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
 
     def make_encoder(self, seed: int) -> Encoder:
         """Make an encoder that has learned nothing yet."""
-        return ENCODERS[self.encoder](self.modes, self.components, self.position, seed)
+        return find_encoder(self.encoder)(self.modes, self.components, self.position, seed)
 
     def make_feature_key(self) -> str:
         """Encode all settings that decide a picture's vector, except what an encoder learned; JSON."""
@@ -108,7 +109,8 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
             return json.dumps({"families": self.families} | ({"versions": versions} if versions else {}))
         # The types that the codebook was learned from are left out: the hash covers the codebook itself.
         names = ("descriptor", "view", "size", *_GRID_KEYS, "encoder", "modes", "components", "position")
-        return json.dumps({name: getattr(self, name) for name in names}, sort_keys=True)
+        version = {"version": hash_module(self.encoder)} if ":" in self.encoder else {}
+        return json.dumps({name: getattr(self, name) for name in names} | version, sort_keys=True)
 
 
 class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -8,7 +8,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 import leafid
+from leafid.descriptors.imported import find_encoder
 from leafid.descriptors.registry import find_families
 from leafid.errors import LeafidError, UsageError, is_out_of_memory
 from leafid.files import open_input, open_output
@@ -26,7 +27,7 @@ from leafid.schema import check_types
 T = TypeVar("T")
 FORMAT, FORMAT_VERSION = "leafid-model", 6
 _SIZE_BYTES = 8
-#: The environment variable with the descriptor families that a model may import, separated by commas.
+#: The environment variable with the families and encoders that a model may import, separated by commas.
 ALLOWED = "LEAFID_ALLOW"
 
 
@@ -81,7 +82,7 @@ def read_object(path: str | os.PathLike[str], type_: type[T], edit_manifest: Cal
                 )
             if edit_manifest is not None:
                 edit_manifest(manifest["model"])
-            _import_allowed_families(manifest["model"], path)
+            _import_allowed_code(manifest["model"], path)
             place = f"{path}: the model is damaged: manifest"
             return check_types(manifest["model"], type_, place, _make_decoder(arrays))
     except (SafetensorError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
@@ -109,26 +110,30 @@ def _read_manifest(stream: io.BufferedReader, metadata: dict[str, str] | None) -
     return manifest
 
 
-def _import_allowed_families(manifest: Any, path: object) -> None:
-    """Import the families that are not leafid's; refuse those that the user doesn't allow."""
-    for name in sorted({name for name in _list_families(manifest) if ":" in name}):
+def _import_allowed_code(manifest: Any, path: object) -> None:
+    """Import the families and encoders that are not leafid's; refuse those that the user doesn't allow."""
+    for name, find in sorted(_list_code(manifest).items()):
         if name not in os.environ.get(ALLOWED, "").split(","):
             raise LeafidError(
-                f"{path}: the model measures leaves by {name:.100}, code that is not leafid's; if you trust it, "
+                f"{path}: the model describes leaves by {name:.100}, code that is not leafid's; if you trust it, "
                 f"set {ALLOWED}={name:.100} in the environment"
             )
         try:
-            find_families([name])
+            find(name)
         except UsageError as error:
             raise LeafidError(f"{path}: {error}") from error
 
 
-def _list_families(node: Any) -> Iterator[str]:
-    """List the families that are named anywhere in a manifest."""
+def _list_code(node: Any) -> dict[str, Callable[[str], object]]:
+    """List the code that is named anywhere in a manifest, with the function that imports it."""
+    code: dict[str, Callable[[str], object]] = {}
     if isinstance(node, dict):
-        yield from map(str, node["families"]) if isinstance(node.get("families"), list) else ()
+        families = node.get("families")
+        code |= dict.fromkeys(map(str, families if isinstance(families, list) else ()), find_families)
+        code |= {str(node.get("encoder")): find_encoder}
     for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-        yield from _list_families(child)
+        code |= _list_code(child)
+    return {name: find for name, find in code.items() if ":" in name}
 
 
 def _make_decoder(arrays: Any) -> Callable[[type, Any], np.ndarray]:

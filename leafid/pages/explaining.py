@@ -19,6 +19,7 @@ from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
 from leafid.model.species import Species, TraitRange
 from leafid.notebook import Shown, plot_outlines
+from leafid.pages.plain_words import describe_plainly
 from leafid.pages.trait_words import TRAITS, describe_traits
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import encode_jpeg
@@ -55,6 +56,8 @@ class Explanation(Shown):
     base: Point | None
     #: Botanical words with the number, such as "apex acute, acuminate, 62°", of those that are measured well enough.
     traits: Mapping[str, str]
+    #: The same in words that a pupil knows, such as "drawn out into a thin tip".
+    plain_traits: Mapping[str, str]
     #: What each expert says, the most influential first: `name`, `description` of what it looks at, `share` of the
     #: answer (weight times trust times the spread of its scores; all sum to 1), and its first three as `ranking`.
     opinions: list[dict[str, Any]]
@@ -118,6 +121,7 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         tip=(landmarks.tip[::-1] + 0.5).tolist() if landmarks else None,
         base=(landmarks.base[::-1] + 0.5).tolist() if landmarks else None,
         traits=describe_traits(values),
+        plain_traits=describe_plainly(values),
         opinions=_collect_opinions(model[answer.type].identifier, shown) if is_leaf else [],
         species=[_show_species(model, answer, values, rank) for rank in range(len(names))],
         compared=compared,

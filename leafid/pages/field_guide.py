@@ -8,6 +8,7 @@ from typing import Any
 from leafid.metrics.held_out import SCORE_TITLES
 from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
+from leafid.pages.plain_words import describe_plainly
 from leafid.pages.trait_words import describe_traits
 from leafid.pictures.names import describe_common_names
 from leafid.scoring.tables import Cell, Table
@@ -21,11 +22,14 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
     """Make the values of ``field_guide.html`` for the model that was read from a file."""
     plates: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for name, species in sorted(model.species.items(), key=lambda pair: (pair[1].taxon.family or "~", pair[0])):
+        traits = describe_typical_traits(species)
+        plain = describe_plainly({trait: values.median for trait, values in species.traits.items()})
         plate = {
             "name": name,
             "common_names": describe_common_names(name, species.vernacular_names[:2]),
             "species": species,
-            "traits": describe_typical_traits(species),
+            "traits": traits,
+            "plain_traits": [plain[trait] for trait in traits if trait in plain],
             "taken_for": _list_taken_for(species),
         }
         plates[species.taxon.family or ""].append(plate)

@@ -1,5 +1,6 @@
-"""Families that are not leafid's: functions of modules that a user names."""
+"""Families and encoders that are not leafid's: functions and classes of modules that a user names."""
 
+import linecache
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from leafid.sklearn import LeafDescriptor
 
 MODULE = """
 import numpy as np
+from leafid.descriptors.encoding import BagOfWordsEncoder
 
 def measure(image, blade):
     blue, green, red = image[blade].mean(axis=0)
@@ -22,6 +24,20 @@ def measure_list(image, blade):
 
 def measure_badly(image, blade):
     return {"height": 1 / (len(image) == 100)}
+
+class Residuals(BagOfWordsEncoder):
+    def _prepare_tables(self):
+        self.n_features = self.words_.size
+
+    def _encode(self, rows):
+        differences = rows[:, None] - self.words_
+        nearest = np.square(differences).sum(axis=2).argmin(axis=1)
+        sums = [differences[nearest == word, word].sum(axis=0) for word in range(self.n_modes)]
+        return (np.concatenate(sums) / len(rows)).astype(np.float32)
+
+class Short(Residuals):
+    def _encode(self, rows):
+        return np.zeros(1, np.float32)
 """
 
 
@@ -124,3 +140,56 @@ def test_a_failure_costs_only_its_picture(module, scans, cli):
     outcome = cli("describe", scans.pictures[0].file, "--families", f"{module}:measure_badly", "--assume-type", "scan")
     assert outcome.status == 1
     assert f"descriptor family {module}:measure_badly: ZeroDivisionError" in outcome.err
+
+
+@pytest.fixture
+def encoder_recipe(tmp_path, module):
+    file = tmp_path / "recipe.toml"
+    file.write_text(
+        textwrap.dedent(f"""
+            types = ["scan"]
+            [experts.inside]
+            descriptor = "dense-sift"
+            encoder = "{module}:Residuals"
+            size = 64
+            max_patches = 50
+            modes = 4
+            components = 6
+        """)
+    )
+    return file
+
+
+def test_a_model_encodes_by_an_encoder_that_is_allowed(module, encoder_recipe, scans, tmp_path, monkeypatch):
+    encoder, file = f"{module}:Residuals", tmp_path / "own.leafid"
+    model = leafid.train(scans, str(encoder_recipe), cache=tmp_path / "cache")
+    (expected,) = model.identify(scans.pictures[0])
+    assert len(model["scan"].identifier.scorers["inside"].coefficients) % (4 * 6) == 0
+    model.save(file)
+    with pytest.raises(leafid.LeafidError, match=rf"own.leafid: .*{encoder}.*set LEAFID_ALLOW={encoder}"):
+        leafid.load_model(file)
+    monkeypatch.setenv("LEAFID_ALLOW", encoder)
+    (answer,) = leafid.load_model(file).identify(scans.pictures[0])
+    assert answer.name == expected.name
+    # Vectors that another version of the module made are not read again.
+    key = model["scan"].identifier.recipe.experts["inside"].make_feature_key()
+    source = tmp_path / f"{module}.py"
+    source.write_text(source.read_text() + "# changed")
+    linecache.clearcache()
+    assert model["scan"].identifier.recipe.experts["inside"].make_feature_key() != key
+
+
+@pytest.mark.parametrize(
+    ("encoder", "message"),
+    [
+        ("fischer", "expected fisher or words, or package.module:Class.*, found 'fischer'"),
+        ("{}", "found '.*_module'"),
+        ("{}:measure", "found TypeError: <function measure"),
+        ("{}:Short", r"found ValueError: a vector of shape \(1,\)"),
+        ("{}:Long", "found AttributeError: .*Long"),
+    ],
+)
+def test_what_encodes_nothing_is_refused_before_any_work(module, encoder_recipe, scans, encoder, message):
+    encoder_recipe.write_text(encoder_recipe.read_text().replace(f"{module}:Residuals", encoder.format(module)))
+    with pytest.raises(leafid.LeafidError, match=rf"recipe.toml: .*encoder: .*{message}"):
+        leafid.train(scans, str(encoder_recipe))

@@ -139,7 +139,6 @@ def test_malformed_recipes_are_named(data, message):
         ("descriptor", "dense-chroma-sift, dense-sift, detected-sift, edge-sift, measures or outline-sift"),
         ("view", "leaf, picture or upright"),
         ("symmetry", "none or turns"),
-        ("encoder", "fisher or words"),
         ("map", "chi2 or none"),
         ("trust", "always or segmentation"),
     ],

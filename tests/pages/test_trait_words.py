@@ -1,5 +1,10 @@
-import pytest
+import re
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leafid.pages.plain_words import describe_plainly
 from leafid.pages.trait_words import describe_traits
 
 CHESTNUT = {
@@ -20,9 +25,12 @@ CHESTNUT = {
 }
 
 
+def change(**changes):
+    return {name: value for name, value in {**CHESTNUT, **changes}.items() if value is not None}
+
+
 def describe(**changes):
-    values = {name: value for name, value in {**CHESTNUT, **changes}.items() if value is not None}
-    return describe_traits(values)
+    return describe_traits(change(**changes))
 
 
 def test_a_toothed_leaf():
@@ -83,3 +91,60 @@ def test_an_entire_margin_and_a_compound_leaf():
     assert describe(teeth=0, tooth_depth=0)["teeth"] == "margin entire"
     assert describe(leaflets=11)["leaflets"] == "compound leaf of about 11 leaflets"
     assert describe(apex_extension=0.1)["apex_angle"] == "apex emarginate"
+
+
+def test_plain_words():
+    assert [*describe_plainly(CHESTNUT).values()] == [
+        "a single blade",
+        "broadest in the middle, about 3.5 times as long as wide",
+        "edge with many small teeth",
+        "drawn out into a thin tip",
+        "wedge-shaped at the base",
+        "stalk a bit more than a tenth as long as the leaf",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "words"),
+    [
+        ({"leaflets": 7}, "leaflets", "about 7 leaflets on one stalk"),
+        ({"compound": 1, "leaflets": None}, "leaflets", "several leaflets on one stalk"),
+        ({"length_width": 1.02}, "length_width", "broadest in the middle, as long as wide"),
+        ({"length_width": 0.8}, "length_width", "broadest in the middle, a little wider than long"),
+        ({"length_width": 2.1, "widest": 0.42}, "length_width", "about twice as long as wide"),
+        ({"length_width": 1.6, "widest": 0.65}, "length_width", "broadest near the tip, about one and a half times"),
+        (
+            {"length_width": 1.6, "widest": 0.3},
+            "length_width",
+            "egg-shaped, broadest near the stalk, about one and a h",
+        ),
+        ({"lobes": 5, "lobe_depth": -0.3}, "lobes", "about 5 lobes, spread like the fingers of a hand"),
+        ({"teeth": 0, "tooth_depth": 0}, "teeth", "edge smooth, without teeth"),
+        ({"teeth": None}, "teeth", "edge with small teeth"),
+        ({"teeth": 9, "tooth_depth": 3}, "teeth", "edge with a few large teeth"),
+        ({"apex_bulge": 0, "apex_angle": 90}, "apex_angle", "neither pointed nor blunt at the tip"),
+        ({"base_extension": 0.12}, "base_angle", "heart-shaped at the base"),
+        ({"petiole": 0.45}, "petiole", "stalk a bit less than half as long as the leaf"),
+        ({"petiole": 0.55}, "petiole", "stalk a bit more than half as long as the leaf"),
+        ({"petiole": 0.97}, "petiole", "stalk about as long as the leaf"),
+        ({"petiole": 1.3}, "petiole", "stalk longer than the leaf"),
+        ({"petiole": 0.06}, "petiole", "stalk very short"),
+    ],
+)
+def test_plain_words_of_a_trait(changes, name, words):
+    assert describe_plainly(change(**changes))[name].startswith(words)
+
+
+@given(
+    st.fixed_dictionaries(
+        {name: st.floats(-1, 1) for name in ("lobe_depth", "apex_bulge", "base_bulge")}
+        | {name: st.floats(0, 1) for name in ("widest", "parallel", "apex_extension", "base_extension")}
+        | {name: st.integers(0, 60) for name in ("leaflets", "lobes", "teeth")}
+        | {name: st.floats(0, 180) for name in ("apex_angle", "base_angle")}
+        | {"length_width": st.floats(0.1, 20), "tooth_depth": st.floats(0, 20), "petiole": st.floats(0, 10)}
+    )
+)
+def test_each_trait_that_has_botanical_words_has_plain_ones(values):
+    exact, plain = describe_traits(values), describe_plainly(values)
+    assert exact.keys() == plain.keys()
+    assert all(re.fullmatch(r"[a-z0-9][a-z0-9., -]*[a-z]", words) for words in plain.values())

@@ -1,0 +1,91 @@
+"""Descriptor families and encoders that are not leafid's: code that a recipe names as ``package.module:name``."""
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from functools import cache, partial
+from importlib import import_module
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from leafid.descriptors.encoding import ENCODERS, Encoder
+from leafid.descriptors.local.grid import LocalFeatures
+from leafid.errors import LeafidError, UsageError
+from leafid.segmentation.result import Mask
+
+
+@cache
+def import_measure(name: str) -> tuple[Callable[..., NDArray[np.float32]], tuple[str, ...]]:
+    """Import a descriptor family, and try it on a small drawn leaf; returns what measures leaves, and its names.
+
+    The ``function(image, blade)`` gets the box of a leaf, uint8 (H, W, 3) in BGR order, and bool (H, W), not empty, and
+    returns finite numbers by their names, which are the same for all leaves. A `UsageError` says what fails.
+    """
+    blade = cv2.ellipse(np.zeros((100, 60), np.uint8), (30, 50), (20, 40), 0, 0, 360, 1, cv2.FILLED).view(bool)
+    image = np.where(blade[:, :, None], np.array([40, 120, 60], np.uint8), np.uint8(255))
+    try:
+        function = _import(name)
+        names = tuple(function(image, blade))
+        measure = partial(_measure_by, name, function, names)
+        measure(image, blade)
+    except LeafidError as error:
+        raise UsageError(str(error)) from error
+    except Exception as error:
+        expected = "expected package.module:function that can be imported and returns numbers by their names"
+        raise UsageError(f"descriptor family {name}: {expected}, found {type(error).__name__}: {error}") from error
+    return measure, names
+
+
+@cache
+def find_encoder(name: str) -> type[Encoder]:
+    """Find an encoder of leafid by its name, or import a subclass of `Encoder` and try it on random features.
+
+    A `UsageError` says what fails.
+    """
+    if name in ENCODERS:
+        return ENCODERS[name]
+    expected = f"expected {' or '.join(ENCODERS)}, or package.module:Class of an Encoder that can be imported"
+    # A bare name, in a model that somebody sent, must not import a module.
+    if ":" not in name:
+        raise UsageError(f"{expected}, found {name!r:.100}")
+    random = np.random.default_rng(0)
+    features = LocalFeatures(*(random.random(shape, np.float32) for shape in ((99, 8), (99, 2), 99)))
+    try:
+        class_ = _import(name)
+        if not (isinstance(class_, type) and issubclass(class_, Encoder)):
+            raise TypeError(f"{class_!r:.100}")
+        encoder = class_(4, 3).fit(features)
+        vector = encoder.transform(features)
+        if vector.shape != (encoder.n_features,) or not np.isfinite(vector).all():
+            raise ValueError(f"a vector of shape {vector.shape}")
+    except Exception as error:
+        raise UsageError(f"{name}: {expected}, found {type(error).__name__}: {error}") from error
+    return class_
+
+
+def hash_module(name: str) -> str:
+    """Hash the source of the module that ``package.module:name`` was imported from."""
+    return hashlib.sha256(inspect.getsource(import_module(name.partition(":")[0])).encode()).hexdigest()
+
+
+def _import(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _measure_by(
+    name: str, function: Callable[..., Any], names: tuple[str, ...], image: NDArray[np.uint8], blade: Mask
+) -> NDArray[np.float32]:
+    """Measure a leaf by an imported function, any failure of which is a `LeafidError`."""
+    try:
+        measured = {str(key): float(value) for key, value in function(image, blade).items()}
+    except Exception as error:
+        raise LeafidError(f"descriptor family {name}: {type(error).__name__}: {error}") from error
+    values = np.array(list(measured.values()), np.float32)
+    if tuple(measured) != names or not names or not np.isfinite(values).all():
+        expected = f"expected finite numbers called {', '.join(map(str, names)) or 'somehow'}"
+        raise LeafidError(f"descriptor family {name}: {expected}, found {measured!s:.200}")
+    return values

@@ -1,0 +1,95 @@
+"""Plain words for measured traits, for people who don't know those of botanists."""
+
+from collections.abc import Mapping
+
+from leafid.pages.trait_words import describe_traits
+
+# Plain words for the botanical ones, by trait; the first one that a description has counts.
+_WORDS = {
+    "length_width": {
+        "linear": "very narrow, like a blade of grass",
+        "lanceolate": "narrow, like the head of a lance",
+        "oblong": "with sides that run side by side",
+        "obovate": "broadest near the tip",
+        "ovate": "egg-shaped, broadest near the stalk",
+        "elliptic": "broadest in the middle",
+        "orbicular": "nearly round",
+        "kidney-shaped": "kidney-shaped",
+        "heart-shaped": "heart-shaped",
+        "fan-shaped": "fan-shaped",
+    },
+    "lobes": {
+        "palmately": "lobes, spread like the fingers of a hand",
+        "pinnately": "lobes along both sides, as an oak leaf has them",
+    },
+    "apex_angle": {
+        "emarginate": "notched at the tip",
+        "rounded": "rounded at the tip",
+        "acuminate": "drawn out into a thin tip",
+        "acute": "pointed at the tip",
+        "obtuse": "blunt at the tip",
+        "": "neither pointed nor blunt at the tip",
+    },
+    "base_angle": {
+        "lobate": "deeply cut in at the base",
+        "cordate": "heart-shaped at the base",
+        "rounded": "rounded at the base",
+        "concave": "narrowing gradually into the stalk",
+        "acute": "wedge-shaped at the base",
+        "obtuse": "broad at the base",
+        "": "neither narrow nor broad at the base",
+    },
+}
+# Shares that people have a word for.
+_SHARES = {0.1: "a tenth", 0.2: "a fifth", 0.25: "a quarter", 1 / 3: "a third", 0.5: "half", 2 / 3: "two thirds", 1: ""}
+# Number of teeth from which there are many.
+_MANY_TEETH = 20
+
+
+def describe_plainly(values: Mapping[str, float]) -> dict[str, str]:
+    """Describe the same traits as `leafid.pages.trait_words.describe_traits`, by name, in words that a pupil knows."""
+    return {name: _translate(name, exact, values) for name, exact in describe_traits(values).items()}
+
+
+def _translate(name: str, exact: str, values: Mapping[str, float]) -> str:
+    words = next((plain for term, plain in _WORDS.get(name, {}).items() if term in exact), "")
+    number = round(values.get(name, 0))
+    if name == "leaflets":
+        count = f"about {number}" if number > 1 else "several"
+        return f"{count} leaflets on one stalk" if "compound" in exact else "a single blade"
+    if name == "length_width":
+        return ", ".join(filter(None, [words, _describe_length(values[name])]))
+    if name == "lobes":
+        return f"about {number} {words}"
+    if name == "teeth":
+        return _describe_edge(values)
+    return _describe_stalk(values[name]) if name == "petiole" else words
+
+
+def _describe_length(ratio: float) -> str:
+    side, longer, across = ("long", "longer", "wide") if ratio >= 1 else ("wide", "wider", "long")
+    times = max(ratio, 1 / ratio)
+    if times < 1.05:
+        return "as long as wide"
+    if times < 1.3:
+        return f"a little {longer} than {across}"
+    halves = round(2 * times) / 2
+    number = {1.5: "one and a half times", 2: "twice"}.get(halves, f"{halves:g} times")
+    return f"about {number} as {side} as {across}"
+
+
+def _describe_edge(values: Mapping[str, float]) -> str:
+    height, number = values["tooth_depth"], round(values.get("teeth", 0))
+    if not height:
+        return "edge smooth, without teeth"
+    count = "" if not number else "many " if number >= _MANY_TEETH else "a few "
+    return f"edge with {count}{'small' if height < 2.5 else 'large'} teeth"
+
+
+def _describe_stalk(ratio: float) -> str:
+    if ratio < 0.08 or ratio > 1.1:
+        return "stalk very short" if ratio < 0.08 else "stalk longer than the leaf"
+    share = min(_SHARES, key=lambda share: abs(ratio / share - 1))
+    deviation = ratio / share - 1
+    about = "about" if abs(deviation) < 0.06 else "a bit more than" if deviation > 0 else "a bit less than"
+    return " ".join(f"stalk {about} {_SHARES[share]} as long as the leaf".split())
