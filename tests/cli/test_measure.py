@@ -80,6 +80,13 @@ def test_scales(measure, scans, words, mm):
     assert row["area"] == pytest.approx(mm**2 * pixels["area"], rel=1e-5)
 
 
+def test_points_outside_a_picture(measure, scans):
+    height, width = cv2.imread(str(scans / "one.png")).shape[:2]
+    outcome = measure(scans / "one.png", "--scale-from", f"0,{height},0,{height + 1},5", status=1)
+    assert f"one.png: --scale-from: expected points in {width} × {height} pixels, found others" in outcome.err
+    measure(scans / "one.png", "--scale-from", f"0,{height},{width},{height},5")
+
+
 def test_the_resolution_of_a_scan(measure, cli, scans, tmp_path):
     exif = Image.Exif()
     exif.get_ifd(0x8769)[33434] = 0.01

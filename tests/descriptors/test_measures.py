@@ -41,6 +41,12 @@ def test_an_ellipse():
     assert values["petiole_length"] is values["symmetry"] is values["apex_angle"] is None
 
 
+def test_a_leaf_that_is_cut_off():
+    mask = draw_ellipse()
+    assert measure_mask(mask).values["cut"] == 0
+    assert measure_mask(mask[150:]).values["cut"] == np.count_nonzero(mask[150]) > 100
+
+
 def test_holes_do_not_count():
     mask = draw_ellipse()
     holes = np.zeros_like(mask)

@@ -69,7 +69,7 @@ def run(options: Options, environment: Environment) -> int:
     ending = Path(options.output or "").suffix[1:]
     form = options.format or (ending if ending in FORMATS else "csv" if options.output else "text")
     mm_per_pixel = _find_scale(options)
-    task = partial(_measure, mm_per_pixel=mm_per_pixel, each_leaf=options.each_leaf)
+    task = partial(_measure, mm_per_pixel=mm_per_pixel, points=options.scale_from or (), each_leaf=options.each_leaf)
     if options.output:
         check_output(options.output, filter(None, [*options.pictures, options.metadata]))
     collection = options.read(options.pictures)
@@ -105,14 +105,20 @@ def _find_scale(options: Options) -> float | None:
     return MM_PER_INCH / options.dpi if options.dpi else options.mm_per_pixel
 
 
-def _measure(picture: Picture, mm_per_pixel: float | None, each_leaf: bool) -> tuple[list[LeafMeasures], float | None]:
+def _measure(
+    picture: Picture, mm_per_pixel: float | None, points: Sequence[float], each_leaf: bool
+) -> tuple[list[LeafMeasures], float | None]:
     """Measure the leaves of a picture; also return the size of its pixels, where it is known."""
     type_ = get_type(picture)
     if not type_.lies_on_sheet:
         raise ImageError(
             f"{picture.file}: expected leaves on a plain sheet, found a photo (--assume-type if it is none)"
         )
-    leaves = measure_leaves(read_image(picture.file), type_, each_leaf=each_leaf)
+    image = read_image(picture.file)
+    height, width = image.shape[:2]
+    if max(points[0:4:2], default=0) > width or max(points[1:4:2], default=0) > height:
+        raise ImageError(f"{picture.file}: --scale-from: expected points in {width} × {height} pixels, found others")
+    leaves = measure_leaves(image, type_, each_leaf=each_leaf)
     if not leaves:
         raise ImageError(f"{picture.file}: expected a leaf, found none")
     if mm_per_pixel is None and type_ is AcquisitionType.SCAN:
