@@ -2,6 +2,7 @@
 
 - The marker ``<!-- commands -->`` in a page becomes the reference of all commands, made from their parsers.
 - The marker ``<!-- examples -->`` becomes the text of all examples.
+- The marker ``<!-- measures -->`` becomes the table of ``leafid measure --list``.
 - The marker ``<!-- api -->`` becomes the reference of the public names, which mkdocstrings makes from the docstrings.
 - `INCLUDED` files are pages, too. Links between all pages work in the repository as well as in the site; a link to
   another file of the repository becomes plain text.
@@ -23,6 +24,7 @@ from mkdocs.structure.pages import Page
 import leafid
 from leafid.cli.arguments import Parser
 from leafid.cli.main import COMMANDS, GROUPS
+from leafid.descriptors.measures import list_measures
 
 REPOSITORY = Path(__file__).parents[1]
 #: Files outside docs/, with the page that each becomes.
@@ -49,6 +51,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Make the generated parts of a page, and point its links to pages of the site."""
     markdown = markdown.replace("<!-- commands -->\n", "".join(_describe_commands()))
     markdown = markdown.replace("<!-- examples -->\n", "".join(_show_examples()))
+    markdown = markdown.replace("<!-- measures -->\n", "".join(_list_measures()))
     markdown = markdown.replace("<!-- api -->\n", "".join(f"::: {name}\n\n" for name in _list_public_names()))
     paths = {page: source for source, page in INCLUDED.items()}
     source = PurePosixPath(paths.get(page.file.src_uri, f"docs/{page.file.src_uri}"))
@@ -71,6 +74,12 @@ def _show_examples() -> Iterator[str]:
     for file in sorted((REPOSITORY / "examples").glob("*.*")):
         if file.suffix in _LANGUAGES:
             yield f"## {file.name}\n\n```{_LANGUAGES[file.suffix]}\n{file.read_text(encoding='utf-8')}```\n\n"
+
+
+def _list_measures() -> Iterator[str]:
+    yield "| measure | unit | what it is | source |\n|---|---|---|---|\n"
+    for name, row in list_measures().items():
+        yield f"| `{name}` | {' | '.join(row.values())} |\n"
 
 
 def _list_public_names() -> Iterator[str]:
