@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import io
 import logging
-import re
 import warnings
 from importlib import import_module
-from itertools import count
 from typing import Any
-from zipfile import ZIP_STORED, ZipFile, ZipInfo
+from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
@@ -36,13 +34,13 @@ _log = logging.getLogger(__name__)
 
 
 def dump(estimator: Any) -> bytes:
-    """Turn a fitted estimator into bytes, which are the same for the same estimator.
+    """Turn a fitted estimator into bytes.
 
     A `LeafidError` is raised when it has parts that `load` would refuse, or skops is not installed.
     """
     skops = _import_skops()
     try:
-        data = _normalise(skops.dumps(estimator))
+        data = skops.dumps(estimator)
         _check_types(skops, data)
     except Exception as error:  # skops raises errors of its own for what it can't store
         raise LeafidError(f"{type(estimator).__name__} can't be stored: {error}; use another classifier") from error
@@ -110,35 +108,3 @@ def _check_nodes(nodes: np.ndarray, estimator: Any) -> None:
     is_right = (children > inner) & (children < len(nodes)) & (columns >= 0) & (columns < last.n_features_in_)
     if not is_right.all() or (is_histogram and nodes["is_categorical"].any()):
         raise ValueError("expected nodes of trees that refer to later ones, found others")
-
-
-def _normalise(data: bytes) -> bytes:
-    """Replace what differs between equal estimators: addresses in memory, names of files, gaps in nodes, the time."""
-    names: dict[bytes, str] = {}
-    numbers = count()
-
-    def rename(match: re.Match[str]) -> str:
-        content = _fill_gaps(archive.read(match[1] + match[2]))
-        return f'"file": "{names.setdefault(content, f"{len(names)}{match[2]}")}"'
-
-    output = io.BytesIO()
-    with ZipFile(io.BytesIO(data)) as archive, ZipFile(output, "w") as normalised:
-        schema = re.sub(r'"file": "([^".]+)(\.\w+)"', rename, archive.read("schema.json").decode())
-        schema = re.sub(r'(?<="__id__": )\d+', lambda _: str(next(numbers)), schema)
-        normalised.writestr(ZipInfo("schema.json"), schema)
-        for content, name in names.items():
-            normalised.writestr(ZipInfo(name), content)
-    return output.getvalue()
-
-
-def _fill_gaps(content: bytes) -> bytes:
-    """Fill the gaps between the columns of a structured array, where anything may be in memory, with zeros."""
-    nodes = _read_nodes(content)
-    if nodes is None:
-        return content
-    filled = np.zeros(nodes.shape, nodes.dtype)
-    for name in nodes.dtype.names or ():
-        filled[name] = nodes[name]
-    output = io.BytesIO()
-    np.save(output, filled)
-    return output.getvalue()

@@ -194,11 +194,8 @@ def test_entry_points(monkeypatch):
 def test_bytes_hold_all_of_an_estimator(name):
     rows, labels = make_data()
     fitted = fit(name, rows, labels)
-    data = estimator_bytes.dump(fitted)
-    again = estimator_bytes.load(data)
+    again = estimator_bytes.load(estimator_bytes.dump(fitted))
     np.testing.assert_array_equal(score(again, rows), score(fitted, rows))
-    assert estimator_bytes.dump(again) == data
-    assert estimator_bytes.dump(fit(name, rows, labels)) == data
 
 
 def edit(data, change_schema=lambda schema: schema, change_array=lambda array: array, compression=zipfile.ZIP_STORED):

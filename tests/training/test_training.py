@@ -1,6 +1,7 @@
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.summary import compute_fingerprint
 from leafid.training.model import train
+from tests.model.model_files import read_reproducible_content
 
 SHEET = AcquisitionType.SCAN_LIKE
 
@@ -23,4 +24,4 @@ def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, loader)
 
 def test_a_model_trained_and_saved_from_python_is_the_one_that_the_command_writes(trained, drawn_model, tmp_path):
     trained.save(tmp_path / "model.leafid")
-    assert (tmp_path / "model.leafid").read_bytes() == drawn_model.read_bytes()
+    assert read_reproducible_content(tmp_path / "model.leafid") == read_reproducible_content(drawn_model)
