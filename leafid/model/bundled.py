@@ -33,8 +33,8 @@ def find_bundled_model() -> Path:
 
 @lru_cache(maxsize=1)
 def read_once(path: Path) -> Model:
-    """Read a model for answers, the same object for the same path."""
-    return Model.read(path, only_for_answers=True)
+    """Read a model, the same object for the same path."""
+    return Model.read(path)
 
 
 def load_recogniser(pictures: Sequence[Picture], model: str | os.PathLike[str] | None = None) -> TypeRecogniser | None:

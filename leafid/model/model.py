@@ -4,7 +4,6 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
@@ -72,12 +71,9 @@ class Model(Shown):
             ) from None
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str], *, only_for_answers: bool = False) -> "Model":
-        """Read a model file; a `LeafidError` says if it is damaged, something else, or of another format version.
-
-        A model that is `only_for_answers` leaves out what it takes to learn further species, a third of its memory.
-        """
-        return read_object(path, cls, _leave_out_statistics if only_for_answers else None)
+    def read(cls, path: str | os.PathLike[str]) -> "Model":
+        """Read a model file; a `LeafidError` says if it is damaged, something else, or of another format version."""
+        return read_object(path, cls)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, which `leafid.load_model` reads; the same model gives the same bytes.
@@ -287,13 +283,6 @@ class Model(Shown):
         n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
         rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
         return replace(answer, decision=rank if answer.decision == "species" else answer.decision, backed_off=named)
-
-
-def _leave_out_statistics(manifest: Any) -> None:
-    # What is missing is reported when the manifest is checked.
-    with suppress(LookupError, AttributeError, TypeError):
-        for model in manifest["types"].values():
-            model["identifier"].pop("statistics", None)
 
 
 def _split_into_batches(pictures: Sequence[Picture], grouping: str | None) -> Iterator[list[list[Picture]]]:

@@ -66,8 +66,8 @@ def write_object(path: str | os.PathLike[str], content: object, halved: Iterable
         stream.write(save(arrays, {"manifest": f"{checksum}\n{text}"}))
 
 
-def read_object(path: str | os.PathLike[str], type_: type[T], edit_manifest: Callable[[Any], None] | None = None) -> T:
-    """Read an object of a type from a model file; `edit_manifest` may leave out parts of its manifest.
+def read_object(path: str | os.PathLike[str], type_: type[T]) -> T:
+    """Read an object of a type from a model file.
 
     A `LeafidError` says if the file is missing, damaged, something else, or of another format version, or if there is
     not enough memory.
@@ -80,8 +80,6 @@ def read_object(path: str | os.PathLike[str], type_: type[T], edit_manifest: Cal
                     f"{path}: expected model format {FORMAT_VERSION}, found {version} "
                     f"(written by leafid {manifest.get('program_version')}); update leafid or train the model again"
                 )
-            if edit_manifest is not None:
-                edit_manifest(manifest["model"])
             _import_allowed_code(manifest["model"], path)
             place = f"{path}: the model is damaged: manifest"
             return check_types(manifest["model"], type_, place, _make_decoder(arrays))

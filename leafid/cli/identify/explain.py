@@ -46,7 +46,7 @@ def run(options: Options, environment: Environment) -> int:
     """Explain the pictures; return 1 when any could not be read."""
     if options.output:
         check_output(f"{options.output}/{FILE_NAME}", options.pictures)
-    model = Model.read(options.model or find_bundled_model(), only_for_answers=True).in_language(options.language)
+    model = Model.read(options.model or find_bundled_model()).in_language(options.language)
     collection = options.read(options.pictures)
     loader = FeatureLoader(progress=environment.progress)
     explanations: list[Explanation] = []

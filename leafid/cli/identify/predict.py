@@ -89,7 +89,7 @@ def run(options: Options, environment: Environment) -> int:
     model_file = options.model or find_bundled_model()
     if options.output:
         check_output(options.output, filter(None, [model_file, *options.pictures, options.metadata]))
-    model = Model.read(model_file, only_for_answers=True).in_language(options.language)
+    model = Model.read(model_file).in_language(options.language)
     collection = options.read(options.pictures)
     pictures = collection.part("test").pictures or collection.pictures
     if options.each_leaf:
