@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.result import Image, Segmentation, list_halves
+from leafid.segmentation.result import Image, Segmentation, shrink
 
 _SHARPNESS_SIDE = 256  # pixels that the leaf's longer side is reduced to
 _BLUR = 9  # side, in pixels, of a blur that a picture which is blurred already hardly notices
@@ -58,10 +58,7 @@ def _measure_sharpness(image: Image) -> float:
     if min(image.shape[:2]) < 2:
         return 1.0
     # Green is nearly lightness, and takes a third of the time; averaging by a factor that is not 2 would take longest.
-    green = list_halves(cv2.extractChannel(image, 1), 2 * _SHARPNESS_SIDE - 1)[-1]
-    factor = min(_SHARPNESS_SIDE / max(green.shape), 1)
-    size = max(1, round(factor * green.shape[1])), max(1, round(factor * green.shape[0]))
-    green = cv2.resize(green, size, interpolation=cv2.INTER_LINEAR)
+    green = shrink(cv2.extractChannel(image, 1), _SHARPNESS_SIDE, cv2.INTER_LINEAR)
     before, after = (_measure_contrast(plane) for plane in (green, cv2.blur(green, (_BLUR, _BLUR))))
     return 1 - min(after / before, 1.0) if before else 1.0
 

@@ -44,11 +44,11 @@ def list_halves(image: NDArray[Value], size: int) -> list[NDArray[Value]]:
     return pyramid
 
 
-def shrink(image: Image, size: int) -> Image:
-    """Average a picture down until its longer side is at most `size` pixels; a smaller picture is returned as it is."""
+def shrink(image: Image, size: int, interpolation: int = cv2.INTER_AREA) -> Image:
+    """Reduce a picture, by default by averages, to a longer side of `size` pixels; return a smaller one as it is."""
     image = list_halves(image, 2 * size - 1)[-1]
     factor = size / max(image.shape[:2])
     if factor >= 1:
         return image
     shape = (max(1, round(image.shape[1] * factor)), max(1, round(image.shape[0] * factor)))
-    return cv2.resize(image, shape, interpolation=cv2.INTER_AREA)
+    return cv2.resize(image, shape, interpolation=interpolation)
