@@ -27,25 +27,18 @@ _FLOOR, _CALIBRATION_FLOOR = 1e-6, 1e-15
 
 @dataclass(frozen=True, eq=False)
 class Rejection:
-    """Two logistic regressions, and the operating points of both together.
+    """Two logistic regressions, and the operating points of both together."""
 
-    Attributes
-    ----------
-    leaf : float32 (n_columns + 1,)
-        Coefficients on the vectors of all experts, in the recipe's order, for the probability of a leaf; the intercept
-        last.
-    known : float32 (n_evidence + 1,)
-        Likewise coefficients on `compute_evidence`, for the probability that a leaf is of a known species.
-    quantiles : float64 (m,)
-        Evenly spaced quantiles of `acceptance_score` over leaves of known species whose plants are new, ascending.
-    answer : float32 (2,)
-        Slope and offset of `apply_calibration`, for the probability that the first species is right: that of a leaf,
-        times that of a known species, times that of the species.
-    """
-
+    #: float32 (n_columns + 1,): coefficients on the vectors of all experts, in the recipe's order, for the probability
+    #: of a leaf; the intercept last.
     leaf: np.ndarray
+    #: float32 (n_evidence + 1,): those on `compute_evidence`, for the probability that a leaf is of a known species.
     known: np.ndarray
+    #: float64 (m,): evenly spaced quantiles of `acceptance_score` over leaves of known species whose plants are new,
+    #: ascending.
     quantiles: np.ndarray
+    #: float32 (2,): slope and offset of `apply_calibration`, for the probability that the first species is right: that
+    #: of a leaf, times that of a known species, times that of the species.
     answer: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0], np.float32))
 
     def assess(self, vectors: np.ndarray, evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

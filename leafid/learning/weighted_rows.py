@@ -18,37 +18,21 @@ _MIN_EIGENVALUE_RATIO = 1e-6
 
 
 class WeightedRows:
-    """Training rows with weights.
-
-    Parameters
-    ----------
-    rows : TrainingRows
-    weights : float (n,)
-        0 or more, above 0 for one row at least.
-
-    Attributes
-    ----------
-    indices : int (k,)
-        The rows of weight above 0.
-    weights : float (k,)
-        The weights of these rows.
-    domains : int (n_domains,)
-        The domains of these rows.
-    indicators : float32 (k, n_domains)
-        1 where a row belongs to a domain.
-    counts : float32 (n_domains,)
-        Numbers of rows of the domains.
-    shares : float32 (k, n_domains)
-        Indicators divided by the counts: their products with rows are the means of the domains.
-    """
+    """Training rows with weights, float (n,), of 0 or more, and above 0 for one row at least."""
 
     def __init__(self, rows: TrainingRows, weights: np.ndarray) -> None:
         self.rows = rows
+        #: int (k,): the rows of weight above 0.
         self.indices = np.flatnonzero(weights)
+        #: float (k,): their weights.
         self.weights = weights[self.indices]
+        #: int (n_domains,): their domains.
         self.domains, numbers = np.unique(rows.domains[self.indices], return_inverse=True)
+        #: float32 (k, n_domains): 1 where a row belongs to a domain.
         self.indicators = np.eye(len(self.domains), dtype=np.float32)[numbers]
+        #: float32 (n_domains,): numbers of rows of the domains.
         self.counts = self.indicators.sum(axis=0)
+        #: float32 (k, n_domains): indicators divided by the counts; their products with rows are the domains' means.
         self.shares = self.indicators / self.counts
 
     @cached_property
