@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 
 from leafid.descriptors.shape.contour import Points, resample, trace_contours
+from leafid.descriptors.shape.geometry import find_centroid
 from leafid.segmentation.crop import find_petiole_foot
 from leafid.segmentation.result import Segmentation, find_bounding_box
 
@@ -65,9 +66,7 @@ def find_landmarks(segmentation: Segmentation, *, is_compound: bool = False) -> 
     contour = trace_blade(segmentation)
     foot = foot[::-1]
     points = np.argwhere(segmentation.blade).astype(np.float64) if is_compound else contour
-    moments = cv2.moments(contour[:, ::-1].astype(np.float32))
-    middle = np.array([moments["m01"], moments["m10"]]) / max(moments["m00"], 1e-9)
-    centroid = points.mean(axis=0) if is_compound else middle
+    centroid = points.mean(axis=0) if is_compound else find_centroid(contour)
     tip = _find_farthest(points, foot, centroid, _RACHIS_BEARING if is_compound else _TIP_BEARING)
     if not is_compound and _measure_lopsidedness(contour, foot, tip) > _MAX_LOPSIDEDNESS:
         # The farthest point is the corner of a fan or of a heart, whose tip is the notch between both corners.

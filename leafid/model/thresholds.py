@@ -26,6 +26,7 @@ from leafid.metrics.hierarchy import fit_back_off_threshold
 from leafid.pictures.picture import Taxon
 from leafid.pictures.splits import weigh_by_plant
 from leafid.pictures.taxonomy import Taxonomy
+from leafid.textfiles import parse_finite_number
 
 # Thresholds are fitted for mean set sizes that are whole numbers up to this one, and for this many others, whose
 # logarithms are evenly spaced.
@@ -87,13 +88,10 @@ class SetRule:
     def parse(cls, word: str) -> SetRule:
         """Read ``top-5``, ``average-2.5`` or ``coverage-0.9``; anything else raises a `UsageError`."""
         kind, _, tail = word.partition("-")
-        try:
-            value = float(tail)
-        except ValueError:
-            value = math.nan
-        if kind == "top" and tail.isascii() and tail.isdigit() and 1 <= value < math.inf:
+        value = parse_finite_number(tail) or 0.0
+        if kind == "top" and tail.isdigit() and value >= 1:
             return cls("top", value)
-        if kind == "average" and 0 < value < math.inf:
+        if kind == "average" and value > 0:
             return cls("average", value)
         if kind == "coverage" and 0 < value < 1:
             return cls("coverage", value)

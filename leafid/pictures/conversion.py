@@ -34,10 +34,8 @@ def list_pictures(sources: Any, color: str = "bgr") -> list[Picture]:
     check_color(color)
     if isinstance(sources, (str, os.PathLike)):
         return list(read_and_warn(sources).pictures)
-    if isinstance(sources, Collection):
-        return list(sources.pictures)
-    if is_one_picture(sources):
-        return [to_picture(sources, "picture", color)]
+    if isinstance(sources, Collection) or is_one_picture(sources):
+        return list(_list_item(sources, "picture", color))
     if not isinstance(sources, Iterable):
         raise InputError(f"pictures: {EXPECTED}, or several of these, found {type(sources).__name__}")
     items = (_list_item(source, f"pictures[{index}]", color) for index, source in enumerate(sources))

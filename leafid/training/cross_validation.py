@@ -23,7 +23,6 @@ from leafid.training.identifiers import train_identifiers
 from leafid.training.rejection import load_non_leaves
 from leafid.training.training_set import TrainingSet, build_training_set
 
-N_FOLDS = 5
 #: In an open world: share of the species that each fold holds out, 20 of 71, and number of pictures without a leaf.
 HELD_OUT_SPECIES_SHARE = 0.28
 N_TESTED_NON_LEAVES = 140

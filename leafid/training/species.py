@@ -10,6 +10,7 @@ import numpy as np
 from leafid.descriptors.traits import TRAIT_NAMES, measure_reliable_traits
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import LONGEST_SIDE
+from leafid.grouping import group_by
 from leafid.metrics.held_out import HeldOutAnswers, rank_labels
 from leafid.model.species import THUMBNAIL_SIDE, HeldOutRecord, Species, Thumbnail, TraitRange, TypeRecord
 from leafid.pictures.decoding import encode_jpeg, read_hashed_image
@@ -113,12 +114,9 @@ def _choose_typical(pictures: Sequence[Picture], certainty: Mapping[Path, float]
 
 def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
     """Choose at most `TRAIT_PICTURES` pictures, in rounds that take one of each plant."""
-    turns: Counter[str] = Counter()
-    keyed = []
-    for position, picture in enumerate(pictures):
-        keyed.append((turns[picture.group], position))
-        turns[picture.group] += 1
-    return [pictures[position] for _, position in sorted(keyed)[:TRAIT_PICTURES]]
+    by_plant = group_by(range(len(pictures)), lambda index: pictures[index].group)
+    turns = [(turn, index) for of_plant in by_plant.values() for turn, index in enumerate(of_plant)]
+    return [pictures[index] for _, index in sorted(turns)[:TRAIT_PICTURES]]
 
 
 def _tabulate_traits(image: np.ndarray, picture: Picture) -> np.ndarray:

@@ -67,7 +67,7 @@ def measure_geometry(shape: Shape) -> NDArray[np.float32]:
         outer_areas[0] / max(outer_areas.sum(), 1e-9),
         np.sqrt(max(0.0, 1 - area / max(outer_areas.sum(), area))),
     ]
-    centre_gap = np.hypot(*(_find_centroid(hull) - centre)) / shape.side
+    centre_gap = np.hypot(*(find_centroid(hull) - centre)) / shape.side
     profiles = [*_measure_widths(along, across, hull, shape), *_measure_rings(centre, shape)]
     return np.asarray([*proportions, centre_gap, *profiles], dtype=np.float32)
 
@@ -83,7 +83,7 @@ def _measure_inner_radius(shape: Shape) -> float:
     return min(4 * farthest, float(np.sqrt((offsets * offsets).sum(axis=1).min())))
 
 
-def _find_centroid(polygon: Points) -> Vector:
+def find_centroid(polygon: Points) -> Vector:
     """Find the centroid of a polygon's inside, or of its points where it has no inside."""
     moments = cv2.moments(polygon[:, ::-1].astype(np.float32))
     if abs(moments["m00"]) < 1e-9:
