@@ -15,15 +15,8 @@ from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.traits import measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.leaves import find_holes, segment_leaves
-from leafid.segmentation.result import (
-    Image,
-    Mask,
-    Polygon,
-    Segmentation,
-    find_bounding_box,
-    find_convex_hull,
-    trace_polygons,
-)
+from leafid.segmentation.pixels import Image, Mask, find_bounding_box, find_convex_hull
+from leafid.segmentation.result import Polygon, Segmentation, trace_polygons
 
 # The measures that depend on the direction of the midrib.
 _DIRECTED = frozenset({"length", "width", "aspect", "tooth_height"})

@@ -7,15 +7,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.surface.lbp import (
-    Scale,
-    build_pyramid,
-    compute_fourier_features,
-    count_codes,
-    erode_by_rings,
-    make_ring_scales,
-    pad_level,
-)
+from leafid.descriptors.surface import lbp
 from leafid.segmentation.result import downsample2, find_bounding_box
 
 Plane = NDArray[np.uint8]
@@ -35,11 +27,11 @@ def choose_size(box: Plane, root_area: float) -> tuple[float, tuple[int, int]]:
 
 # √area of the resized leaf in pixels, and rings. Species differ in their fine veins and in the coarse course of their
 # edge: on leaves of held-out plants, the interior's coarser rings add nothing, and coarser ones help the border.
-INTERIOR = 226.0, make_ring_scales(1)
-EDGE = 160.0, make_ring_scales(5)
+INTERIOR = 226.0, lbp.make_ring_scales(1)
+EDGE = 160.0, lbp.make_ring_scales(5)
 
 
-def name_texture_values(scales: Sequence[Scale]) -> tuple[str, ...]:
+def name_texture_values(scales: Sequence[lbp.Scale]) -> tuple[str, ...]:
     """Name the values of a texture: ``r03.0_sign_n2_h1`` is radius, part, ones in the code, harmonic."""
     # Mean distances to the neighbours of a ring, in pixels of the full picture.
     radii = [(straight + diagonal * np.sqrt(2)) / 2 * 2**level for level, straight, diagonal in scales]
@@ -68,7 +60,7 @@ class TexturedLeaf:
        binary pattern features", IEEE Transactions on Image Processing 21(4), 2012, doi:10.1109/TIP.2011.2175739
     """
 
-    def __init__(self, grey: Plane, mask: NDArray[np.bool_], side: float, scales: tuple[Scale, ...]) -> None:
+    def __init__(self, grey: Plane, mask: NDArray[np.bool_], side: float, scales: tuple[lbp.Scale, ...]) -> None:
         row0, row1, col0, col1 = find_bounding_box(mask)
         coverage = mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
         _, size = choose_size(coverage, side)
@@ -102,20 +94,20 @@ class TexturedLeaf:
 
     def compute_features(self, plane: Plane, centres: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:
         """Compute the features of a plane of this size around the centres of every scale."""
-        padded = [pad_level(level) for level in build_pyramid(plane, self._levels)]
+        padded = [lbp.pad_level(level) for level in lbp.build_pyramid(plane, self._levels)]
         by_scale = zip(self._scales, centres, strict=True)
-        counts = [count_codes(padded[scale.level], chosen, scale) for scale, chosen in by_scale]
-        return compute_fourier_features(np.stack(counts)).ravel()
+        counts = [lbp.count_codes(padded[scale.level], chosen, scale) for scale, chosen in by_scale]
+        return lbp.compute_fourier_features(np.stack(counts)).ravel()
 
     @cached_property
     def _insides(self) -> list[dict[int, Plane]]:
         """For every level, padded, the leaf's pixels as `erode_by_rings` returns them."""
         coverage = self.coverage
         # A hair thinner than a pixel covers no pixel by half: the most covered ones stand for it.
-        insides = [erode_by_rings(pad_level((coverage >= np.clip(coverage.max(), 1, 128)).view(np.uint8)))]
+        insides = [lbp.erode_by_rings(lbp.pad_level((coverage >= np.clip(coverage.max(), 1, 128)).view(np.uint8)))]
         for _ in range(self._levels - 1):
             coverage = downsample2(coverage)
-            insides.append(erode_by_rings(pad_level((coverage >= 128).view(np.uint8))))
+            insides.append(lbp.erode_by_rings(lbp.pad_level((coverage >= 128).view(np.uint8))))
         return insides
 
 
