@@ -13,6 +13,8 @@ _MERGED = 2.5  # area, in those of the median piece, above which a piece is seve
 _SIMPLE_DISC, _SIMPLE_SOLIDITY = 0.22, 0.65
 """A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or it is as solid as this."""
 _FEATHERY = 10.0  # length of the outline, in √area, above which the pieces of a leaf may be many leaflets
+_OVERLAPPING, _OVERLAPPING_DISC, _OVERLAPPING_SOLIDITY = 7.0, 0.33, (0.68, 0.88)
+"""Length above which, disc below which and solidity between which one piece may be leaflets that overlap."""
 
 
 def count_leaflets(blade: NDArray[np.bool_]) -> tuple[bool | None, int | None]:
@@ -32,9 +34,11 @@ def count_leaflets(blade: NDArray[np.bool_]) -> tuple[bool | None, int | None]:
         side = float(np.sqrt(np.count_nonzero(leaf)))
         solidity = side**2 / max(cv2.contourArea(find_convex_hull(leaf)), 1.0)
         curves, _ = cv2.findContours(leaf, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-        is_feathery = sum(cv2.arcLength(curve, True) for curve in curves) > _FEATHERY * side
+        outline = sum(cv2.arcLength(curve, True) for curve in curves) / side
+        low, high = _OVERLAPPING_SOLIDITY
+        is_overlapping = outline > _OVERLAPPING and widest < _OVERLAPPING_DISC * side and low < solidity < high
         is_simple = len(kept) == 1 and (widest > _SIMPLE_DISC * side or solidity > _SIMPLE_SOLIDITY)
-        return (False, 1) if is_simple and not is_feathery else (None, None)
+        return (False, 1) if is_simple and not is_overlapping and outline <= _FEATHERY else (None, None)
     numbers = []
     for index in kept.tolist():
         left, top, width, height, _ = stats[index].tolist()

@@ -107,7 +107,11 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
             # In a large picture, the margin of a small leaf is lost by shrinking.
             closer = measure_reliable_traits(segment_as_type(_look_closer(image, leaf), answer.type))[0]
             values = closer or values
-        if landmarks is None:
+        named = model.species[answer.name].traits if answer.name and answer.verdict == "species" else {}
+        if "compound" in named and values.get("compound", named["compound"].median) != named["compound"].median:
+            # Leaflets that overlap were taken for lobes, or lobes for leaflets.
+            values = {name: values[name] for name in ("petiole",) if name in values}
+        if landmarks is None and "petiole" not in values:
             note = "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
     names = [name for name, _ in answer.ranking[:SPECIES_SHOWN] if answer.has_leaf and answer.verdict != "unclear"]
     compared = [names[0], *choose_rival(answer, model.species)] if len(names) > 1 else []

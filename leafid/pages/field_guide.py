@@ -76,7 +76,7 @@ def _list_taken_for(species: Species) -> list[str]:
 def describe_typical_traits(species: Species) -> dict[str, str]:
     """Describe a species by the medians of those of its traits that have the same words in most plants.
 
-    Leaflets that overlap can make a compound leaf look simple: where pictures disagree, it is called neither.
+    Leaflets that overlap can make a compound leaf look simple: a species is compound if most of its pictures are.
     """
     least = _MEASURED_SHARE * max((trait.n_pictures for trait in species.traits.values()), default=0)
     ranges = {name: trait for name, trait in species.traits.items() if trait.n_pictures >= least}
@@ -84,15 +84,16 @@ def describe_typical_traits(species: Species) -> dict[str, str]:
         describe_traits({name: getattr(trait, quantile) for name, trait in ranges.items()})
         for quantile in ("low", "median", "high")
     )
-    return {
+    is_compound = "compound" in ranges and ranges["compound"].median == 1
+    return ({"leaflets": "compound leaf"} if is_compound else {}) | {
         name: words
         for name, words in typical.items()
-        if _drop_numbers(words) == _drop_numbers(low.get(name, "")) == _drop_numbers(high.get(name, ""))
+        if _drop_sizes(words) == _drop_sizes(low.get(name, "")) == _drop_sizes(high.get(name, ""))
     }
 
 
-def _drop_numbers(words: str) -> str:
-    return re.sub(r"[0-9.]+", "", words)
+def _drop_sizes(words: str) -> str:
+    return re.sub(r"[0-9.]+|finely |coarsely ", "", words)
 
 
 def _describe_species(name: str, species: Species) -> dict[str, Any]:

@@ -21,27 +21,30 @@ _WORDS = {
     "lobes": {
         "palmately": "lobes, spread like the fingers of a hand",
         "pinnately": "lobes along both sides, as an oak leaf has them",
+        "": "lobes",
     },
     "apex_angle": {
         "emarginate": "notched at the tip",
         "rounded": "rounded at the tip",
         "acuminate": "drawn out into a thin tip",
-        "acute": "pointed at the tip",
-        "obtuse": "blunt at the tip",
-        "": "neither pointed nor blunt at the tip",
+        "acute": "narrow at the tip",
+        "obtuse": "broad at the tip",
+        "": "about a right angle at the tip",
     },
     "base_angle": {
-        "lobate": "deeply cut in at the base",
+        "deeply cordate": "deeply cut in at the base",
         "cordate": "heart-shaped at the base",
         "rounded": "rounded at the base",
         "concave": "narrowing gradually into the stalk",
-        "acute": "wedge-shaped at the base",
+        "acute, straight": "wedge-shaped at the base",
+        "acute": "narrow at the base",
         "obtuse": "broad at the base",
-        "": "neither narrow nor broad at the base",
+        "": "about a right angle at the base",
     },
 }
 # Shares that people have a word for.
-_SHARES = {0.1: "a tenth", 0.2: "a fifth", 0.25: "a quarter", 1 / 3: "a third", 0.5: "half", 2 / 3: "two thirds", 1: ""}
+_SHARES = {0.1: "a tenth", 0.2: "a fifth", 0.25: "a quarter", 1 / 3: "a third", 0.5: "half", 2 / 3: "two thirds"}
+_QUARTERS = ("", " and a quarter", " and a half", " and three quarters")
 # Number of teeth from which there are many.
 _MANY_TEETH = 20
 
@@ -55,14 +58,14 @@ def _translate(name: str, exact: str, values: Mapping[str, float]) -> str:
     words = next((plain for term, plain in _WORDS.get(name, {}).items() if term in exact), "")
     number = round(values.get(name, 0))
     if name == "leaflets":
-        count = f"about {number}" if number > 1 else "several"
+        count = f"{number} or more" if number > 1 else "several"
         return f"{count} leaflets on one stalk" if "compound" in exact else "a single blade"
     if name == "length_width":
         return ", ".join(filter(None, [words, _describe_length(values[name])]))
     if name == "lobes":
-        return f"about {number} {words}"
+        return f"about {number} {words}" if "palmately" in exact else words
     if name == "teeth":
-        return _describe_edge(values)
+        return _describe_edge(exact, number if "or more" in exact else 0)
     return _describe_stalk(values[name]) if name == "petiole" else words
 
 
@@ -71,25 +74,28 @@ def _describe_length(ratio: float) -> str:
     times = max(ratio, 1 / ratio)
     if times < 1.05:
         return "as long as wide"
-    if times < 1.3:
+    if times < 1.15:
         return f"a little {longer} than {across}"
-    halves = round(2 * times) / 2
-    number = {1.5: "one and a half times", 2: "twice"}.get(halves, f"{halves:g} times")
-    return f"about {number} as {side} as {across}"
+    whole, quarters = divmod(round(4 * times), 4)
+    number = f"{('one', 'two')[whole - 1]}{_QUARTERS[quarters]} times" if times < 2.9 else f"{times:.0f} times"
+    return f"about {'twice' if number == 'two times' else number} as {side} as {across}"
 
 
-def _describe_edge(values: Mapping[str, float]) -> str:
-    height, number = values["tooth_depth"], round(values.get("teeth", 0))
-    if not height:
+def _describe_edge(exact: str, number: int) -> str:
+    if "entire" in exact:
         return "edge smooth, without teeth"
     count = "" if not number else "many " if number >= _MANY_TEETH else "a few "
-    return f"edge with {count}{'small' if height < 2.5 else 'large'} teeth"
+    size = "small " if "finely" in exact else "large " if "coarsely" in exact else ""
+    return f"edge with {count}{size}teeth"
 
 
 def _describe_stalk(ratio: float) -> str:
-    if ratio < 0.08 or ratio > 1.1:
-        return "stalk very short" if ratio < 0.08 else "stalk longer than the leaf"
+    if ratio < 0.08:
+        return "stalk very short"
+    if ratio >= 0.8:
+        length = "almost as long as" if ratio < 0.95 else "about as long as" if ratio < 1.05 else "longer than"
+        return f"stalk {length} the leaf"
     share = min(_SHARES, key=lambda share: abs(ratio / share - 1))
     deviation = ratio / share - 1
     about = "about" if abs(deviation) < 0.06 else "a bit more than" if deviation > 0 else "a bit less than"
-    return " ".join(f"stalk {about} {_SHARES[share]} as long as the leaf".split())
+    return f"stalk {about} {_SHARES[share]} as long as the leaf"

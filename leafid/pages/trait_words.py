@@ -2,8 +2,11 @@
 
 Words and thresholds are those of the Manual of Leaf Architecture [1]_ where it has them: the position of the greatest
 width (elliptic: in the middle fifth), the angles of apex and base (acute: below 90°), lobes and teeth (divided by
-sinuses of more or less than a quarter of the way to the midvein), acuminate, straight and convex ends, cordate and
-lobate bases. It compares curves by eye; the thresholds of bulges are leafid's own.
+sinuses of more or less than a quarter of the way to the midvein), acuminate, straight and convex ends, cordate bases.
+It compares curves by eye; the thresholds of bulges are leafid's own.
+
+What is counted is a lower bound: leaflets and teeth that are small or overlap are missed, and few are seen that aren't
+there.
 
 References
 ----------
@@ -51,14 +54,13 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
     described = {}
     number = round(values.get("leaflets", 0))
     if values.get("compound", number > 1):
-        described["leaflets"] = f"compound leaf of about {number} leaflets" if number > 1 else "compound leaf"
+        described["leaflets"] = f"compound leaf of {number} or more leaflets" if number > 1 else "compound leaf"
     elif number:
         described["leaflets"] = "simple leaf"
     if "length_width" in values:
         described["length_width"] = _describe_proportions(values)
     if number := round(values.get("lobes", 0)):
-        arrangement = "palmately" if values.get("lobe_depth", 0) < 0 else "pinnately"
-        described["lobes"] = f"{arrangement} lobed, about {number} lobes"
+        described["lobes"] = _describe_lobes(values, number)
     if "tooth_depth" in values:
         described["teeth"] = _describe_margin(values)
     if "apex_angle" in values and not is_fan(values):
@@ -66,15 +68,27 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
     if "base_angle" in values and not is_fan(values):
         described["base_angle"] = _describe_base(values)
     if values.get("petiole", 0) >= 0.05:
-        described["petiole"] = f"petiole {values['petiole']:.1f} of the blade"
+        described["petiole"] = f"petiole {values['petiole']:.2f} of the blade"
     return described
+
+
+def _describe_lobes(values: Mapping[str, float], number: int) -> str:
+    """Describe lobes; those of a wide blade whose base isn't cut in may be palmate or pinnate."""
+    is_cordate = values.get("base_extension", 0) >= 0.03
+    if values.get("lobe_depth", 0) < 0:
+        return f"palmately lobed, about {number} lobes" if is_cordate else "lobed"
+    return "lobed" if is_cordate else "pinnately lobed"
 
 
 def _describe_margin(values: Mapping[str, float]) -> str:
     height, number = values["tooth_depth"], round(values.get("teeth", 0))
-    size = "finely" if height < 2.5 else "coarsely"
-    teeth = f"toothed, about {number} teeth," if number else f"{size} toothed, teeth"
-    return f"margin {teeth} {height:.1f}% of the width high" if height else "margin entire"
+    if not height:
+        return "margin entire"
+    # Between lobes, teeth can't be told from small lobes.
+    if values.get("lobes"):
+        return "margin toothed"
+    size = "finely " if height < 1.2 else "coarsely " if height >= 1.6 else ""
+    return f"margin {size}toothed, {number} or more teeth" if number else f"margin {size}toothed"
 
 
 def _describe_proportions(values: Mapping[str, float]) -> str:
@@ -119,7 +133,7 @@ def _describe_apex(values: Mapping[str, float]) -> str:
 def _describe_base(values: Mapping[str, float]) -> str:
     extension = values["base_extension"]
     if extension >= 0.03:
-        word = "lobate" if extension >= 0.25 else "cordate"
+        word = "deeply cordate" if extension >= 0.25 else "cordate"
         return f"base {word}, its sinus {100 * extension:.0f}% of the length deep"
     # By the width of the petiole, a base bulges more than an apex. The sides of a lobed one are lobes.
     bulge = values["base_bulge"] - 0.08 if "base_bulge" in values else None

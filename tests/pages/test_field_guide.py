@@ -15,15 +15,17 @@ def describe(**ranges):
 
 def test_species_are_described_by_medians():
     assert describe(leaflets=(9, 11, 13, 8), petiole=(0.1, 0.3, 0.9, 8)) == [
-        "compound leaf of about 11 leaflets",
-        "petiole 0.3 of the blade",
+        "compound leaf of 11 or more leaflets",
+        "petiole 0.30 of the blade",
     ]
 
 
 def test_species_are_described_by_what_most_plants_agree_about():
-    assert describe(leaflets=(1, 5, 9, 8), petiole=(0.1, 0.3, 0.9, 8)) == ["petiole 0.3 of the blade"]
+    assert describe(leaflets=(1, 5, 9, 8), petiole=(0.1, 0.3, 0.9, 8)) == ["petiole 0.30 of the blade"]
+    assert describe(leaflets=(1, 5, 9, 8), compound=(0, 1, 1, 9)) == ["compound leaf"]
+    assert describe(leaflets=(1, 1, 5, 8), compound=(0, 0, 1, 9)) == []
     toothed = {"teeth": (8, 20, 30, 8), "tooth_depth": (1, 2, 3, 8)}
-    assert describe(**toothed) == ["margin toothed, about 20 teeth, 2.0% of the width high"]
+    assert describe(**toothed) == ["margin coarsely toothed, 20 or more teeth"]
     assert describe(**toothed | {"teeth": (0, 20, 30, 8)}) == []
 
 
