@@ -4,8 +4,6 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.tasks.interpretation.metric import read_taxonomy
-
 NAMES = ["Acer campestre", "Quercus ilex", "Quercus robur"]
 
 
@@ -59,17 +57,6 @@ def test_by_picture(cli, boxes):
     assert lines[-2].split()[:7] == ["b.jpg", "1", "0", "0", "1", "0", "1.0000"]
 
 
-def test_distances_from_a_collection(cli, tmp_path, boxes):
-    for species in NAMES:
-        (tmp_path / "all" / species).mkdir(parents=True)
-        cv2.imwrite(str(tmp_path / "all" / species / "1.jpg"), np.zeros((20, 20, 3), np.uint8))
-    distance = read_taxonomy(tmp_path / "all")
-    assert [distance("Quercus robur", name) for name in reversed(NAMES)] == [0, 1 / 3, 1]  # family, genus and species
-    options = ["--taxonomy", tmp_path / "all", "--format", "json"]
-    # Maple for oak: as far as can be.
-    assert read_means(cli("evaluate-interpretation", *boxes, *options))["interpretation-error"] == pytest.approx(0.59)
-
-
 def test_masks(cli, tmp_path):
     mask = np.zeros((40, 40), np.uint8)
     mask[10:20, 10:20] = 255
@@ -79,7 +66,7 @@ def test_masks(cli, tmp_path):
     cv2.imwrite(str(tmp_path / "truth" / "b.png"), mask)
     outcome = cli("evaluate-interpretation", tmp_path / "truth", tmp_path / "result", "--format", "json")
     assert read_means(outcome)["interpretation-error"] == 0.5
-    assert read_means(outcome)["fom"] == 1
+    assert read_means(outcome)["pas"] == 1
     assert f"{tmp_path}/result: lacks 1 masks (b.png first)" in outcome.err
 
 
@@ -94,11 +81,9 @@ def test_segmentations_count_and_not_their_boxes(cli, tmp_path):
     words = ["evaluate-interpretation", tmp_path / "truth.json", tmp_path / "result.json", "--format", "json"]
     means = read_means(cli(*words))
     assert means["interpretation-error"] == 0
-    assert means["fom"] == means["pas"] == 1
-    (tmp_path / "result.json").write_text(json.dumps([{"image_id": 1, "category_id": 1, "bbox": box}]))
-    means = read_means(cli(*words))
-    assert "fom" not in means
     assert means["pas"] == 1
+    (tmp_path / "result.json").write_text(json.dumps([{"image_id": 1, "category_id": 1, "bbox": box}]))
+    assert read_means(cli(*words))["pas"] == 1
 
 
 @pytest.mark.parametrize(

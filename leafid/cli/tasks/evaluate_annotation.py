@@ -12,17 +12,16 @@ examples:
   leafid evaluate-annotation --pictures all-ids.txt truth4.txt mine.txt
 """
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
-from leafid.cli.arguments import TableOptions, number_type, option, positional, positive_ints, switch
+from leafid.cli.arguments import TableOptions, positional, switch
 from leafid.cli.outputs import Environment, print_tables
 from leafid.cli.tasks.check_annotation import KnownOptions
 from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table
 from leafid.tasks.annotation2016.files import Subtask, read_annotations
-from leafid.tasks.annotation2016.scoring import EARTH_RADIUS, RANKS, score_annotation
+from leafid.tasks.annotation2016.scoring import score_annotation
 
 
 class Options(KnownOptions, TableOptions):
@@ -30,15 +29,6 @@ class Options(KnownOptions, TableOptions):
     runs: list[str] = positional("RUN", "run files", nargs="+")
     by_picture: bool = switch("subtasks 2 to 5: show the scores of every picture or document")
     by_concept: bool = switch("subtask 1: show the precision of every concept")
-    k: list[int] = option(
-        "subtask 4: values of k (default: 1,5,10,25,50,75,100)", type=positive_ints, default=[*RANKS], metavar="K,…"
-    )
-    radius: float = option(
-        "subtask 5: radius of the earth (default: the task's 6137)",
-        type=number_type("a number above 0", lambda value: 0 < value < math.inf),
-        default=EARTH_RADIUS,
-        metavar="KM",
-    )
 
 
 def run(options: Options, environment: Environment) -> None:
@@ -55,7 +45,7 @@ def run(options: Options, environment: Environment) -> None:
         if missing := len(truth.results.keys() - answers.results.keys()):
             share = f"{missing} of {len(truth.results)} pictures or documents"
             environment.warn(f"{path}: lacks {share}; each counts as the worst answer")
-        scores, values = score_annotation(truth, answers, options.k, options.radius)
+        scores, values = score_annotation(truth, answers)
         rows.append([Path(path).name, *scores.values()])
         kind, title = "id", "scores by picture or document"
         if options.by_concept:

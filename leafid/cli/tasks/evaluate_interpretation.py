@@ -30,7 +30,6 @@ from leafid.tasks.interpretation.metric import (
     PictureError,
     average_errors,
     read_distances,
-    read_taxonomy,
     score_objects,
 )
 from leafid.tasks.interpretation.regions import ObjectPair
@@ -52,21 +51,12 @@ class Options(TableOptions):
         default=0.8,
         metavar="A",
     )
-    distances: str | None = option(
-        "distances between classes, 0 to 1 (default: all 1)", metavar="CSV", group="distances"
-    )
-    taxonomy: str | None = option(
-        "distances between the species of a collection: share of ranks that differ",
-        metavar="COLLECTION",
-        group="distances",
-    )
+    distances: str | None = option("distances between classes, 0 to 1 (default: all 1)", metavar="CSV")
     by_picture: bool = switch("show the errors of every picture")
 
 
 def run(options: Options, environment: Environment) -> None:
     distance = read_distances(options.distances) if options.distances else None
-    if options.taxonomy:
-        distance = read_taxonomy(options.taxonomy)
     parameters = Parameters(options.matching, options.threshold, options.alpha, distance)
     pairs = _read_pairs(options.truth, options.result)
     errors = [score_objects(pair, parameters) for pair in environment.progress(pairs, None, "scoring")]

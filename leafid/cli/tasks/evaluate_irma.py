@@ -21,7 +21,7 @@ from leafid.cli.arguments import TableOptions, option, positional, positive_ints
 from leafid.cli.outputs import Environment, print_tables
 from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table
-from leafid.tasks.irma import AXES, FLAT_YEARS, YEARS, Errors, read_code_table, read_labels, year_errors
+from leafid.tasks.irma import FLAT_YEARS, YEARS, Errors, read_code_table, read_labels, year_errors
 
 
 class Options(TableOptions):
@@ -32,7 +32,6 @@ class Options(TableOptions):
         "years of the columns (default: 2005,2006,2007,2008)", type=positive_ints, default=[*YEARS], metavar="YEAR,…"
     )
     by_picture: bool = switch("show the errors of every picture")
-    by_axis: bool = switch("show the mean errors of the four axes of codes")
 
 
 def run(options: Options, environment: Environment) -> None:
@@ -50,8 +49,6 @@ def run(options: Options, environment: Environment) -> None:
             environment.warn(f"{path}: lacks {missing} of {len(truth)} pictures; each counts as entirely wrong")
         scored.append((Path(path).name, year_errors(truth, answers, table, years)))
     tables = [_make_summary(scored)]
-    if options.by_axis:
-        tables.append(_list_axes(scored))
     if options.by_picture:
         tables += [_list_pictures(name, [*truth], errors) for name, errors in scored]
     print_tables(tables, options, environment, digits=6)
@@ -65,17 +62,6 @@ def _make_summary(scored: list[tuple[str, Errors]]) -> Table:
     years = scored[0][1]
     counts = ", ".join(f"{len(errors)} in {year}" for year, errors in years.items())
     return Table("Sums of errors", ["run", *map(str, years), "sum"], rows, [f"pictures that count: {counts}"])
-
-
-def _list_axes(scored: list[tuple[str, Errors]]) -> Table:
-    rows: list[list[Cell]] = []
-    for name, errors in scored:
-        for year, pictures in errors.items():
-            if year not in FLAT_YEARS and pictures:
-                means = [math.fsum(column) / len(pictures) for column in zip(*pictures.values(), strict=True)]
-                rows.append([name, year, *means, math.fsum(means)])
-    notes = ["means over the pictures that count; an axis has an error of at most 0.25"]
-    return Table("Mean errors by axis", ["run", "year", *AXES, "code"], rows, notes)
 
 
 def _list_pictures(name: str, pictures: list[str], errors: Errors) -> Table:

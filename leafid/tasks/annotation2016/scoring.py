@@ -18,7 +18,7 @@ OVERLAPS = tuple(f"0.{digit}" for digit in range(10))
 
 #: Radius of the earth in km according to the task's document (the mean radius is 6371 km).
 EARTH_RADIUS = 6137.0
-#: Default values of k for recall and success at k.
+#: Values of k for recall and success at k.
 RANKS = (1, 5, 10, 25, 50, 75, 100)
 
 #: The objects in each picture.
@@ -99,8 +99,8 @@ def selection_scores(truth: Collection[Collection[int]], selected: Collection[in
     return f1, precision, recall
 
 
-def great_circle_distance(truth: Place, predicted: Place, radius: float = EARTH_RADIUS) -> float:
-    """Compute the shortest distance between two points along the surface of the earth, in the unit of `radius`.
+def great_circle_distance(truth: Place, predicted: Place) -> float:
+    """Compute the shortest distance between two points along the surface of the earth in km.
 
     The spherical law of cosines is used, as the task prescribes; distances below about 0.1 m are lost to rounding.
 
@@ -114,7 +114,7 @@ def great_circle_distance(truth: Place, predicted: Place, radius: float = EARTH_
     g1, g2, p1, p2 = map(math.radians, (*truth, *predicted))
     cosine = math.sin(g1) * math.sin(p1) + math.cos(g1) * math.cos(p1) * math.cos(p2 - g2)
     # Rounding may put the cosine of equal or opposite points a bit outside of where arccos is defined.
-    return radius * math.acos(min(1.0, max(-1.0, cosine)))
+    return EARTH_RADIUS * math.acos(min(1.0, max(-1.0, cosine)))
 
 
 def _group_by_concept(pictures: Objects) -> dict[str, dict[str, list[BoxedObject]]]:
@@ -139,14 +139,11 @@ def _match_boxes(true_objects: Objects, objects: Objects) -> np.ndarray:
     return np.array(rows, float).reshape(-1, 3).T
 
 
-def score_annotation(
-    truth: Annotations, run: Annotations, ranks: Sequence[int] = RANKS, radius: float = EARTH_RADIUS
-) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+def score_annotation(truth: Annotations, run: Annotations) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Score a run of the ground truth's subtask; a picture or document that it lacks counts as the worst answer.
 
     Returns the scores by metric, and the scores of each picture or document by metric; in subtask 1, the average
-    precision of each concept by overlap. `ranks` are the values of k of subtask 4, `radius` is that of the earth in km
-    for subtask 5. A `LeafidError` is raised when METEOR is needed and missing.
+    precision of each concept by overlap. A `LeafidError` is raised when METEOR is needed and missing.
     """
     # Ids are sorted, so that the order of lines doesn't change any sum.
     correct = dict(sorted(truth.results.items()))
@@ -164,13 +161,13 @@ def score_annotation(
                 scores[identity] = {"selection-f1": f1, "selection-precision": precision, "selection-recall": recall}
             case Subtask.ILLUSTRATION:
                 pictures, ranking = set(true[0]), answers.get(identity, ())
-                recalls = {k: len(pictures & set(ranking[:k])) / len(pictures) for k in ranks}
+                recalls = {k: len(pictures & set(ranking[:k])) / len(pictures) for k in RANKS}
                 scores[identity] = {f"recall-at-{k}": recall for k, recall in recalls.items()}
                 # The task's wording of recall: 1 if any of the document's pictures is among the first k.
                 scores[identity] |= {f"success-at-{k}": float(recall > 0) for k, recall in recalls.items()}
             case Subtask.LOCATION:
                 place = answers.get(identity)
-                distance = great_circle_distance(true[0], place, radius) if place else math.pi * radius
+                distance = great_circle_distance(true[0], place) if place else math.pi * EARTH_RADIUS
                 scores[identity] = {"great-circle-km": distance}
     statistics = _STATISTICS if truth.subtask in {Subtask.CAPTION, Subtask.LOCATION} else {"": fmean}
     means = {

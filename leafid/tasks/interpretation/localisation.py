@@ -1,12 +1,6 @@
-"""Localisation metrics of one object, on boxes, regions and contours.
-
-The metrics are named as in the comparison by Hemery et al. (2010).
-"""
+"""Localisation metrics of the boxes of one object, named as in the comparison by Hemery et al. (2010)."""
 
 import math
-
-import numpy as np
-from scipy.ndimage import binary_erosion, distance_transform_edt
 
 from leafid.tasks.interpretation.regions import Box
 
@@ -47,24 +41,3 @@ def rob_cor_error(truth: Box, result: Box) -> float:
     0.5
     """
     return 2 / math.pi * math.atan(abs(result.height / result.width - truth.height / truth.width))
-
-
-def figure_of_merit_score(truth: np.ndarray, result: np.ndarray) -> float:
-    """Compare the contours of two masks, bool (H, W), by Pratt's figure of merit, FOM: 0 to 1, 1 for equal contours.
-
-    1/(1 + α·d²), with d the distance of a pixel of the true contour to the found contour in pixels, is summed over the
-    true contour and divided by the number of pixels of the longer contour (equation 4). Other sources sum over the
-    found contour.
-
-    References
-    ----------
-    .. [1] W. Pratt, O. D. Faugeras, A. Gagalowicz, "Visual discrimination of stochastic texture fields", IEEE
-           Transactions on Systems, Man, and Cybernetics 8(11), 1978.
-    """
-    # The pixels with a 4-neighbour outside the mask or the picture.
-    true_contour, contour = (mask & ~binary_erosion(mask) for mask in (truth, result))
-    if not contour.any():
-        return float(not true_contour.any())
-    alpha = 1 / 9  # as in the literature since Pratt
-    squared = distance_transform_edt(~contour)[true_contour] ** 2
-    return float((1 / (1 + alpha * squared)).sum() / max(true_contour.sum(), contour.sum()))

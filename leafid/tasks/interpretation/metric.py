@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import ne
 from statistics import fmean
@@ -13,10 +13,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from leafid.errors import LeafidError
-from leafid.pictures.reading import read_and_warn
-from leafid.pictures.taxonomy import Taxonomy
 from leafid.tasks.interpretation import localisation
-from leafid.tasks.interpretation.regions import BoxedObject, ObjectPair, align_masks
+from leafid.tasks.interpretation.regions import BoxedObject, ObjectPair
 from leafid.textfiles import LineProblems, parse_finite_number, read_table
 
 #: Distance of a class from a true class, 0 to 1; called as ``distance(true class, class)``.
@@ -151,12 +149,11 @@ class PictureError:
 
 
 def score_objects(pair: ObjectPair, parameters: Parameters = Parameters()) -> PictureError:
-    """Compare the objects found in a picture with the true ones; the figure of merit needs the pixels of both."""
+    """Compare the objects found in a picture with the true ones."""
     scene = Scene.from_objects(pair.truth, pair.result)
     interpretation = score_scene(scene, parameters)
     matches = interpretation.matches
     pairs = [(pair.truth[u], pair.result[v]) for u, v in np.argwhere(matches)]
-    masks = [align_masks(true.region, item.region) for true, item in pairs if true.region and item.region]
     measures = {
         "interpretation-error": [interpretation.error],
         "rob-loc": [localisation.rob_loc_error(true.box, item.box) for true, item in pairs],
@@ -164,19 +161,14 @@ def score_objects(pair: ObjectPair, parameters: Parameters = Parameters()) -> Pi
         "rob-cor": [localisation.rob_cor_error(true.box, item.box) for true, item in pairs],
         "pas": scene.overlap[matches].tolist(),
         "martin": localisation_errors(scene)[matches].tolist(),
-        "fom": [localisation.figure_of_merit_score(true, mask) for true, mask in masks],
     }
     return PictureError(pair.picture, interpretation, {name: _average(values) for name, values in measures.items()})
 
 
 def average_errors(errors: Sequence[PictureError]) -> dict[str, float]:
-    """Average each measure over the pictures that have it; without any, the figure of merit is left out."""
-    means = {}
-    for name in errors[0].measures:
-        values = [error.measures[name] for error in errors if not math.isnan(error.measures[name])]
-        if values or name != "fom":
-            means[name] = _average(values)
-    return means
+    """Average each measure over the pictures that have it."""
+    columns = {name: [error.measures[name] for error in errors] for name in errors[0].measures}
+    return {name: _average([value for value in values if not math.isnan(value)]) for name, values in columns.items()}
 
 
 def _average(values: Sequence[float]) -> float:
@@ -207,19 +199,10 @@ def read_distances(path: str | os.PathLike[str]) -> Distance:
                 rows[name] = dict(zip(names, values, strict=True))
         if not problems and len(rows) < len(names):
             problems.add(None, f"expected a line for each of {len(names)} classes, found {len(rows)}")
-    return _refuse_unknown(lambda true_name, name: rows[true_name][name], rows.keys(), path)
 
+    def find_distance(true_name: str, name: str) -> float:
+        for unknown in {true_name, name} - rows.keys():
+            raise LeafidError(f"{path}: expected distances of every class, found none of {unknown!r}")
+        return rows[true_name][name]
 
-def read_taxonomy(collection: str | os.PathLike[str]) -> Distance:
-    """Make distances of the species of a collection: the share of ranks (order, family, genus, species) that differ."""
-    paths = Taxonomy.from_pictures(read_and_warn(collection).pictures).paths
-    return _refuse_unknown(lambda true, name: fmean(map(ne, paths[true], paths[name])), paths.keys(), collection)
-
-
-def _refuse_unknown(distance: Distance, names: Set[str], source: str | os.PathLike[str]) -> Distance:
-    def check(true_name: str, name: str) -> float:
-        for unknown in {true_name, name} - names:
-            raise LeafidError(f"{source}: expected distances of every class, found none of {unknown!r}")
-        return distance(true_name, name)
-
-    return check
+    return find_distance

@@ -78,10 +78,11 @@ class Region:
 
     def common_area(self, region: Region) -> int:
         """Count the pixels that two regions share."""
-        # Masks far apart would be pasted into a large one.
-        if not self.box.common_area(region.box):
-            return 0
-        return int(np.count_nonzero(np.logical_and(*align_masks(self, region))))
+        top, left = max(self.top, region.top), max(self.left, region.left)
+        first, second = (part.mask[top - part.top :, left - part.left :] for part in (self, region))
+        # Regions far apart have no rows or no columns left.
+        height, width = np.minimum(first.shape, second.shape)
+        return int(np.count_nonzero(first[:height, :width] & second[:height, :width]))
 
 
 class BoxedObject(NamedTuple):
@@ -99,15 +100,3 @@ class ObjectPair(NamedTuple):
     picture: str
     truth: Sequence[BoxedObject]
     result: Sequence[BoxedObject]
-
-
-def align_masks(*regions: Region) -> list[np.ndarray]:
-    """Paste regions into masks of one size, which covers all of them."""
-    top, left = min(region.top for region in regions), min(region.left for region in regions)
-    bottom = max(region.top + region.mask.shape[0] for region in regions)
-    right = max(region.left + region.mask.shape[1] for region in regions)
-    masks = [np.zeros((bottom - top, right - left), bool) for _ in regions]
-    for mask, region in zip(masks, regions, strict=True):
-        row, column = region.top - top, region.left - left
-        mask[row : row + region.mask.shape[0], column : column + region.mask.shape[1]] = region.mask
-    return masks
