@@ -15,18 +15,10 @@ def accuracy_score(values: ArrayLike) -> float:
     return float(array.mean()) if len(array) else float("nan")
 
 
-def macro_average(values: ArrayLike) -> float:
-    """Average over classes or acquisition types, each counting the same; NaN, a class without pictures, is left out."""
-    array = np.asarray(values, np.float64)
-    return accuracy_score(array[~np.isnan(array)])
-
-
-def average_by_group(values: ArrayLike, groups: ArrayLike, n_groups: int = 0) -> NDArray[np.float64]:
-    """Average the values of each group, numbered from 0; NaN for a group without values, of at least `n_groups`."""
+def average_by_group(values: ArrayLike, groups: ArrayLike) -> NDArray[np.float64]:
+    """Average the values of each group, numbered from 0 without gaps."""
     indices = np.asarray(groups, np.intp)
-    counts = np.bincount(indices, minlength=n_groups)
-    sums = np.bincount(indices, weights=np.asarray(values, np.float64), minlength=n_groups)
-    return np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+    return np.bincount(indices, np.asarray(values, np.float64)) / np.bincount(indices)
 
 
 def top_k_scores(rank: ArrayLike, k: int = 1) -> NDArray[np.float64]:

@@ -145,13 +145,18 @@ class GridCell:
     answers: list[FoldAnswers] = field(default_factory=list)
 
 
-def run_experiment(
+def tabulate_experiment(
     experiment: Experiment,
     collections: Mapping[str, Sequence[Picture]],
     loader: FeatureLoader,
+    options: ScoreOptions,
     note: Callable[[str], None],
-) -> list[GridCell]:
-    """Compute the cells of an experiment; the pictures of each collection are labelled and of known types."""
+) -> list[Table]:
+    """Run an experiment, and tabulate it as `make_experiment_tables` does.
+
+    The pictures of each collection are labelled and of known types.
+    """
+    external = _read_external_runs(experiment, collections) if experiment.runs else {}
     cells: dict[tuple[str, str, str, str], GridCell] = {}
     grid = [
         (name, type_, protocol, recipe)
@@ -176,19 +181,7 @@ def run_experiment(
             key = (collection, str(type_), setting, name)
             cells.setdefault(key, GridCell(*key)).answers.append(answers)
         note(f"{number}/{len(grid)} {collection}, {type_}, {protocol.name}, {name}")
-    return list(cells.values())
-
-
-def tabulate_experiment(
-    experiment: Experiment,
-    collections: Mapping[str, Sequence[Picture]],
-    loader: FeatureLoader,
-    options: ScoreOptions,
-    note: Callable[[str], None],
-) -> list[Table]:
-    """Run an experiment, and tabulate it as `make_experiment_tables` does."""
-    external = _read_external_runs(experiment, collections) if experiment.runs else {}
-    return make_experiment_tables(run_experiment(experiment, collections, loader, note), options, external)
+    return make_experiment_tables(list(cells.values()), options, external)
 
 
 def _read_external_runs(experiment: Experiment, collections: Mapping[str, Sequence[Picture]]) -> dict[str, list[Run]]:

@@ -36,13 +36,12 @@ def make_held_out_run(name: str, folds: Sequence[FoldAnswers], names: Mapping[Pa
     """Make a run of the answers of one seed's folds, to pictures of any type."""
     species = sorted({name for fold in folds for name in fold.held_out.species})
     pictures = [names[picture.file] for fold in folds for picture in fold.held_out.pictures]
-    scores = np.zeros((len(pictures), len(species)))
-    first = 0
+    blocks = []
     for fold in folds:
-        columns = np.searchsorted(species, fold.held_out.species)
-        last = first + len(fold.held_out.pictures)
-        scores[first:last, columns] = fold.held_out.probabilities
-        first = last
+        block = np.zeros((len(fold.held_out.pictures), len(species)))
+        block[:, np.searchsorted(species, fold.held_out.species)] = fold.held_out.probabilities
+        blocks.append(block)
+    scores = np.concatenate(blocks)
     rows, columns = np.indices(scores.shape, float)
     table = np.stack([rows, columns, np.zeros_like(scores), scores, rows + 1], axis=-1)
     return make_run(name, pictures, species, table.reshape(-1, 5))
@@ -50,13 +49,12 @@ def make_held_out_run(name: str, folds: Sequence[FoldAnswers], names: Mapping[Pa
 
 def judge_folds(name: str, folds: Sequence[FoldAnswers], truth: HeldOutTruth) -> list[JudgedRun]:
     """Judge answers, by seed: only those to pictures count whose species has another plant in the fold's training."""
-    return [
-        replace(
-            judge_run(make_held_out_run(name, of_seed, truth.names), truth.truth),
-            is_known=_find_known(of_seed, truth),
-        )
-        for of_seed in group_by(folds, lambda fold: fold.seed).values()
-    ]
+    runs = []
+    for of_seed in group_by(folds, lambda fold: fold.seed).values():
+        judged = judge_run(make_held_out_run(name, of_seed, truth.names), truth.truth)
+        known = {truth.names[picture.file] for fold in of_seed for picture in fold.held_out.select_known().pictures}
+        runs.append(replace(judged, is_known=np.array([picture in known for picture in truth.truth.pictures], bool)))
+    return runs
 
 
 def make_cross_validation_table(name: str, answers: Sequence[FoldAnswers], options: ScoreOptions) -> Table:
@@ -69,13 +67,3 @@ def make_cross_validation_table(name: str, answers: Sequence[FoldAnswers], optio
     table = make_score_table("Held-out scores", "type", make_groups(truth.truth, runs), options)
     note = f"means over {count_noun(len(runs[0]), 'seed')}; left out: no training picture of the species"
     return replace(table, notes=[*table.notes, note])
-
-
-def _find_known(folds: Sequence[FoldAnswers], truth: HeldOutTruth) -> np.ndarray:
-    known = {
-        truth.names[picture.file]
-        for fold in folds
-        for picture, is_known in zip(fold.held_out.pictures, fold.held_out.is_known, strict=True)
-        if is_known
-    }
-    return np.array([name in known for name in truth.truth.pictures], bool)

@@ -119,7 +119,6 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
 def _find_score_problem(run: Run) -> str | None:
     try:
         run.check_probabilities()
-        run.check_order()
     except LeafidError as error:
         return str(error)
     return None

@@ -6,7 +6,6 @@ Each picture has a score, higher where the system takes it for a known species; 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from leafid.features.non_leaves import TEST_KINDS
 from leafid.grouping import group_by
@@ -15,12 +14,6 @@ from leafid.model.answer import Answer
 from leafid.scoring.confidence import CONFIDENT, area_under_roc, false_positive_rate, open_set_classification_rate
 from leafid.scoring.tables import Cell, Table
 from leafid.training.cross_validation import OpenWorldFold
-
-
-def _score_known(known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike) -> list[float]:
-    """Compute AUROC, OSCR and FPR-95 of the scores of known and of unknown pictures."""
-    oscr = open_set_classification_rate(known, is_correct, unknown)
-    return [area_under_roc(known, unknown), oscr, false_positive_rate(known, unknown)]
 
 
 def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
@@ -56,7 +49,10 @@ def _score_fold(fold: OpenWorldFold) -> list[float]:
     is_named, is_unknown_named = ([answer.name is not None for answer in listed] for listed in answers)
     is_correct = [answer.ranking[0][0] == answer.picture.species for answer in fold.known]
     return [
-        *(len(known), len(unknown), *_score_known(known, is_correct, unknown)),
+        *(len(known), len(unknown)),
+        area_under_roc(known, unknown),
+        open_set_classification_rate(known, is_correct, unknown),
+        false_positive_rate(known, unknown),
         *(1 - accuracy_score(is_unknown_named), 1 - accuracy_score(is_named)),
         accuracy_score([answer.name is not None and _is_confident(answer) for answer in fold.unknown]),
         accuracy_score(is_correct),

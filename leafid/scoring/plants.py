@@ -72,7 +72,6 @@ def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures
     wrongly. A `LeafidError` is raised when a score is no probability, or contradicts its rank.
     """
     run.check_probabilities()
-    run.check_order()
     located, picture, _ = truth.locate(run)
     table = np.zeros((len(truth), len(run.species)))
     # The least difference that makes the better rank win between equal scores; what is listed wins over what isn't.

@@ -30,12 +30,6 @@ class Bootstrap:
     confidence: float = 0.95
     seed: int = 0
 
-    def compute_interval(self, samples: ArrayLike) -> tuple[float, float]:
-        """Compute the percentile interval of resampled scores, with equal tails; NaN, without a score, is left out."""
-        tail = (1 - self.confidence) / 2
-        low, high = np.nanquantile(np.asarray(samples), [tail, 1 - tail])
-        return float(low), float(high)
-
 
 @dataclass(frozen=True, slots=True)
 class Statistics:

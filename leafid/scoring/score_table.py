@@ -13,7 +13,7 @@ from leafid.errors import UsageError
 from leafid.grouping import group_by
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import Metric, find_metrics
-from leafid.scoring.reading.truth import ALL, UNKNOWN, GroundTruth, select_types
+from leafid.scoring.reading.truth import ALL, TYPE_ORDER, UNKNOWN, GroundTruth
 from leafid.scoring.resampling import (
     Bootstrap,
     Statistics,
@@ -73,28 +73,22 @@ class ScoredGroup:
         ]
 
 
-def split_pictures(truth: GroundTruth, group: str = "type") -> dict[str, list[NDArray[np.intp]]]:
-    """Split the pictures into the groups of a table: the parts over which each one's scores are averaged.
+def make_groups(truth: GroundTruth, runs: Sequence[Sequence[JudgedRun]], by: str = "type") -> list[ScoredGroup]:
+    """Make the groups of a table in which all runs answer all pictures.
 
     The types that have pictures, in `TYPE_ORDER`, are followed by `MEAN_OF_TYPES`, whose types are averaged, and `ALL`.
     Where there is one type, there is only that, or `ALL` if it is unknown.
     """
-    if group != "type":
-        column = getattr(truth, "official_plant" if group == "plant" else group)
-        parts = group_by(range(len(truth)), column.__getitem__)
-        return {name: [np.array(parts[name])] for name in sorted(parts)}
-    types = select_types(truth)
-    if len(types) == 1:
-        return {ALL if name == UNKNOWN else name: [indices] for name, indices in types.items()}
-    return {name: [indices] for name, indices in types.items()} | {
-        MEAN_OF_TYPES: [*types.values()],
-        ALL: [np.arange(len(truth))],
-    }
-
-
-def make_groups(truth: GroundTruth, runs: Sequence[Sequence[JudgedRun]], by: str = "type") -> list[ScoredGroup]:
-    """Make the groups of a table in which all runs answer all pictures."""
-    return [ScoredGroup(name, runs, parts) for name, parts in split_pictures(truth, by).items()]
+    column = getattr(truth, "official_plant" if by == "plant" else by)
+    indices = group_by(range(len(truth)), column.__getitem__)
+    names = sorted(indices, key=TYPE_ORDER.index if by == "type" else None)
+    groups = [ScoredGroup(name, runs, [np.array(indices[name])]) for name in names]
+    if by != "type":
+        return groups
+    if len(groups) == 1:
+        return [replace(groups[0], name=ALL)] if names == [UNKNOWN] else groups
+    parts = [group.parts[0] for group in groups]
+    return [*groups, ScoredGroup(MEAN_OF_TYPES, runs, parts), ScoredGroup(ALL, runs, [np.arange(len(truth))])]
 
 
 def score_by_group(truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions, by: str = "type") -> Table:
@@ -189,7 +183,10 @@ def _estimate(score: Statistics, options: ScoreOptions) -> Estimate:
     samples = bootstrap_scores(score, options.bootstrap)
     if options.intervals == "error":
         return Estimate(value, error=nan if samples is None else float(np.nanstd(samples, ddof=1)))
-    return Estimate(value, *((nan, nan) if samples is None else options.bootstrap.compute_interval(samples)))
+    # The tails are equal; a resample without a score is left out.
+    tail = (1 - options.bootstrap.confidence) / 2
+    low, high = (nan, nan) if samples is None else np.nanquantile(samples, [tail, 1 - tail]).tolist()
+    return Estimate(value, low, high)
 
 
 def _describe(options: ScoreOptions, is_tested: bool) -> list[str]:

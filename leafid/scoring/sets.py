@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from leafid.errors import LeafidError
 from leafid.grouping import count_noun
-from leafid.metrics.averages import accuracy_score, average_by_group, macro_average
+from leafid.metrics.averages import accuracy_score, average_by_group
 from leafid.model.thresholds import count_inside, place_threshold
 from leafid.scoring.judging import judge_run, title_run
 from leafid.scoring.reading.runs import Run
@@ -26,19 +25,6 @@ from leafid.scoring.reading.truth import GroundTruth
 from leafid.scoring.tables import Cell, Table
 
 logger = logging.getLogger(__name__)
-
-
-def score_sets(hits: ArrayLike, sizes: ArrayLike, species: ArrayLike) -> tuple[float, float, float, float]:
-    """Score pictures' sets by whether they hold the correct species, their sizes, and the species, (n,) each.
-
-    Returns the accuracy, its macro-average over the species, the mean size, and the share of empty sets.
-    """
-    return (
-        accuracy_score(hits),
-        macro_average(average_by_group(hits, species)),
-        accuracy_score(sizes),
-        accuracy_score(np.asarray(sizes) == 0),
-    )
 
 
 def score_average_k(
@@ -59,7 +45,6 @@ def score_average_k(
     for ranking in lists:
         ranking.check_order()
     rising = np.sort(fitted.score)
-    species = truth.encode("species")[1]
     records = []
     for k in sizes:
         n_inside = count_inside(n_pictures, k)
@@ -79,16 +64,17 @@ def score_average_k(
         if cut := sum(_count_cut_lists(ranking, threshold, truth.known.species) for ranking in lists):
             cut_lists = f"for K = {k:g}, {count_noun(cut, 'picture')} with a list that ends at or above the threshold"
             logger.warning("%s: %s, so that it may be wrong; write more species to the run", fitted.name, cut_lists)
-        accuracy, macro_accuracy, size, empty_share = score_sets(judged.rank > 0, judged.size, species)
+        is_inside = judged.rank > 0
+        accuracy = accuracy_score(is_inside)
         record: dict[str, Cell] = {
             "K": int(k) if float(k).is_integer() else k,
             "threshold": threshold,
             "size fitted": float((rising >= threshold).sum() / n_pictures),
             "accuracy": accuracy,
             "error": 1 - accuracy,
-            "macro-average accuracy": macro_accuracy,
-            "mean size": size,
-            "empty sets": empty_share,
+            "macro-average accuracy": accuracy_score(average_by_group(is_inside, judged.label)),
+            "mean size": accuracy_score(judged.size),
+            "empty sets": accuracy_score(judged.size == 0),
         }
         records.append(record)
     return records

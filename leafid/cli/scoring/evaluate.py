@@ -27,15 +27,7 @@ examples:
 from dataclasses import replace
 from pathlib import Path
 
-from leafid.cli.arguments import (
-    ScoringOptions,
-    TableOptions,
-    list_type,
-    number_type,
-    option,
-    positional,
-    switch,
-)
+from leafid.cli.arguments import ScoringOptions, TableOptions, list_type, number_type, option, positional, switch
 from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.errors import UsageError

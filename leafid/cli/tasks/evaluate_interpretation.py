@@ -25,13 +25,7 @@ from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table, read_metrics
 from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import read_mask_pairs
-from leafid.tasks.interpretation.metric import (
-    Parameters,
-    PictureError,
-    average_errors,
-    read_distances,
-    score_objects,
-)
+from leafid.tasks.interpretation.metric import Parameters, PictureError, average_errors, read_distances, score_objects
 from leafid.tasks.interpretation.regions import ObjectPair
 
 

@@ -40,12 +40,7 @@ from leafid.cli.arguments import (
     positive_ints,
     switch,
 )
-from leafid.cli.computing import (
-    TrainingOptions,
-    assign_types_and_warn,
-    open_loader,
-    read_training_pictures,
-)
+from leafid.cli.computing import TrainingOptions, assign_types_and_warn, open_loader, read_training_pictures
 from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.errors import LeafidError, UsageError
 from leafid.files import open_output, write_text

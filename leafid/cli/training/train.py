@@ -21,12 +21,7 @@ from pathlib import Path
 
 from leafid.api import load_recipes
 from leafid.cli.arguments import SEED, CacheOptions, option, positional, switch
-from leafid.cli.computing import (
-    TrainingOptions,
-    assign_types_and_warn,
-    open_loader,
-    read_training_pictures,
-)
+from leafid.cli.computing import TrainingOptions, assign_types_and_warn, open_loader, read_training_pictures
 from leafid.cli.outputs import Environment, check_output
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader

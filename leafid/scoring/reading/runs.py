@@ -61,10 +61,11 @@ class Run:
         return replace(self, **{name: getattr(self, name)[mask] for name in columns})
 
     def check_probabilities(self) -> None:
-        """Raise a `LeafidError` where a score is below 0 or above 1."""
+        """Raise a `LeafidError` where a score is below 0 or above 1, or contradicts its rank."""
         if (is_wrong := (self.score < 0) | (self.score > 1)).any():
             place, score = f"{self.name}:{self.line[is_wrong][0]}", self.score[is_wrong][0]
             raise LeafidError(f"{place}: expected a probability from 0 to 1 as score, found {score:g}")
+        self.check_order()
 
     def find_rising_score(self) -> tuple[int, str] | None:
         """Find the first line whose score contradicts its rank, and the complaint: higher scores are more confident."""

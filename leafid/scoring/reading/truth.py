@@ -102,13 +102,6 @@ class GroundTruth:
                 logger.warning("%s: %s; name a collection that has them (--taxonomy)", run.name, problem)
 
 
-def select_types(truth: GroundTruth) -> dict[str, NDArray[np.intp]]:
-    """Select the pictures of each acquisition type that has any, in `TYPE_ORDER`."""
-    types = np.array(truth.type)
-    groups = {name: np.flatnonzero(types == name) for name in TYPE_ORDER}
-    return {name: indices for name, indices in groups.items() if len(indices)}
-
-
 def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
     """Find each name's index among the known ones, -1 for others."""
     index = {name: position for position, name in enumerate(known)}
