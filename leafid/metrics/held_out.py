@@ -26,14 +26,11 @@ class HeldOutAnswers:
     #: bool (n,): whether another plant of the picture's species was trained on; otherwise the answer can't be correct.
     is_known: np.ndarray
 
-    def select(self, mask: np.ndarray) -> HeldOutAnswers:
-        """Select pictures by a mask, bool (n,)."""
-        pictures = [picture for picture, is_selected in zip(self.pictures, mask, strict=True) if is_selected]
-        return HeldOutAnswers(pictures, self.probabilities[mask], self.species, self.is_known[mask])
-
     def select_known(self) -> HeldOutAnswers:
         """Select the pictures of known species."""
-        return self.select(self.is_known)
+        mask = self.is_known
+        pictures = [picture for picture, is_known in zip(self.pictures, mask, strict=True) if is_known]
+        return HeldOutAnswers(pictures, self.probabilities[mask], self.species, mask[mask])
 
     @property
     def labels(self) -> np.ndarray:

@@ -88,11 +88,11 @@ def _make_summary(errors: list[PictureError]) -> Table:
 
 
 def _list_pictures(errors: list[PictureError]) -> Table:
-    _, *measures = average_errors(errors)
+    _, *measures = errors[0].measures
     columns = ["picture", "objects", "found", "matches", "missed", "invented", "error", *measures]
     rows: list[list[Cell]] = []
     for error in errors:
         result = error.interpretation
         counts = [*result.matches.shape, int(result.matches.sum()), len(result.missed), len(result.invented)]
-        rows.append([error.picture, *counts, result.error, *(error.measures[name] for name in measures)])
+        rows.append([error.picture, *counts, *error.measures.values()])
     return Table("Errors by picture", columns, rows)
