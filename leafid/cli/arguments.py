@@ -133,7 +133,7 @@ JOBS = option(
     "worker processes; -1 is one a core, -2 one less, and so on (default: -1)", type=_job_count, default=-1, metavar="N"
 )
 SEED = option("seed of all random numbers (default: 0)", type=_seed, default=0, metavar="N")
-LANGUAGE = option("language of the common names that come first (default: those of the model)", choices=LANGUAGES)
+LANGUAGE = option("language of the common names that come first (default: en)", choices=LANGUAGES, default="en")
 CACHE = option("folder of the feature cache (default: $LEAFID_CACHE, or ~/.cache/leafid)", metavar="DIR", group="cache")
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from leafid.cli.arguments import JOBS, ReadingOptions, option, positional
+from leafid.cli.arguments import JOBS, LANGUAGE, ReadingOptions, option, positional
 from leafid.cli.outputs import Environment, check_output
 from leafid.errors import UsageError
 from leafid.features.loader import FeatureLoader
@@ -59,6 +59,7 @@ class Options(ReadingOptions):
         "for --metadata in which they are of one plant",
         metavar="TABLE",
     )
+    language: str = LANGUAGE
     jobs: int = JOBS
 
 
@@ -89,7 +90,7 @@ def run(options: Options, environment: Environment) -> None:
 def _describe_model(file: Path, options: Options, environment: Environment) -> None:
     if options.output:
         check_output(f"{options.output}/{FILE_NAME}", [file])
-    model = Model.read(file)
+    model = Model.read(file).in_language(options.language)
     guide = make_guide(model, file)
     if options.output:
         write_text(f"{options.output}/{FILE_NAME}", render_page("field_guide.html", **guide))

@@ -16,12 +16,11 @@ from leafid.pictures.taxonomy import WILDCARD
 
 # Probabilities in answers are multiples of one over this number.
 _DIGITS = 10**9
-# The lowest probabilities of an answer that is called sure, and probable; that is not uncertain; of a second species;
-# and of a genus, a family or two species that are called sure. Of other people's pictures, lower ones are often wrong.
-_SURE, _PROBABLE, _CERTAIN, _WORTH_NAMING, _SURE_TAXON = 0.98, 0.6, 0.5, 0.05, 0.95
-_UNLIKE_A_LEAF = (
-    "the picture may not show a leaf as leafid knows them; lay one on a plain, light sheet that fills the picture"
-)
+# The lowest probabilities of an answer that is called sure, probable, and possible; that is not uncertain; of a second
+# species; and of a genus, a family or two species that are called sure. Of other people's pictures, lower ones are
+# often wrong.
+_SURE, _PROBABLE, _POSSIBLE, _CERTAIN, _WORTH_NAMING, _SURE_TAXON = 0.98, 0.6, 0.2, 0.5, 0.05, 0.95
+_UNLIKE_A_LEAF = "leafid can't tell whether this is a leaf; go closer, so that only leaf and sheet are in the picture"
 Decision = Literal["species", "genus", "family", "order", "unclear", "unknown", "no-leaf"]
 Verdict = Decision | Literal["uncertain", "unreadable"]
 
@@ -115,7 +114,7 @@ class Answer(Shown):
         if verdict == "unreadable":
             return "This file can't be read"
         if verdict == "no-leaf":
-            return "No leaf: the picture probably shows none"
+            return "No leaf: leafid sees none in this picture"
         if verdict == "unclear":
             reasons = "; ".join(self.reasons)
             return f"Unclear: this picture can't be judged: {reasons}" if reasons else f"Unclear: {_UNLIKE_A_LEAF}"
@@ -126,14 +125,15 @@ class Answer(Shown):
             known = f"none of the {len(self.ranking)} species that the model knows"
             return f"Unknown: probably {known}; the most similar is {names[0]}"
         probability = self.calibrate(self._first[1])
-        certainty = "Sure:" if probability >= _SURE else "Probably" if probability >= _PROBABLE else "Perhaps"
+        levels = {_SURE: "Sure:", _PROBABLE: "Probably", _POSSIBLE: "Perhaps", 0.0: "Unsure, most like"}
+        certainty = next(words for level, words in levels.items() if probability >= level)
         shares = [self.calibrate(p) for _, p in self.ranking[:2]]
         shown = [f"{name}, {format_probability(share)}" for name, share in zip(names, shares, strict=True)]
         if verdict not in {"species", "uncertain"}:
             higher = f"{certainty} {self.name}, {format_probability(probability)}"
             return f"{higher}; no single species is probable enough, the most probable is {shown[0]}"
         species = ", or ".join(shown if shares[-1] >= _WORTH_NAMING else shown[:1])
-        if certainty != "Perhaps":
+        if probability >= _PROBABLE:
             return f"{certainty} {species}"
         return "; ".join([f"{certainty} {species}{self._describe_what_is_sure()}", *self.reasons])
 

@@ -44,7 +44,7 @@ _WORDS = {
 }
 # Shares that people have a word for.
 _SHARES = {0.1: "a tenth", 0.2: "a fifth", 0.25: "a quarter", 1 / 3: "a third", 0.5: "half", 2 / 3: "two thirds"}
-_QUARTERS = ("", " and a quarter", " and a half", " and three quarters")
+_QUARTERS = ("", " and a quarter", " and a half", " and three quarter")
 # Number of teeth from which there are many.
 _MANY_TEETH = 20
 

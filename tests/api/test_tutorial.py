@@ -11,6 +11,7 @@ def test_examples_in_python_do_what_they_say(tmp_path, default_cache, monkeypatc
     for folder in ("data", "examples"):
         (tmp_path / folder).symlink_to(REPOSITORY / folder)
     # The features of docs/quickstart.md, which uses the same recipe.
+    default_cache.mkdir(exist_ok=True)
     (tmp_path / "cache").symlink_to(default_cache)
     monkeypatch.chdir(tmp_path)
     file = str(REPOSITORY / "docs" / "tutorial.md")

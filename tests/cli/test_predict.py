@@ -63,7 +63,7 @@ def test_rejected_pictures_are_ranked_on_request_only(predict, loose, tmp_path):
     assert len(remarks) == 3
     starts = (
         "  Unknown: probably none of the 3 species that the model knows;",
-        "  No leaf: the picture probably shows none",
+        "  No leaf: leafid sees none in this picture",
     )
     assert all(line.startswith(starts) for line in remarks)
     ranked = predict(loose, "--reject-at", 1, "--top", 2).out.splitlines()
@@ -77,7 +77,7 @@ def test_rejected_pictures_are_ranked_on_request_only(predict, loose, tmp_path):
 def test_a_picture_without_a_leaf_is_rejected(predict, tmp_path):
     cv2.imwrite(str(tmp_path / "white.png"), np.full((200, 300, 3), 255, np.uint8))
     outcome = predict(tmp_path / "white.png", "--assume-type", "scan")
-    assert outcome.out.splitlines()[1:] == ["  No leaf: the picture probably shows none"]
+    assert outcome.out.splitlines()[1:] == ["  No leaf: leafid sees none in this picture"]
 
 
 def test_every_file_of_a_folder_is_read_or_named(predict, loose, tmp_path):

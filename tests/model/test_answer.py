@@ -37,10 +37,10 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
         ({}, "species", "Probably Ginkgo biloba (Ginkgo), 68%, or Acer campestre, 8%", "Ginkgo biloba"),
         (UNJUDGED, "species", "Probably Ginkgo biloba (Ginkgo), 84%, or Acer campestre, 10%", "Ginkgo biloba"),
         ({"p_leaf": 0.7}, "species", "Perhaps Ginkgo biloba (Ginkgo), 53%, or Acer", "Ginkgo biloba"),
-        ({"p_leaf": 0.22}, "uncertain", "Perhaps Ginkgo biloba (Ginkgo), 17%", "Ginkgo biloba"),
+        ({"p_leaf": 0.22}, "uncertain", "Unsure, most like Ginkgo biloba (Ginkgo), 17%", "Ginkgo biloba"),
         ({"calibration": (2.0, 2.0)}, "species", "Probably Ginkgo biloba (Ginkgo), 97%", "Ginkgo biloba"),
         ({"calibration": (2.0, 3.0)}, "species", "Sure: Ginkgo biloba (Ginkgo), 99%", "Ginkgo biloba"),
-        ({"calibration": (0.5, -2.0)}, "uncertain", "Perhaps Ginkgo biloba (Ginkgo), 16%", "Ginkgo biloba"),
+        ({"calibration": (0.5, -2.0)}, "uncertain", "Unsure, most like Ginkgo biloba (Ginkgo), 16%", "Ginkgo biloba"),
         (
             {"ranking": MAPLES, "p_leaf": 0.99, "p_known": 0.99},
             "uncertain",
@@ -62,10 +62,10 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
         (
             {"p_leaf": 0.22, "reasons": ("it is blurred: hold the camera still",)},
             "uncertain",
-            "Perhaps Ginkgo biloba (Ginkgo), 17%; it is blurred: hold the camera still",
+            "Unsure, most like Ginkgo biloba (Ginkgo), 17%; it is blurred: hold the camera still",
             "Ginkgo biloba",
         ),
-        ({"decision": "unclear"}, "unclear", "Unclear: the picture may not show a leaf as leafid knows them;", None),
+        ({"decision": "unclear"}, "unclear", "Unclear: leafid can't tell whether this is a leaf;", None),
         (
             {"decision": "unclear", "reasons": ("it is blurred: hold the camera still", "it is dark: use a lamp")},
             "unclear",
@@ -73,7 +73,7 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
             None,
         ),
         ({"decision": "unknown"}, "unknown", "Unknown: probably none of the 3 species that the model knows;", None),
-        ({"decision": "no-leaf", "p_leaf": 0.01}, "no-leaf", "No leaf: the picture probably shows none", None),
+        ({"decision": "no-leaf", "p_leaf": 0.01}, "no-leaf", "No leaf: leafid sees none in this picture", None),
         (
             {"ranking": MAPLES, "decision": "genus", "backed_off": ("Acer *", 0.98)},
             "genus",

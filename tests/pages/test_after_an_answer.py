@@ -40,20 +40,57 @@ def test_what_a_person_says_is_kept_and_exported(page, leaves):
     name = find(page, ".answer.current .tools input")[0]
     name.click()
     wait_for(lambda: len(find(page, "#species option")) == 3)
-    name.send_keys("Tilia cordata\t")
+    species = find(page, "#species option")[0].get_attribute("value")
+    name.send_keys(f"{species.upper()}\t")
+    wait_for(lambda: species.upper() in find(page, "#history tr")[2].text)
     newest, oldest = read_csv(page)
     assert (newest["associatedMedia"], oldest["associatedMedia"]) == (leaves[1].name, leaves[0].name)
     assert newest["identificationVerificationStatus"] == "verified"
     assert newest["identificationRemarks"].endswith('; by the "gate", east')
     assert newest["recordedBy"] == ""
-    assert (oldest["scientificName"], oldest["identifiedBy"]) == ("Tilia cordata", "")
+    assert newest["scientificName"] == newest["previousIdentifications"] != ""
+    assert (oldest["scientificName"], oldest["identifiedBy"]) == (species, "")
+    assert (oldest["taxonRank"], oldest["verbatimIdentification"]) == ("species", species.upper())
     # In a new tab, what was noted is still there.
     page.execute_script("sessionStorage.clear()")
     page.refresh()
+    assert [row.text for row in find(page, "#history tbody th")] == [leaf.name for leaf in leaves[:2]]
     choose(page, leaves[2])
     assert {row["associatedMedia"] for row in read_csv(page)} == {leaf.name for leaf in leaves}
     exported = json.loads(save(page, "json"))
-    assert [entry["judgement"]["name"] for entry in exported].count("Tilia cordata") == 1
+    assert [entry["judgement"]["species"] for entry in exported].count(species) == 1
+
+
+def test_a_name_that_leafid_does_not_know(page, leaves):
+    choose(page, leaves[0])
+    name = find(page, ".answer.current .tools input")[0]
+    name.send_keys("=oak\t")
+    wait_for(lambda: find(page, ".answer.current .unlisted")[0].is_displayed())
+    [row] = read_csv(page)
+    assert (row["scientificName"], row["taxonRank"], row["verbatimIdentification"]) == ("", "", "'=oak")
+    # A note that is deleted leaves nothing behind.
+    name.clear()
+    name.send_keys("\t")
+    wait_for(lambda: not find(page, ".answer.current .unlisted")[0].is_displayed())
+    assert page.execute_script("return localStorage.getItem('leafid-notes')") == "{}"
+
+
+def test_all_is_forgotten_once_a_person_confirms(page, leaves):
+    choose(page, leaves[0])
+    find(page, ".answer.current .tools input")[1].send_keys("by the gate\t")
+    for decide, is_there in ((lambda alert: alert.dismiss(), True), (lambda alert: alert.accept(), False)):
+        find(page, "#forget")[0].click()
+        decide(page.switch_to.alert)
+        assert find(page, "#history")[0].is_displayed() == is_there
+        assert page.execute_script("return 'leafid-notes' in localStorage") == is_there
+
+
+def test_a_file_that_cannot_be_read_is_not_judged(page, tmp_path):
+    file = tmp_path / "leaf.jpg"
+    file.write_text("no picture")
+    choose(page, file)
+    assert find(page, ".answer.current .wrong")
+    assert not find(page, ".tools")
 
 
 def test_a_picture_is_asked_about_again_as_another_type_and_in_part(page, leaves):

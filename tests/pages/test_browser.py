@@ -112,6 +112,7 @@ def test_answers_stay_until_they_are_forgotten(page, site, leaves):
     ids = [answer.get_attribute("id") for answer in find(page, ".answer")]
     assert len(set(ids)) == 3
     find(page, "#forget")[0].click()
+    page.switch_to.alert.accept()
     page.refresh()
     wait_for(lambda: find(page, "html.scripted"))
     assert read_names(page) == ([], [])

@@ -39,7 +39,7 @@ FILE_NAME = "explanation.html"
 class Options(UnlabelledOptions):
     output: str | None = option(f"the folder to write {FILE_NAME} to", metavar="DIR", group="form")
     format: str = option("text (default) or json", choices=("text", "json"), default="text", group="form")
-    language: str | None = LANGUAGE
+    language: str = LANGUAGE
 
 
 def run(options: Options, environment: Environment) -> int:

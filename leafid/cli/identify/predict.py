@@ -51,7 +51,7 @@ from leafid.segmentation.leaves import isolate_leaf, segment_leaves
 class Options(MeasuringOptions, CacheOptions):
     output: str | None = option("write a file instead of printing", metavar="FILE")
     format: str = option("format of the answers (default: text, or with --output run)", choices=FORMATS)
-    language: str | None = LANGUAGE
+    language: str = LANGUAGE
     together: bool = switch("all pictures show one plant: one answer", group="plants")
     group_by: str | None = option(
         "one answer from all pictures of a plant, as the metadata tell, or of a folder; session: pictures of an "

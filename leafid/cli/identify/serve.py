@@ -33,7 +33,7 @@ class Options:
     host: str = option("address to listen at (default: %(default)s)", default="127.0.0.1")
     port: int = option("port to listen at; 0 takes a free one (default: %(default)s)", type=_port, default=8000)
     model: str | None = option("the model (default: the bundled one)")
-    language: str | None = LANGUAGE
+    language: str = LANGUAGE
     jobs: int = JOBS
 
 

@@ -1,7 +1,7 @@
 // Keeps the answers of the session: shows one, lists all in a table with the newest first, and asks again about them.
 import { cutOut } from "./crop.js";
 import { download, exportCsv, exportJson } from "./export.js";
-import { forgetNotes, readNote, writeNote } from "./notes.js";
+import { forgetNotes, readAnswer, readNote, readNotes, writeNote } from "./notes.js";
 import { readPictures } from "./pictures.js";
 
 const answers = document.getElementById("answers");
@@ -9,6 +9,7 @@ const history = document.getElementById("history");
 const rows = history.querySelector("tbody");
 const together = document.getElementById("one-tree");
 const tools = document.getElementById("tools");
+const species = document.getElementById("species");
 const files = new Map();
 // Browsers store some millions of characters, and an answer has some hundred thousand.
 const MOST_STORED = 50;
@@ -57,6 +58,7 @@ export function restore(asking, saying) {
     // The browser stores nothing.
   }
   show([...shown, ...kept]);
+  showEarlier();
   const asked = document.getElementById(location.hash.slice(1));
   if (asked?.matches(".answer")) visit(asked);
 }
@@ -67,15 +69,39 @@ export function show(newest) {
     equip(answer);
     rows.prepend(makeRow(answer));
   }
-  history.hidden = !answers.children.length;
+  history.hidden = !rows.children.length;
   if (answers.children.length) select(answers.children[0]);
+}
+
+// Lists what a person noted about answers that are no longer here: it is exported, too.
+function showEarlier() {
+  for (const [id, note] of Object.entries(readNotes()).reverse()) {
+    if (document.getElementById(id)) continue;
+    const row = document.getElementById("row").content.firstElementChild.cloneNode(true);
+    const { picture, name, verdict } = note.records[0];
+    row.querySelector("input").remove();
+    row.children[1].textContent = picture;
+    row.children[2].textContent = name ?? verdict;
+    tellNote(row, note);
+    rows.append(row);
+  }
+  history.hidden = !rows.children.length;
 }
 
 function select(answer) {
   for (const each of answers.children) each.classList.toggle("current", each === answer);
-  for (const row of rows.children) {
-    row.querySelector("a").setAttribute("aria-current", row.dataset.answer === answer.id);
+  for (const row of rows.querySelectorAll("[data-answer]")) {
+    const isCurrent = row.dataset.answer === answer.id;
+    row.querySelector("a").setAttribute("aria-current", isCurrent);
+    if (isCurrent) showRow(row);
   }
+}
+
+// Scrolls the table, but not the page, to a row.
+function showRow(row) {
+  const list = row.closest(".listed");
+  const top = row.offsetTop;
+  if (top < list.scrollTop || top + row.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top;
 }
 
 // Shows an answer, or the table where several came at once.
@@ -111,26 +137,35 @@ function tellNote(row, note) {
 }
 
 function getMarked() {
-  const marked = [...rows.children].filter((row) => row.querySelector("input").checked);
+  const marked = [...rows.children].filter((row) => row.querySelector("input")?.checked);
   return marked.map((row) => document.getElementById(row.dataset.answer));
 }
 
 // Adds what a person can do with an answer.
 function equip(answer) {
+  const { records } = readAnswer(answer);
+  if (records.every(({ problem }) => problem)) return;
   const box = tools.content.firstElementChild.cloneNode(true);
   const [right, name, remark, type, crop] = box.querySelectorAll("button, input, select");
+  const unlisted = box.querySelector(".unlisted");
   const note = readNote(answer.id);
+  right.hidden = !records.some(({ name: named }) => named);
   const keep = (change) => {
     const changed = writeNote(answer, change);
     right.setAttribute("aria-pressed", changed.isRight);
     if (changed.isRight) name.value = "";
+    unlisted.hidden = !changed.name || Boolean(changed.species);
     tellNote(rows.querySelector(`[data-answer="${answer.id}"]`), changed);
   };
   right.setAttribute("aria-pressed", note.isRight);
   [name.value, remark.value] = [note.name, note.remark];
   right.addEventListener("click", () => keep({ isRight: right.getAttribute("aria-pressed") !== "true", name: "" }));
   name.addEventListener("focus", listSpecies, { once: true });
-  name.addEventListener("change", () => keep({ name: name.value.trim(), isRight: false }));
+  unlisted.hidden = !note.name || Boolean(note.species);
+  name.addEventListener("change", async () => {
+    const given = name.value.trim();
+    keep({ name: given, species: await findSpecies(given), isRight: false });
+  });
   remark.addEventListener("change", () => keep({ remark: remark.value.trim() }));
   type.addEventListener("change", async () => {
     const again = await getFiles(answer);
@@ -151,12 +186,19 @@ async function getFiles(answer) {
 }
 
 async function listSpecies() {
-  const list = document.getElementById("species");
-  if (list.children.length) return;
-  const response = await fetch("/species");
-  for (const { species, common_names } of response.ok ? await response.json() : []) {
-    list.append(new Option(common_names.join(", "), species));
+  if (species.children.length) return;
+  const response = await fetch("/species").catch(() => ({ ok: false }));
+  for (const { species: name, common_names } of response.ok ? await response.json() : []) {
+    species.append(new Option(common_names.join(", "), name));
   }
+}
+
+// Finds the species that a person calls by its name or a common one; "" where it isn't in the list.
+async function findSpecies(given) {
+  await listSpecies();
+  const asked = given.toLowerCase();
+  const isMeant = ({ value, text }) => [value, ...text.split(", ")].some((name) => name.toLowerCase() === asked);
+  return asked && ([...species.children].find(isMeant)?.value ?? "");
 }
 
 together.addEventListener("click", async () => {
@@ -166,6 +208,7 @@ together.addEventListener("click", async () => {
   together.disabled = true;
 });
 document.getElementById("forget").addEventListener("click", () => {
+  if (!confirm("Delete all answers and notes in this browser?")) return;
   answers.replaceChildren();
   rows.replaceChildren();
   history.hidden = true;

@@ -85,5 +85,5 @@ export async function cutOut(sent, shown) {
   const part = document.createElement("canvas");
   [part.width, part.height] = [width * picture.width, height * picture.height];
   part.getContext("2d").drawImage(picture, -box.left * picture.width, -box.top * picture.height);
-  return toFile(part, shown.name);
+  return toFile(part, shown.name.replace(/( \(part\))?(\.\w+)?$/, " (part)$2"));
 }

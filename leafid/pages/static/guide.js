@@ -9,6 +9,7 @@ function sift() {
     const text = parts.map((part) => part.textContent.toLowerCase()).join(" ");
     plate.hidden = !words.every((word) => text.includes(word));
   }
+  document.getElementById("nothing").hidden = plates.some((plate) => !plate.hidden);
   for (const family of document.querySelectorAll(".family")) family.hidden = !family.querySelector(".plate:not([hidden])");
 }
 

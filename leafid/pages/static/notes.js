@@ -10,8 +10,9 @@ export function readNotes() {
   }
 }
 
+// `species` is the name in the list of species that a person's name stands for, if any.
 export function readNote(id) {
-  return { isRight: false, name: "", remark: "", ...readNotes()[id] };
+  return { isRight: false, name: "", species: "", remark: "", ...readNotes()[id] };
 }
 
 // Reads what is exported of an answer on the page.
@@ -21,8 +22,10 @@ export function readAnswer({ dataset: { records, dates = "[]", answered = "" } }
 
 export function writeNote(answer, change) {
   const note = { ...readNote(answer.id), ...change, ...readAnswer(answer) };
+  const { [answer.id]: _, ...others } = readNotes();
+  const isEmpty = !note.isRight && !note.name && !note.remark;
   try {
-    localStorage.setItem(KEY, JSON.stringify({ ...readNotes(), [answer.id]: note }));
+    localStorage.setItem(KEY, JSON.stringify(isEmpty ? others : { ...others, [answer.id]: note }));
   } catch {
     // The browser stores nothing: the note is lost with the page.
   }

@@ -46,7 +46,10 @@ async function identify(files, options, signal) {
       store();
     } catch (error) {
       if (signal.aborted) break;
-      problems.push(`${group.map((file) => file.name).join(", ")}: ${error.message}`);
+      // Fetching fails by a TypeError.
+      const isLost = error instanceof TypeError;
+      const problem = isLost ? "leafid can't be reached; are its computer and this Wi-Fi on?" : error.message;
+      problems.push(`${group.map((file) => file.name).join(", ")}: ${problem}`);
     }
   }
   progress.hidden = true;
