@@ -13,7 +13,7 @@ _MERGED = 2.5  # area, in those of the median piece, above which a piece is seve
 _SIMPLE_DISC, _SIMPLE_SOLIDITY = 0.22, 0.65
 """A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or it is as solid as this."""
 _FEATHERY = 10.0  # length of the outline, in √area, above which the pieces of a leaf may be many leaflets
-_OVERLAPPING, _OVERLAPPING_DISC, _OVERLAPPING_SOLIDITY = 7.0, 0.33, (0.68, 0.88)
+_OVERLAPPING, _OVERLAPPING_DISC, _OVERLAPPING_SOLIDITY = 7.4, 0.33, (0.72, 0.88)
 """Length above which, disc below which and solidity between which one piece may be leaflets that overlap."""
 
 
