@@ -1,47 +1,12 @@
 """Plain words for measured traits, for people who don't know those of botanists."""
 
+import csv
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 
 from leafid.pages.trait_words import describe_traits
 
-# Plain words for the botanical ones, by trait; the first one that a description has counts.
-_WORDS = {
-    "length_width": {
-        "linear": "very narrow, like a blade of grass",
-        "lanceolate": "narrow, like the head of a lance",
-        "oblong": "with sides that run side by side",
-        "obovate": "broadest near the tip",
-        "ovate": "egg-shaped, broadest near the stalk",
-        "elliptic": "broadest in the middle",
-        "orbicular": "nearly round",
-        "kidney-shaped": "kidney-shaped",
-        "heart-shaped": "heart-shaped",
-        "fan-shaped": "fan-shaped",
-    },
-    "lobes": {
-        "palmately": "lobes, spread like the fingers of a hand",
-        "pinnately": "lobes along both sides, as an oak leaf has them",
-        "": "lobes",
-    },
-    "apex_angle": {
-        "emarginate": "notched at the tip",
-        "rounded": "rounded at the tip",
-        "acuminate": "drawn out into a thin tip",
-        "acute": "narrow at the tip",
-        "obtuse": "broad at the tip",
-        "": "about a right angle at the tip",
-    },
-    "base_angle": {
-        "deeply cordate": "deeply cut in at the base",
-        "cordate": "heart-shaped at the base",
-        "rounded": "rounded at the base",
-        "concave": "narrowing gradually into the stalk",
-        "acute, straight": "wedge-shaped at the base",
-        "acute": "narrow at the base",
-        "obtuse": "broad at the base",
-        "": "about a right angle at the base",
-    },
-}
 # Shares that people have a word for.
 _SHARES = {0.1: "a tenth", 0.2: "a fifth", 0.25: "a quarter", 1 / 3: "a third", 0.5: "half", 2 / 3: "two thirds"}
 _QUARTERS = ("", " and a quarter", " and a half", " and three quarter")
@@ -54,8 +19,15 @@ def describe_plainly(values: Mapping[str, float]) -> dict[str, str]:
     return {name: _translate(name, exact, values) for name, exact in describe_traits(values).items()}
 
 
+@cache
+def _read_words() -> list[dict[str, str]]:
+    """Read the plain words for botanical ones, of which the first that a description has counts."""
+    return list(csv.DictReader(Path(__file__).with_suffix(".csv").read_text(encoding="utf-8").splitlines()))
+
+
 def _translate(name: str, exact: str, values: Mapping[str, float]) -> str:
-    words = next((plain for term, plain in _WORDS.get(name, {}).items() if term in exact), "")
+    rows = (row for row in _read_words() if row["trait"] == name and row["botanical"] in exact)
+    words = next((row["plain"] for row in rows), "")
     number = round(values.get(name, 0))
     if name == "leaflets":
         count = f"{number} or more" if number > 1 else "several"
