@@ -1,7 +1,8 @@
 """Measure leaves: length, width, area, lobes, teeth and more, a row for each leaf.
 
-Each measure has a confidence from 0 to 1, and is empty where it can't be told; --list says what each of them is. A leaf
-that is curled, or photographed at an angle, is larger than it seems. Photos of leaves on the tree are refused.
+Each measure has a confidence from 0 to 1, that the leaf is cut out well, and is empty where it can't be told; leaflets
+and teeth are counted from below. --list says what each measure is. A leaf that is curled, or photographed at an angle,
+is larger than it seems. Photos of leaves on the tree are refused.
 
 Lengths are in pixels, or in millimetres where the size of a pixel is known: from --dpi, --mm-per-pixel, or --scale-from
 with two points of the picture, such as the ends of a ruler or the sides of a coin, and their distance; otherwise from
