@@ -1,27 +1,31 @@
+import csv
 import io
+import json
 import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import settings
 
-import leafid
 from leafid.cli.main import main
 from leafid.cli.outputs import Environment
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
+from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
+from leafid.segmentation.segment import segment
 from leafid.training.model import train
-from tests.drawing.collection import copy_sample
+from tests.drawing.collection import SAMPLE, copy_sample
 
 # benchmarks/ and fuzz/ stand beside the package, and are not installed.
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -29,12 +33,27 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 settings.register_profile("leafid", deadline=None, derandomize=True)
 settings.load_profile("leafid")
 
+RECIPES = Path(__file__).parent / "recipes"
 #: Seconds until a command shows progress: what it prints must not depend on how busy the machine is.
 NO_PROGRESS = 1e6
-
-
 #: The files that take longest, begun first: one that begins last leaves all cores but its own without work.
 _LONGEST = ["test_readme.py", "test_accuracy.py", "robustness/test_processes.py", "test_examples.py"]
+
+_XML_FIELDS = {
+    "FileName": "1.jpg",
+    "Date": "06/07/10",
+    "Type": "Scan",
+    "Author": "Doe Jane",
+    "IndividualPlantId": "113",
+    "Order": "Rosales",
+    "Family": "Cannabaceae",
+    "Species": "australis",
+    "Genus": "Celtis",
+    "VernacularNames": "European Nettle Tree",
+    "Content": "Leaf",
+    "Longitude": "3.25",
+    "Latitude": "43.5",
+}
 
 
 def pytest_configure(config):
@@ -52,6 +71,15 @@ class Outcome:
     status: int
     out: str
     err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """The rows of a CSV."""
+        return list(csv.DictReader(io.StringIO(self.out)))
 
 
 @pytest.fixture(scope="session")
@@ -79,17 +107,17 @@ def only_one_process(file: Path) -> Iterator[None]:
         yield
 
 
+def run_command(*words: object) -> Outcome:
+    environment = Environment(io.StringIO(), io.StringIO(), log_interval=NO_PROGRESS)
+    status = main([str(word) for word in words], environment)
+    return Outcome(status, environment.stdout.getvalue(), environment.stderr.getvalue())
+
+
 @pytest.fixture
 def cli(monkeypatch):
     """Run a command in-process: ``cli("info", path)``; without ``--jobs``, it starts no worker processes."""
     monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
-
-    def run(*words: object) -> Outcome:
-        environment = Environment(io.StringIO(), io.StringIO(), log_interval=NO_PROGRESS)
-        status = main([str(word) for word in words], environment)
-        return Outcome(status, environment.stdout.getvalue(), environment.stderr.getvalue())
-
-    return run
+    return run_command
 
 
 @pytest.fixture(scope="session")
@@ -101,110 +129,22 @@ def real_data() -> Path:
     return Path(folder)
 
 
-#: Recipes that train in a second: every kind of expert, tiny.
-_SMALL_RECIPES = {
-    "scan": """
-types = ["scan"]
-summary = "small"
-training_types = ["scan", "scan-like"]
-[experts.local]
-descriptor = "dense-sift"
-view = "upright"
-size = 64
-scales = 2
-symmetry = "turns"
-modes = 4
-components = 8
-position = 1.0
-[experts.shape]
-descriptor = "measures"
-families = ["geometry", "hu"]
-classifier = "sklearn.linear_model.LogisticRegression"
-classifier_options = { C = 10.0 }
-""",
-    "scan-like": """
-types = ["scan-like"]
-[experts.points]
-descriptor = "detected-sift"
-size = 64
-encoder = "words"
-modes = 8
-components = 4
-classifier = "sklearn.svm.LinearSVC"
-[experts.shape]
-descriptor = "measures"
-families = ["geometry"]
-classifier = "ridge"
-""",
-    "photo": """
-types = ["photo"]
-[experts.words]
-descriptor = "dense-chroma-sift"
-view = "picture"
-size = 64
-scales = 2
-encoder = "words"
-modes = 6
-components = 8
-map = "chi2"
-classifier = "sklearn.naive_bayes.GaussianNB"
-trust = "segmentation"
-""",
-}
+@pytest.fixture(scope="session")
+def small_recipe() -> Path:
+    """A folder with a recipe for each acquisition type that trains in a second: every kind of expert, tiny."""
+    return RECIPES / "small"
 
 
 @pytest.fixture(scope="session")
-def small_recipe(tmp_path_factory) -> Path:
-    """A folder with a recipe for each acquisition type that trains in a second."""
-    folder = tmp_path_factory.mktemp("recipe")
-    for name, text in _SMALL_RECIPES.items():
-        (folder / f"{name}.toml").write_text(text)
-    return folder
-
-
-#: Ridge regressions alone, which can learn further species.
-_RIDGE_RECIPES = {
-    "scan": """
-types = ["scan", "scan-like"]
-jittered = 1
-[defaults]
-centre_types = true
-species_balance = 0.5
-[experts.local]
-descriptor = "dense-sift"
-view = "upright"
-size = 64
-scales = 2
-modes = 4
-components = 8
-[experts.shape]
-descriptor = "measures"
-families = ["geometry", "hu"]
-regularisation = 0.01
-""",
-    "photo": """
-types = ["photo"]
-[experts.words]
-descriptor = "dense-chroma-sift"
-view = "picture"
-size = 64
-scales = 2
-encoder = "words"
-modes = 6
-components = 8
-map = "chi2"
-trust = "segmentation"
-""",
-}
+def ridge_recipe() -> Path:
+    """A folder with recipes of ridge regressions alone, whose models can learn further species."""
+    return RECIPES / "ridge"
 
 
 @pytest.fixture(scope="session")
-def ridge_recipe(tmp_path_factory) -> Path:
-    """A folder with recipes of models that can be extended."""
-    folder = tmp_path_factory.mktemp("ridge")
-    for name, text in _RIDGE_RECIPES.items():
-        (folder / f"{name}.toml").write_text(text)
-    return folder
+def light_recipe() -> Path:
+    """A recipe of measures and ridge regression: what a process needs to read its model is there in a moment."""
+    return RECIPES / "light.toml"
 
 
 @pytest.fixture(scope="session")
@@ -221,44 +161,57 @@ def drawn_cache(shared_folder) -> Path:
     return shared_folder / "drawn-cache"
 
 
+def train_once(file: Path, *words: object) -> Path:
+    """Train a model by the command line, unless another process has done so."""
+    with only_one_process(file.with_suffix(".lock")):
+        if not file.exists():
+            outcome = run_command("train", *words, "--output", file, "--jobs", 1)
+            assert outcome.status == 0, outcome.err
+    return file
+
+
 @pytest.fixture(scope="session")
 def drawn_model(shared_folder, drawn, small_recipe, drawn_cache) -> Path:
-    """A model of all three types, trained by the command line on `drawn` with `small_recipe`."""
-    file = shared_folder / "small.leafid"
-    with only_one_process(shared_folder / "small.lock"):
-        if not file.exists():
-            environment = Environment(io.StringIO(), io.StringIO(), log_interval=NO_PROGRESS)
-            words = ["train", drawn, "--recipe", small_recipe, "--output", file, "--cache", drawn_cache, "--jobs", 1]
-            status = main([str(word) for word in words], environment)
-            assert status == 0, environment.stderr.getvalue()
-    return file
-
-
-#: Measures and ridge regression: what a process needs to read a model with it is there in a fraction of a second.
-_LIGHT_RECIPE = """
-types = ["scan", "scan-like", "photo"]
-[experts.shape]
-descriptor = "measures"
-families = ["geometry"]
-"""
-
-
-@pytest.fixture(scope="session")
-def light_recipe(tmp_path_factory) -> Path:
-    """A recipe of all three types without scikit-learn's classifiers, for processes that tests start."""
-    file = tmp_path_factory.mktemp("light") / "recipe.toml"
-    file.write_text(_LIGHT_RECIPE)
-    return file
+    """A model of all three types, trained on `drawn` with `small_recipe`."""
+    return train_once(shared_folder / "small.leafid", drawn, "--recipe", small_recipe, "--cache", drawn_cache)
 
 
 @pytest.fixture(scope="session")
 def light_model(shared_folder, drawn, light_recipe, drawn_cache, drawn_model) -> Path:
     """A model of `drawn` with `light_recipe`; it finds most features where `drawn_model` left them."""
-    file = shared_folder / "light.leafid"
-    with only_one_process(shared_folder / "light.lock"):
-        if not file.exists():
-            leafid.train(drawn, str(light_recipe), cache=drawn_cache).save(file)
-    return file
+    return train_once(shared_folder / "light.leafid", drawn, "--recipe", light_recipe, "--cache", drawn_cache)
+
+
+@pytest.fixture
+def draw() -> Callable[..., Path]:
+    """Write a small picture; its shade makes its content differ from others'."""
+
+    def write(file: Path, shade: int = 0) -> Path:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        assert cv2.imwrite(str(file), np.full((20, 24, 3), shade, np.uint8))
+        return file
+
+    return write
+
+
+@pytest.fixture
+def add(draw) -> Callable[..., Path]:
+    """Write ``folder/N.xml`` of ImageCLEF 2011 and, by default, the picture ``folder/N.jpg``.
+
+    Elements may have other texts than those of `_XML_FIELDS`; one of None is left out.
+    """
+
+    def write(folder: Path, number: int, picture: bool = True, **changes: str | None) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{number}.xml"
+        fields = {**_XML_FIELDS, "FileName": f"{number}.jpg", **changes}
+        elements = "".join(f"<{tag}>{text}</{tag}>\n" for tag, text in fields.items() if text is not None)
+        file.write_text(f"<Image>\n{elements}</Image>\n", encoding="utf-8")
+        if picture:
+            draw(folder / f"{number}.jpg", number)
+        return file
+
+    return write
 
 
 @pytest.fixture
@@ -333,3 +286,11 @@ def leaf_on_white():
     image[((rows - 200) / 150) ** 2 + ((cols - 150) / 60) ** 2 < 1] = (40, 160, 50)
     image.setflags(write=False)
     return image
+
+
+@pytest.fixture(scope="session")
+def sample_leaves():
+    """Scans of different species of the sample with their masks."""
+    scans = {p.species: p.file for p in read_collection(SAMPLE).pictures if p.type is AcquisitionType.SCAN}
+    images = [read_image(file) for _, file in sorted(scans.items())]
+    return [(image, segment(image, AcquisitionType.SCAN, petiole=False).mask) for image in images]

@@ -26,7 +26,6 @@ BOMB = (
     ("content", "line", "says"),
     [
         (BOMB, 2, "DOCTYPE"),
-        ('<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', 1, "DOCTYPE"),
         ('<?xml version="1.0"?>\n\n<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>\n<a>&x;</a>', 3, "DOCTYPE"),
         ("<a>\n&x;</a>", 2, "undefined entity"),
         ("<a>\n<b>\n</a>", 3, "mismatched tag"),

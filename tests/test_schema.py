@@ -51,7 +51,6 @@ def test_data_become_objects_with_defaults() -> None:
     ("data", "message"),
     [
         ([], "twig: expected a table, found []"),
-        ({"leaves": 3}, "twig: leaves: expected a table, found 3"),
         ({"leaves": {"a": LEAF, "b": 3}}, "twig: leaves.b: expected a table, found 3"),
         ({"leaves": {"a": LEAF, "b": {}}}, "twig: leaves.b.kind: expected a value, found nothing"),
         ({"leaves": {"A": LEAF}}, "twig: leaves: expected text matching regex"),
@@ -59,7 +58,6 @@ def test_data_become_objects_with_defaults() -> None:
             {"leaves": {"a": LEAF, "b": LEAF | {"lobes": 51}}},
             "twig: leaves.b.lobes: expected a whole number",
         ),
-        ({"others": [LEAF | {"lobes": 10**400}]}, "twig: others[0].lobes: expected a whole number"),
         ({"others": [LEAF | {"width": -0.5}]}, "twig: others[0].width: expected a number"),
         ({"others": [LEAF | {"width": float("nan")}]}, "twig: expected finite numbers and text of Unicode characters"),
         (
@@ -78,7 +76,6 @@ def test_data_become_objects_with_defaults() -> None:
         ({"bud": LEAF | {"map": []}}, "twig: bud.map: expected text, found []"),
         ({"bud": {"kind": "needle"}}, "twig: bud: expected a leaf, found a needle"),
         ({"box": [1]}, "twig: box: expected a list of length 2, found [1]"),
-        ({"box": [1, "a"]}, "twig: box[1]: expected a whole number, found 'a'"),
         ({"leaves": {"a": {"kind": "\ud800"}}}, "twig: expected finite numbers and text of Unicode characters"),
     ],
 )

@@ -14,23 +14,6 @@ from leafid.cli.main import COMMANDS
 REPOSITORY = Path(__file__).parents[1]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the scripts are for POSIX shells")
 
-# Stands in for Python: makes "virtual environments" of itself, and logs what it is asked to install and run. The tests
-# of an environment, and with a kernel of OpenBLAS, fail where $FAILING has its name or the kernel's.
-FAKE_PYTHON = """#!/bin/sh
-environment=$(basename "$(dirname "$(dirname "$0")")")
-case "$*" in
-  "-c "*threadpoolctl*) echo "${OPENBLAS_CORETYPE:-$KERNEL}" ;;
-  "-c "*) exit 0 ;;
-  --version) echo "Python 3.11.99" ;;
-  "-m venv --clear "*) mkdir -p "$4/bin" && cp "$0" "$4/bin/python" && echo venv >>"$LOG" ;;
-  "-m pip install "*) echo "pip $*" >>"$LOG"; [ "${PIP_FAILS_IN:-}" != "$environment" ] ;;
-  "-m pytest"*) shift 2; echo "pytest $*" >>"$LOG"
-    name=${OPENBLAS_CORETYPE:-$environment}
-    echo "closing line of $name"
-    [ "${FAILING:-}" != "$name" ] ;;
-esac
-"""
-
 
 @pytest.fixture
 def clone(tmp_path):
@@ -39,9 +22,8 @@ def clone(tmp_path):
     shutil.copytree(REPOSITORY / "scripts", folder / "scripts")
     for name in ("constraints.txt", "setup.cfg", "pyproject.toml"):
         shutil.copy(REPOSITORY / name, folder / name)
-    python = tmp_path / "python"
-    python.write_text(FAKE_PYTHON)
-    python.chmod(0o755)
+    shutil.copy(Path(__file__).with_name("fake_python.sh"), tmp_path / "python")
+    (tmp_path / "python").chmod(0o755)
     return folder
 
 

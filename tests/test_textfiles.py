@@ -23,20 +23,6 @@ def test_problems_are_raised_together_in_the_order_of_lines():
     )
 
 
-def test_no_problem_raises_nothing():
-    with LineProblems("run.txt") as problems:
-        assert problems.check_unique(1, "every id", "a")
-        assert problems.check_unique(2, "every name", "a")
-    assert not problems
-
-
-def test_a_repeated_key_is_named_with_both_lines():
-    with pytest.raises(ProblemsError) as caught, LineProblems("run.txt") as problems:
-        is_new = [problems.check_unique(line, "every id", name) for line, name in enumerate("aba", 1)]
-    assert is_new == [True, True, False]
-    assert caught.value.problems == ("run.txt:3: expected every id once, found 'a', as in line 1",)
-
-
 def test_another_error_is_not_hidden():
     with pytest.raises(LeafidError, match="something else"):
         collect((1, "first"), error=LeafidError("something else"))

@@ -1,8 +1,6 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -78,16 +76,6 @@ def test_embedding_is_that_of_the_model(scans, drawn_model, drawn_cache):
 def test_a_picture_without_a_leaf_is_a_row_of_nan():
     white = np.full((60, 80, 3), 255, np.uint8)
     assert np.isnan(LeafDescriptor(["hu"], "scan").fit_transform([white])).all()
-
-
-def test_descriptor_in_a_pipeline(scans):
-    files, species, plants = scans
-    pipeline = make_pipeline(
-        LeafDescriptor(["geometry"], "scan"), SimpleImputer(), StandardScaler(), LinearDiscriminantAnalysis()
-    )
-    scores = cross_val_score(pipeline, files, species, groups=plants, cv=GroupKFold(3))
-    assert scores.shape == (3,)
-    assert scores.mean() > 0.5
 
 
 def test_classifier_predicts_what_the_program_does(scans, classifier):

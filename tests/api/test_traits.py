@@ -1,7 +1,5 @@
 """``leafid.traits``: the rows of ``leafid measure``, from Python."""
 
-import json
-
 import cv2
 import pytest
 
@@ -14,7 +12,7 @@ def test_traits_are_those_of_the_command(cli, tmp_path):
     picture = draw_leaf(Form(0.66, 0.6, 0.72, petiole=0.4), 0, 0.3).picture
     cv2.imwrite(str(tmp_path / "leaf.png"), picture)
     outcome = cli("measure", tmp_path / "leaf.png", "--mm-per-pixel", 0.5, "--format", "json")
-    [written] = json.loads(outcome.out)
+    [written] = outcome.json
     for image, words in ((tmp_path / "leaf.png", {}), (picture[..., ::-1], {"color": "rgb"})):
         [row] = leafid.traits(image, written["type"], mm_per_pixel=0.5, **words)
         assert [*row] == [name for name in written if name in row]

@@ -1,9 +1,6 @@
 """The calibrated probability of an answer is the same number wherever the answer is shown."""
 
-import csv
 import html
-import io
-import json
 import re
 from dataclasses import replace
 from math import exp, log
@@ -42,7 +39,7 @@ def test_a_calibration_changes_the_number_everywhere_alike(cli, calibrated, draw
     model, n_named = Model.read(calibrated), 0
     for file in sorted((drawn / "Test").glob("*.jpg")):
         words = (file, "--model", calibrated)
-        [record] = json.loads(cli("predict", *words, "--format", "json").out)
+        [record] = cli("predict", *words, "--format", "json").json
         if record["verdict"] == "no-leaf":
             continue
         n_named += 1
@@ -52,7 +49,7 @@ def test_a_calibration_changes_the_number_everywhere_alike(cli, calibrated, draw
         whole, digit = format_probability(number), format_probability(number, 1)
         certainty = "Sure:" if number >= 0.98 else "Probably" if number >= 0.6 else "Perhaps"
 
-        rows = csv.DictReader(io.StringIO(cli("predict", *words, "--format", "csv").out))
+        rows = cli("predict", *words, "--format", "csv").rows
         assert {float(row["answer_probability"]) for row in rows} == {number}
         run = cli("predict", *words, "--format", "run", "--open-world").out
         assert float(run.split("\n")[0].split()[-1]) == pytest.approx(number, abs=1e-9)

@@ -1,7 +1,3 @@
-import csv
-import io
-import json
-
 import pytest
 
 from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
@@ -21,9 +17,9 @@ def test_the_tables_name_test_and_seed(cli):
 @pytest.mark.parametrize("metric", ["S", "inverse-rank", "per-plant", "top-1", "top-5", "macro-top-1", "macro-f1"])
 def test_scores_are_those_of_evaluate(cli, metric):
     words = ("--metrics", metric, "--only-type", "scan", "--format", "csv", "--table", 2)
-    (row,) = csv.DictReader(io.StringIO(cli("compare", TRUTH, GOOD, PARTIAL, *words).out))
+    (row,) = cli("compare", TRUTH, GOOD, PARTIAL, *words).rows
     for run, name in ((GOOD, "A"), (PARTIAL, "B")):
-        table = json.loads(cli("evaluate", TRUTH, run, "--metrics", metric, "--format", "json").out)[0]
+        table = cli("evaluate", TRUTH, run, "--metrics", metric, "--format", "json").json[0]
         assert float(row[name]) == pytest.approx(table["rows"][0][metric])
     assert float(row["A"]) > float(row["B"])
     assert 0 < float(row["p"]) <= 1
@@ -31,7 +27,7 @@ def test_scores_are_those_of_evaluate(cli, metric):
 
 def test_a_score_without_a_test_has_no_row(cli):
     words = ("--metrics", "ece", "--format", "json", "--table", 2)
-    assert json.loads(cli("compare", TRUTH, GOOD, PARTIAL, *words).out)[0]["rows"] == []
+    assert cli("compare", TRUTH, GOOD, PARTIAL, *words).json[0]["rows"] == []
 
 
 def test_wrong_usage(cli):

@@ -1,12 +1,13 @@
-import json
-
 import pytest
+
+from leafid.features.non_leaves import ALL_KINDS, TEST_KINDS
+from tests.drawing.collection import copy_sample
 
 
 @pytest.fixture
 def crossval(cli, light_recipe, drawn, drawn_cache):
-    def run(*words, recipe=light_recipe):
-        return cli("crossval", drawn, "--recipe", recipe, "--cache", drawn_cache, "--jobs", 1, *words)
+    def run(*words, recipe=light_recipe, collection=drawn):
+        return cli("crossval", collection, "--recipe", recipe, "--cache", drawn_cache, "--jobs", 1, *words)
 
     return run
 
@@ -22,7 +23,7 @@ def test_a_table_of_scores(crossval, small_recipe):
     assert notes[-1] == "means over 1 seed; left out: no training picture of the species"
     assert outcome.err.splitlines() == [f"seed 0, fold {fold}: scan-like done" for fold in (1, 2, 3)]
     words += ("--format", "json", "--metrics", "S,top-1,top-5,per-plant,ece")
-    (table,) = json.loads(crossval(*words, recipe=small_recipe).out)
+    (table,) = crossval(*words, recipe=small_recipe).json
     (row,) = table["rows"]
     assert (row["type"], row["pictures"], row["left out"]) == ("scan-like", 9, 0)
     assert all(0 <= row[name] <= 1 for name in ("S", "top-1", "top-5", "per-plant", "ece"))
@@ -32,9 +33,9 @@ def test_a_table_of_scores(crossval, small_recipe):
 
 def test_scores_are_those_of_the_run_files(crossval, cli, drawn, tmp_path):
     words = ("--folds", 2, "--repeats", 2, "--format", "json")
-    scores = json.loads(crossval(*words, "--output", tmp_path).out)[0]["rows"]
+    scores = crossval(*words, "--output", tmp_path).json[0]["rows"]
     runs = [tmp_path / f"seed-{seed}.txt" for seed in (0, 1)]
-    rows = json.loads(cli("evaluate", drawn / "Train", *runs, "--format", "json").out)[0]["rows"]
+    rows = cli("evaluate", drawn / "Train", *runs, "--format", "json").json[0]["rows"]
     for row in scores:
         of_seeds = [scored["S"] for scored in rows if scored["type"] == row["type"]]
         assert row["S"] == pytest.approx(sum(of_seeds) / 2)
@@ -136,3 +137,22 @@ def test_few_shots_with_run_files(crossval, cli, drawn, tmp_path):
 def test_given_parts(crossval, light_recipe):
     outcome = crossval("--repeats", 1, "--only-type", "scan", "--parts")
     assert outcome.out.splitlines()[3].split()[:3] == ["scan", light_recipe.stem, "3"]
+
+
+def test_tables_of_rejection(crossval, tmp_path):
+    copy_sample(tmp_path / "five", n_species=5)
+    words = ("--only-type", "scan-like", "--open-world", "--folds", 2, "--repeats", 1)
+    outcome = crossval(*words, "--format", "json", collection=tmp_path / "five")
+    assert outcome.status == 0, outcome.err
+    species, kinds = outcome.json
+    (row,) = species["rows"]
+    # One of five species is held out of each fold, with all of its plants.
+    assert (row["type"], row["unknown"]) == ("scan-like", 3)
+    for name in ("AUROC", "OSCR", "FPR-95", "unknown rejected", "known rejected"):
+        assert 0 <= row[name] <= 1
+    assert 0 <= row["unknown ≥ 0.9"] <= 1 - row["unknown rejected"]
+    assert row["OSCR"] <= row["AUROC"]
+    assert {row["kind"] for row in kinds["rows"]} <= set(ALL_KINDS)
+    for row in kinds["rows"]:
+        assert row["pictures"] == row["no leaf"] + row["unclear"] + row["unknown"] + row["named"]
+        assert row["learned"] == ("no" if row["kind"] in TEST_KINDS else "yes")

@@ -52,8 +52,3 @@ def test_a_run_of_gigabytes_without_a_line_end(cli, tmp_path, start, expected):
         stream.truncate(1 << 40)
     outcome = cli("check", tmp_path / "run.txt")
     assert re.search(rf"run\.txt:{expected}", outcome.out + outcome.err)
-
-
-def test_the_number_of_resamples_has_a_limit(cli):
-    outcome = cli("evaluate", TRUTH, GOOD, "--resamples", 10**12)
-    assert "--resamples: expected a whole number from 1 to 1000000, found" in outcome.err

@@ -1,6 +1,3 @@
-import csv
-import io
-import json
 import re
 import shutil
 
@@ -10,25 +7,10 @@ from leafid.scoring.tables import read_metrics
 from tests.scoring.golden_files import GOLDEN, GOOD, PARTIAL, TRUTH
 
 
-def rows(outcome):
-    return list(csv.DictReader(io.StringIO(outcome.out)))
-
-
-def test_a_readable_table(cli):
-    outcome = cli("evaluate", TRUTH, GOOD)
-    assert (outcome.status, outcome.err) == (0, "")
-    lines = outcome.out.splitlines()
-    assert lines[0] == "Scores by acquisition type"
-    assert max(map(len, lines)) <= 100
-    assert lines[1].split() == ["type", "run", "pictures", "S", "top-1", "top-5"]
-    assert [line.split()[0] for line in lines[3:8]] == ["scan", "scan-like", "photo", "mean", "all"]
-    assert lines[4].split()[:4] == ["scan-like", "good", "14", ".852"]
-
-
 def test_missing_pictures_count_0_with_a_warning(cli):
     outcome = cli("evaluate", TRUTH, PARTIAL, "--format", "csv")
     assert outcome.err == "leafid: warning: partial.txt: 11 of 40 pictures are missing and count 0\n"
-    table = {row["type"]: row for row in rows(outcome)}
+    table = {row["type"]: row for row in outcome.rows}
     assert float(table["scan"]["S"]) == 0.4375
     assert float(table["mean of types"]["S"]) == pytest.approx((0.4375 + 0.25925925925925924 + 0.4166666666666667) / 3)
     assert sum(int(table[kind]["missing"]) for kind in ("scan", "scan-like", "photo")) == 11
@@ -36,7 +18,7 @@ def test_missing_pictures_count_0_with_a_warning(cli):
 
 def test_the_official_number_leaves_them_out(cli):
     outcome = cli("evaluate", TRUTH, PARTIAL, "--format", "csv", "--official")
-    table = {row["type"]: row for row in rows(outcome)}
+    table = {row["type"]: row for row in outcome.rows}
     assert float(table["scan"]["S"]) == 0.5
     assert "left out of the means" in outcome.err
 
@@ -57,7 +39,7 @@ def test_all_files_are_written(cli, tmp_path, mode, folder):
 @pytest.mark.parametrize("group", ["family", "plant"])
 def test_groups(cli, group):
     outcome = cli("evaluate", TRUTH, GOOD, "--by", group, "--format", "json")
-    table = json.loads(outcome.out)[1]
+    table = outcome.json[1]
     assert table["title"] == f"Scores by {group}"
     assert sum(row["pictures"] for row in table["rows"]) == 40
     assert all(0 <= row["S"] <= 1 for row in table["rows"])
@@ -130,6 +112,8 @@ def test_wrong_usage(cli):
     assert "found 'top-0'" in outcome.err
     for words in (("--digits", 0), ("--digits", 2.5), ("--intervals", "all"), ("--metrics", "S,,top-1")):
         assert cli("evaluate", TRUTH, GOOD, *words).status == 2
+    outcome = cli("evaluate", TRUTH, GOOD, "--resamples", 10**12)
+    assert "--resamples: expected a whole number from 1 to 1000000, found" in outcome.err
 
 
 def test_repeated_ranks_are_counted_in_official_mode(cli, tmp_path):
@@ -142,23 +126,15 @@ def test_repeated_ranks_are_counted_in_official_mode(cli, tmp_path):
 
 
 def test_intervals(cli):
-    row = rows(cli("evaluate", TRUTH, GOOD, "--format", "csv"))[-1]
+    row = cli("evaluate", TRUTH, GOOD, "--format", "csv").rows[-1]
     assert float(row["S low"]) < float(row["S"]) < float(row["S high"])
-    row = rows(cli("evaluate", TRUTH, GOOD, "--format", "csv", "--intervals", "error"))[-1]
+    row = cli("evaluate", TRUTH, GOOD, "--format", "csv", "--intervals", "error").rows[-1]
     assert 0 < float(row["top-1 error"]) < 0.2
-    row = rows(cli("evaluate", TRUTH, GOOD, "--format", "csv", "--intervals", "none"))[-1]
+    row = cli("evaluate", TRUTH, GOOD, "--format", "csv", "--intervals", "none").rows[-1]
     assert not {"S low", "S error"} & {*row}
     outcome = cli("evaluate", TRUTH, GOOD, "--confidence", "0.9", "--resamples", 50, "--seed", 3)
     assert "90% interval, bootstrap over plants, 50 resamples, seed 3" in outcome.out
     assert cli("evaluate", TRUTH, GOOD, "--confidence", "95").status == 2
-
-
-def test_sets(cli):
-    outcome = cli("evaluate", TRUTH, PARTIAL, "--sets", "--format", "json")
-    _, sets = json.loads(outcome.out)
-    row = sets["rows"][-1]
-    assert row["empty-sets"] == pytest.approx(11 / 40)
-    assert row["set-size"] == pytest.approx(sum(1 for _ in PARTIAL.open()) / 40)
 
 
 def test_the_list_of_metrics_names_the_command(cli):
@@ -166,22 +142,10 @@ def test_the_list_of_metrics_names_the_command(cli):
     assert outcome.status == 0
     assert {metric["metric"] for metric in read_metrics()} <= set(outcome.out.split())
     assert "  evaluate --metrics  " in outcome.out
-    assert json.loads(cli("evaluate", "--list", "--format", "json").out)[0]["title"] == "Metrics"
-    listed = rows(cli("evaluate", "--list", "--format", "csv"))
+    assert cli("evaluate", "--list", "--format", "json").json[0]["title"] == "Metrics"
+    listed = cli("evaluate", "--list", "--format", "csv").rows
     (share,) = [row for row in listed if row["metric"] == "empty-sets"]
     assert (share["column"], share["command"]) == ("empty-sets", "evaluate --metrics")
-
-
-def test_chosen_metrics_in_latex(cli):
-    outcome = cli("evaluate", TRUTH, GOOD, PARTIAL, "--metrics", "S,mrr,ece", "--digits", 2, "--format", "latex")
-    lines = outcome.out.splitlines()
-    assert r"run & pictures & S & mrr & ece \\" in lines
-    assert sum(line.startswith(r"\multicolumn{5}{l}{\textit{") for line in lines) == 5
-    good = [line.replace("\\", "") for line in lines if line.startswith("good (a) & 40")]
-    # ECE has neither an interval nor a test.
-    marked = r"textbf\{\.\d\d\} \[\d?\.\d\d, \d?\.\d\d\]\$\^\{b\}\$"
-    pattern = rf"good \(a\) & 40 & {marked} & {marked} & textbf\{{\.\d\d\}} "
-    assert [bool(re.fullmatch(pattern, line)) for line in good] == [True, True]
 
 
 def test_scores_that_are_no_probabilities(cli, tmp_path):
@@ -194,9 +158,9 @@ def test_scores_that_are_no_probabilities(cli, tmp_path):
 
 
 def test_the_pictures_of_one_type(cli):
-    scan = rows(cli("evaluate", TRUTH, PARTIAL, "--format", "csv"))[0]
+    scan = cli("evaluate", TRUTH, PARTIAL, "--format", "csv").rows[0]
     outcome = cli("evaluate", TRUTH, PARTIAL, "--only-type", "scan", "--format", "csv")
-    assert rows(outcome) == [scan]
+    assert outcome.rows == [scan]
     assert "partial.txt: 2 of 13 pictures are missing" in outcome.err
 
 

@@ -1,30 +1,20 @@
-import cv2
-import numpy as np
 import pytest
 
-XML = """<?xml version="1.0" encoding="UTF-8"?>
-<Image><FileName>{name}</FileName><Type>Scan</Type><Author>{author}</Author>
-<IndividualPlantId>{plant}</IndividualPlantId>
-<Taxon><Order>{order}</Order><Family>{family}</Family><Species>{species}</Species><Genus>{genus}</Genus></Taxon>
-<Content>Leaf</Content></Image>
-"""
-OAKS = {"order": "Fagales", "family": "Fagaceae", "genus": "Quercus"}
+OAKS = {"Order": "Fagales", "Family": "Fagaceae", "Genus": "Quercus"}
 PICTURES = [
-    {"name": "1.jpg", "author": "Ann", "plant": 1, "species": "robur", **OAKS},
-    {"name": "2.jpg", "author": "Ann", "plant": 1, "species": "robur", **OAKS},
-    {"name": "3.jpg", "author": "Ann", "plant": 2, "species": "ilex", **OAKS},
-    {"name": "4.jpg", "author": "Bob", "plant": 3, "order": "Sapindales", "family": "Sapindaceae", "genus": "Acer",
-     "species": "campestre"},
+    {"Author": "Ann", "IndividualPlantId": "1", "Species": "robur", **OAKS},
+    {"Author": "Ann", "IndividualPlantId": "1", "Species": "robur", **OAKS},
+    {"Author": "Ann", "IndividualPlantId": "2", "Species": "ilex", **OAKS},
+    {"Author": "Bob", "IndividualPlantId": "3", "Order": "Sapindales", "Family": "Sapindaceae", "Genus": "Acer",
+     "Species": "campestre"},
 ]  # fmt: skip
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, add):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "Train").mkdir()
-    for picture in PICTURES:
-        cv2.imwrite(f"Train/{picture['name']}", np.zeros((20, 20, 3), np.uint8))
-        (tmp_path / "Train" / picture["name"]).with_suffix(".xml").write_text(XML.format(**picture))
+    for number, fields in enumerate(PICTURES, 1):
+        add(tmp_path / "Train", number, **fields)
     return tmp_path
 
 

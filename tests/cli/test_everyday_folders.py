@@ -62,12 +62,11 @@ def test_blanks_in_names_in_all_formats(work, garden, drawn_model, tmp_path, for
     assert ("WhatsApp_Image_0.jpg" in text, "WhatsApp Image 0.jpg" in text) == (form == "run", form != "run")
 
 
-@pytest.mark.parametrize("command", ["crossval", "predict"])
-def test_names_that_run_files_do_not_tell_apart(work, garden, tmp_path, monkeypatch, command):
+def test_names_that_run_files_do_not_tell_apart(work, garden, tmp_path, monkeypatch):
     first = next(garden.rglob("WhatsApp Image 0.jpg"))
     shutil.copy(first, first.with_name("WhatsApp_Image 0.jpg"))
     monkeypatch.setattr("leafid.features.loader.FeatureLoader.stream", lambda *_: pytest.fail("work began"))
-    outcome = work(command, garden, "--output", tmp_path / "out")
+    outcome = work("crossval", garden, "--output", tmp_path / "out")
     assert outcome.status == 1
     (line,) = [line for line in outcome.err.splitlines() if "leafid: warning" not in line]
     assert line.startswith(
@@ -114,23 +113,6 @@ def test_a_picture_in_two_parts_is_warned_of(cli, work, drawn, leaking, tmp_path
         assert (name, warned.status, clean.status) == (name, 0, 0), warned.err
         assert f"leafid: warning: {warning}\n" in warned.err
         assert "duplicate" not in clean.err
-
-
-def test_a_plant_in_two_parts_is_warned_of(work, drawn, tmp_path):
-    pictures = [p for p in read_collection(drawn).pictures if p.type == "scan-like"]
-    rows = [f"{p.name},{p.species},{number},{p.part}" for number, p in enumerate(pictures)]
-    training, test = (next(number for number, p in enumerate(pictures) if p.part == part) for part in ("train", "test"))
-    rows[test] = rows[test].replace(f",{test},", f",{training},")
-    flat = tmp_path / "flat"
-    flat.mkdir()
-    for picture in pictures:
-        shutil.copy(picture.file, flat)
-    table = tmp_path / "parts.csv"
-    table.write_text("\n".join(["file,label,plant,split", *rows]), encoding="utf-8")
-    words = ("--metadata", table, "--assume-type", "scan-like", "--parts", "--repeats", 1)
-    warned = work("crossval", flat, *words)
-    assert warned.status == 0, warned.err
-    assert "leafid: warning: 1 plant of several parts" in warned.err
 
 
 def test_a_class_whose_pictures_are_all_unreadable_is_named(work, garden, tmp_path):

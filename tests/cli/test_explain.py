@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from tests.pages.written_pages import check_page
@@ -30,7 +28,7 @@ def test_json(cli, pictures, drawn_model, tmp_path):
     words = ("explain", tmp_path / "bad.jpg", *pictures[:2], "--model", drawn_model, "--assume-type", "scan")
     outcome = cli(*words, "--format", "json")
     assert outcome.status == 1
-    records = json.loads(outcome.out)
+    records = outcome.json
     assert [record["answer"]["picture"] for record in records] == list(map(str, pictures[:2]))
     assert any(record["outlines"] and record["opinions"] for record in records)
     for record in records:
@@ -51,13 +49,9 @@ def test_page(cli, pictures, drawn_model, tmp_path):
     assert page.text.count(", of a known species") == len(pictures)
 
 
-def test_a_picture_that_can_not_be_read_costs_only_itself(cli, pictures, drawn_model, tmp_path):
+def test_a_picture_that_can_not_be_read_gives_no_page(cli, drawn_model, tmp_path):
     bad = tmp_path / "bad.jpg"
     bad.write_text("no picture")
-    outcome = cli("explain", bad, pictures[0], "--model", drawn_model)
-    assert outcome.status == 1
-    assert str(pictures[0]) in outcome.out
-    assert str(bad) in outcome.err
     alone = cli("explain", bad, "--model", drawn_model, "--output", tmp_path / "out")
     assert (alone.status, alone.out) == (1, "")
     assert not (tmp_path / "out").exists()

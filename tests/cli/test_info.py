@@ -1,19 +1,15 @@
-import json
 import shutil
 
 import pytest
 
 
 @pytest.fixture
-def collection(tmp_path, make_picture):
+def collection(tmp_path, add):
     """Two species, a truncated picture, a picture that is text, duplicates, a missing one, and a bad XML."""
     folder = tmp_path / "leaves"
-    make_picture(folder, 1, "campestre", plant="1")
-    make_picture(folder, 2, "campestre", plant="2")
-    make_picture(folder, 3, "opalus", plant="3")
-    make_picture(folder, 4, "opalus", plant="3")
-    make_picture(folder, 5, "opalus", plant="3")
-    make_picture(folder, 6, "opalus", plant="3", type_="photograph")
+    for number, (epithet, plant) in enumerate([("campestre", "1"), ("campestre", "2"), *[("opalus", "3")] * 4], 1):
+        type_ = "photograph" if number == 6 else "Scan"
+        add(folder, number, Genus="Acer", Species=epithet, IndividualPlantId=plant, Type=type_)
     (folder / "3.jpg").write_bytes((folder / "2.jpg").read_bytes())
     cut = (folder / "4.jpg").read_bytes()
     (folder / "4.jpg").write_bytes(cut[:-4])
@@ -21,23 +17,6 @@ def collection(tmp_path, make_picture):
     (folder / "6.jpg").unlink()
     (folder / "7.xml").write_text("<!DOCTYPE Image><Image/>")
     return folder
-
-
-@pytest.fixture
-def make_picture():
-    import cv2
-    import numpy as np
-
-    def write(folder, number, epithet, plant, type_="Scan"):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{number}.xml").write_text(
-            f"<Image><FileName>{number}.jpg</FileName><Type>{type_}</Type><Author>Jane</Author>"
-            f"<IndividualPlantId>{plant}</IndividualPlantId><Content>Leaf</Content><Date>2010/0{number}</Date>"
-            f"<Taxon><Genus>Acer</Genus><Species>{epithet}</Species></Taxon></Image>"
-        )
-        cv2.imwrite(str(folder / f"{number}.jpg"), np.full((30, 40, 3), number * 9, np.uint8))
-
-    return write
 
 
 def test_text(cli, collection):
@@ -61,7 +40,7 @@ def test_text(cli, collection):
 def test_json(cli, collection):
     outcome = cli("info", collection, "--format", "json", "--jobs", 1)
     assert outcome.status == 0
-    summary = json.loads(outcome.out)
+    summary = outcome.json
     assert summary["total"] == {"pictures": 6, "species": 2, "plants": 3, "authors": 1}
     assert summary["types"]["scan"]["pictures"] == 5
     assert summary["species"][0] == {"species": "Acer campestre", "pictures": 2, "plants": 2, "by_type": {"scan": 2}}

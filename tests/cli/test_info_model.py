@@ -1,4 +1,3 @@
-import json
 import shutil
 
 from leafid.model.model import Model
@@ -18,7 +17,7 @@ def test_text(cli, drawn_model):
 
 
 def test_json(cli, drawn_model):
-    described = json.loads(cli("info", drawn_model, "--format", "json").out)
+    described = cli("info", drawn_model, "--format", "json").json
     model = Model.read(drawn_model)
     for entry in described["species"]:
         species = model.species[entry["species"]]
@@ -43,7 +42,7 @@ def test_the_card_beside_the_model_is_shown(cli, drawn_model, tmp_path):
     model = tmp_path / "own.leafid"
     shutil.copy(drawn_model, model)
     (tmp_path / "own.md").write_text("# Mine\n\nby <me>\n")
-    assert json.loads(cli("info", model, "--format", "json").out)["card"].startswith("# Mine")
+    assert cli("info", model, "--format", "json").json["card"].startswith("# Mine")
     assert cli("info", model, "--output", tmp_path).status == 0
     assert "by <me>" in check_page(tmp_path / "field-guide.html").text
     (tmp_path / "own.md").write_bytes(b"\xff\xfe")

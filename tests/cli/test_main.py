@@ -1,13 +1,10 @@
-from pathlib import Path
-
 import pytest
 
 from leafid import __version__
 from leafid.cli import info
 from leafid.cli.main import COMMANDS, GROUPS
 from leafid.errors import LeafidError, ProblemsError, UsageError
-
-TRUTH = Path(__file__).parents[1] / "golden" / "plant_task" / "truth"
+from tests.scoring.golden_files import TRUTH
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -31,21 +28,6 @@ def test_the_overview_lists_every_command(cli):
     assert without.out == ""
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["predict", ""],
-        ["predict", "x", "--model", ""],
-        ["evaluate", "x", ""],
-        ["cache", "--cache", ""],
-    ],
-)
-def test_no_argument_may_be_empty(cli, words):
-    outcome = cli(*words)
-    assert outcome.status == 2
-    assert "expected a path or a word, found an empty word; is a variable unset?" in outcome.err
-
-
 def test_version(cli):
     assert cli("--version").out == f"leafid {__version__}\n"
 
@@ -53,6 +35,8 @@ def test_version(cli):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
+        (["predict", ""], "expected a path or a word, found an empty word; is a variable unset?"),
+        (["info", "x", "--jobs", "0"], "argument --jobs"),
         (["zzz"], "unknown command 'zzz'; see 'leafid --help'"),
         (["train"], "required"),
         (["info", "x", "--nonsense"], "--nonsense"),

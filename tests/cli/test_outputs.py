@@ -1,9 +1,10 @@
 """No command may write over what it reads."""
 
 import shutil
-from pathlib import Path
 
 import pytest
+
+from tests.scoring.golden_files import GOOD, TRUTH
 
 
 @pytest.fixture
@@ -47,10 +48,9 @@ def test_the_model_that_is_read_is_no_output(refused, garden, drawn_model, tmp_p
 
 
 def test_runs_are_no_output(refused, tmp_path):
-    golden = Path(__file__).parents[1] / "golden" / "plant_task"
     for command, name in (("report", "report.html"), ("evaluate", "OfficialScores.csv")):
-        run = shutil.copy(golden / "runs" / "good.txt", tmp_path / name)
-        assert "found one that is read" in refused(command, golden / "truth", run, "--output", tmp_path)
+        run = shutil.copy(GOOD, tmp_path / name)
+        assert "found one that is read" in refused(command, TRUTH, run, "--output", tmp_path)
 
 
 @pytest.mark.parametrize("command", ["predict", "describe", "measure"])

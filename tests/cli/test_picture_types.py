@@ -1,7 +1,5 @@
 """Segment and describe recognise the type of a picture without metadata as predict does."""
 
-import csv
-import io
 import re
 
 import cv2
@@ -32,7 +30,7 @@ def test_leaves_on_sheets_are_not_taken_for_photos(cli, tmp_path):
     cut = cli("segment", folder, "--output", tmp_path / "cut", "--jobs", 1)
     assert [line.split()[1] for line in cut.out.splitlines()[1:]] == ["scan-like"] * 4
     described = cli("describe", folder, "--families", "hu", "--jobs", 1)
-    assert [row["type"] for row in csv.DictReader(io.StringIO(described.out))] == ["scan-like"] * 4
+    assert [row["type"] for row in described.rows] == ["scan-like"] * 4
     for file in folder.iterdir():
         mask = cv2.imread(str(tmp_path / "cut" / f"{file.stem}_mask.png"), cv2.IMREAD_UNCHANGED)
         assert 0.20 < (mask > 0).mean() < 0.22

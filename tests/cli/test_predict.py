@@ -3,8 +3,6 @@ import shutil
 from collections import defaultdict
 from dataclasses import replace
 
-import cv2
-import numpy as np
 import pytest
 
 from leafid.model.model import Model
@@ -74,20 +72,6 @@ def test_rejected_pictures_are_ranked_on_request_only(predict, loose, tmp_path):
     ]
 
 
-def test_a_picture_without_a_leaf_is_rejected(predict, tmp_path):
-    cv2.imwrite(str(tmp_path / "white.png"), np.full((200, 300, 3), 255, np.uint8))
-    outcome = predict(tmp_path / "white.png", "--assume-type", "scan")
-    assert outcome.out.splitlines()[1:] == ["  No leaf: leafid sees none in this picture"]
-
-
-def test_every_file_of_a_folder_is_read_or_named(predict, loose, tmp_path):
-    first = sorted(loose.iterdir())[0]
-    (loose / f"{first.stem}.MOV").write_bytes(b"the video of a live photo")
-    outcome = predict(loose)
-    assert outcome.status == 0
-    assert f"1 file left out ({loose / f'{first.stem}.MOV'} first)" in outcome.err
-
-
 def test_folders_need_not_be_named_after_species(predict, loose, tmp_path):
     for file, folder in zip(sorted(loose.iterdir()), ("olivier", "érable champêtre"), strict=False):
         (tmp_path / "own" / folder).mkdir(parents=True)
@@ -122,10 +106,3 @@ def test_a_type_that_the_model_lacks(predict, drawn, drawn_model, tmp_path):
     assert outcome.status == 1
     assert outcome.err.startswith("leafid: error: the model was not trained for pictures of type ")
     assert predict(drawn, "--output", tmp_path / "run", "--assume-type", "scan", model=scans).status == 0
-
-
-def test_a_file_that_is_no_model(predict, loose, tmp_path):
-    (tmp_path / "text").write_text("no model")
-    outcome = predict(loose, model=tmp_path / "text")
-    assert outcome.status == 1
-    assert outcome.err.startswith(f"leafid: error: {tmp_path / 'text'}: expected a leafid model")

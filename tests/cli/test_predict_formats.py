@@ -1,7 +1,3 @@
-import csv
-import io
-import json
-
 import pytest
 
 from leafid import load_model
@@ -21,7 +17,7 @@ def with_a_bad_picture(loose):
 def test_json_has_an_object_for_every_picture(predict, with_a_bad_picture, drawn_model):
     outcome = predict(with_a_bad_picture, "--format", "json")
     assert outcome.status == 1
-    bad, *good = json.loads(outcome.out)
+    bad, *good = outcome.json
     assert all(list(record) == KEYS for record in (bad, *good))
     assert bad["picture"] == str(with_a_bad_picture / "0 bad.jpg")
     assert (bad["verdict"], bad["ranking"]) == ("unreadable", [])
@@ -46,8 +42,8 @@ def test_json_has_an_object_for_every_picture(predict, with_a_bad_picture, drawn
 
 @pytest.mark.parametrize("words", [(), ("--top", 2), ("--set", "coverage-0.5"), ("--back-off",), ("--reject-at", 1)])
 def test_all_formats_hold_the_same_answers(predict, with_a_bad_picture, words):
-    records = json.loads(predict(with_a_bad_picture, "--format", "json", *words).out)
-    rows = list(csv.DictReader(io.StringIO(predict(with_a_bad_picture, "--format", "csv", *words).out)))
+    records = predict(with_a_bad_picture, "--format", "json", *words).json
+    rows = predict(with_a_bad_picture, "--format", "csv", *words).rows
     expected = [
         (record["picture"], record["verdict"], record["name"] or "", named["species"], str(named["probability"]))
         for record in records
@@ -95,7 +91,7 @@ def test_wrong_usage(predict, loose, words, expected):
 
 
 def test_common_names_in_a_language_come_first(predict, loose):
-    record = json.loads(predict(loose, "--format", "json", "--language", "de").out)[0]
+    record = predict(loose, "--format", "json", "--language", "de").json[0]
     names = {entry["species"]: entry["common_names"] for entry in record["ranking"]}
     assert names["Acer platanoides"] == ["Spitzahorn", "Norway Maple"]
     assert names["Quercus robur"] == ["English Oak"]

@@ -23,7 +23,7 @@ def files(drawn):
 def test_together(predict, files, drawn_model):
     outcome = predict("--together", *files, "--format", "json")
     assert outcome.status == 0, outcome.err
-    records = json.loads(outcome.out)
+    records = outcome.json
     assert [record["picture"] for record in records] == list(map(str, files))
     assert len({record["type"] for record in records}) == 3
     shared = ("known", "verdict", "name", "answer_probability", "ranking", "reasons")
@@ -31,7 +31,7 @@ def test_together(predict, files, drawn_model):
     answer = load_model(drawn_model).identify_plant(map(str, files))
     assert [part.to_dict() for part in answer.expand()] == records
     assert answer.p_leaf == max(part.p_leaf for part in answer.parts)
-    single = json.loads(predict(*files, "--format", "json").out)
+    single = predict(*files, "--format", "json").json
     assert [part.to_dict() for part in answer.parts] == single
 
 
@@ -71,7 +71,7 @@ def test_a_run_by_plant_and_by_folder(predict, drawn, tmp_path):
 
 
 def test_a_run_by_session(predict, drawn, drawn_model, tmp_path):
-    alone = {record["picture"]: record for record in json.loads(predict(drawn / "Train", "--format", "json").out)}
+    alone = {record["picture"]: record for record in predict(drawn / "Train", "--format", "json").json}
     words = (drawn / "Train", "--group-by", "session", "--format", "json", "--output")
     assert predict(*words, tmp_path / "sessions").status == 0
     records = json.loads((tmp_path / "sessions").read_text())
@@ -93,9 +93,9 @@ def test_a_bad_picture_does_not_matter(predict, files, tmp_path):
     (tmp_path / "bad.jpg").write_bytes(b"no picture")
     outcome = predict("--together", tmp_path / "bad.jpg", *files, "--format", "json")
     assert outcome.status == 1
-    bad, *records = json.loads(outcome.out)
+    bad, *records = outcome.json
     assert bad["verdict"] == "unreadable"
-    assert records == json.loads(predict("--together", *files, "--format", "json").out)
+    assert records == predict("--together", *files, "--format", "json").json
 
 
 def test_unknown_plants_are_told(predict, loose):

@@ -1,6 +1,5 @@
 """Sets, back-off to higher taxa, and boxes: the answers of predict other than a ranking."""
 
-import json
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -56,7 +55,7 @@ def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth,
     empty = sum(not lines for lines in sets.values())
     scored = cli("evaluate", truth, tmp_path / "sets.txt", "--sets", "--format", "json")
     assert scored.status == 0, scored.err
-    [table] = [table for table in json.loads(scored.out) if table["title"] == "Sets"]
+    [table] = [table for table in scored.json if table["title"] == "Sets"]
     assert table["rows"][-1]["set-size"] == pytest.approx(sum(map(len, sets.values())) / 9)
     assert table["rows"][-1]["empty-sets"] == pytest.approx(empty / 9)
 
@@ -70,13 +69,13 @@ def test_back_off_of_a_model_of_low_confidence(cli, predict, drawn, drawn_model,
     assert all(score >= 0.999999 for [(_, _, score)] in run.values())
     scored = cli("evaluate-hierarchy", "--taxonomy", drawn / "Train", truth, tmp_path / "run.txt", "--format", "json")
     assert scored.status == 0, scored.err
-    [row] = json.loads(scored.out)[0]["rows"]
+    [row] = scored.json[0]["rows"]
     answered = sum(int(cell.split("/")[1]) for cell in row.values() if isinstance(cell, str) and "/" in cell[-3:])
     assert answered == 9
 
     outcome = predict(drawn, "--back-off", "--format", "json", "--reject-at", 0, model=doubtful)
     assert outcome.status == 0, outcome.err
-    records = json.loads(outcome.out)
+    records = outcome.json
     model = Model.read(drawn_model)
     for record in records:
         ((_, written, _),) = run[Path(record["picture"]).name]

@@ -53,13 +53,6 @@ def test_a_model_depends_neither_on_the_cache_nor_on_the_number_of_processes(tra
     assert one.out.count("per-plant") == 3
 
 
-def test_only_used_pictures_are_counted(train, drawn, tmp_path):
-    outcome = train(drawn)
-    # Scans are trained on scans and scan-likes; photos are in the collection, but not used.
-    assert "trained on 18 pictures" in outcome.out
-    assert list(Model.read(tmp_path / "model.leafid").types) == ["scan"]
-
-
 def test_pictures_that_can_not_be_read(train, drawn, tmp_path):
     folder = copied(drawn, tmp_path / "Train")
     scans = stems(folder)
@@ -119,21 +112,6 @@ def test_an_unwritable_output_is_reported_before_training(train, drawn, tmp_path
     assert str(tmp_path / place) in outcome.err
     assert outcome.err.count("\n") == 1
     assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "folder"]
-
-
-@pytest.mark.parametrize(
-    ("words", "status", "expected"),
-    [
-        (["--recipe", "fsat"], 1, "no such recipe"),
-        (["--jobs", "0"], 2, "argument --jobs"),
-    ],
-)
-def test_wrong_usage(cli, drawn, tmp_path, words, status, expected):
-    outcome = cli("train", drawn, "--output", tmp_path / "m", "--no-cache", *words)
-    assert outcome.status == status
-    assert expected in outcome.err
-    assert outcome.err.count("\n") == 1
-    assert not (tmp_path / "m").exists()
 
 
 def test_a_test_part_alone_is_refused(train, drawn, tmp_path):

@@ -1,6 +1,5 @@
 """Recipes whose experts are classifiers of scikit-learn, from ``leafid train`` to an explained answer."""
 
-import json
 import sys
 
 import pytest
@@ -27,17 +26,12 @@ NOT_LINEAR = {
 }
 
 
-def write_recipe(tmp_path, name, options):
-    file = tmp_path / "recipe.toml"
-    outline = f'classifier = "{name}"\n' + (f"classifier_options = {options}\n" if options else "")
-    file.write_text(RECIPE.format(outline=outline))
-    return file
-
-
 @pytest.fixture
 def train(cli, drawn, drawn_cache, tmp_path):
-    def run(name, options=""):
-        words = ["--recipe", write_recipe(tmp_path, name, options), "--only-type", "scan", "--jobs", 1]
+    def run(name, options="{}"):
+        outline = f'classifier = "{name}"\nclassifier_options = {options}\n'
+        (tmp_path / "recipe.toml").write_text(RECIPE.format(outline=outline))
+        words = ["--recipe", tmp_path / "recipe.toml", "--only-type", "scan", "--jobs", 1]
         return cli("train", drawn, *words, "--cache", drawn_cache, "--output", tmp_path / "model")
 
     return run
@@ -51,7 +45,7 @@ def test_a_classifier_that_is_not_linear_names_leaves(name, options, cli, train,
     assert list(identifier.scorers) == ["margin"]
     assert list(identifier.estimators) == ["outline"]
     words = ["--model", tmp_path / "model", "--assume-type", "scan", "--cache", drawn_cache]
-    records = json.loads(cli("predict", drawn / "Test", *words, "--format", "json").out)
+    records = cli("predict", drawn / "Test", *words, "--format", "json").json
     answers = [record for record in records if record["verdict"] == "species"]
     assert answers
     for record in answers:
@@ -71,33 +65,6 @@ def test_equal_trainings_give_equal_answers_and_learn_no_further_species(cli, tr
     outcome = cli("train", drawn, *words)
     assert outcome.status == 1
     assert 'not all of its classifiers are "ridge"' in outcome.err
-
-
-def test_cross_validation_trains_it_in_each_fold(cli, drawn, drawn_cache, tmp_path):
-    recipe = write_recipe(tmp_path, "sklearn.svm.SVC", "{ C = 10.0 }")
-    words = ["--recipe", recipe, "--only-type", "scan", "--folds", 3, "--repeats", 1, "--cache", drawn_cache]
-    outcome = cli("crossval", drawn, *words)
-    assert outcome.status == 0, outcome.err
-    assert [line.split()[0] for line in outcome.out.splitlines()[3:4]] == ["scan"]
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "problem"),
-    [
-        ("SVC", "", "did you mean sklearn.svm.SVC"),
-        ("sklearn.svm.SVC", "{ c = 1 }", "expected parameters among"),
-        ("sklearn.svm.SVC", '{ kernel = "radial" }', "kernel"),
-        ("sklearn.svm.SVC", "{ C = -1 }", "'C' parameter"),
-        ("ridge", "{ C = 1 }", "expected none for 'ridge'"),
-    ],
-)
-def test_a_wrong_name_or_parameter_is_one_line(name, options, problem, train, tmp_path):
-    outcome = train(name, options)
-    assert outcome.status == 1
-    (line,) = outcome.err.splitlines()
-    assert line.startswith(f"leafid: error: {tmp_path}/recipe.toml: experts.outline: ")
-    assert problem in line
-    assert not (tmp_path / "model").exists()
 
 
 def test_without_skops_one_line_says_what_to_install(train, tmp_path, monkeypatch):

@@ -12,9 +12,6 @@ from leafid.descriptors.shape.contour import (
     resample,
 )
 
-# In pixels: one Newton step over a step edge smoothed by one pixel ends up to 0.13 pixels from it.
-NEWTON = 0.14
-
 
 def disc(radius, centre=(250, 240), size=(500, 480)):
     rows, cols = np.ogrid[: size[0], : size[1]]
@@ -68,14 +65,6 @@ def test_components_are_traced_the_largest_first_and_dirt_is_dropped():
     np.testing.assert_allclose(second.mean(axis=0) - first.mean(axis=0), [120, 120], atol=0.5)
     assert compute_contour_area(first) == pytest.approx(np.pi * 60**2, rel=0.01)
     assert compute_contour_area(second) == pytest.approx(np.pi * 40**2, rel=0.01)
-
-
-@pytest.mark.parametrize("size", [(1, 1), (1, 2), (2, 1), (2, 2), (1, 50), (9, 1)])
-def test_the_smallest_masks_have_a_contour(size):
-    [contour] = trace_in_pixels(np.pad(np.ones(size, bool), 4))
-    assert contour.shape == (CONTOUR_POINTS, 2)
-    assert np.isfinite(contour).all()
-    assert (np.ptp(contour, axis=0) <= np.array(size) + 1).all()
 
 
 @settings(max_examples=20, deadline=None)

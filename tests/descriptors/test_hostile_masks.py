@@ -73,6 +73,7 @@ def test_every_family_and_local_descriptor_measures_it(leaf):
     for name, descriptor in LOCAL_DESCRIPTORS.items():
         features = descriptor.compute(*views.get_pyramid("upright", 200, descriptor.reads), Grid())
         assert np.isfinite(features.descriptors).all(), name
+        assert features.descriptors.shape[1] == descriptor.length
 
 
 @pytest.mark.parametrize("name", ["page of text", "dots"])

@@ -10,7 +10,6 @@ from leafid.descriptors.local.sift import (
     extract_dense_sift,
     extract_detected_sift,
 )
-from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from tests.descriptors.turned_patches import decompose_literally
 
 SIDE = 4 * CELL
@@ -138,14 +137,3 @@ def test_detected_points():
     left[:, :80] = True
     assert (extract_detected_sift(Pyramid(grey), left).positions[:, 1] <= 0.5).all()
     assert len(extract_detected_sift(Pyramid(np.full((60, 60), 7, np.uint8)))) == 0
-
-
-@pytest.mark.parametrize("name", LOCAL_DESCRIPTORS)
-def test_a_registered_descriptor_is_as_long_as_it_says(name):
-    descriptor = LOCAL_DESCRIPTORS[name]
-    mask = np.zeros((90, 60), np.uint8)
-    cv2.ellipse(mask, (30, 45), (20, 38), 10, 0, 360, 1, -1)
-    source = {"grey": draw_picture(90, 60), "chroma": draw_chroma(90, 60)}[descriptor.reads]
-    features = descriptor.compute(Pyramid(source), mask > 0, Grid())
-    assert len(features) > 0
-    assert features.descriptors.shape[1] == descriptor.length

@@ -37,16 +37,6 @@ def test_equals_the_literal_definition():
     np.testing.assert_allclose(features.scales, np.log2(SIDE / 120), rtol=1e-6)
 
 
-def test_rows_run_inwards():
-    """The outer cells of a patch on a smooth leaf are empty sheet, whichever side of the leaf it is on."""
-    region = cv2.circle(np.zeros((200, 200), np.uint8), (100, 100), 80, 1, -1) > 0
-    grey, _ = draw_leaf(200, centre=(100, 100))
-    grey = np.where(region, grey // 2, 255).astype(np.uint8)
-    cells = extract_outline_sift(Pyramid(grey), region, Grid(scales=1, max_patches=40)).descriptors.reshape(-1, 4, 4, 8)
-    assert cells[:, 0].max() < 0.05
-    assert ((cells[:, 1:3] ** 2).sum(axis=(1, 2, 3)) > 0.25).all()
-
-
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 50), st.integers(3, 15))
 def test_a_mirrored_leaf_has_the_same_patches(seed, teeth):

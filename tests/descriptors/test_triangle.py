@@ -3,7 +3,7 @@ import cmath
 import numpy as np
 import pytest
 
-from leafid.descriptors.shape.contour import normalise_shape, resample
+from leafid.descriptors.shape.contour import normalise_shape
 from leafid.descriptors.shape.triangle import (
     HARMONICS,
     POINTS,
@@ -58,18 +58,6 @@ def test_signals_are_those_of_each_triangle(shape, slow):
     for kind, expected in slow.items():
         # arccos near 1 loses half of the digits.
         np.testing.assert_allclose(fast[kind], expected, atol=1e-6 if kind == "angle" else 1e-9, err_msg=kind)
-
-
-def test_notches_are_negative_and_straight_stretches_nothing():
-    notched = np.array([[0, 0], [40, 0], [40, 20], [20, 30], [40, 40], [40, 60], [0, 60]], dtype=float)
-    contour = resample(notched, POINTS)
-    signals = compute_triangle_signals(contour)
-    apex = np.argmin(np.abs(contour - [20, 30]).sum(axis=1))
-    edge = np.argmin(np.abs(contour - [0, 30]).sum(axis=1))
-    assert signals["area"][1, apex] < -0.1
-    assert signals["height"][1, apex] < -0.1
-    assert abs(signals["area"][3, edge]) < 1e-9
-    assert signals["angle"][3, edge] == pytest.approx(1)
 
 
 def test_fourier_values_are_literal_magnitudes(shape, slow):

@@ -71,18 +71,6 @@ def test_a_nearly_single_leaf_is_found_again(leaf_on_white, number):
     assert green.mean() > 0.1
 
 
-def test_a_branch_has_more_edges_than_a_leaf(leaf_on_white):
-    def edges(photo):
-        return (np.abs(np.diff(photo[..., 1].astype(int), axis=1)) > 12).mean()
-
-    leaf = segment(leaf_on_white, SCAN)
-    branches, leaves = (
-        np.mean([edges(composite_photo(leaf_on_white, leaf, number, 400)) for number in numbers])
-        for numbers in (BRANCHES, LEAVES)
-    )
-    assert branches > leaves
-
-
 @pytest.mark.parametrize("brightness", [0.2, 0.5, 1.0])
 def test_photos_of_dark_and_of_light_leaves_are_equally_bright(leaf_on_white, brightness):
     leaf = segment(leaf_on_white, SCAN)

@@ -71,14 +71,6 @@ def test_a_vector_for_every_expert(leaf):
     np.testing.assert_array_equal(features.vectors["shape"][-lengths["again"] :], features.vectors["again"])
 
 
-def test_an_expert_on_hues_gives_zeros_for_a_grey_picture(leaf):
-    chroma = structs.replace(SIFT, descriptor="dense-chroma-sift", view="picture")
-    grey = np.dstack([cv2.cvtColor(leaf, cv2.COLOR_BGR2GRAY)] * 3)
-    extractor = FeatureExtractor({"chroma": chroma}, {"chroma": learn_encoder(FisherEncoder, 256)})
-    assert extractor.extract(leaf, SCAN).vectors["chroma"].any()
-    assert not extractor.extract(grey, SCAN).vectors["chroma"].any()
-
-
 @pytest.mark.parametrize("type_", list(AcquisitionType))
 @pytest.mark.parametrize("value", [0, 255])
 @pytest.mark.parametrize("shape", [(40, 60), (16, 16), (3, 800), (800, 1)])
@@ -184,18 +176,3 @@ def test_petioles_are_segmented_on_sheets_only(fixed_pictures, type_):
         .vectors["a"]
     )
     np.testing.assert_array_equal(vector, without if type_ is AcquisitionType.PHOTO else with_petiole)
-
-
-def test_petioles_are_separated_for_measures_of_the_blade_only(fixed_pictures, monkeypatch):
-    image, _ = fixed_pictures["drawn"]
-    separated = []
-
-    def segment_noting(*args, petiole):
-        separated.append(petiole)
-        return segment(*args, petiole=petiole)
-
-    monkeypatch.setattr(extractor_module, "segment", segment_noting)
-    encoders = {"a": learn_encoder(FisherEncoder)}
-    FeatureExtractor({"a": SIFT}, encoders).extract(image, SCAN)
-    FeatureExtractor({"a": SIFT, "b": Expert(descriptor="measures", families=("hu",))}, encoders).extract(image, SCAN)
-    assert separated == [False, True]

@@ -1,7 +1,4 @@
-import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -77,53 +74,6 @@ def test_a_damaged_value_counts_as_missing(tmp_path):
     damaged = {key for key, value in items.items() if value[:1] == bytes([7])}
     stored = FeatureCache(tmp_path).get([*items, (7).to_bytes(32, "big")])
     assert stored == {key: value for key, value in items.items() if key not in damaged}
-
-
-WRITER = """
-import sys
-from leafid.features.feature_cache import FeatureCache
-store = FeatureCache(sys.argv[1])
-for n in range(int(sys.argv[3])):
-    store.put([(f"{sys.argv[2]} {n} {part}".encode(), bytes([n % 256]) * 5000) for part in range(4)])
-    print(n, flush=True)
-"""
-
-
-def writer(folder, name, count):
-    return subprocess.Popen([sys.executable, "-c", WRITER, folder, name, str(count)], stdout=subprocess.PIPE, text=True)
-
-
-def written(name, n):
-    return {f"{name} {n} {part}".encode(): bytes([n % 256]) * 5000 for part in range(4)}
-
-
-@pytest.mark.slow
-def test_two_processes_at_once_and_one_killed(tmp_path):
-    both = [writer(tmp_path, name, 40) for name in ("first", "second")]
-    killed = writer(tmp_path, "killed", 100_000)
-    done = -1
-    for line in killed.stdout:
-        done = int(line)
-        if done >= 10:
-            killed.send_signal(signal.SIGKILL)
-            break
-    killed.wait()
-    killed.stdout.close()
-    for process in both:
-        process.communicate()
-        assert process.returncode == 0
-    store = FeatureCache(tmp_path)
-    assert store._connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    wanted = {}
-    for name in ("first", "second"):
-        for n in range(40):
-            wanted |= written(name, n)
-    for n in range(done + 1):
-        wanted |= written("killed", n)
-    assert store.get(list(wanted)) == wanted
-    # Of what was being written when the process was killed, there are all four or none.
-    for n in range(done + 1, done + 5):
-        assert len(store.get(list(written("killed", n)))) in (0, 4)
 
 
 def test_a_full_disk_costs_the_cache_and_not_the_work(store, caplog):

@@ -10,7 +10,7 @@ import pytest
 from leafid.features import loader as module
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import FeatureExtractor, Features
-from leafid.features.loader import FeatureLoader, pass_through
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Expert
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType
@@ -157,12 +157,6 @@ def test_a_picture_without_a_type_is_refused(pictures):
     assert "give it with --assume-type" in next(iter(loader.unreadable.values()))
 
 
-def test_type_features_are_cached(pictures, store, monkeypatch):
-    first = FeatureLoader(store).load_type_features(pictures)
-    monkeypatch.setattr(module, "measure_type_features", lambda *_: pytest.fail("computed again"))
-    np.testing.assert_array_equal(first, FeatureLoader(store).load_type_features(pictures))
-
-
 def test_another_version_of_opencv_computes_anew(pictures, store, computed, monkeypatch):
     """The last of its three numbers makes no difference, as it counts bug fixes."""
     types = []
@@ -223,16 +217,6 @@ def test_a_file_that_is_replaced_after_it_was_hashed_is_cached_as_what_was_read(
     assert vectors(load(loader, [first, second])) == [wanted[1], wanted[1]]
     first.file.write_bytes(before)
     assert vectors(load(FeatureLoader(store), [first, second])) == wanted
-
-
-def test_loaders_of_steps_share_what_was_found(pictures):
-    captions = []
-    pictures[0].file.write_bytes(b"")
-    loader = FeatureLoader(progress=lambda items, total, caption: captions.append(caption) or iter(items), step="1/2")
-    load(loader.with_step("scan"), pictures[:1])
-    load(replace(loader.with_step("photo"), progress=pass_through), pictures[:1])
-    assert captions == ["1/2, scan: describe"]
-    assert list(loader.unreadable) == [pictures[0].file]
 
 
 def test_a_picture_is_read_once_for_all_its_augmentations(pictures, store, computed, monkeypatch):

@@ -91,18 +91,11 @@ def test_numbers_are_finite(key, value):
     ("data", "message"),
     [
         ({}, "types: expected a value, found nothing"),
-        ([], "expected a table, found []"),
         ({"types": ["scan"], "experts": {}}, "experts: expected a table"),
-        ({"types": ["scan"], "experts": {"one": [LOCAL]}}, "experts.one: expected a table, found [{"),
         ({"types": ["scan"], "experts": {"a b": LOCAL}}, "experts: expected text"),
-        ({"types": ["scan"], "experts": {"one": LOCAL}, "defaults": 3}, "defaults: expected a table, found 3"),
         (
             {"types": ["scan"], "experts": {"one": LOCAL}, "defaults": {"mode": 3}},
             "experts.one: unknown key 'mode'; expected map, classifier, ",
-        ),
-        (
-            {"types": ["scan"], "experts": {"one": LOCAL}, "zzz": 1},
-            "unknown key 'zzz'; expected types, experts, training_types, summary, longest_side, codebooks, ",
         ),
         (
             {"types": ["scan", "photo"], "experts": {"one": LOCAL}, "training_types": ["scan"]},
@@ -122,6 +115,10 @@ def test_numbers_are_finite(key, value):
             "experts.one: families: unknown descriptor family 'geometri'; there are ",
         ),
         (
+            {"types": ["scan"], "experts": {"one": {**LOCAL, "classifier_options": {"C": 1}}}},
+            "experts.one: classifier_options: expected none for 'ridge'",
+        ),
+        (
             {"types": ["scan"], "experts": {"one": {"descriptor": "outline-sift", "view": "picture"}}},
             "experts.one: view: 'outline-sift' needs the leaf's outline",
         ),
@@ -134,25 +131,9 @@ def test_malformed_recipes_are_named(data, message):
 
 
 @pytest.mark.parametrize(
-    ("key", "values"),
-    [
-        ("descriptor", "dense-chroma-sift, dense-sift, detected-sift, edge-sift, measures or outline-sift"),
-        ("view", "leaf, picture or upright"),
-        ("symmetry", "none or turns"),
-        ("map", "chi2 or none"),
-        ("trust", "always or segmentation"),
-    ],
-)
-def test_a_mistyped_value_of_an_expert_lists_those_that_are_allowed(key, values):
-    assert get_error({**LOCAL, key: "typo"}) == f"r.toml: experts.one.{key}: expected {values}, found 'typo'"
-
-
-@pytest.mark.parametrize(
     ("name", "suggestion"),
     [
         ("typo", ""),
-        ("ridgee", ""),
-        ("sklearn.svm.LinearSVM", "; did you mean sklearn.svm.LinearSVC"),
         ("RidgeClasifier", "; did you mean sklearn.linear_model.RidgeClassifier"),
     ],
 )
@@ -161,24 +142,6 @@ def test_a_mistyped_classifier_says_what_is_allowed_and_suggests_similar_names(n
     message = get_error({**LOCAL, "classifier": name})
     assert message.startswith(f"r.toml: experts.one: classifier: expected {allowed}, found '{name}'{suggestion}")
     assert bool(suggestion) == ("did you mean" in message)
-
-
-def test_a_mistyped_option_of_a_classifier_lists_those_that_are_allowed():
-    message = get_error({**LOCAL, "classifier": "sklearn.svm.LinearSVC", "classifier_options": {"c": 1.0}})
-    assert message.startswith("r.toml: experts.one: classifier: sklearn.svm.LinearSVC: expected parameters among C, ")
-    assert message.endswith(", found c")
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [
-        ("types", ["xray"], "types[0]: expected scan, scan-like or photo, found 'xray'"),
-        ("training_types", ["scan", "xray"], "training_types[1]: expected scan, scan-like or photo, found 'xray'"),
-        ("codebooks", "mine", "codebooks: expected bundled or own, found 'mine'"),
-    ],
-)
-def test_a_mistyped_value_of_a_recipe_lists_those_that_are_allowed(key, value, message):
-    assert get_error(**{key: value}) == f"r.toml: {message}"
 
 
 def test_defaults_apply_to_experts_without_own_values():
@@ -224,8 +187,6 @@ def test_a_recipe_that_is_not_there(name, tmp_path, monkeypatch):
     ("text", "expected"),
     [
         (b"[experts.one]\ndescriptor = dense-sift\n", "expected TOML, found an error: .*line 2"),
-        (b"summary = '\xff'\n", "expected UTF-8 text"),
-        (b"a = " + b"[" * 20000, "expected TOML, found an error"),
         (b"types = ['scan']\n[[experts]]\ndescriptor = 'dense-sift'", "experts: expected a table"),
         (b"", "types: expected a value"),
     ],

@@ -1,7 +1,6 @@
 import io
 import json
 import re
-import sys
 import zipfile
 
 import numpy as np
@@ -305,12 +304,6 @@ def test_another_version_of_scikit_learn_is_said(caplog):
     estimator_bytes.load(edit(data, lambda schema: schema.replace(sklearn.__version__, "1.0.2")))
     assert "may answer differently" in caplog.text
     assert "1.0.2" in caplog.text
-
-
-def test_a_missing_skops_is_said(monkeypatch):
-    monkeypatch.setitem(sys.modules, "skops.io", None)
-    with pytest.raises(LeafidError, match=r"skops is needed: pip install 'leafid\[skops\]'"):
-        estimator_bytes.load(b"")
 
 
 def test_what_can_not_score_is_one_error():

@@ -63,19 +63,6 @@ def test_a_worthless_expert_gets_next_to_no_weight_and_a_contrary_one_none():
     assert weights[2] == 0
 
 
-def test_beats_every_expert_alone():
-    random = np.random.default_rng(3)
-    labels = random.integers(4, size=600)
-    experts = [3 * np.eye(4)[labels] + random.normal(scale=2, size=(600, 4)) for _ in range(2)]
-    ones = np.ones(600)
-
-    def likelihood(chosen):
-        weights = fit_fusion_weights(chosen, [ones] * len(chosen), labels, ones)
-        return np.log(fuse(chosen, [ones] * len(chosen), weights)[np.arange(600), labels]).mean()
-
-    assert likelihood(experts) > max(likelihood(experts[:1]), likelihood(experts[1:])) + 0.05
-
-
 def test_importance_counts_as_repetition():
     scores, labels = simulated(200)
     importance = np.random.default_rng(0).integers(1, 4, size=200)

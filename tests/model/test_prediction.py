@@ -55,7 +55,7 @@ def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(model, tmp_
     [answer] = model.predict([Picture(file, type=AcquisitionType.SCAN)], FeatureLoader())
     assert "no leaf found" in caplog.text
     assert not answer.has_leaf
-    assert answer.confidence == 0
+    assert (answer.verdict, answer.confidence) == ("no-leaf", 0)
     assert answer.type == AcquisitionType.SCAN
     assert len({probability for _, probability in answer.ranking}) == 1
     assert [species for species, _ in answer.ranking] == sorted(species for species, _ in answer.ranking)

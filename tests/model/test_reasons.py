@@ -1,31 +1,18 @@
 """Altered scans of the shipped sample are answered with the reason why they are hard to judge."""
 
-import json
-
 import cv2
 import numpy as np
 import pytest
 
 import leafid
 from benchmarks.altering import put_together
-from benchmarks.pictures import SAMPLE
 from leafid.model.reasons import explain_doubt
-from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
-from leafid.pictures.reading import read_collection
 from leafid.segmentation.condition import Condition, measure_condition
 from leafid.segmentation.result import find_bounding_box
 from leafid.segmentation.segment import segment
 
 SCAN = AcquisitionType.SCAN
-
-
-@pytest.fixture(scope="module")
-def leaves():
-    """Scans of different species with their masks."""
-    scans = {p.species: p.file for p in read_collection(SAMPLE).pictures if p.type == SCAN}
-    images = [read_image(file) for _, file in sorted(scans.items())]
-    return [(image, segment(image, SCAN, petiole=False).mask) for image in images]
 
 
 def cut_in_half(image, mask):
@@ -51,16 +38,16 @@ def explain(image):
     return explain_doubt(measure_condition(image, segment(image, SCAN, petiole=False)))
 
 
-def test_clear_pictures_are_not_doubted(leaves):
+def test_clear_pictures_are_not_doubted(sample_leaves):
     # One leaf of twelve may touch the border.
-    assert sum(bool(explain(image)) for image, _ in leaves) <= 1
+    assert sum(bool(explain(image)) for image, _ in sample_leaves) <= 1
 
 
 @pytest.mark.parametrize("reason", ALTERATIONS)
-def test_altered_pictures_are_doubted_for_what_was_altered(reason, leaves):
-    reasons = [explain(ALTERATIONS[reason](*leaf)) for leaf in leaves]
+def test_altered_pictures_are_doubted_for_what_was_altered(reason, sample_leaves):
+    reasons = [explain(ALTERATIONS[reason](*leaf)) for leaf in sample_leaves]
     # One leaf of twelve may be missed.
-    assert sum(any(text.startswith(reason) for text in of_leaf) for of_leaf in reasons) >= len(leaves) - 1
+    assert sum(any(text.startswith(reason) for text in of_leaf) for of_leaf in reasons) >= len(sample_leaves) - 1
 
 
 def test_the_most_important_reason_is_first():
@@ -74,13 +61,13 @@ def test_the_most_important_reason_is_first():
     ]
 
 
-def test_several_leaves_are_named_in_every_format(cli, leaves, tmp_path):
-    picture, _ = put_together(leaves[:3], np.random.default_rng(0))
+def test_several_leaves_are_named_in_every_format(cli, sample_leaves, tmp_path):
+    picture, _ = put_together(sample_leaves[:3], np.random.default_rng(0))
     file = tmp_path / "three.png"
     cv2.imwrite(str(file), picture)
     words = ("predict", file, "--assume-type", "scan", "--cache", tmp_path / "cache", "--jobs", 1)
     assert "\n  3 leaves; the largest is answered\n" in cli(*words).out
-    assert json.loads(cli(*words, "--format", "json").out)[0]["n_leaves"] == 3
+    assert cli(*words, "--format", "json").json[0]["n_leaves"] == 3
     assert cli("explain", file, "--assume-type", "scan", "--output", tmp_path / "pages").status == 0
     pages = [page.read_text() for page in (tmp_path / "pages").glob("*.html")]
     assert any("3 leaves; the largest is answered." in page for page in pages)

@@ -1,9 +1,21 @@
-"""Helpers of the tests in a real browser."""
+"""Workers and a server for the tests of the pages, and helpers of those in a real browser."""
 
 import socket
 import threading
 import time
 from contextlib import contextmanager
+
+from leafid.pages.model_workers import warm_up
+from leafid.parallel.pool import WorkerPool
+
+
+@contextmanager
+def start_worker(model):
+    """Start a worker that has read a model; yields what makes an application."""
+    workers = WorkerPool(1)
+    workers.submit(warm_up, model).result()
+    yield workers, model
+    workers.close()
 
 
 @contextmanager

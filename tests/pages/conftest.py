@@ -4,7 +4,7 @@ from importlib.util import find_spec
 import pytest
 
 from leafid.model.model import Model
-from tests.pages.browsing import serve
+from tests.pages.browsing import serve, start_worker
 
 # Without these, Chromium waits for hosts that a machine without a network cannot reach.
 _OFFLINE = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
@@ -22,8 +22,6 @@ def model(drawn_model):
 
 @pytest.fixture(scope="session")
 def pool(drawn_model):
-    from tests.pages.workers import start_worker
-
     with start_worker(drawn_model) as workers:
         yield workers
 

@@ -10,7 +10,7 @@ import pytest
 from leafid.pages import field_guide
 from leafid.pages.site import make_app
 from leafid.pages.uploads import Limits
-from tests.pages.workers import start_worker
+from tests.pages.browsing import start_worker
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="stops processes by signals")
 

@@ -33,17 +33,6 @@ def run(tmp_path):
     return read_run(file)
 
 
-def test_rankings_are_in_the_order_of_the_truth(run, truth):
-    rankings = find_rankings(run, truth, 2)
-    assert [ranking[:1] for ranking in rankings] == [
-        [("Acer opalus", 0.9)],
-        [("Quercus ilex", 0.5)],
-        [],
-        [("Quercus ilex", 0.6)],
-        [("Quercus ilex", 0.8)],
-    ]
-
-
 def test_confusions_are_sorted_by_pictures_and_their_pictures_by_confidence(run, truth):
     most, least = find_confusions(find_rankings(run, truth, 1), truth)
     assert most == Confusion("Ilex aquifolium", "Quercus ilex", ("5.jpg", "4.jpg"), 1.0)

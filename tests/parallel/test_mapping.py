@@ -1,10 +1,7 @@
 import logging
 import os
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -143,34 +140,3 @@ def test_workers_resolve_relative_paths_like_the_caller(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
         monkeypatch.chdir(tmp_path / name)
         assert set(ordered_map(os.path.abspath, ["leaf.jpg"] * 20, 2)) == {str(tmp_path / name / "leaf.jpg")}
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
-def test_workers_exit_when_the_parent_is_killed(tmp_path):
-    script = tmp_path / "main.py"
-    script.write_text(
-        "import os, sys, time\n"
-        "from leafid.parallel.mapping import ordered_map\n"
-        "def get_process(_):\n"
-        "    time.sleep(0.1)\n"
-        "    return os.getpid()\n"
-        "if __name__ == '__main__':\n"
-        "    for process in ordered_map(get_process, range(10_000), 2):\n"
-        "        print(process, flush=True)\n"
-    )
-    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as main:
-        processes = {int(main.stdout.readline()) for _ in range(4)}
-        main.kill()
-    deadline = time.monotonic() + 60
-    while any(_is_running(process) for process in processes):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"

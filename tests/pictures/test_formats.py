@@ -113,15 +113,12 @@ def test_tiff_of_every_kind_layout_and_orientation(tmp_path, rgb, kind, layout, 
 @pytest.mark.parametrize(
     ("dtype", "shape", "photometric"),
     [
-        ("f2", (40, 50), "minisblack"),
         ("f4", (40, 50, 3), "rgb"),
         ("i1", (40, 50), "minisblack"),
         ("u4", (40, 50), "minisblack"),
         ("c8", (40, 50), "minisblack"),
         ("u1", (40, 50, 5), "rgb"),
         ("u2", (40, 50, 3), "cielab"),
-        ("u1", (40, 50), "cfa"),
-        ("u2", (40, 50, 3), "logluv"),
     ],
 )
 def test_unusual_kinds_are_called_so_and_not_damaged(tmp_path, dtype, shape, photometric):

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.pictures.summary import count_by_species, count_pictures, find_risks
+from leafid.pictures.summary import count_by_species, find_risks
 
 
 def picture(name: str, species: str | None = None, **fields: object) -> Picture:
@@ -16,10 +16,6 @@ PICTURES = [
     picture("4", "Acer a"),
     picture("5"),
 ]
-
-
-def test_counts():
-    assert count_pictures(PICTURES) == {"pictures": 5, "species": 2, "plants": 2, "authors": 2}
 
 
 def test_counts_by_species():

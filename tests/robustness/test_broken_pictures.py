@@ -1,16 +1,71 @@
-"""Pictures broken or odd in every known way, among good ones: the good ones are answered, the broken ones named."""
+"""Pictures that are broken or odd, among good ones: the good ones are answered, the broken ones named.
 
+What is wrong inside a picture has tests in tests/pictures.
+"""
+
+import os
 import signal
 
 import cv2
 import pytest
+from PIL import Image
 
 from leafid.pictures.decoding import read_image
 from leafid.scoring.reading.run_reading import read_run
-from tests.robustness.broken import BROKEN, BROKEN_XML, ODD
 
 N_GOOD = 5
 TYPES = ("Scan", "pseudoscan", "photograph")
+
+
+def encode(image, ending=".jpg"):
+    return cv2.imencode(ending, image)[1].tobytes()
+
+
+def write_huge(file, image):
+    data = bytearray(encode(image))
+    frame = data.index(b"\xff\xc0")
+    data[frame + 5 : frame + 9] = b"\xff\xff\xff\xff"
+    file.write_bytes(data)
+
+
+def make_unreadable(file, image):
+    file.write_bytes(encode(image))
+    file.chmod(0)
+
+
+def link_to_a_good_one(file, image):
+    target = file.parent.parent / f"elsewhere {file.name}"
+    target.write_bytes(encode(image))
+    file.symlink_to(target)
+
+
+BROKEN = {
+    "truncated": lambda file, image: file.write_bytes(encode(image)[: len(encode(image)) // 2]),
+    "text": lambda file, _: file.write_text("this is no picture\n" * 50),
+    "huge by its header": write_huge,
+    "one pixel": lambda file, image: file.write_bytes(encode(image[:1, :1])),
+    "a folder": lambda file, _: file.mkdir(),
+    "a broken link": lambda file, _: file.symlink_to(file.with_name("nowhere")),
+    "a link to itself": lambda file, _: file.symlink_to(file.name),
+    "a named pipe": lambda file, _: os.mkfifo(file),
+    "missing": lambda *_: None,
+    # The superuser may read everything.
+    **({"unreadable": make_unreadable} if hasattr(os, "geteuid") and os.geteuid() else {}),
+}
+#: Invalid XML beside a good picture: the picture is skipped with a message.
+BROKEN_XML = {
+    "truncated XML": b"<Image><FileName>",
+    "XML of another picture": b"<Image><FileName>../passwd</FileName></Image>",
+    "XML that is a picture": b"\xff\xd8\xff\xe0" + bytes(50),
+}
+ODD = {
+    "PNG named jpg": lambda file, image: file.write_bytes(encode(image, ".png")),
+    "animated WebP": lambda file, image: Image.fromarray(image[:, :, ::-1]).save(
+        file, "WEBP", save_all=True, append_images=[Image.fromarray(image)]
+    ),
+    "bytes behind the end": lambda file, image: file.write_bytes(encode(image) + b"and more" * 100),
+    "a link to a good one": link_to_a_good_one,
+}
 
 
 @pytest.fixture
@@ -25,13 +80,10 @@ def pictures(drawn, tmp_path):
         kinds[name] = kind
         image = sources[index % len(sources)].copy()
         image[0, 0] = index  # no two are equal
-        write = ODD.get(kind) or BROKEN.get(kind)
-        if write:
-            write(folder / name, image)
-        else:
-            cv2.imwrite(str(folder / name), image)
+        write = (ODD | BROKEN).get(kind, lambda file, image: file.write_bytes(encode(image)))
+        write(folder / name, image)
         xml = f"<Image><FileName>{name}</FileName><Type>{TYPES[index % 3]}</Type></Image>".encode()
-        (folder / name).with_suffix(".xml").write_bytes(BROKEN_XML.get(kind, xml).replace(b"NAME", name.encode()))
+        (folder / name).with_suffix(".xml").write_bytes(BROKEN_XML.get(kind, xml))
     return folder, kinds
 
 

@@ -1,6 +1,5 @@
 """Experiments: the grid, the recipes, and the table."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +37,7 @@ def experiment(cli, tmp_path, drawn, small_recipe, drawn_cache):
 def test_an_experiment_gives_one_table(experiment, tmp_path):
     result = experiment("--format", "json", "--output", tmp_path / "out")
     assert result.status == 0, result.err
-    table, differences = json.loads(result.out)
+    table, differences = result.json
     assert table["title"] == "Experiment: collection, scan-like"
     assert table["notes"][-1] == "means over 2 seeds; left out: no training picture of the species"
     assert [(row["protocol"], row["run"]) for row in table["rows"]] == [
@@ -60,7 +59,7 @@ def test_runs_of_another_system_on_the_same_folds(experiment, cli, drawn, small_
     text += 'runs = [{ name = "HOG", files = ["runs/seed-0.txt", "runs/seed-1.txt"] }]'
     result = experiment("--format", "json", text=text)
     assert result.status == 0, result.err
-    table, differences = json.loads(result.out)
+    table, differences = result.json
     rows = {row["run"]: row for row in table["rows"]}
     assert [*rows] == ["all", "shape", "HOG"]
     # The runs are those of the recipe "all".

@@ -15,16 +15,15 @@ from leafid.scoring.reading.truth import (
     read_ground_truth_file,
     read_known_names,
 )
+from tests.scoring.golden_files import TRUTH
 from tests.scoring.run_files import write_run
-
-GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
 
 
 @pytest.fixture
 def package(tmp_path):
     """The golden ground truth as a package: Train/ with XML, trainGroundTruth.txt beside it."""
-    shutil.copytree(GOLDEN / "truth", tmp_path / "Train")
-    truth = read_ground_truth(GOLDEN / "truth")
+    shutil.copytree(TRUTH, tmp_path / "Train")
+    truth = read_ground_truth(TRUTH)
     species = sorted(set(truth.species))
     lines = [
         " ".join([name, *(p for p, s in zip(truth.pictures, truth.species, strict=True) if s == name)]) + " \n"
@@ -86,7 +85,7 @@ def test_bad_text_files(tmp_path):
 
 
 def test_the_species_list_makes_the_known_species_complete(package):
-    assert not read_ground_truth(GOLDEN / "truth").known.complete
+    assert not read_ground_truth(TRUTH).known.complete
     (package / "SpeciesIDList").write_text("Sorbus aria\nAcer campestre\n")
     shutil.move(package / "Train", package / "TestXmlWithGroundTruth")
     known = read_ground_truth(package / "TestXmlWithGroundTruth").known

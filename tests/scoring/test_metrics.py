@@ -78,9 +78,10 @@ def test_auroc_is_that_of_scikit_learn(rows):
 def test_what_a_run_lacks_has_probability_0():
     pictures = [Picture(Path(f"{index}.jpg"), taxon=Taxon("Acer opalus")) for index in range(3)]
     run = {"0.jpg": {"Acer opalus": 0.8}, "1.jpg": {"Quercus ilex": 0.6}}
-    [record] = evaluate(pictures, run, ["log-loss", "brier", "mrr", "macro-f1", "ece"])
+    [record] = evaluate(pictures, run, ["log-loss", "brier", "confidence", "mrr", "macro-f1"])
     assert record["log-loss"] == pytest.approx((-math.log(0.8) + 2 * 52 * math.log(2)) / 3)
     assert record["brier"] == pytest.approx((0.2**2 + 1 + 0.6**2 + 1) / 3)
+    assert record["confidence"] == pytest.approx((0.8 + 0.6) / 3)
     assert record["mrr"] == pytest.approx(1 / 3)
     assert record["macro-f1"] == pytest.approx(2 * 1 / (1 + 3))
 

@@ -1,6 +1,5 @@
 """The official scores and files, against formulas written down literally and against the official scorer's output."""
 
-import json
 import random
 from dataclasses import replace
 
@@ -207,17 +206,13 @@ def test_the_official_scorers_own_files(real_data, real_truth, folder, names):
     assert_same_files(files, read_files(golden / "expected" / folder))
 
 
-def test_pictures_without_plant_are_one_plant_of_their_author(cli, tmp_path):
+def test_pictures_without_plant_are_one_plant_of_their_author(cli, tmp_path, add):
     # Three plants, of which two are named correctly, and one of four pictures without plant: (1 + 1 + 0 + 1/4) / 4.
-    for number, plant in enumerate(["1", "2", "3", "", "", "", ""], 1):
-        field = f"<IndividualPlantId>{plant}</IndividualPlantId>" if plant else ""
-        (tmp_path / f"{number}.xml").write_text(
-            f"<Image><FileName>{number}.jpg</FileName><Type>Scan</Type><Author>Ann</Author>{field}"
-            "<Taxon><Genus>Acer</Genus><Species>opalus</Species></Taxon></Image>"
-        )
+    for number, plant in enumerate(["1", "2", "3", *[None] * 4], 1):
+        add(tmp_path, number, False, Genus="Acer", Species="opalus", IndividualPlantId=plant)
     names = ["opalus", "opalus", "campestre", "opalus", "campestre", "campestre", "campestre"]
     lines = [f"{number}.jpg Acer {name} 1 1\n" for number, name in enumerate(names, 1)]
     (tmp_path / "run.txt").write_text("".join(lines))
     outcome = cli("evaluate", tmp_path, tmp_path / "run.txt", "--official", "--format", "json")
-    assert json.loads(outcome.out)[0]["rows"][0]["S"] == 0.5625
+    assert outcome.json[0]["rows"][0]["S"] == 0.5625
     assert "expected the plant of every picture, found none for 4 of 7" in outcome.err

@@ -1,17 +1,14 @@
-import csv
-import io
-import json
+import re
 from pathlib import Path
 
-import cv2
 import numpy as np
 import pytest
 
 from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.plants import PlantPictures, collect_plants, score_plants
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.reading.truth import make_ground_truth, read_ground_truth
-from tests.scoring.golden_files import TRUTH
+from leafid.scoring.reading.truth import make_ground_truth
+from tests.scoring.golden_files import GOOD, TRUTH
 
 MAPLE, OAK = [0.9, 0.1], [0.2, 0.8]
 
@@ -30,53 +27,27 @@ def test_by_hand():
     assert score_plants(plants) == (3, pytest.approx(single), pytest.approx(2 / 3), pytest.approx((1 + 0.5) / 2))
 
 
-def test_a_plant_of_several_authors_counts_for_each(cli, tmp_path):
+def test_a_plant_of_several_authors_counts_for_each(cli, tmp_path, draw):
     # Plant 1, by Ann, Bob and Cem, is named correctly, plant 2, by Bob and Ann, is not: S = (1/2 + 1/2 + 1) / 3.
     rows = ["file,label,plant,author"]
     rows += [f"{number}.jpg,Acer opalus,1,{author}" for number, author in enumerate(["Ann", "Bob", "Cem"], 1)]
     rows += [f"{number}.jpg,Tilia cordata,2,{author}" for number, author in enumerate(["Bob", "Ann"], 4)]
     (tmp_path / "metadata.csv").write_text("\n".join(rows))
     for number in range(1, 6):
-        cv2.imwrite(str(tmp_path / f"{number}.jpg"), np.zeros((20, 20, 3), np.uint8))
+        draw(tmp_path / f"{number}.jpg")
     lines = [f"{number}.jpg Acer opalus 1 .9\n{number}.jpg Tilia cordata 2 .1\n" for number in range(1, 6)]
     (tmp_path / "run.txt").write_text("".join(lines))
     result = cli("evaluate", tmp_path, tmp_path / "run.txt", "--plants", "--format", "json")
     assert result.status == 0, result.err
-    _, plants = json.loads(result.out)
+    _, plants = result.json
     scores = {row["pictures"]: (row["plants"], row["top-1"], row["S"]) for row in plants["rows"]}
     expected = (2, 0.5, pytest.approx(2 / 3))
     assert scores == {1: expected, 2: expected, 3: (1, 1, 1), "all": expected}
 
 
-@pytest.fixture
-def scored_run(tmp_path):
-    """A run in which a single picture of each plant is wrong, and less sure of it than the others are."""
-    truth = read_ground_truth(TRUTH)
-    species = sorted(set(truth.species))
-    seen, lines = set(), []
-    for number, (name, plant, correct) in enumerate(zip(truth.pictures, truth.plant, truth.species, strict=True)):
-        wrong = next(kind for kind in species if kind != correct)
-        is_first = plant not in seen
-        seen.add(plant)
-        names = [wrong, correct] if is_first else [correct, wrong]
-        high = (0.51 if is_first else 0.9) + number / 1e4
-        lines += [f"{name} {names[0]} 1 {high}\n", f"{name} {names[1]} 2 0.05\n"]
-    (tmp_path / "run.txt").write_text("".join(lines))
-    return tmp_path / "run.txt", truth
-
-
-def test_the_command_scores_plants_beside_pictures(cli, scored_run):
-    run, _ = scored_run
-    words = ("evaluate", TRUTH, run, "--plants", "--format", "csv", "--table")
-    result = cli(*words, 2)
-    assert result.status == 0, result.err
-    plants = result.out
-    assert cli(*words, 1).out == cli("evaluate", TRUTH, run, "--format", "csv").out
-    rows = [row for row in csv.DictReader(io.StringIO(plants)) if row["pictures"] == "3"]
-    assert rows
-    assert all(float(row["top-1"]) == 1 > float(row["single"]) for row in rows)
-    run.write_text(run.read_text().replace(" 2 0.05", " 2 -3"))
-    result = cli("evaluate", TRUTH, run, "--plants")
+def test_plants_need_probabilities(cli, tmp_path):
+    (tmp_path / "run.txt").write_text(re.sub(r" 4 \S+$", " 4 -3", GOOD.read_text(), flags=re.MULTILINE))
+    result = cli("evaluate", TRUTH, tmp_path / "run.txt", "--plants")
     assert (result.status, result.err.count("\n")) == (1, 1)
     assert "expected a probability from 0 to 1 as score, found -3" in result.err
 

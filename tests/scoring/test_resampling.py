@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafid.metrics.averages import accuracy_score, average_by_group, average_score, encode
+from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import average_pictures, find_metric
 from leafid.scoring.resampling import Bootstrap, bootstrap_scores, correct_holm, randomisation_test
-from tests.scoring.judged_runs import make_judged_run
 
 AVERAGES = {
     "S": average_score,
@@ -18,6 +18,27 @@ AVERAGES = {
 pictures = st.lists(
     st.tuples(st.integers(0, 3), st.integers(0, 4), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=30
 )
+
+
+def make_judged_run(rank, plants=None, authors=None, **columns):
+    """Make a run that answers each picture; where columns are missing, pictures have no plant or species in common."""
+    rank = np.asarray(rank)
+    numbers, zeros = np.arange(len(rank)), np.zeros(len(rank))
+    plant = numbers if plants is None else encode(plants)
+    defaults = {
+        "name": "run",
+        "rank": rank,
+        "size": np.ones(len(rank), int),
+        "label": numbers,
+        "first": np.where(rank == 1, columns.get("label", numbers), -1),
+        **dict.fromkeys(("confidence", "probability", "squares"), zeros),
+        **dict.fromkeys(("genus_correct", "family_correct"), rank == 1),
+        "is_known": np.ones(len(rank), bool),
+        "author": numbers * 0 if authors is None else encode(authors),
+        "official_plant": plant,
+        "plant": plant,
+    }
+    return JudgedRun(**defaults | columns)
 
 
 def columns(rows):

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,10 +16,9 @@ from leafid.scoring.reading.run_formats import WRITERS
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.runs import KnownNames, Prediction
 from leafid.scoring.reading.truth import read_ground_truth
+from tests.scoring.golden_files import GOOD, TRUTH
 from tests.scoring.run_files import write_run
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
-TRUTH, GOOD = GOLDEN / "truth", GOLDEN / "runs" / "good.txt"
 SPECIES = ("Acer campestre", "Platanus x hispanica", "Quercus ilex")
 KNOWN = KnownNames(frozenset({"1.jpg", "2.jpg", "2.png", "a/3.jpg"}), frozenset(SPECIES))
 TRUTH_TABLE = "picture,species,plant,author,type\n1.jpg,Acer campestre,p,Ann,scan\n2.jpg,Quercus ilex,q,Bob,photo\n"
@@ -161,17 +159,14 @@ def test_a_table_of_scores_gives_back_what_a_long_one_does(tmp_path_factory, dat
     [
         ("1.jpg,Quercus ilex,0.5\n", ":1: expected a heading with columns for picture, species and score, or"),
         ("picture,species\n1.jpg,Quercus ilex\n", ":1: expected a heading with columns for picture, species and sc"),
-        ("species,score,x\nQuercus ilex,1,2\n", ":1: expected a heading with columns for picture, species and score"),
         ("picture,species,score\n1.jpg,Quercus ilex\n", ":2: expected 3 cells, found 2"),
         ("picture,species,score\n1.jpg,Quercus ilex,nan\n", ":2: expected a score as a finite number, found 'nan'"),
         ("picture,species,score\n1.jpg,,1\n", ":2: expected a picture and a species, found an empty cell"),
-        ("picture,species,score\n1.jpg,Quercus illex,1\n", ":2: expected a known species, found 'Quercus illex'"),
         (
             "picture,species,score\n1.jpg,Quercus ilex,1\n1,Quercus ilex,0\n",
             ":3: expected each species of picture '1.jpg' once, found 'Quercus ilex' in lines 2 and 3",
         ),
         ("picture,Quercus ilex,Acer campestre\n1.jpg,,1\n", ":2: expected a score as a finite number, found ''"),
-        ("picture,Quercus ilex,Acer campestre\n1.jpg,inf,1\n", ":2: expected a score as a finite number, found 'inf'"),
         ("1.jpg Q0 Quercus_ilex 1 1 a\n1.jpg Acer 2 0\n", ":2: expected '<picture> Q0 <Genus_species> <rank> <score>"),
         ("1.jpg Q0 Quercus_ilex 0 1 a\n", ":1: expected a rank (1, 2, …) before the score, found '0'"),
         ("1.jpg Q0 Quercus_ilex 1 NaN a\n", ":1: expected a score as a finite number, found 'NaN'"),
@@ -322,7 +317,6 @@ def test_a_frame_of_pandas_is_a_truth_and_a_run():
     [
         ((SCORES, ["1.jpg"], ["Acer campestre", "Quercus ilex"]), r"expected scores of shape \(1, 2\), found \(2, 2\)"),
         ((np.eye(2) * np.nan, ["1.jpg", "2.jpg"], ["Acer campestre", "Quercus ilex"]), "mine:1: expected a score as a"),
-        ((SCORES, ["1.jpg", "9.jpg"], ["Acer campestre", "Quercus ilex"]), "expected a picture of the ground truth"),
         (Frame([["a"]], ["1.jpg"], ["Acer campestre"]), "expected scores as numbers, pictures and species as text"),
     ],
 )

@@ -1,9 +1,5 @@
 """Sets of species: thresholds against literal ones, and the scores of runs."""
 
-import csv
-import io
-import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -121,27 +117,10 @@ def test_the_command_fits_thresholds_on_the_validation_run(cli, full_runs):
     words = ["--average", "1,2", "--validation", validation, "--table", 2, "--format", "csv"]
     outcome = cli("evaluate", TRUTH, run, *words)
     assert outcome.status == 0, outcome.err
-    table = list(csv.DictReader(io.StringIO(outcome.out)))
+    table = outcome.rows
     assert [row["K"] for row in table] == ["1", "2"]
     assert float(table[0]["accuracy"]) + float(table[0]["error"]) == pytest.approx(1)
     assert float(table[0]["size fitted"]) > 1
-
-
-def test_the_command_warns_of_cut_lists(cli, full_runs):
-    lines = full_runs[0].read_text().splitlines(keepends=True)
-    full_runs[0].write_text("".join(line for line in lines if int(line.split()[-2]) <= 2))
-    outcome = cli("evaluate", TRUTH, full_runs[0], "--average", "1.5")
-    assert outcome.status == 0
-    assert re.search(r"for K = 1\.5, \d+ pictures with a list that ends at or above the threshold", outcome.err)
-
-
-def test_macro_averages_of_a_full_ranking(cli, full_runs):
-    outcome = cli("evaluate", TRUTH, full_runs[0], "--metrics", "macro-top-1,macro-top-5", "--format", "json")
-    (macro,) = json.loads(outcome.out)
-    by_species = json.loads(cli("evaluate", TRUTH, full_runs[0], "--by", "species", "--format", "json").out)[1]["rows"]
-    expected = np.mean([row["top-1"] for row in by_species])
-    assert macro["rows"][-1]["macro-top-1"] == pytest.approx(expected)
-    assert macro["rows"][-1]["macro-top-1"] < macro["rows"][-1]["macro-top-5"] < 1
 
 
 def test_options_without_effect_are_refused(cli):

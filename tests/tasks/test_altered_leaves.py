@@ -7,7 +7,6 @@ import pytest
 
 from leafid.tasks.interpretation.label_masks import make_objects
 from leafid.tasks.interpretation.metric import Scene, score_scene
-from leafid.tasks.interpretation.regions import Box, BoxedObject
 
 
 def draw_leaf():
@@ -32,11 +31,3 @@ def test_stronger_alterations_cost_more(kind, direction):
     assert all(weaker <= stronger for weaker, stronger in itertools.pairwise(errors))
     # A leaf that is inside the other costs nothing.
     assert kind == "scale" or errors[-1] > 0.1
-
-
-def test_a_region_inside_another_costs_nothing_until_the_match_is_lost():
-    def square(side):
-        return [BoxedObject("oak", Box(50 - side / 2, 50 - side / 2, side, side))]
-
-    errors = [score_scene(Scene.from_objects(square(20), square(side))).error for side in (20, 30, 40, 44, 45, 60)]
-    assert errors == [0, 0, 0, 0, 1, 1]  # (20/45)² is below the threshold of 0.2

@@ -8,7 +8,6 @@ import pytest
 
 from leafid.tasks.annotation2016.files import Annotations, Subtask
 from leafid.tasks.annotation2016.scoring import (
-    OVERLAPS,
     concept_precisions,
     great_circle_distance,
     meteor_scores,
@@ -83,24 +82,6 @@ def test_order_does_not_matter_even_with_equal_confidences(seed):
     random = Random(seed)
     mixed = {p: random.sample(tied[p], len(tied[p])) for p in random.sample(sorted(tied), len(tied))}
     assert concept_precisions(dict(reversed(truth.items())), mixed) == concept_precisions(truth, tied)
-
-
-def test_known_precisions():
-    truth = {
-        "a": make_objects("dog", (0, 0, 10, 10)),
-        "b": make_objects("dog", (0, 0, 10, 10)),
-        "c": make_objects("cat", (0, 0, 5, 5)),
-    }
-    run = {
-        "a": make_objects("dog", (0, 0, 10, 10, 0.9), (0, 0, 10, 9, 0.8)),  # the second box shows the same dog
-        "b": make_objects("dog", (5, 0, 10, 10, 0.7)),  # overlap 1/3
-        "c": make_objects("dog", (0, 0, 5, 5, 0.6)),
-        "unknown": make_objects("dog", (0, 0, 5, 5, 0.99)),
-    }
-    precisions = concept_precisions(truth, run)
-    assert precisions["cat"] == dict.fromkeys(OVERLAPS, 0)
-    expected = [1, pytest.approx((1 + 2 / 3) / 2), 0.5]
-    assert [precisions["dog"][overlap] for overlap in ("0.0", "0.3", "0.5")] == expected
 
 
 @pytest.mark.parametrize("seed", range(30))

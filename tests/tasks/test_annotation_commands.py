@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 TRUTH = "1 a dog 10x10+0+0\n1 b dog 10x10+0+0 cat 5x5+0+0\n"
@@ -25,13 +23,13 @@ def folder(tmp_path, monkeypatch):
 
 def rows(outcome, table=0):
     assert outcome.status == 0, outcome.err
-    return json.loads(outcome.out)[table]["rows"]
+    return outcome.json[table]["rows"]
 
 
 def test_scores(cli, folder):
     outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "--by-concept", "--format", "json")
     (scores,) = rows(outcome)
-    titles = [table["title"] for table in json.loads(outcome.out)]
+    titles = [table["title"] for table in outcome.json]
     assert titles == ["Scores", "run.txt: average precision by concept and overlap"]
     assert scores["run"] == "run.txt"
     assert scores["map-0"] == 1

@@ -29,7 +29,7 @@ def boxes(tmp_path):
 
 def read_means(outcome):
     assert outcome.status == 0, outcome.err
-    return {row["metric"]: row["mean"] for row in json.loads(outcome.out)[0]["rows"]}
+    return {row["metric"]: row["mean"] for row in outcome.json[0]["rows"]}
 
 
 def test_boxes(cli, boxes):

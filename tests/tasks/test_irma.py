@@ -1,4 +1,3 @@
-import json
 import re
 from itertools import product
 from pathlib import Path
@@ -158,7 +157,7 @@ def test_four_years(cli, folder):
     options = ["--codes", "codes.txt", "--format", "json"]
     outcome = cli("evaluate-irma", *options, "truth.txt", "run.txt", "part.txt")
     assert outcome.status == 0
-    (sums,) = json.loads(outcome.out)
+    (sums,) = outcome.json
     assert sums["title"] == "Sums of errors"
     first, second = sums["rows"]
     assert first == {
