@@ -6,7 +6,6 @@ Each floor is about two pictures below what was measured, since other processors
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,10 +26,10 @@ from leafid.pictures.reading import read_collection
 from leafid.pictures.splits import Split
 from leafid.segmentation.segment import segment
 from leafid.training.cross_validation import cross_validate
+from tests.drawing.collection import SAMPLE
 
 pytestmark = pytest.mark.slow
 
-SAMPLE = Path(__file__).parents[1] / "data" / "sample"
 #: So many plants of each second species of the sample are for training, and two for test.
 N_TRAINING_PLANTS = 2
 RECIPE_FLOORS = {

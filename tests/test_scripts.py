@@ -125,12 +125,6 @@ def test_another_processor_has_another_kernel(clone, stand_ins, kernel, replacem
     assert done.stdout == f"closing line of {replacement}\n"
 
 
-def test_another_processor_is_one_of_x86_64(clone, stand_ins):
-    done, steps = run(clone, "test", "--other-processor", PATH=stand_ins("aarch64"))
-    assert (done.returncode, [step.split()[0] for step in steps]) == (0, ["venv", "pip"])
-    assert done.stderr.endswith("Not run: only of x86-64 there is another processor that every one can stand for.\n")
-
-
 @pytest.mark.parametrize(
     ("variables", "failed"),
     [

@@ -113,12 +113,6 @@ def test_arrays_of_all_shapes_are_the_same_picture(test_pictures):
     assert leafid.segment(clear, "scan").confidence == 0
 
 
-def test_a_model_has_to_know_the_type(model, test_pictures):
-    expected = "expected an acquisition type .*, found 'drawing'"
-    with pytest.raises(leafid.LeafidError, match=expected):
-        list(model.identify(test_pictures, assume_type="drawing"))
-
-
 def test_train_says_what_is_missing(drawn):
     for wrong, message in (
         (["a.jpg"], r"found \['a.jpg'\]"),

@@ -52,8 +52,10 @@ def test_a_calibration_changes_the_number_everywhere_alike(cli, calibrated, draw
         rows = cli("predict", *words, "--format", "csv").rows
         assert {float(row["answer_probability"]) for row in rows} == {number}
         run = cli("predict", *words, "--format", "run", "--open-world").out
-        assert float(run.split("\n")[0].split()[-1]) == pytest.approx(number, abs=1e-9)
         [answer] = model.identify(file)
+        scores = [float(line.split()[-1]) for line in run.splitlines()]
+        assert scores == pytest.approx([answer.calibrate(value) for _, value in answer.ranking], abs=1e-9)
+        assert scores[0] == pytest.approx(number, abs=1e-9)
         together = fuse_answers(model.types, [answer], 0.05)
         assert answer.answer_probability == together.answer_probability == number
         assert answer.verdict_text.startswith(f"{certainty} {record['name']} (")

@@ -2,8 +2,6 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.descriptors.registry import get_column_names
-
 
 def draw(path, rows=240, cols=200, leaf=True):
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -12,17 +10,6 @@ def draw(path, rows=240, cols=200, leaf=True):
         cv2.ellipse(image, (cols // 2, rows // 2), (cols // 4, rows // 3), 0, 0, 360, (50, 120, 70), -1)
     cv2.imwrite(str(path), image)
     return path
-
-
-def test_a_picture_becomes_a_row(cli, tmp_path):
-    picture = draw(tmp_path / "leaf.png")
-    outcome = cli("describe", picture, "--families", "geometry,hu", "--jobs", "1")
-    assert (outcome.status, outcome.err) == (0, "")
-    (row,) = outcome.rows
-    assert list(row) == ["picture", "type", "species", *get_column_names(["geometry", "hu"])]
-    assert (row["picture"], row["type"], row["species"]) == (str(picture), "scan", "")
-    # Axes of 80 and 50: the logarithm of 1.6, within a pixel.
-    assert float(row["geometry.log_aspect_axes"]) == pytest.approx(np.log(1.6), abs=0.03)
 
 
 def test_bad_pictures_are_reported_and_the_others_measured(cli, tmp_path):

@@ -157,13 +157,6 @@ def test_scores_that_are_no_probabilities(cli, tmp_path):
     assert re.search(r"run.txt:\d+: expected a probability from 0 to 1 as score, found 7; log-loss is", outcome.err)
 
 
-def test_the_pictures_of_one_type(cli):
-    scan = cli("evaluate", TRUTH, PARTIAL, "--format", "csv").rows[0]
-    outcome = cli("evaluate", TRUTH, PARTIAL, "--only-type", "scan", "--format", "csv")
-    assert outcome.rows == [scan]
-    assert "partial.txt: 2 of 13 pictures are missing" in outcome.err
-
-
 def test_metrics_of_all_pictures_are_refused_by_species(cli):
     outcome = cli("evaluate", TRUTH, GOOD, "--by", "species", "--metrics", "top-1,macro-f1,ece")
     assert (outcome.status, outcome.out) == (2, "")

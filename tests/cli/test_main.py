@@ -6,6 +6,8 @@ from leafid.cli.main import COMMANDS, GROUPS
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from tests.scoring.golden_files import TRUTH
 
+OUT_OF_MEMORY = "leafid: error: out of memory; use fewer --jobs, or smaller files"
+
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_examples(cli, command):
@@ -61,12 +63,8 @@ def test_wrong_usage_is_one_line_and_status_2(cli, words, expected):
         (KeyboardInterrupt(), 130, ["leafid: interrupted"]),
         (PermissionError(13, "Permission denied", "x.jpg"), 1, ["leafid: error: x.jpg: Permission denied"]),
         (OSError(28, "No space left on device"), 1, ["leafid: error: No space left on device"]),
-        (MemoryError(), 1, ["leafid: error: out of memory; use fewer --jobs, or smaller files"]),
-        (
-            ImportError("x.so: failed to map segment from shared object"),
-            1,
-            ["leafid: error: out of memory; use fewer --jobs, or smaller files"],
-        ),
+        (MemoryError(), 1, [OUT_OF_MEMORY]),
+        (ImportError("x.so: failed to map segment from shared object"), 1, [OUT_OF_MEMORY]),
         (
             ZeroDivisionError("division by zero"),
             1,

@@ -1,4 +1,3 @@
-import re
 import shutil
 from collections import defaultdict
 from dataclasses import replace
@@ -37,21 +36,6 @@ def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(predic
     for name, (words, cache) in calls.items():
         assert predict(drawn, "--output", tmp_path / name, *words, cache=cache).status == 0
     assert len({(tmp_path / name).read_bytes() for name in calls}) == 1
-
-
-def test_printed_rankings(predict, loose):
-    outcome = predict(loose, "--top", 2, "--reject-at", 0)
-    assert outcome.status == 0
-    assert outcome.err == ""
-    blocks = outcome.out.rstrip("\n").split("\n\n")
-    assert len(blocks) == 3
-    for block in blocks:
-        head, _, first, second = block.splitlines()
-        # Without metadata the type is recognised.
-        assert re.fullmatch(rf"{loose}/\d+\.jpg  \((scan|scan-like|photo)\)", head)
-        assert re.fullmatch(r"  1 +[<>]?\d+\.\d%  \w+ \w+ +\S.*", first)
-        assert re.fullmatch(r"  2 +[<>]?\d+\.\d%  \w+ \w+ +\S.*", second)
-    assert "Norway Maple" in outcome.out
 
 
 def test_rejected_pictures_are_ranked_on_request_only(predict, loose, tmp_path):

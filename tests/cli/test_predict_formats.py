@@ -64,18 +64,6 @@ def test_a_file_has_what_is_printed(predict, drawn, tmp_path, monkeypatch, name)
     assert (tmp_path / "out").read_text() == printed.out
 
 
-def test_an_open_world_run_has_the_calibrated_probabilities(cli, predict, drawn, drawn_model, tmp_path):
-    plain, joint = tmp_path / "plain.txt", tmp_path / "joint.txt"
-    assert predict(drawn, "--output", plain).status == 0
-    assert predict(drawn, "--output", joint, "--open-world").status == 0
-    answers = {answer.picture.file.name: answer for answer in load_model(drawn_model).identify(drawn)}
-    for before, after in zip(plain.open(), joint.open(), strict=True):
-        assert before.split()[:-1] == after.split()[:-1]
-        expected = answers[before.split()[0]].calibrate(float(before.split()[-1]))
-        assert float(after.split()[-1]) == pytest.approx(expected, rel=1e-5)
-    assert cli("check", joint, "--against", drawn).status == 0
-
-
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

@@ -89,15 +89,6 @@ def test_a_run_by_session(predict, drawn, drawn_model, tmp_path):
     assert [answer.to_dict() for answer in load_model(drawn_model).identify(drawn / "Train", sessions=True)] == records
 
 
-def test_a_bad_picture_does_not_matter(predict, files, tmp_path):
-    (tmp_path / "bad.jpg").write_bytes(b"no picture")
-    outcome = predict("--together", tmp_path / "bad.jpg", *files, "--format", "json")
-    assert outcome.status == 1
-    bad, *records = outcome.json
-    assert bad["verdict"] == "unreadable"
-    assert records == predict("--together", *files, "--format", "json").json
-
-
 def test_unknown_plants_are_told(predict, loose):
     for kind in ("plant", "session"):
         assert f"no two pictures are of one {kind}" in predict(loose, "--group-by", kind).err

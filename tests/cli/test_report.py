@@ -1,16 +1,14 @@
 import csv
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
 from leafid.pictures.reading import read_collection
+from tests.drawing.collection import SAMPLE
 from tests.pages.written_pages import check_page
 from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 
-REPOSITORY = Path(__file__).parents[2]
-SAMPLE = REPOSITORY / "data" / "sample"
 UNKNOWN = {"Genus": "Unknown", "Species": "species"}
 
 

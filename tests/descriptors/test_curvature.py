@@ -38,22 +38,6 @@ def test_disc_shares_are_those_of_drawn_discs():
             assert arc[index] == pytest.approx(on_circle, abs=1 / 24)  # a sample of 24
 
 
-def test_a_straight_edge_halves_discs_and_a_right_corner_quarters_them():
-    mask = np.zeros((300, 300), bool)
-    mask[50:250, 50:250] = True
-    shape = normalise_shape(mask)
-    middle = np.array(shape.grey.shape) / 2 - 0.5
-    low = middle - shape.side / 2
-    areas, arcs = measure_disc_shares(shape, np.array([[low[0], middle[1]], low]))
-    near = np.array(SCALES) < 0.45
-    # Of 24 directions just a half and a quarter lie inside; single ones are read in the soft edge, as parts. That moves
-    # discs of ten circles by 0.003, and with 720 directions by 0.001.
-    np.testing.assert_allclose(areas[0, near], 0.5, atol=0.005)
-    np.testing.assert_allclose(areas[1, near], 0.25, atol=0.005)
-    np.testing.assert_allclose(arcs[0, near], 0.5, atol=0.5 / 24)
-    np.testing.assert_allclose(arcs[1, near], 0.25, atol=0.5 / 24)
-
-
 def test_soft_histograms_equal_the_literal_formula():
     values = np.random.default_rng(5).random((40, 3))
     values[:3, 0] = [0.0, 1.0, 0.5]

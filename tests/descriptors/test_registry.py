@@ -2,7 +2,7 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.descriptors.registry import FAMILIES, find_families, get_column_names, measure_families
+from leafid.descriptors.registry import FAMILIES, get_column_names, measure_families
 from leafid.errors import LeafidError, UsageError
 from leafid.segmentation.result import Segmentation
 
@@ -51,11 +51,6 @@ def test_columns_are_unique_and_as_many_as_values(measured):
     assert len(names) == len(set(names)) == sum(map(len, measured.values()))
     assert "geometry.log_aspect_box" in names
     assert get_column_names(["hu"]) == [f"hu.log_{k}" for k in range(1, 8)]
-
-
-def test_families_keep_the_order_of_their_names(leaf):
-    assert list(measure_families(*leaf, ["hu", "geometry"])) == ["hu", "geometry"]
-    assert [family.name for family in find_families(["hu", "geometry"])] == ["hu", "geometry"]
 
 
 def test_unknown_and_repeated_families_are_named():

@@ -37,13 +37,6 @@ def test_a_composited_photo_is_four_to_three_and_always_the_same(picture, number
     np.testing.assert_array_equal(image, before)
 
 
-def test_numbers_and_pictures_have_photos_of_their_own(leaf_on_white):
-    leaf = segment(leaf_on_white, SCAN)
-    photos = [composite_photo(leaf_on_white, leaf, number, 200) for number in (1, 2, 3, 4)]
-    photos.append(composite_photo(255 - leaf_on_white, leaf, 1, 200))
-    assert len({image.tobytes() for image in photos}) == 5
-
-
 @pytest.mark.parametrize("number", BRANCHES + LEAVES)
 def test_nothing_of_the_sheet_is_left(monkeypatch, number):
     """A blue leaf on red: no pixel is red, whatever light falls on it, not even at the leaf's edge."""

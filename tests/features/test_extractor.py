@@ -9,7 +9,7 @@ from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features import extractor as extractor_module
 from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.compositing import composite_photo
-from leafid.features.extractor import FeatureExtractor, PictureViews, segment_as_type
+from leafid.features.extractor import FeatureExtractor
 from leafid.features.recipe import Expert
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.segment import segment
@@ -45,26 +45,14 @@ def test_a_vector_for_every_expert(leaf):
         "shape": Expert(descriptor="measures", families=("geometry", "hu")),
         "again": Expert(descriptor="measures", families=("hu",)),
     }
-    encoders = {
-        "fisher": learn_encoder(FisherEncoder),
-        "words": learn_encoder(BagOfWordsEncoder),
-        "margin": learn_encoder(FisherEncoder),
-        "chroma": learn_encoder(FisherEncoder, 256),
-        "points": learn_encoder(FisherEncoder),
-    }
+    encoders = {name: learn_encoder(FisherEncoder) for name in ("fisher", "margin", "points")}
+    encoders |= {"words": learn_encoder(BagOfWordsEncoder), "chroma": learn_encoder(FisherEncoder, 256)}
     features = FeatureExtractor(experts, encoders).extract(leaf, SCAN)
     assert list(features.vectors) == list(experts)
     assert 0 <= features.confidence <= 1
     lengths = {name: len(vector) for name, vector in features.vectors.items()}
-    assert lengths == {
-        "fisher": 16,
-        "words": 2,
-        "margin": 16,
-        "chroma": 16,
-        "points": 16,
-        "shape": len(get_column_names(["geometry", "hu"])),
-        "again": len(get_column_names(["hu"])),
-    }
+    measures = {"shape": len(get_column_names(["geometry", "hu"])), "again": len(get_column_names(["hu"]))}
+    assert lengths == {**dict.fromkeys(encoders, 16), "words": 2, **measures}
     for vector in features.vectors.values():
         assert np.isfinite(vector).all()
         assert vector.any()
@@ -82,21 +70,6 @@ def test_without_a_leaf_the_whole_picture_counts(type_, value, shape):
     extractor = FeatureExtractor({**experts, "shape": Expert(descriptor="measures", families=("geometry",))}, encoders)
     features = extractor.extract(np.full((*shape, 3), value, np.uint8), type_)
     assert all(np.isfinite(vector).all() for vector in features.vectors.values())
-
-
-def test_features_of_some_experts_only(leaf):
-    experts = {
-        "a": SIFT,
-        "b": Expert(descriptor="measures", families=("geometry",)),
-        "c": Expert(descriptor="measures", families=("hu",)),
-    }
-    extractor = FeatureExtractor(experts, {"a": learn_encoder(FisherEncoder)})
-    everything = extractor.extract(leaf, SCAN)
-    some = extractor.extract_from_views(PictureViews(leaf, segment_as_type(leaf, SCAN)), ["c", "a"])
-    assert list(some.vectors) == ["c", "a"]
-    for name, vector in some.vectors.items():
-        np.testing.assert_array_equal(vector, everything.vectors[name])
-    assert some.confidence == everything.confidence
 
 
 def test_the_leaf_is_looked_for_where_an_expert_needs_it(leaf, monkeypatch):
@@ -139,20 +112,19 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
     assert key(SIFT, learn_encoder(FisherEncoder)) == first
     beside = Expert(descriptor="measures", families=("geometry",))
     assert FeatureExtractor({"b": SIFT, "c": beside}, {"b": encoder}).make_feature_key("b") == first
+    alone = FeatureExtractor({"a": SIFT}, {"a": encoder})
     measures = [("hu",), ("geometry",), ("hu", "geometry"), ("geometry", "hu")]
     others = [
         key(structs.replace(SIFT, size=65)),
         key(structs.replace(SIFT, view="picture")),
-        FeatureExtractor({"a": SIFT}, {"a": encoder}).make_feature_key("a"),  # from leaves with their petioles
+        alone.make_feature_key("a"),  # from leaves with their petioles
         key(SIFT, learn_encoder(FisherEncoder, seed=1)),
         *(
             FeatureExtractor({"a": Expert(descriptor="measures", families=families)}).make_feature_key("a")
             for families in measures
         ),
         *(
-            FeatureExtractor({"a": SIFT}, {"a": encoder}).make_feature_key(
-                "a", Augmentation(*augmentation).make_feature_key()
-            )
+            alone.make_feature_key("a", Augmentation(*augmentation).make_feature_key())
             for augmentation in (("jitter", 1), ("composite", 1), ("jitter", 2))
         ),
     ]

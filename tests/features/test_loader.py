@@ -55,13 +55,6 @@ def test_features_are_equal_with_the_cache_without_it_and_on_two_processes(pictu
     )
 
 
-def test_nothing_is_computed_twice(pictures, store, computed):
-    load(FeatureLoader(store), pictures[:3])
-    assert len(computed) == 3
-    load(FeatureLoader(store), [replace(p, taxon=None, plant=None, part=None) for p in pictures])
-    assert len(computed) == 4
-
-
 def test_a_moved_picture_is_cached_and_a_changed_one_is_not(pictures, store, computed, tmp_path):
     before = load(FeatureLoader(store), pictures)
     moved = replace(pictures[0], file=shutil.move(pictures[0].file, tmp_path / "elsewhere.jpg"))
@@ -142,13 +135,6 @@ def test_features_computed_before_an_interruption_are_cached(pictures, store, co
     resumed = load(FeatureLoader(store), pictures)
     assert len(computed) == 1
     assert vectors(resumed) == vectors(load(FeatureLoader(), pictures))
-
-
-def test_a_failing_cache_costs_only_time(pictures, store, caplog):
-    store.close()
-    loaded = load(FeatureLoader(store), pictures)
-    assert all(features is not None for features in loaded)
-    assert "feature cache can't be" in caplog.text
 
 
 def test_a_picture_without_a_type_is_refused(pictures):

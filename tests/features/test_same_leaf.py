@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from leafid.features.loader import FeatureLoader
-from leafid.features.same_leaf import MIN_MATCHES, count_matches, detect_points, find_similar
+from leafid.features.same_leaf import count_matches, detect_points, find_similar
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
@@ -24,14 +24,6 @@ def rescan(tmp_path, scans):
     file = tmp_path / "again.jpg"
     assert cv2.imwrite(str(file), (image * 0.95).astype(np.uint8), [cv2.IMWRITE_JPEG_QUALITY, 90])
     return type(scans[0])(file, type=scans[0].type, taxon=scans[0].taxon)
-
-
-def test_a_second_scan_matches_its_first(scans, rescan):
-    first, *others = [detect_points(picture) for picture in scans]
-    again = detect_points(rescan)
-    assert count_matches(again, first) >= MIN_MATCHES
-    assert count_matches(first, again) >= MIN_MATCHES
-    assert all(count_matches(again, points) < MIN_MATCHES for points in others)
 
 
 def test_similar_pictures_are_grouped(scans, rescan):

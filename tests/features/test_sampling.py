@@ -28,11 +28,6 @@ def test_whole_plants_within_the_limit(sizes, limit, seed):
     assert drawn == sample_by_plant(pictures, limit, seed).tolist()
 
 
-def test_another_seed_draws_others():
-    pictures = pictures_of([2] * 50)
-    assert sample_by_plant(pictures, 20, 0).tolist() != sample_by_plant(pictures, 20, 1).tolist()
-
-
 def test_of_plants_that_all_have_more_another_one_with_another_seed():
     pictures = pictures_of([9] * 6)
     drawn = [sample_by_plant(pictures, 5, seed).tolist() for seed in range(6)]

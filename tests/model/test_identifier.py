@@ -67,24 +67,6 @@ def fit(recipe, pictures, loader):
     return trained
 
 
-def fit_identifier(recipe, pictures, loader):
-    return fit(recipe, pictures, loader)[0]
-
-
-def test_learns_and_names():
-    pictures, given = simulated()
-    identifier = fit_identifier(RECIPE, pictures, given)
-    assert identifier.species == ("Genus a", "Genus b", "Genus c")
-    assert (identifier.n_pictures, identifier.n_plants) == (24, 12)
-    new, described = simulated(seed=5)
-    probabilities = identifier.predict_proba(described.load(new, None))
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    said = [identifier.species[column] for column in probabilities.argmax(axis=1)]
-    assert np.mean([a == picture.species for a, picture in zip(said, new, strict=True)]) > 0.9
-    assert (identifier.weights >= 0).all()
-    assert identifier.type == SCAN
-
-
 def test_a_species_of_one_plant_can_not_be_right_when_held_out():
     pictures, given = simulated()
     lone = [p for p in pictures if p.species != "Genus c" or p.plant == "2.0"]

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import cv2
 import numpy as np
 import pytest
@@ -36,17 +34,6 @@ def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, q
         assert [name for name, _ in part.ranking] == [name for name, _ in answer.ranking]
         # Products of matrices of other sizes are summed in another order.
         np.testing.assert_allclose([p for _, p in part.ranking], [p for _, p in answer.ranking], atol=1e-5)
-
-
-def test_a_picture_that_can_not_be_read_has_no_ranking(model, queries, loader, tmp_path):
-    (tmp_path / "bad.jpg").write_bytes(b"")
-    for type_ in (None, AcquisitionType.SCAN):
-        bad = replace(queries[0], file=tmp_path / "bad.jpg", type=type_)
-        unreadable, *answers = model.predict([bad, *queries[:2]], loader)
-        assert [answer.picture for answer in answers] == queries[:2]
-        assert (unreadable.picture, unreadable.verdict, unreadable.ranking) == (bad, "unreadable", [])
-        assert str(bad.file) in unreadable.problem
-    assert list(loader.unreadable) == [tmp_path / "bad.jpg"]
 
 
 def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(model, tmp_path, caplog):

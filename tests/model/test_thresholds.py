@@ -4,9 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafid.errors import UsageError
-from leafid.model.thresholds import SetRule, Thresholds, select_set
-
-RANKING = [("Acer campestre", 0.6), ("Olea europaea", 0.3), ("Salix alba", 0.1)]
+from leafid.model.thresholds import SetRule, Thresholds
 
 
 def learned(right=(0.2, 0.4, 0.9), sizes=(0.5, 1, 3), falling=(0.9, 0.5, 0.0)):
@@ -37,13 +35,6 @@ def test_sizes_between_and_beyond():
     assert thresholds.threshold_for_size(0.01) == 0.9
 
 
-def test_rules():
-    assert SetRule.parse("top-5") == SetRule("top", 5)
-    assert SetRule.parse("average-5") == SetRule("average", 5)
-    assert SetRule.parse("average-2.5") == SetRule("average", 2.5)
-    assert SetRule.parse("coverage-0.9") == SetRule("coverage", 0.9)
-
-
 WRONG = ["", "top-0", "top-2.5", "top--1", "top-²", "average-0", "average-nan", "coverage-0", "coverage-1", "best-5"]
 
 
@@ -51,13 +42,3 @@ WRONG = ["", "top-0", "top-2.5", "top--1", "top-²", "average-0", "average-nan",
 def test_rules_that_are_none(word):
     with pytest.raises(UsageError, match=r"expected sets as top-K, average-K or coverage-P .*, found"):
         SetRule.parse(word)
-
-
-def test_sets():
-    thresholds = learned()
-    assert select_set(RANKING, SetRule("top", 2), None) == RANKING[:2]
-    assert select_set(RANKING, SetRule("top", 9), None) == RANKING
-    assert select_set(RANKING, SetRule("average", 1), thresholds) == RANKING[:1]
-    assert select_set(RANKING, SetRule("average", 3), thresholds) == RANKING
-    assert select_set(RANKING, SetRule("average", 0.1), thresholds) == []
-    assert select_set(RANKING, SetRule("coverage", 0.75), thresholds) == RANKING[:2]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from leafid.cli.main import main
+from tests.drawing.collection import SAMPLE
 from tests.pages.browsing import choose, find, wait_for
 
 pytestmark = pytest.mark.slow
@@ -22,7 +23,6 @@ pytest.importorskip("selenium", reason="the extra 'test' is not installed")
 NODE_MODULES = Path(sys.prefix) / "npm" / "node_modules"
 AXE = NODE_MODULES / "axe-core" / "axe.min.js"
 VALIDATOR = NODE_MODULES / "vnu-jar" / "build" / "dist" / "vnu.jar"
-SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 SCREENS = {"wide": (1200, "light"), "narrow and dark": (400, "dark")}
 PAGES = ["/", "/guide", "/nothing", "answer", "report.html", "explanation.html", "field-guide.html"]
 

@@ -2,6 +2,7 @@ import logging
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import cv2
 import numpy as np
@@ -10,7 +11,7 @@ from threadpoolctl import threadpool_info
 
 from leafid.errors import LeafidError
 from leafid.parallel import mapping
-from leafid.parallel.mapping import ordered_map
+from leafid.parallel.mapping import current_executor, ordered_map
 
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="kills processes")
 
@@ -140,3 +141,31 @@ def test_workers_resolve_relative_paths_like_the_caller(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
         monkeypatch.chdir(tmp_path / name)
         assert set(ordered_map(os.path.abspath, ["leaf.jpg"] * 20, 2)) == {str(tmp_path / name / "leaf.jpg")}
+
+
+class Threads:
+    """Threads in place of processes, which count the calls."""
+
+    n_workers = 2
+
+    def __init__(self):
+        self.limits = []
+        self.pool = ThreadPoolExecutor(self.n_workers)
+
+    def submit(self, function, *arguments, seconds=None):
+        self.limits.append(seconds)
+        return self.pool.submit(function, *arguments)
+
+
+def test_the_current_executor_computes_all_items_whatever_the_jobs():
+    threads = Threads()
+    token = current_executor.set(threads)
+    try:
+        assert list(ordered_map(square, range(3))) == [0, 1, 4]
+        with pytest.raises(LeafidError, match=r"^number 3 is wrong$"):
+            list(ordered_map(fail, range(4), 2, describe))
+    finally:
+        current_executor.reset(token)
+    assert threads.limits == [None] * 3 + [300] * 4
+    assert list(ordered_map(square, range(3))) == [0, 1, 4]
+    assert len(threads.limits) == 7

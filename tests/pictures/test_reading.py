@@ -1,7 +1,6 @@
 import json
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -121,23 +120,6 @@ def test_path_without_pictures_among_several_paths_is_left_out(tmp_path, draw):
     assert collection.is_incomplete
     with pytest.raises(UsageError):
         read_collection([tmp_path / "notes", file], "imageclef2014")
-
-
-def test_unreadable_folder_leaves_only_its_pictures_out(tmp_path, draw, monkeypatch):
-    draw(tmp_path / "1.jpg")
-    draw(tmp_path / "locked" / "2.jpg")
-    scandir = os.scandir
-
-    def refuse(folder):
-        if Path(folder).name == "locked":
-            raise PermissionError(13, "Permission denied", str(folder))
-        return scandir(folder)
-
-    monkeypatch.setattr(os, "scandir", refuse)
-    collection = read_collection(tmp_path)
-    assert [p.name for p in collection.pictures] == ["1.jpg"]
-    (problem,) = collection.problems
-    assert problem == f"{tmp_path / 'locked'}: can't be read: Permission denied; its pictures are left out"
 
 
 def test_a_folder_whose_path_is_longer_than_systems_allow(tmp_path, draw, monkeypatch):

@@ -203,17 +203,23 @@ def test_an_interruption_by_an_import_is_one_line(condition, drawn, tmp_path):
     assert (tmp_path / "err").read_text() == "leafid: interrupted\n"
 
 
-@pytest.mark.parametrize("mebibytes", [150, 470])
-def test_no_room_in_memory_for_the_libraries_is_one_line(mebibytes, drawn):
-    """At the lower limit no library can be loaded, at the higher one it would end the process or interrupt it."""
-    result = subprocess.run(
-        [sys.executable, "-m", "leafid", "predict", drawn / "Test", "--no-cache", "--jobs", "1"],
+def run_limited(words, kind, most_bytes):
+    """Run a command that can take only so much of a resource, such as `resource.RLIMIT_AS`."""
+    return subprocess.run(
+        [sys.executable, "-m", "leafid", *map(str, words)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20)),
+        preexec_fn=lambda: resource.setrlimit(kind, (most_bytes, most_bytes)),
     )
+
+
+@pytest.mark.parametrize("mebibytes", [150, 470])
+def test_no_room_in_memory_for_the_libraries_is_one_line(mebibytes, drawn):
+    """At the lower limit no library can be loaded, at the higher one it would end the process or interrupt it."""
+    words = ["predict", drawn / "Test", "--no-cache", "--jobs", 1]
+    result = run_limited(words, resource.RLIMIT_AS, mebibytes << 20)
     assert result.returncode == 1
     assert result.stderr.startswith("leafid: error: out of memory while the program starts")
     assert result.stderr.count("\n") == 1
@@ -230,24 +236,12 @@ def test_a_command_killed_while_its_workers_start_leaves_no_process(n_processes,
     assert wait_until_ended(mark, 60)
 
 
-def limited(words, most_bytes, **options):
-    """Run a command that can't write files of more than so many bytes: it fails like a full disk, in the same calls."""
-    return subprocess.run(
-        [sys.executable, "-m", "leafid", *map(str, words)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes)),
-        **options,
-    )
-
-
 def test_no_room_for_the_store(drawn, light_model, drawn_cache, tmp_path, cli):
     words = ["predict", drawn, "--model", light_model, "--jobs", 1]
     assert cli(*words, "--output", tmp_path / "wanted", "--cache", drawn_cache).status == 0
-    # Not even room for an empty database.
-    result = limited([*words, "--output", tmp_path / "run", "--cache", tmp_path / "cache"], 10_000)
+    # A file that can't grow is like a full disk: not even room for an empty database.
+    given = [*words, "--output", tmp_path / "run", "--cache", tmp_path / "cache"]
+    result = run_limited(given, resource.RLIMIT_FSIZE, 10_000)
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "run").read_bytes() == (tmp_path / "wanted").read_bytes()
     assert result.stderr.count("nothing is cached") == 1
@@ -262,7 +256,7 @@ def test_no_room_for_the_output(words, expected_model, drawn_cache, tmp_path):
     # There is room for the store, which needs no more than it has, but not for the model.
     most_bytes = len(expected_model) - 1
     assert most_bytes > 2**15
-    result = limited([*words, "--jobs", 1], most_bytes, stdout=subprocess.PIPE)
+    result = run_limited([*words, "--jobs", 1], resource.RLIMIT_FSIZE, most_bytes)
     assert result.returncode == 1
     (error,) = (line for line in list_messages(result.stderr) if not line.startswith("leafid: warning: "))
     assert error == f"leafid: error: {tmp_path}/model: can't be written: File too large"

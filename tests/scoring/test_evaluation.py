@@ -95,11 +95,6 @@ def test_whatever_the_truth_calls_a_picture_a_run_may_call_it(name):
     [
         ({"1.jpg": ["quercus ilex"]}, "a: expected a known species, found 'quercus ilex'; the nearest"),
         ({"9999.jpg": ["Quercus ilex"]}, "a: expected a picture of the ground truth"),
-        (
-            {"1.jpg": [("Quercus ilex", 0.2), ("Acer opalus", 0.7)]},
-            "a: expected a score that falls .* for picture '1.jpg'",
-        ),
-        ({"1.jpg": ["Quercus ilex", "Quercus ilex"]}, "a: expected each species of picture '1.jpg' once"),
     ],
 )
 def test_problems_of_a_run_are_reported(run, message):
@@ -200,14 +195,6 @@ def test_values_of_another_type_are_named(value):
 def test_a_run_without_predictions_is_refused(runs):
     with pytest.raises(LeafidError, match=r"expected (runs|predictions for the labelled pictures)"):
         evaluate(TRUTH, runs)
-
-
-def test_families_are_warned_of(caplog):
-    picture = Picture(Path("1.jpg"), taxon=parse_label("Quercus ilex"))
-    for metric in ("S-family", "S"):
-        caplog.clear()
-        evaluate([picture], {"1.jpg": ["Nothofagus alpina"]}, metric, by="family")
-        assert ("found Nothofagus" in caplog.text) == (metric == "S-family")
 
 
 def test_misuse():

@@ -51,43 +51,39 @@ def test_line_ends_marks_and_blanks_of_other_editors(file, text):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("\n" + GOOD, [":1: expected '<picture> <Genus species> <rank> <score>', found a blank line; remove it"]),
-        ("1.jpg Quercus ilex 1 1,0\n", [":1: expected a score as a finite number, found '1,0'"]),
-        ("1.jpg Quercus ilex 0 1\n", [":1: expected a rank (1, 2, …) before the score, found '0'"]),
-        (
-            "1.jpg 1 0.5\n",
-            [":1: expected '<picture> <Genus species> <rank> <score>', found '1.jpg 1"],
-        ),
-        ("1.jpg Quercus illex 1 0.5\n", [UNKNOWN + "'Quercus illex'; --official counts it as a wrong"]),
+        ("\n" + GOOD, ":1: expected '<picture> <Genus species> <rank> <score>', found a blank line; remove it"),
+        ("1.jpg Quercus ilex 1 1,0\n", ":1: expected a score as a finite number, found '1,0'"),
+        ("1.jpg Quercus ilex 0 1\n", ":1: expected a rank (1, 2, …) before the score, found '0'"),
+        ("1.jpg 1 0.5\n", ":1: expected '<picture> <Genus species> <rank> <score>', found '1.jpg 1"),
+        ("1.jpg Quercus illex 1 0.5\n", UNKNOWN + "'Quercus illex'; --official counts it as a wrong"),
         (
             "1.jpg Quercus ilex 2 0.5\n",
-            [":1: expected a line of rank 1 for picture '1.jpg', found none; its first rank is 2"],
+            ":1: expected a line of rank 1 for picture '1.jpg', found none; its first rank is 2",
         ),
         (
             GOOD + "1.jpg Juglans nigra 1 0.4\n",
-            [":4: expected rank 1 of picture '1.jpg' once, found it in lines 1 and 4"],
+            ":4: expected rank 1 of picture '1.jpg' once, found it in lines 1 and 4",
         ),
-        (GOOD + "1.jpg Juglans nigra 4 0.1\n", [":4: expected rank 3 of picture '1.jpg', found 4; ranks have no gaps"]),
+        (GOOD + "1.jpg Juglans nigra 4 0.1\n", ":4: expected rank 3 of picture '1.jpg', found 4; ranks have no gaps"),
         (
             GOOD + "1.jpg Quercus ilex 3 0.1\n",
-            [":4: expected each species of picture '1.jpg' once, found 'Quercus ilex' in lines 1 and 4"],
+            ":4: expected each species of picture '1.jpg' once, found 'Quercus ilex' in lines 1 and 4",
         ),
         (
             "1.jpg Quercus\u200b ilex 1 0.5\n",
-            [":1: expected UTF-8 text without invisible characters, found '1.jpg Quercus\\u200b ilex 1 0.5'"],
+            ":1: expected UTF-8 text without invisible characters, found '1.jpg Quercus\\u200b ilex 1 0.5'",
         ),
         (
             "2.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 2 0.75\n1.jpg Quercus ilex 1 0.5\n",
-            [":2: expected a score that falls with the rank, found 0.75 after 0.5 for picture '1.jpg'; write scores"],
+            ":2: expected a score that falls with the rank, found 0.75 after 0.5 for picture '1.jpg'; write scores",
         ),
-        ("", [":1: expected lines '<picture> <Genus species> <rank> <score>', found an empty file"]),
-        (b"1.jpg Quercus ilex 1 0.5\n\xff\xfe.jpg Quercus ilex 1 0.5\n", [":2: expected UTF-8 text"]),
+        ("", ":1: expected lines '<picture> <Genus species> <rank> <score>', found an empty file"),
+        (b"1.jpg Quercus ilex 1 0.5\n\xff\xfe.jpg Quercus ilex 1 0.5\n", ":2: expected UTF-8 text"),
     ],
 )
 def test_each_problem_is_named_with_its_line(file, text, expected):
-    complaints = problems(file(text))
-    assert len(complaints) == len(expected)
-    assert [f[: len(e)] for f, e in zip(complaints, expected, strict=True)] == expected
+    (complaint,) = problems(file(text))
+    assert complaint.startswith(expected)
 
 
 def test_all_problems_are_found_at_once_and_in_order(file):

@@ -24,15 +24,6 @@ def test_a_turned_picture_is_in_the_same_condition(leaf, turns):
     np.testing.assert_allclose(turned, measure(leaf), rtol=0.02, atol=0.01)
 
 
-def test_a_leaf_in_good_condition(leaf):
-    condition = measure(leaf)
-    assert condition.n_leaves == 1
-    assert condition.cut == 0
-    assert condition.confidence > 0.9
-    assert condition.sharpness > 0.7
-    assert condition.lightness > 0.9
-
-
 def test_a_dark_picture_is_less_light(leaf):
     assert measure((0.3 * leaf).astype(np.uint8)).lightness == pytest.approx(0.3 * measure(leaf).lightness, abs=0.01)
 

@@ -55,15 +55,6 @@ def test_shift_turn_mirror_scale_and_shade(drawn_leaf, iou, turn, mirror, radius
     assert leaf.confidence > 0.5
 
 
-@pytest.mark.parametrize("size", [(1600, 1200), (801, 533), (96, 128), (17, 16)])
-def test_any_size(drawn_leaf, iou, size):
-    image, mask = drawn_leaf(*size)
-    found_mask = segment(image, SCAN).mask
-    assert found_mask.shape == size
-    # At 16 pixels the leaf's rim is a third of its area.
-    assert iou(found_mask, mask) > (TOLERANCE if min(size) > 90 else 0.7)
-
-
 @pytest.mark.parametrize("value", [255, 250, 128, 0])
 @pytest.mark.parametrize("kind", [SCAN, SCAN_LIKE, AcquisitionType.PHOTO])
 def test_an_empty_sheet_has_no_leaf(value, kind):

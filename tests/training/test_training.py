@@ -6,14 +6,6 @@ from tests.model.model_files import read_reproducible_content
 SHEET = AcquisitionType.SCAN_LIKE
 
 
-def test_an_identifier_for_every_recipe(trained, training, recipes):
-    assert list(trained.types) == list(recipes)
-    assert trained.fingerprint == compute_fingerprint(training)
-    assert {info.n_pictures for info in trained.species.values()} == {9}
-    assert set(trained.recogniser.types) == set(AcquisitionType)
-    assert 0.5 < trained.recogniser.accuracy <= 1
-
-
 def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, loader):
     model = train(training, {SHEET: recipes[SHEET]}, loader)
     sheets = [picture for picture in training if picture.type == SHEET]

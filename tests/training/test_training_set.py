@@ -59,17 +59,6 @@ def test_a_row_for_each_picture_then_for_each_variant():
     np.testing.assert_array_equal(arrays["two"], -arrays["one"])
 
 
-def test_pictures_that_cannot_be_read_are_left_out():
-    training_set, arrays = gathered({1})
-    assert [picture.file.stem for picture in training_set.pictures] == ["0", "2", "3"]
-    read = [
-        (int(training_set.pictures[index].file.stem), number)
-        for index, number in zip(training_set.picture_indices, training_set.augmentations, strict=True)
-    ]
-    assert read == [(stem, number) for number in range(3) for stem in (0, 2, 3)]
-    np.testing.assert_array_equal(arrays["one"], read)
-
-
 def test_photos_are_staged_of_leaves_on_sheets():
     pictures = [
         replace(picture, type=type_) for picture, type_ in zip(PICTURES, (SCAN, PHOTO, SHEET, PHOTO), strict=True)
