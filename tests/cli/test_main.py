@@ -41,6 +41,7 @@ def test_version(cli):
         (["info", "x", "--jobs", "0"], "argument --jobs"),
         (["zzz"], "unknown command 'zzz'; see 'leafid --help'"),
         (["train"], "required"),
+        (["describe"], "expected at least one picture, folder or collection; see 'leafid describe"),
         (["info", "x", "--nonsense"], "--nonsense"),
         (["train", "x", "--outp", "y"], "see 'leafid train --help'"),
     ],

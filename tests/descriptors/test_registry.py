@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from leafid.descriptors.registry import FAMILIES, get_column_names, measure_families
-from leafid.errors import LeafidError, UsageError
+from leafid.errors import UsageError
 from leafid.segmentation.result import Segmentation
 
 
@@ -58,9 +58,3 @@ def test_unknown_and_repeated_families_are_named():
         get_column_names(["geometri"])
     with pytest.raises(UsageError, match="expected each descriptor family once, found hu, geometry, hu"):
         get_column_names(["hu", "geometry", "hu"])
-
-
-def test_a_picture_without_a_leaf_is_an_error():
-    nothing = np.zeros((50, 50), bool)
-    with pytest.raises(LeafidError, match="no leaf was found"):
-        measure_families(np.zeros((50, 50, 3), np.uint8), Segmentation(nothing, nothing, 0.0), ["hu"])

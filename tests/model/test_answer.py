@@ -94,16 +94,6 @@ def test_verdicts(changes, verdict, text, name):
     assert (answer.answer_probability is None) == (verdict in {"unclear", "unreadable"})
 
 
-def test_the_number_is_the_calibrated_product():
-    assert ANSWER.answer_probability == pytest.approx(0.84 * 0.9 * 0.9)
-    assert replace(ANSWER, **UNJUDGED).answer_probability == pytest.approx(0.84)
-    odds = 0.6804 / (1 - 0.6804)
-    lowered = replace(ANSWER, calibration=(0.5, -1.0)).answer_probability
-    assert lowered / (1 - lowered) == pytest.approx(odds**0.5 * np.exp(-1))
-    in_genus = replace(ANSWER, ranking=MAPLES, decision="genus", backed_off=("Acer *", 0.98))
-    assert in_genus.answer_probability == pytest.approx(0.98 * 0.9 * 0.9)
-
-
 @given(st.floats(0.2, 5), st.floats(-5, 5), st.floats(0, 1), st.floats(0, 1))
 def test_species_keep_their_order_and_the_second_gets_no_more_than_the_first_leaves(slope, offset, leaf, known):
     answer = replace(ANSWER, calibration=(slope, offset), p_leaf=leaf, p_known=known)

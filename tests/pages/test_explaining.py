@@ -79,14 +79,10 @@ def test_a_value_speaks_for_a_species_only_outside_the_range_of_the_next(teeth, 
     assert difference["favours"] == favours
 
 
-def test_a_value_outside_both_ranges_is_listed_even_where_the_species_agree():
-    [difference] = compare_species(RECORDS, ["A a", "B b"], {"length_width": 4})
-    assert difference["favours"] == "against both"
-
-
-def test_close_names_always_have_a_table():
-    [difference] = compare_species(RECORDS, ["A a", "B b"], {"length_width": 2.2})
-    assert difference["favours"] == "neither"
+def test_close_names_always_have_a_table_even_where_the_species_agree():
+    for value, favours in ((4, "against both"), (2.2, "neither")):
+        [difference] = compare_species(RECORDS, ["A a", "B b"], {"length_width": value})
+        assert difference["favours"] == favours
 
 
 def test_the_look_alike_is_what_the_species_is_taken_for(explanations):

@@ -80,7 +80,7 @@ def test_transparent_parts_become_white(tmp_path, rgb):
 
 
 @pytest.mark.parametrize("kind", ["jpg", "png"])
-@pytest.mark.parametrize("max_side", [400, 399, 200, 150, 100, 99, 50, 47])
+@pytest.mark.parametrize("max_side", [400, 399, 200, 99, 47])
 def test_max_side_is_exact(tmp_path, rgb, kind, max_side):
     large = cv2.resize(rgb, (400, 301), interpolation=cv2.INTER_CUBIC)
     file = save(tmp_path / f"leaf.{kind}", large)

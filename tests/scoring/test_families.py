@@ -32,14 +32,6 @@ def judge_text(tmp_path):
     return read
 
 
-def test_rank_of_the_correct_species(judge_text):
-    judged = judge_text("1.jpg Quercus rubra 1 0.6\n1.jpg Quercus ilex 2 0.4\n2.jpg Quercus ilex 1 1\n")
-    assert judged.rank.tolist() == [2, 0, 0]
-    assert judged.size.tolist() == [2, 1, 0]
-    assert judged.covered.tolist() == [True, True, False]
-    assert (~judged.covered).sum() == 1
-
-
 def test_genus_and_family_of_the_first_species(judge_text):
     # Quercus rubra has no picture: its genus is in its name, its family is that of the other oak.
     judged = judge_text("1.jpg Quercus rubra 1 0.6\n2.jpg Quercus rubra 1 1\n")

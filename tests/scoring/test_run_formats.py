@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from pandas import DataFrame
 
 from leafid import evaluate
 from leafid.errors import LeafidError, ProblemsError
@@ -22,16 +23,6 @@ from tests.scoring.run_files import write_run
 SPECIES = ("Acer campestre", "Platanus x hispanica", "Quercus ilex")
 KNOWN = KnownNames(frozenset({"1.jpg", "2.jpg", "2.png", "a/3.jpg"}), frozenset(SPECIES))
 TRUTH_TABLE = "picture,species,plant,author,type\n1.jpg,Acer campestre,p,Ann,scan\n2.jpg,Quercus ilex,q,Bob,photo\n"
-
-
-class Frame:
-    """What leafid uses of a pandas DataFrame."""
-
-    def __init__(self, values, index, columns):
-        self.values, self.index, self.columns = values, index, columns
-
-    def to_numpy(self, dtype=None):
-        return np.array(self.values, dtype)
 
 
 @pytest.fixture
@@ -275,28 +266,27 @@ def test_a_picture_of_a_table_is_never_outside_its_folder(file):
     assert files == ["1.jpg", "2.jpg", "a/3.jpg", "4.jpg"]
 
 
+PICTURES, NAMES = ["1.jpg", "2.jpg"], ["Acer campestre", "Quercus ilex"]
 SCORES = np.array([[0.9, 0.1], [0.8, 0.2]], np.float32)
 
 
 @pytest.mark.parametrize(
     "truth",
     [
-        {"1.jpg": "Acer campestre", "2.jpg": "Quercus ilex"},
+        dict(zip(PICTURES, NAMES, strict=True)),
         {"a/1.jpg": "acer_campestre", "b/2.jpg": "Quercus ilex L."},
-        Frame([["1.jpg", "Acer campestre", "p"], ["2.jpg", "Quercus ilex", 7]], [0, 1], ["image", "species", "plant"]),
-        Frame(
-            [["1.jpg", "Acer campestre", np.nan], ["2.jpg", "Quercus ilex", None]], [0, 1], ["file", "label", "user"]
-        ),
+        DataFrame({"image": PICTURES, "species": NAMES, "plant": ["p", 7]}),
+        DataFrame({"file": PICTURES, "label": NAMES, "user": [np.nan, None]}),
     ],
 )
 @pytest.mark.parametrize(
     "run",
     [
-        {"1": {"Acer campestre": 0.9, "Quercus ilex": 0.1}, "2.jpg": ["Acer campestre", "Quercus ilex"]},
+        {"1": {"Acer campestre": 0.9, "Quercus ilex": 0.1}, "2.jpg": NAMES},
         {"1": {"Acer campestre": 0.9, "Quercus ilex": 0.1}, "2": {"Acer campestre": 0.8, "Quercus ilex": 0.2}},
-        (SCORES, ["1.jpg", "2.jpg"], ["Acer campestre", "Quercus ilex"]),
+        (SCORES, PICTURES, NAMES),
         (SCORES.tolist(), np.array([1, 2]), ("Acer campestre", "Quercus ilex")),
-        Frame(SCORES, ["1.jpg", "2"], ["Acer campestre", "Quercus ilex"]),
+        DataFrame(SCORES, ["1.jpg", "2"], NAMES),
     ],
 )
 def test_objects_of_python_are_truths_and_runs(truth, run):
@@ -305,28 +295,22 @@ def test_objects_of_python_are_truths_and_runs(truth, run):
         assert (record["pictures"], record["missing"], record["inverse-rank"]) == (2, 0, 0.75)
 
 
-def test_a_frame_of_pandas_is_a_truth_and_a_run():
-    pandas = pytest.importorskip("pandas")
-    truth = pandas.DataFrame({"picture": ["1.jpg", "2.jpg"], "species": ["Acer campestre", "Quercus ilex"]})
-    run = pandas.DataFrame(SCORES, ["1.jpg", "2.jpg"], ["Acer campestre", "Quercus ilex"])
-    assert evaluate(truth, run, ["inverse-rank"])[-1]["inverse-rank"] == 0.75
-
-
 @pytest.mark.parametrize(
     ("run", "expected"),
     [
-        ((SCORES, ["1.jpg"], ["Acer campestre", "Quercus ilex"]), r"expected scores of shape \(1, 2\), found \(2, 2\)"),
-        ((np.eye(2) * np.nan, ["1.jpg", "2.jpg"], ["Acer campestre", "Quercus ilex"]), "mine:1: expected a score as a"),
-        (Frame([["a"]], ["1.jpg"], ["Acer campestre"]), "expected scores as numbers, pictures and species as text"),
+        ((SCORES, ["1.jpg"], NAMES), r"expected scores of shape \(1, 2\), found \(2, 2\)"),
+        ((np.eye(2) * np.nan, PICTURES, NAMES), "mine:1: expected a score as a"),
+        (DataFrame([["a"]], ["1.jpg"], ["Acer campestre"]), "expected scores as numbers, pictures and species as text"),
     ],
 )
 def test_what_is_wrong_with_arrays_is_named(run, expected):
-    truth = {"1.jpg": "Acer campestre", "2.jpg": "Quercus ilex"}
     with pytest.raises(LeafidError, match=expected):
-        evaluate(truth, {"mine": run})
+        evaluate(dict(zip(PICTURES, NAMES, strict=True)), {"mine": run})
 
 
-@pytest.mark.parametrize("truth", [{"1.jpg": 5}, {1: "Acer campestre"}, {"1.jpg": None}, {}, Frame([[1]], [0], ["a"])])
+@pytest.mark.parametrize(
+    "truth", [{"1.jpg": 5}, {1: "Acer campestre"}, {"1.jpg": None}, {}, DataFrame([[1]], [0], ["a"])]
+)
 def test_a_wrong_truth_is_refused(truth):
     with pytest.raises(LeafidError, match=r"truth.*: expected|expected pictures"):
         evaluate(truth, {"1.jpg": "Acer campestre"})

@@ -36,11 +36,6 @@ def test_the_stalk_is_removed_and_the_disc_kept(turn, scale, width, length):
     assert np.count_nonzero(blade & disc) > 0.99 * np.count_nonzero(disc)
 
 
-def test_a_disc_without_stalk_is_left_alone():
-    _, disc = draw_disc_with_stalk()
-    assert np.array_equal(remove_petiole(disc), disc)
-
-
 def test_a_pointed_tip_is_not_a_stalk():
     mask = np.zeros((500, 300), np.uint8)
     cv2.ellipse(mask, (150, 320), (90, 110), 0, 0, 360, 1, -1)

@@ -66,7 +66,7 @@ def make_collections(seed):
     return truth, {p: make_scene() for p in "abcd"}
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(12))
 def test_precision_equals_the_literal_version(seed):
     truth, run = make_collections(seed)
     for name, values in concept_precisions(truth, run).items():
@@ -75,7 +75,7 @@ def test_precision_equals_the_literal_version(seed):
             assert values[overlap] == expected
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(5))
 def test_order_does_not_matter_even_with_equal_confidences(seed):
     truth, run = make_collections(seed)
     tied = {p: [item._replace(confidence=round(item.confidence, 1)) for item in listed] for p, listed in run.items()}
@@ -84,7 +84,7 @@ def test_order_does_not_matter_even_with_equal_confidences(seed):
     assert concept_precisions(dict(reversed(truth.items())), mixed) == concept_precisions(truth, tied)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(10))
 def test_selection_scores_equal_the_literal_version(seed):
     random = Random(seed)
     truth = [set(random.sample(range(10), random.randint(1, 9))) for _ in range(random.randint(1, 5))]
@@ -100,7 +100,7 @@ def test_selection_scores_equal_the_literal_version(seed):
     assert selection_scores(random.sample(truth, len(truth)), selected) == (f1, precision, recall)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(10))
 def test_distance_equals_the_angle_between_vectors(seed):
     generator = np.random.default_rng(seed)
     first, second = generator.uniform((-90, -180), (90, 180), (2, 2))

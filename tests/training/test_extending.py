@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from leafid.errors import LeafidError
 from leafid.features.feature_cache import FeatureCache
 from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import load_recipe
@@ -136,8 +135,3 @@ def test_a_new_species_gets_the_family_of_its_genus(old_model, new_pictures, rid
     known = old_model.species[next(iter(by_species))].taxon
     model = extend(old_model, [replace(p, taxon=Taxon("X nova", known.genus)) for p in new_pictures], ridge_loader)
     assert model.species["X nova"].taxon == Taxon("X nova", known.genus, known.family, known.order)
-
-
-def test_known_species_are_refused(old_model, training, ridge_loader, by_species):
-    with pytest.raises(LeafidError, match=f"found 2 that the model knows, '{next(iter(by_species))}' first"):
-        extend(old_model, training, ridge_loader)
