@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.pictures.summary import find_risks
+from leafid.pictures.summary import count_by_species, find_risks
 
 
 def picture(name: str, species: str | None = None, **fields: object) -> Picture:
@@ -16,6 +16,13 @@ PICTURES = [
     picture("4", "Acer a"),
     picture("5"),
 ]
+
+
+def test_counts_by_species():
+    rare, common = count_by_species(PICTURES)
+    assert rare == {"species": "Acer b", "pictures": 1, "plants": 1, "by_type": {"scan": 1}}
+    by_type = {"photo": 1, "scan": 1, "unknown": 1}
+    assert common == {"species": "Acer a", "pictures": 3, "plants": 2, "by_type": by_type}
 
 
 def test_risks_of_an_experiment():
