@@ -11,12 +11,6 @@ def folder(tmp_path):
     return tmp_path / "cache"
 
 
-def test_the_cache_file_and_its_size_are_shown(cli, folder):
-    done = cli("cache", "--cache", folder)
-    assert done.status == 0
-    assert done.out == f"{folder / 'features.sqlite'}: 2.0 MiB\n"
-
-
 @pytest.mark.parametrize("damage", [b"", b"\xff" * 2**20])
 def test_clearing_removes_a_cache_that_may_be_damaged(cli, folder, damage):
     file = folder / "features.sqlite"

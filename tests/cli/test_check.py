@@ -15,14 +15,6 @@ def test_options_without_effect_are_refused(cli):
     assert "expected --against with options of reading a collection" in outcome.err
 
 
-def test_a_checked_run_is_written_in_another_format(cli, tmp_path):
-    outcome = cli("check", PARTIAL, "--against", TRUTH, "--to", "csv", tmp_path / "new" / "run.csv")
-    assert (outcome.status, outcome.out[:15]) == (0, "ok: 29 pictures")
-    assert (tmp_path / "new" / "run.csv").read_text().startswith("picture,species,rank,score\n")
-    outcome = cli("check", tmp_path / "new" / "run.csv", "--to", "run", tmp_path / "run.txt")
-    assert sorted((tmp_path / "run.txt").read_text().split("\n")) == sorted(PARTIAL.read_text().split("\n"))
-
-
 def test_nothing_is_written_of_a_wrong_run_or_to_a_wrong_place(cli, tmp_path):
     run, output = tmp_path / "run.txt", tmp_path / "out.txt"
     run.write_text("1.jpg Quercus ilex 2 0.5\n")

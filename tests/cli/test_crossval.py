@@ -12,25 +12,6 @@ def crossval(cli, light_recipe, drawn, drawn_cache):
     return run
 
 
-def test_a_table_of_scores(crossval, small_recipe):
-    words = ("--folds", 3, "--repeats", 1, "--only-type", "scan-like")
-    outcome = crossval(*words, recipe=small_recipe)
-    assert outcome.status == 0, outcome.err
-    title, head, _, line, *notes = outcome.out.splitlines()
-    assert (title, head.split()) == ("Held-out scores", ["type", "run", "pictures", "S", "top-1", "top-5"])
-    # 3 species of 3 training plants, one in each fold: every training part has every species.
-    assert line.split()[:3] == ["scan-like", small_recipe.name, "9"]
-    assert notes[-1] == "means over 1 seed; left out: no training picture of the species"
-    assert outcome.err.splitlines() == [f"seed 0, fold {fold}: scan-like done" for fold in (1, 2, 3)]
-    words += ("--format", "json", "--metrics", "S,top-1,top-5,per-plant,ece")
-    (table,) = crossval(*words, recipe=small_recipe).json
-    (row,) = table["rows"]
-    assert (row["type"], row["pictures"], row["left out"]) == ("scan-like", 9, 0)
-    assert all(0 <= row[name] <= 1 for name in ("S", "top-1", "top-5", "per-plant", "ece"))
-    assert f"{row['top-1']:.3f}".removeprefix("0") in line
-    assert row["top-5"] == 1  # there are but three species
-
-
 def test_scores_are_those_of_the_run_files(crossval, cli, drawn, tmp_path):
     words = ("--folds", 2, "--repeats", 2, "--format", "json")
     scores = crossval(*words, "--output", tmp_path).json[0]["rows"]

@@ -9,7 +9,7 @@ from leafid.descriptors.registry import get_column_names, measure_families
 from leafid.features import extractor as extractor_module
 from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.compositing import composite_photo
-from leafid.features.extractor import FeatureExtractor
+from leafid.features.extractor import FeatureExtractor, PictureViews, segment_as_type
 from leafid.features.recipe import Expert
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.segment import segment
@@ -70,6 +70,21 @@ def test_without_a_leaf_the_whole_picture_counts(type_, value, shape):
     extractor = FeatureExtractor({**experts, "shape": Expert(descriptor="measures", families=("geometry",))}, encoders)
     features = extractor.extract(np.full((*shape, 3), value, np.uint8), type_)
     assert all(np.isfinite(vector).all() for vector in features.vectors.values())
+
+
+def test_features_of_some_experts_only(leaf):
+    experts = {
+        "a": SIFT,
+        "b": Expert(descriptor="measures", families=("geometry",)),
+        "c": Expert(descriptor="measures", families=("hu",)),
+    }
+    extractor = FeatureExtractor(experts, {"a": learn_encoder(FisherEncoder)})
+    everything = extractor.extract(leaf, SCAN)
+    some = extractor.extract_from_views(PictureViews(leaf, segment_as_type(leaf, SCAN)), ["c", "a"])
+    assert list(some.vectors) == ["c", "a"]
+    for name, vector in some.vectors.items():
+        np.testing.assert_array_equal(vector, everything.vectors[name])
+    assert some.confidence == everything.confidence
 
 
 def test_the_leaf_is_looked_for_where_an_expert_needs_it(leaf, monkeypatch):

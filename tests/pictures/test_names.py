@@ -10,7 +10,6 @@ from leafid.pictures.picture import AcquisitionType
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Quercus coccifera L.", "Quercus coccifera"),
         ("Platanus x hispanica", "Platanus x hispanica"),
         ("Platanus × hispanica Mill. ex Münchh.", "Platanus x hispanica"),
         ("Platanus ×hispanica", "Platanus x hispanica"),
@@ -19,8 +18,7 @@ from leafid.pictures.picture import AcquisitionType
         ("X Cuprocyparis notabilis", "x Cuprocyparis notabilis"),
         ("x_Sorbaronia_fallax", "x Sorbaronia fallax"),
         ("×Sorbaronia ×fallax", "x Sorbaronia x fallax"),
-        ("  Acer   campestre ", "Acer campestre"),
-        ("acer campestre", "Acer campestre"),
+        ("  acer   campestre ", "Acer campestre"),
         ("x_cuprocyparis_leylandii", "x Cuprocyparis leylandii"),
         ("E\u0301rable champe\u0302tre", "\u00c9rable champ\u00eatre"),
         ("Crataegus x-media", "Crataegus x-media"),
@@ -42,11 +40,8 @@ def test_invalid_species_names(text):
     ("text", "expected"),
     [
         ("06/07/10", "2010-07-06"),
-        ("06/07/10 14:30", "2010-07-06"),
         ("6/7/1998", "1998-07-06"),
         ("01/01/89", "1989-01-01"),
-        ("2010/07", "2010-07"),
-        ("2010", "2010"),
         ("2011-02-24T10:11:12", "2011-02-24"),
         ("29/02/12", "2012-02-29"),
     ],
