@@ -113,15 +113,13 @@ def test_arrays_of_all_shapes_are_the_same_picture(test_pictures):
     assert leafid.segment(clear, "scan").confidence == 0
 
 
-def test_train_says_what_is_missing(drawn):
+def test_train_says_what_is_missing():
     for wrong, message in (
         (["a.jpg"], r"found \['a.jpg'\]"),
         (None, "found None"),
     ):
         with pytest.raises(leafid.LeafidError, match=f"expected .*Picture.*{message}"):
             leafid.train(wrong)
-    with pytest.raises(leafid.LeafidError, match="no such recipe"):
-        leafid.train(drawn, recipe="nonsense")
 
 
 def test_segment_and_measure(test_pictures):

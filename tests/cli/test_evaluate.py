@@ -32,17 +32,6 @@ def test_all_files_are_written(cli, tmp_path, mode, folder):
     )
 
 
-@pytest.mark.parametrize("group", ["family", "plant"])
-def test_groups(cli, group):
-    outcome = cli("evaluate", TRUTH, GOOD, "--by", group, "--format", "json")
-    table = outcome.json[1]
-    assert table["title"] == f"Scores by {group}"
-    assert sum(row["pictures"] for row in table["rows"]) == 40
-    assert all(0 <= row["S"] <= 1 for row in table["rows"])
-    names = [row[group] for row in table["rows"]]
-    assert names == sorted(names)
-
-
 def test_all_problems_of_a_run(cli, tmp_path):
     (tmp_path / "a.txt").write_text("1.jpg Quercus ilex 1 1,0\n\n")
     outcome = cli("evaluate", TRUTH, GOOD, tmp_path / "a.txt", "--output", tmp_path / "out")

@@ -64,18 +64,14 @@ def test_a_file_has_what_is_printed(predict, drawn, tmp_path, monkeypatch, name)
     assert (tmp_path / "out").read_text() == printed.out
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
+def test_wrong_usage(predict, loose):
+    for words, expected in (
         (["--format", "run", "--reject-at", 0.1], "expected --reject-at without --format run"),
         (["--format", "json", "--open-world"], "expected --format run with --open-world"),
-    ],
-)
-def test_wrong_usage(predict, loose, words, expected):
-    outcome = predict(loose, *words)
-    assert outcome.status == 2
-    assert expected in outcome.err
-    assert outcome.err.count("\n") == 1
+    ):
+        outcome = predict(loose, *words)
+        assert (outcome.status, outcome.err.count("\n")) == (2, 1)
+        assert expected in outcome.err
 
 
 def test_common_names_in_a_language_come_first(predict, loose):

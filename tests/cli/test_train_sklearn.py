@@ -59,7 +59,7 @@ def test_equal_trainings_give_equal_answers_and_learn_no_further_species(cli, tr
     for _ in range(2):
         assert train("sklearn.ensemble.RandomForestClassifier", "{ n_estimators = 5 }").status == 0
         words = ["--model", tmp_path / "model", "--assume-type", "scan", "--cache", drawn_cache, "--format", "json"]
-        answers.append(json.loads(cli("predict", drawn / "Test", *words).out))
+        answers.append(cli("predict", drawn / "Test", *words).json)
     assert answers[0] == answers[1]
     words = ["--extend", tmp_path / "model", "--output", tmp_path / "new", "--cache", drawn_cache]
     outcome = cli("train", drawn, *words)

@@ -33,11 +33,6 @@ def test_every_family_measures_as_many_finite_numbers_as_it_names(name, measured
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("name", ["geometry", "outline", "colour"])
-def test_a_family_alone_measures_the_same(name, leaf, measured):
-    np.testing.assert_array_equal(measure_families(*leaf, [name])[name], measured[name])
-
-
 def test_the_petiole_shows_only_where_it_belongs(leaf, measured):
     image, segmentation = leaf
     bare = Segmentation(segmentation.blade, segmentation.blade, 1.0)

@@ -32,10 +32,6 @@ def test_the_inside_shows_in_the_interior_and_not_in_the_outline():
     np.testing.assert_array_equal(narrow["outline"], wide["outline"])
 
 
-def test_teeth_show_in_the_outline():
-    assert np.abs(measure(*leaf())["outline"] - measure(*leaf(teeth=0.06))["outline"]).max() > 0.1
-
-
 def test_the_background_does_not_matter():
     image, mask = leaf()
     on_white, on_black = measure(image, mask), measure(np.where(mask[..., None], image, 20).astype(np.uint8), mask)

@@ -105,16 +105,13 @@ def test_a_named_pipe_is_not_waited_for(tmp_path):
 
 
 @pytest.mark.parametrize("name", [f"{DIGITS}.jpg", f"{'x' * 300}.jpg", f"{'é' * 150}.jpg"])
-def test_a_file_name_that_is_too_long(name, tmp_path, cli):
+def test_a_file_name_that_is_too_long(name, tmp_path):
     """It leaves one picture out, and not the collection."""
     for xml, file_name in (("1.xml", "1.jpg"), ("2.xml", name)):
         (tmp_path / xml).write_text(f"<Image><FileName>{file_name}</FileName></Image>", encoding="utf-8")
     (problem,) = read_collection(tmp_path).problems
     assert problem.startswith(f"{tmp_path}/2.xml: FileName: expected a file name of at most 255 bytes, found '")
     assert problem.endswith(".jpg'; the picture is left out")
-    result = cli("info", tmp_path)
-    assert result.status == 0
-    assert f"{tmp_path}/2.xml: FileName: expected a file name of at most 255 bytes" in result.out
 
 
 def test_tables_and_texts(tmp_path):

@@ -64,16 +64,6 @@ def find_processes(mark: str) -> list[int]:
     return processes
 
 
-def wait_until_ended(mark: str, patience: float = 30.0) -> bool:
-    """Wait until no process of a mark is left."""
-    end = time.monotonic() + patience
-    while find_processes(mark):
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.1)
-    return True
-
-
 @pytest.fixture
 def words(drawn, light_recipe, tmp_path):
     words = ["train", drawn, "--recipe", light_recipe, "--only-type", "scan", "--cache", tmp_path / "cache"]
@@ -122,7 +112,7 @@ def test_training_killed_and_started_again(words, tmp_path, expected_model, cli,
     wait_for(lambda: vectors(tmp_path / "cache") >= 10 or process.poll() is not None)
     process.kill()
     assert process.wait() == -signal.SIGKILL
-    assert wait_until_ended(mark, 60)
+    wait_for(lambda: not find_processes(mark))
     assert not (tmp_path / "model").exists()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "again"))
     (tmp_path / "again").mkdir()
@@ -176,7 +166,7 @@ def test_an_interrupted_description_leaves_no_process(number, group, status, mes
     else:
         process.send_signal(number)
     assert process.wait(120) == status, (tmp_path / "err").read_text()
-    assert wait_until_ended(mark, 60)
+    wait_for(lambda: not find_processes(mark))
     assert list_messages((tmp_path / "err").read_text()) == messages
     assert not output.exists()
     assert list_leftovers(tmp_path) == []
@@ -233,7 +223,7 @@ def test_a_command_killed_while_its_workers_start_leaves_no_process(n_processes,
     wait_for(lambda: len(find_processes(mark)) >= n_processes)
     process.kill()
     process.wait()
-    assert wait_until_ended(mark, 60)
+    wait_for(lambda: not find_processes(mark))
 
 
 def test_no_room_for_the_store(drawn, light_model, drawn_cache, tmp_path, cli):

@@ -1,10 +1,11 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from leafid.errors import LeafidError, ProblemsError
+from leafid.pictures.names import parse_species_name
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.reading.runs import KnownNames, Prediction
+from leafid.scoring.reading.runs import KnownNames, Prediction, find_name_problem
 from tests.scoring.run_files import write_run
 
 SPECIES = ("Acer campestre", "Acer platanoides", "Juglans nigra", "Platanus x hispanica", "Quercus ilex")
@@ -125,3 +126,46 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path, ranking):
     with pytest.raises(LeafidError):
         write_run(tmp_path / "run.txt", {"1.jpg": [("Quercus ilex", 1.0)], "2.jpg": [ranking]})
     assert list(tmp_path.iterdir()) == []
+
+
+# Every name that a command accepts is one that the next command can read.
+HOSTILE = [
+    " a.jpg",
+    "\xa0a.jpg",
+    "a\xa0.jpg",
+    "<a.jpg",
+    "a\u202e.jpg",
+    "\ufeffa.jpg",
+    "a\x1b[31m.jpg",
+    "a\udce9.jpg",
+    "a",
+]
+letters = st.characters(exclude_characters="/\0")
+
+
+def with_examples(test):
+    for name in HOSTILE:
+        test = example(name)(test)
+    return given(st.text(letters, min_size=1) | st.text(letters).map("{}.jpg".format))(test)
+
+
+@with_examples
+def test_a_picture_name_is_refused_or_read_back(tmp_path_factory, name):
+    file = tmp_path_factory.mktemp("run") / "run.txt"
+    if find_name_problem(name):
+        with pytest.raises(LeafidError, match="rename the file"):
+            write_run(file, {name: [("Acer campestre", 1.0)]})
+        return
+    write_run(file, {name: [("Acer campestre", 1.0)]})
+    assert read_run(file).pictures == (name,)
+
+
+@with_examples
+def test_a_species_name_is_refused_or_read_back(tmp_path_factory, name):
+    file = tmp_path_factory.mktemp("run") / "run.txt"
+    try:
+        species = parse_species_name(f"Acer {name}")
+    except LeafidError:
+        return
+    write_run(file, {"1.jpg": [(species, 1.0)]})
+    assert read_run(file).species == (species,)

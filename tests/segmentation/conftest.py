@@ -58,11 +58,7 @@ def drawn_leaf() -> Callable[..., tuple[np.ndarray, np.ndarray]]:
     return draw
 
 
-def overlap(mask: np.ndarray, true: np.ndarray) -> float:
-    """Intersection over union."""
-    return np.count_nonzero(mask & true) / max(np.count_nonzero(mask | true), 1)
-
-
 @pytest.fixture(scope="session")
 def iou() -> Callable[[np.ndarray, np.ndarray], float]:
-    return overlap
+    """Compute the intersection over union of two masks."""
+    return lambda mask, true: np.count_nonzero(mask & true) / max(np.count_nonzero(mask | true), 1)
