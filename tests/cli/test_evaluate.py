@@ -127,9 +127,8 @@ def test_the_list_of_metrics_names_the_command(cli):
     assert outcome.status == 0
     assert {metric["metric"] for metric in read_metrics()} <= set(outcome.out.split())
     assert "  evaluate --metrics  " in outcome.out
-    assert cli("evaluate", "--list", "--format", "json").json[0]["title"] == "Metrics"
-    listed = cli("evaluate", "--list", "--format", "csv").rows
-    (share,) = [row for row in listed if row["metric"] == "empty-sets"]
+    [table] = cli("evaluate", "--list", "--format", "json").json
+    [share] = [row for row in table["rows"] if row["metric"] == "empty-sets"]
     assert (share["column"], share["command"]) == ("empty-sets", "evaluate --metrics")
 
 

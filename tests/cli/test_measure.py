@@ -145,6 +145,12 @@ def test_landmarks_are_in_columns_and_rows(measure, tmp_path):
         assert [float(row[f"{name}_{axis}"]) for axis in ("column", "row")] == pytest.approx(place.tolist(), abs=20)
 
 
+def test_a_list_is_the_dictionary(cli):
+    out = cli("measure", "--list").out
+    assert "circularity" in out
+    assert max(map(len, out.splitlines())) <= 100
+
+
 def test_bad_input(cli, measure, scans, tmp_path):
     cv2.imwrite(str(tmp_path / "blank.png"), np.full((100, 100, 3), 250, np.uint8))
     (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff")

@@ -8,8 +8,6 @@ from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
 
-SCAN, SCAN_LIKE, PHOTO = AcquisitionType
-
 
 @pytest.fixture(scope="module")
 def parts(drawn, tmp_path_factory):
@@ -19,7 +17,7 @@ def parts(drawn, tmp_path_factory):
     names = sorted({picture.species for picture in training})
     for picture in training:
         target = folder / ("old" if picture.species in names[:2] else "new") / picture.species
-        if picture.type is SCAN:
+        if picture.type is AcquisitionType.SCAN:
             target.mkdir(parents=True, exist_ok=True)
             shutil.copy(picture.file, target)
     return folder

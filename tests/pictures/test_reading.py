@@ -52,17 +52,6 @@ def test_plantnet300k(tmp_path, draw):
     ]
 
 
-def test_pictures(tmp_path, draw):
-    for name in ("10.jpg", "9.jpg", "b.webp", "a.TIF"):
-        draw(tmp_path / name)
-    (tmp_path / "notes.txt").write_text("no picture")
-    (tmp_path / "folder.jpg").mkdir()
-    collection = read_collection(tmp_path)
-    assert collection.layout == "pictures"
-    assert [p.name for p in collection.pictures] == ["9.jpg", "10.jpg", "a.TIF", "b.webp"]
-    assert collection.pictures[0] == Picture(tmp_path / "9.jpg")
-
-
 def test_several_paths(tmp_path, draw, add):
     first, second = draw(tmp_path / "x" / "1.jpg"), draw(tmp_path / "y" / "1.jpg")
     collection = read_collection([second, first, second])

@@ -77,13 +77,6 @@ def test_paths_and_objects_give_the_same(truth, run):
     assert evaluate(truth, run, ["S"]) == evaluate(TRUTH, GOOD, ["S"])
 
 
-def test_rankings_need_no_scores_and_no_name():
-    run = {picture: [species for species, _ in ranking] for picture, ranking in rankings(GOOD).items()}
-    records, expected = evaluate(TRUTH, run, ["top-2"]), evaluate(TRUTH, GOOD, ["top-2"])
-    assert [record["top-2"] for record in records] == [record["top-2"] for record in expected]
-    assert {record["run"] for record in records} == {"run"}
-
-
 @pytest.mark.parametrize("name", [".", "/", "..", "1.", ".jpg"])
 def test_whatever_the_truth_calls_a_picture_a_run_may_call_it(name):
     (record,) = evaluate({name: "Quercus ilex"}, {"run": {name: "Quercus ilex"}}, ["top-1"])
