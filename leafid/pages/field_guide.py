@@ -10,7 +10,7 @@ from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
 from leafid.pages.plain_words import describe_plainly
 from leafid.pages.trait_words import describe_traits
-from leafid.pictures.names import describe_common_names
+from leafid.pictures.names import describe_common_names, read_common_names
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
 
@@ -30,6 +30,7 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
             "species": species,
             "traits": traits,
             "plain_traits": [plain[trait] for trait in traits if trait in plain],
+            "forms": read_common_names().get(name, {}).get("forms"),
             "taken_for": _list_taken_for(species),
         }
         plates[species.taxon.family or ""].append(plate)

@@ -85,7 +85,7 @@ def read_families() -> dict[str, str]:
 def read_common_names() -> dict[str, dict[str, str]]:
     """Read a common name of species in each of `LANGUAGES`, and the `accepted` name of outdated ones.
 
-    Names that are not known are "".
+    `forms` says where leaves of a species differ. What is not known is "".
     """
     (_, heading), *rows = read_table(Path(__file__).with_name("common_names.csv"))
     return {cells[0]: dict(zip(heading, cells, strict=True)) for _, cells in rows}

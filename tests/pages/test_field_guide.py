@@ -36,3 +36,9 @@ def test_a_name_that_no_page_can_hold_costs_only_its_letter(model, tmp_path):
     page = render_page("field_guide.html", **make_guide(odd, tmp_path / "\udce9.leafid"))
     assert "Bl\ufffdtterbaum\ufffd" in page
     page.encode()
+
+
+def test_other_forms_of_leaves_are_told(model, tmp_path):
+    species = {**model.species, "Ilex aquifolium": next(iter(model.species.values()))}
+    page = render_page("field_guide.html", **make_guide(replace(model, species=species), tmp_path))
+    assert "Also: upper leaves of old trees have no spines." in page

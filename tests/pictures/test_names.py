@@ -77,7 +77,7 @@ def test_the_table_of_common_names_has_names_that_collections_use_and_no_stray_b
     assert list(table) == sorted(table)
     for species, row in table.items():
         assert names.parse_species_name(species) == species
-        assert list(row) == ["species", "accepted", *names.LANGUAGES]
+        assert list(row) == ["species", "accepted", *names.LANGUAGES, "forms"]
         assert all(cell == cell.strip() for cell in row.values())
         assert not row["accepted"] or row["accepted"] == names.parse_species_name(row["accepted"]) != species
     assert names.describe_common_names("Sorbus domestica", []) == "(now Cormus domestica)"
