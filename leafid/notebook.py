@@ -1,7 +1,7 @@
 """What a notebook shows of an object: HTML, by a macro of `notebook.html`, and outlines on axes of Matplotlib."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,25 @@ class Shown:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        return str(getattr(_load_macros(), type(self).__name__)(self))
+        environment = make_environment(Path(__file__).parent, finalize=escape_unprintable)
+        return str(getattr(environment.get_template("notebook.html").module, type(self).__name__)(self))
 
 
 @cache
-def _load_macros() -> Any:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # only a notebook needs it
+def make_environment(*folders: Path, finalize: Callable[[str], str]) -> Any:
+    """Make the environment of templates, which escapes what `finalize` makes of each string."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # the terminal needs none of it
 
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        finalize=lambda value: finalize(value) if type(value) is str else value,
+        loader=FileSystemLoader(folders),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    environment.finalize = lambda value: escape_unprintable(value) if type(value) is str else value
     environment.filters["jpeg"] = lambda data: f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
-    return environment.get_template("notebook.html").module
+    return environment
 
 
 def plot_outlines(image: Any, parts: Mapping[str, Sequence[Any]], ax: Any = None) -> Any:

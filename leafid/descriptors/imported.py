@@ -54,10 +54,11 @@ def find_encoder(name: str) -> type[Encoder]:
     random = np.random.default_rng(0)
     features = LocalFeatures(*(random.random(shape, np.float32) for shape in ((99, 8), (99, 2), 99)))
     try:
-        class_ = _import(name)
-        if not (isinstance(class_, type) and issubclass(class_, Encoder)):
-            raise TypeError(f"{class_!r:.100}")
-        encoder = class_(4, 3).fit(features)
+        class_: type[Encoder] = _import(name)
+        state = class_(4, 3).fit(features).get_state()
+        encoder = class_(4, 3).set_state(state)
+        if (shapes := {key: array.shape for key, array in state.items()}) != encoder.list_shapes(8):
+            raise ValueError(f"tables of the shapes {shapes}")
         vector = encoder.transform(features)
         if vector.shape != (encoder.n_features,) or not np.isfinite(vector).all():
             raise ValueError(f"a vector of shape {vector.shape}")
@@ -66,14 +67,17 @@ def find_encoder(name: str) -> type[Encoder]:
     return class_
 
 
+@cache
 def hash_module(name: str) -> str:
-    """Hash the source of the module that ``package.module:name`` was imported from."""
+    """Hash the source of the module that ``package.module:name`` was imported from, as it was then."""
     return hashlib.sha256(inspect.getsource(import_module(name.partition(":")[0])).encode()).hexdigest()
 
 
 def _import(name: str) -> Any:
     module, _, attribute = name.partition(":")
-    return getattr(import_module(module), attribute)
+    imported = getattr(import_module(module), attribute)
+    hash_module(name)  # of the source that was just read
+    return imported
 
 
 def _measure_by(

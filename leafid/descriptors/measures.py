@@ -88,7 +88,7 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
         "length": length,
         "width": width,
         "petiole_length": landmarks.petiole if landmarks else None,
-        "cut": float(sum(map(np.count_nonzero, (leaf.mask[[0, -1]], leaf.mask[:, [0, -1]])))),
+        "cut": float(sum(map(np.count_nonzero, (leaf.mask[[0, -1]], leaf.mask[1:-1, [0, -1]])))),
         "aspect": length / width,
         "circularity": min(1.0, 4 * np.pi * float(region.area) / max(float(region.perimeter), 1.0) ** 2),
         "solidity": float(region.solidity),

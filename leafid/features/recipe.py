@@ -81,10 +81,14 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
                 f"families: expected none for {self.descriptor!r}, found {', '.join(self.families)}; remove them, or "
                 "use the descriptor 'measures'"
             )
+        key = "encoder"
         try:
-            find_encoder(self.encoder) if self.is_local else find_families(self.families)
+            find_encoder(self.encoder)
+            if not self.is_local:
+                key = "families"
+                find_families(self.families)
         except LeafidError as error:
-            raise ValueError(f"{'encoder' if self.is_local else 'families'}: {error}") from None
+            raise ValueError(f"{key}: {error}") from None
         if self.descriptor == "outline-sift" and self.view == "picture":
             raise ValueError("view: 'outline-sift' needs the leaf's outline; expected 'leaf' or 'upright'")
 

@@ -20,7 +20,9 @@ _DIGITS = 10**9
 # species; and of a genus, a family or two species that are called sure. Of other people's pictures, lower ones are
 # often wrong.
 _SURE, _PROBABLE, _POSSIBLE, _CERTAIN, _WORTH_NAMING, _SURE_TAXON = 0.98, 0.6, 0.2, 0.5, 0.05, 0.95
-_UNLIKE_A_LEAF = "leafid can't tell whether this is a leaf; go closer, so that only leaf and sheet are in the picture"
+_UNLIKE_A_LEAF = (
+    "leafid can't tell whether this is a leaf; lay it on a plain light sheet, and go so close that only these are seen"
+)
 Decision = Literal["species", "genus", "family", "order", "unclear", "unknown", "no-leaf"]
 Verdict = Decision | Literal["uncertain", "unreadable"]
 
@@ -125,7 +127,7 @@ class Answer(Shown):
             known = f"none of the {len(self.ranking)} species that the model knows"
             return f"Unknown: probably {known}; the most similar is {names[0]}"
         probability = self.calibrate(self._first[1])
-        levels = {_SURE: "Sure:", _PROBABLE: "Probably", _POSSIBLE: "Perhaps", 0.0: "Unsure, most like"}
+        levels = {_SURE: "Sure:", _PROBABLE: "Probably", _POSSIBLE: "Perhaps", 0.0: "Unsure, but most like"}
         certainty = next(words for level, words in levels.items() if probability >= level)
         shares = [self.calibrate(p) for _, p in self.ranking[:2]]
         shown = [f"{name}, {format_probability(share)}" for name, share in zip(names, shares, strict=True)]

@@ -111,8 +111,10 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         if "compound" in named and values.get("compound", named["compound"].median) != named["compound"].median:
             # Leaflets that overlap were taken for lobes, or lobes for leaflets.
             values = {name: values[name] for name in ("petiole",) if name in values}
-        if landmarks is None and "petiole" not in values:
+            note = f"Traits of the blade are left out: its outline doesn't fit leaves of {answer.name}."
+        elif landmarks is None and "petiole" not in values:
             note = "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
+    traits = describe_traits(values)
     names = [name for name, _ in answer.ranking[:SPECIES_SHOWN] if answer.has_leaf and answer.verdict != "unclear"]
     compared = [names[0], *choose_rival(answer, model.species)] if len(names) > 1 else []
     return Explanation(
@@ -124,8 +126,8 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
         petioles=trace_polygons(leaf.petiole) if landmarks else [],
         tip=(landmarks.tip[::-1] + 0.5).tolist() if landmarks else None,
         base=(landmarks.base[::-1] + 0.5).tolist() if landmarks else None,
-        traits=describe_traits(values),
-        plain_traits=describe_plainly(values),
+        traits=traits,
+        plain_traits=describe_plainly(traits, values),
         opinions=_collect_opinions(model[answer.type].identifier, shown) if is_leaf else [],
         species=[_show_species(model, answer, values, rank) for rank in range(len(names))],
         compared=compared,

@@ -23,13 +23,13 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
     plates: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for name, species in sorted(model.species.items(), key=lambda pair: (pair[1].taxon.family or "~", pair[0])):
         traits = describe_typical_traits(species)
-        plain = describe_plainly({trait: values.median for trait, values in species.traits.items()})
+        medians = {trait: values.median for trait, values in species.traits.items()}
         plate = {
             "name": name,
             "common_names": describe_common_names(name, species.vernacular_names[:2]),
             "species": species,
             "traits": traits,
-            "plain_traits": [plain[trait] for trait in traits if trait in plain],
+            "plain_traits": describe_plainly(traits, medians).values(),
             "forms": read_common_names().get(name, {}).get("forms"),
             "taken_for": _list_taken_for(species),
         }
@@ -75,7 +75,7 @@ def _list_taken_for(species: Species) -> list[str]:
 
 
 def describe_typical_traits(species: Species) -> dict[str, str]:
-    """Describe a species by the medians of those of its traits that have the same words in most plants.
+    """Describe a species by the medians of those of its traits that have the same words, but for sizes, in most plants.
 
     Leaflets that overlap can make a compound leaf look simple: a species is compound if most of its pictures are.
     """

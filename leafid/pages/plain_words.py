@@ -5,18 +5,16 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from leafid.pages.trait_words import describe_traits
-
 # Shares that people have a word for.
 _SHARES = {0.1: "a tenth", 0.2: "a fifth", 0.25: "a quarter", 1 / 3: "a third", 0.5: "half", 2 / 3: "two thirds"}
-_QUARTERS = ("", " and a quarter", " and a half", " and three quarter")
+_QUARTERS = ("", " and a quarter", " and a half", " and three-quarter")
 # Number of teeth from which there are many.
 _MANY_TEETH = 20
 
 
-def describe_plainly(values: Mapping[str, float]) -> dict[str, str]:
-    """Describe the same traits as `leafid.pages.trait_words.describe_traits`, by name, in words that a pupil knows."""
-    return {name: _translate(name, exact, values) for name, exact in describe_traits(values).items()}
+def describe_plainly(described: Mapping[str, str], values: Mapping[str, float]) -> dict[str, str]:
+    """Say in words that a pupil knows what `leafid.pages.trait_words.describe_traits` says of values, by trait."""
+    return {name: _translate(name, exact, values) for name, exact in described.items()}
 
 
 @cache
@@ -30,7 +28,7 @@ def _translate(name: str, exact: str, values: Mapping[str, float]) -> str:
     words = next((row["plain"] for row in rows), "")
     number = round(values.get(name, 0))
     if name == "leaflets":
-        count = f"{number} or more" if number > 1 else "several"
+        count = f"{number} or more" if "or more" in exact else "several"
         return f"{count} leaflets on one stalk" if "compound" in exact else "a single blade"
     if name == "length_width":
         return ", ".join(filter(None, [words, _describe_length(values[name])]))
@@ -49,7 +47,7 @@ def _describe_length(ratio: float) -> str:
     if times < 1.15:
         return f"a little {longer} than {across}"
     whole, quarters = divmod(round(4 * times), 4)
-    number = f"{('one', 'two')[whole - 1]}{_QUARTERS[quarters]} times" if times < 2.9 else f"{times:.0f} times"
+    number = f"{('one', 'two')[whole - 1]}{_QUARTERS[quarters]} times" if times < 2.875 else f"{times:.0f} times"
     return f"about {'twice' if number == 'two times' else number} as {side} as {across}"
 
 

@@ -1,14 +1,15 @@
 """Renders the templates of all pages, which share one style."""
 
-import base64
 import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import leafid
 from leafid.model.answer import format_probability
+from leafid.notebook import make_environment
 from leafid.scoring.tables import format_cell
 
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -26,21 +27,12 @@ def render_site_page(template: str, path: str = "", **values: Any) -> str:
 
 @cache
 def _get_environment() -> Any:
-    """Return the environment of the templates: escaping, strict about missing values, with the filters of all pages."""
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # the terminal needs none of it
-
-    environment = Environment(
-        finalize=lambda value: clean_text(value) if type(value) is str else value,
-        loader=ChoiceLoader([PackageLoader("leafid.pages"), PackageLoader("leafid.pages", "static")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    """Return the environment of the templates, with the filters of all pages."""
+    folder = Path(__file__).parent
+    environment = make_environment(folder / "templates", folder / "static", finalize=clean_text)
     environment.globals["version"] = leafid.__version__
     environment.filters.update(percent=format_share, probability=format_probability, score=format_score)
     environment.filters.update(trait=format_trait, cell=format_cell)
-    environment.filters["jpeg"] = lambda data: f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
     return environment
 
 

@@ -1,17 +1,12 @@
 """Botanical words for measured traits.
 
-Words and thresholds are those of the Manual of Leaf Architecture [1]_ where it has them: the position of the greatest
-width (elliptic: in the middle fifth), the angles of apex and base (acute: below 90°), lobes and teeth (divided by
-sinuses of more or less than a quarter of the way to the midvein), acuminate, straight and convex ends, cordate bases.
-It compares curves by eye; the thresholds of bulges are leafid's own.
+Words and thresholds are those of the Manual of Leaf Architecture (`leafid.descriptors.traits`) where it has them: the
+position of the greatest width (elliptic: in the middle fifth), the angles of apex and base (acute: below 90°), lobes
+and teeth (divided by sinuses of more or less than a quarter of the way to the midvein), acuminate, straight and convex
+ends, cordate bases. It compares curves by eye; the thresholds of bulges are leafid's own.
 
 What is counted is a lower bound: leaflets and teeth that are small or overlap are missed, and few are seen that aren't
 there.
-
-References
-----------
-.. [1] B. Ellis, D. C. Daly, L. J. Hickey, K. R. Johnson, J. D. Mitchell, P. Wilf, S. L. Wing, "Manual of Leaf
-   Architecture", Cornell University Press, 2009, ISBN 978-0-8014-7518-4.
 """
 
 from collections.abc import Mapping

@@ -118,7 +118,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
 
 def _find_score_problem(run: Run) -> str | None:
     try:
-        run.check_probabilities()
+        run.check_scores()
     except LeafidError as error:
         return str(error)
     return None

@@ -71,7 +71,7 @@ def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures
     Scores are taken for probabilities. Pictures that the run lacks tell nothing; a plant that has no other is named
     wrongly. A `LeafidError` is raised when a score is no probability, or contradicts its rank.
     """
-    run.check_probabilities()
+    run.check_scores()
     located, picture, _ = truth.locate(run)
     table = np.zeros((len(truth), len(run.species)))
     # The least difference that makes the better rank win between equal scores; what is listed wins over what isn't.

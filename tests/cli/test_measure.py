@@ -77,7 +77,10 @@ def test_scales(measure, scans, words, mm):
 def test_points_outside_a_picture(measure, scans):
     height, width = cv2.imread(str(scans / "one.png")).shape[:2]
     outcome = measure(scans / "one.png", "--scale-from", f"0,{height},0,{height + 1},5", status=1)
-    assert f"one.png: --scale-from: expected points in {width} × {height} pixels, found others" in outcome.err
+    assert (
+        f"one.png: --scale-from: expected points inside the picture of {width} × {height} pixels, found 0,"
+        in outcome.err
+    )
     measure(scans / "one.png", "--scale-from", f"0,{height},{width},{height},5")
 
 

@@ -25,7 +25,7 @@ SAID = {
     "lobes": ("lobes", r"pinnate|palmate"),
     "margin": ("teeth", r"entire|toothed"),
     "form": ("length_width", r"^[a-z-]+(?=, )"),
-    "base": ("base_angle", r"cordate|lobate|acute|obtuse|rounded"),
+    "base": ("base_angle", r"cordate|acute|obtuse|rounded"),
     "apex": ("apex_angle", r"emarginate|acuminate|acute|obtuse|rounded"),
 }
 
@@ -40,7 +40,7 @@ def name_traits(row, folder):
     words = {}
     for column, (name, pattern) in SAID.items():
         if match := re.search(f"{pattern}|^no$", described.get(name, "")):
-            words[column] = match[0].replace("lobate", "cordate")
+            words[column] = match[0]
     return words
 
 

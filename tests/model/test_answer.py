@@ -37,10 +37,15 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
         ({}, "species", "Probably Ginkgo biloba (Ginkgo), 68%, or Acer campestre, 8%", "Ginkgo biloba"),
         (UNJUDGED, "species", "Probably Ginkgo biloba (Ginkgo), 84%, or Acer campestre, 10%", "Ginkgo biloba"),
         ({"p_leaf": 0.7}, "species", "Perhaps Ginkgo biloba (Ginkgo), 53%, or Acer", "Ginkgo biloba"),
-        ({"p_leaf": 0.22}, "uncertain", "Unsure, most like Ginkgo biloba (Ginkgo), 17%", "Ginkgo biloba"),
+        ({"p_leaf": 0.22}, "uncertain", "Unsure, but most like Ginkgo biloba (Ginkgo), 17%", "Ginkgo biloba"),
         ({"calibration": (2.0, 2.0)}, "species", "Probably Ginkgo biloba (Ginkgo), 97%", "Ginkgo biloba"),
         ({"calibration": (2.0, 3.0)}, "species", "Sure: Ginkgo biloba (Ginkgo), 99%", "Ginkgo biloba"),
-        ({"calibration": (0.5, -2.0)}, "uncertain", "Unsure, most like Ginkgo biloba (Ginkgo), 16%", "Ginkgo biloba"),
+        (
+            {"calibration": (0.5, -2.0)},
+            "uncertain",
+            "Unsure, but most like Ginkgo biloba (Ginkgo), 16%",
+            "Ginkgo biloba",
+        ),
         (
             {"ranking": MAPLES, "p_leaf": 0.99, "p_known": 0.99},
             "uncertain",
@@ -62,7 +67,7 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
         (
             {"p_leaf": 0.22, "reasons": ("it is blurred: hold the camera still",)},
             "uncertain",
-            "Unsure, most like Ginkgo biloba (Ginkgo), 17%; it is blurred: hold the camera still",
+            "Unsure, but most like Ginkgo biloba (Ginkgo), 17%; it is blurred: hold the camera still",
             "Ginkgo biloba",
         ),
         ({"decision": "unclear"}, "unclear", "Unclear: leafid can't tell whether this is a leaf;", None),

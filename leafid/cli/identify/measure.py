@@ -118,7 +118,9 @@ def _measure(
     image = read_image(picture.file)
     height, width = image.shape[:2]
     if max(points[0:4:2], default=0) > width or max(points[1:4:2], default=0) > height:
-        raise ImageError(f"{picture.file}: --scale-from: expected points in {width} × {height} pixels, found others")
+        given = ",".join(f"{value:g}" for value in points[:4])
+        expected = f"expected points inside the picture of {width} × {height} pixels"
+        raise ImageError(f"{picture.file}: --scale-from: {expected}, found {given}")
     leaves = measure_leaves(image, type_, each_leaf=each_leaf)
     if not leaves:
         raise ImageError(f"{picture.file}: expected a leaf, found none")
@@ -132,10 +134,9 @@ def _format(records: Sequence[dict[str, Any]], outlines: Sequence[Any], form: st
         columns = ["picture", "leaf", "unit", *list_measures()]
         rows = [[Path(record["picture"]).name, *(record[name] for name in columns[1:])] for record in records]
         return render([Table("", columns, rows, n_keys=2)], digits=2)
-    if form == "csv":
-        rows = [[_shorten(value) for value in record.values()] for record in records]
-        return format_csv([[*records[0]], *rows]) if records else ""
     shortened = [{name: _shorten(value) for name, value in record.items()} for record in records]
+    if form == "csv":
+        return format_csv([[*shortened[0]], *([*row.values()] for row in shortened)]) if shortened else ""
     if form == "json":
         return json.dumps(shortened, ensure_ascii=False, indent=1) + "\n"
     features = [

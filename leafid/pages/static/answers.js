@@ -149,22 +149,32 @@ function equip(answer) {
   const [right, name, remark, type, crop] = box.querySelectorAll("button, input, select");
   const unlisted = box.querySelector(".unlisted");
   const note = readNote(answer.id);
+  const tellUnlisted = (said) => {
+    const isUnlisted = said.name && !said.species && species.children.length;
+    unlisted.textContent = isUnlisted ? "leafid doesn't know that name; it is saved as you wrote it." : "";
+  };
   right.hidden = !records.some(({ name: named }) => named);
   const keep = (change) => {
     const changed = writeNote(answer, change);
     right.setAttribute("aria-pressed", changed.isRight);
     if (changed.isRight) name.value = "";
-    unlisted.hidden = !changed.name || Boolean(changed.species);
-    tellNote(rows.querySelector(`[data-answer="${answer.id}"]`), changed);
+    tellUnlisted(changed);
+    const row = rows.querySelector(`[data-answer="${answer.id}"]`);
+    if (row) tellNote(row, changed);
   };
   right.setAttribute("aria-pressed", note.isRight);
   [name.value, remark.value] = [note.name, note.remark];
-  right.addEventListener("click", () => keep({ isRight: right.getAttribute("aria-pressed") !== "true", name: "" }));
+  right.addEventListener("click", () => keep({ isRight: right.getAttribute("aria-pressed") !== "true", name: "", species: "" }));
   name.addEventListener("focus", listSpecies, { once: true });
-  unlisted.hidden = !note.name || Boolean(note.species);
+  tellUnlisted(note);
   name.addEventListener("change", async () => {
     const given = name.value.trim();
-    keep({ name: given, species: await findSpecies(given), isRight: false });
+    const note = { name: given, species: findSpecies(given), isRight: false };
+    keep(note);
+    if (species.children.length || !given) return;
+    await listSpecies();
+    // What a person said meanwhile counts.
+    if (readNote(answer.id).name === given) keep({ species: findSpecies(given) });
   });
   remark.addEventListener("change", () => keep({ remark: remark.value.trim() }));
   type.addEventListener("change", async () => {
@@ -186,16 +196,14 @@ async function getFiles(answer) {
 }
 
 async function listSpecies() {
-  if (species.children.length) return;
   const response = await fetch("/species").catch(() => ({ ok: false }));
-  for (const { species: name, common_names } of response.ok ? await response.json() : []) {
-    species.append(new Option(common_names.join(", "), name));
-  }
+  const listed = response.ok ? await response.json() : [];
+  const options = listed.map(({ species: name, common_names }) => new Option(common_names.join(", "), name));
+  species.replaceChildren(...options);
 }
 
 // Finds the species that a person calls by its name or a common one; "" where it isn't in the list.
-async function findSpecies(given) {
-  await listSpecies();
+function findSpecies(given) {
   const asked = given.toLowerCase();
   const isMeant = ({ value, text }) => [value, ...text.split(", ")].some((name) => name.toLowerCase() === asked);
   return asked && ([...species.children].find(isMeant)?.value ?? "");

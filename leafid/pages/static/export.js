@@ -41,7 +41,7 @@ export function exportCsv(answers) {
       basisOfRecord: "HumanObservation",
       eventDate: date,
       scientificName: given,
-      taxonRank: given && (named || judgement.species ? "species" : answer.verdict),
+      taxonRank: given && (named || judgement.name ? "species" : answer.verdict),
       acceptedNameUsage: named?.accepted ?? "",
       vernacularName: named?.common_names[0] ?? "",
       identifiedBy: judgement.name ? "" : "leafid",
@@ -54,7 +54,7 @@ export function exportCsv(answers) {
     };
   });
   // A spreadsheet would compute what begins like a formula.
-  const guard = (value) => (/^[=+@-]/.test(value) ? `'${value}` : value);
+  const guard = (value) => (/^[=+@\t\r-]/.test(value) ? `'${value}` : value);
   const quote = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
   const lines = rows.map((row) => COLUMNS.map((column) => quote(guard(row[column] ?? ""))).join(","));
   return [COLUMNS.join(","), ...lines, ""].join("\r\n");

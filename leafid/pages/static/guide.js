@@ -9,7 +9,8 @@ function sift() {
     const text = parts.map((part) => part.textContent.toLowerCase()).join(" ");
     plate.hidden = !words.every((word) => text.includes(word));
   }
-  document.getElementById("nothing").hidden = plates.some((plate) => !plate.hidden);
+  const isFound = plates.some((plate) => !plate.hidden);
+  document.getElementById("nothing").textContent = isFound ? "" : "No species of the guide has all these words.";
   for (const family of document.querySelectorAll(".family")) family.hidden = !family.querySelector(".plate:not([hidden])");
 }
 

@@ -23,7 +23,10 @@ async function explain(files, options, signal) {
   const body = new FormData();
   for (const [name, value] of options) body.append(name, value);
   for (const file of files) body.append("pictures", file);
-  const response = await fetch("/explain", { method: "POST", body, cache: "no-store", signal });
+  const response = await fetch("/explain", { method: "POST", body, cache: "no-store", signal }).catch((error) => {
+    if (signal.aborted) throw error;
+    throw new Error("leafid doesn't answer. Is it still running, and are you in the same network?");
+  });
   if (!response.ok) throw new Error((await response.json()).problem);
   return take(await response.text(), files, await Promise.all(files.map(readDate)));
 }
@@ -46,10 +49,7 @@ async function identify(files, options, signal) {
       store();
     } catch (error) {
       if (signal.aborted) break;
-      // Fetching fails by a TypeError.
-      const isLost = error instanceof TypeError;
-      const problem = isLost ? "leafid can't be reached; are its computer and this Wi-Fi on?" : error.message;
-      problems.push(`${group.map((file) => file.name).join(", ")}: ${problem}`);
+      problems.push(`${group.map((file) => file.name).join(", ")}: ${error.message}`);
     }
   }
   progress.hidden = true;

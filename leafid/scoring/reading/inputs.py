@@ -75,10 +75,6 @@ def _is_scores(value: Any) -> bool:
     return _is_frame(value) or (isinstance(value, tuple) and len(value) == 3 and np.ndim(value[0]) == 2)
 
 
-def _is_run(value: Any) -> bool:
-    return isinstance(value, (str, os.PathLike, Mapping)) or _is_scores(value)
-
-
 def _is_ranking(name: str, value: Any, truth: GroundTruth) -> bool:
     """Tell whether a value is that of a picture, whose name may lack its ending where species have scores."""
     has_scores = isinstance(value, Mapping) and all(isinstance(score, Real) for score in value.values())
@@ -104,7 +100,9 @@ def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
     elif isinstance(runs, Mapping):
         # A mapping is a run if it names pictures, or unless its values are runs.
         is_run = any(_is_ranking(to_run_name(str(name)), run, truth) for name, run in runs.items())
-        is_run = is_run or not all(map(_is_run, runs.values()))
+        is_run = is_run or not all(
+            isinstance(run, (str, os.PathLike, Mapping)) or _is_scores(run) for run in runs.values()
+        )
         made = [_to_run(name, run, truth) for name, run in ({"run": runs} if is_run else runs).items()]
     else:
         made = [read_run(file, truth.known) for file in list_values("runs", runs, str, os.PathLike)]

@@ -60,7 +60,7 @@ class Run:
         columns = ("picture_index", "species_index", "rank", "score", "line")
         return replace(self, **{name: getattr(self, name)[mask] for name in columns})
 
-    def check_probabilities(self) -> None:
+    def check_scores(self) -> None:
         """Raise a `LeafidError` where a score is below 0 or above 1, or contradicts its rank."""
         if (is_wrong := (self.score < 0) | (self.score > 1)).any():
             place, score = f"{self.name}:{self.line[is_wrong][0]}", self.score[is_wrong][0]
