@@ -91,7 +91,12 @@ class Encoder(ABC):
         """Encode the local features of one picture; float32 (n_features,), all zero without features."""
         if len(features) == 0:
             return np.zeros(self.n_features, np.float32)
-        return self._encode(self.project(features))
+        vector = self._encode(self.project(features))
+        if vector.shape != (self.n_features,) or not np.isfinite(vector).all():
+            raise LeafidError(
+                f"{type(self).__qualname__}: expected {self.n_features} finite numbers, found {vector!s:.99}"
+            )
+        return vector
 
     def get_state(self) -> dict[str, np.ndarray]:
         """Return the learned arrays."""

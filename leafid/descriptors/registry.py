@@ -96,12 +96,10 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
         raise UsageError(f"unknown descriptor family {unknown[0]!r}; there are {', '.join(FAMILIES)}")
     if len(set(names)) < len(names):
         raise UsageError(f"expected each descriptor family once, found {', '.join(names)}")
-    return [FAMILIES.get(name) or _import_family(name) for name in names]
-
-
-def _import_family(name: str) -> Family:
-    measure, value_names = import_measure(name)
-    return Family("pixels", name, "not leafid's", measure, value_names, hash_module(name))
+    return [
+        FAMILIES.get(name) or Family("pixels", name, "not leafid's", *import_measure(name), hash_module(name))
+        for name in names
+    ]
 
 
 _blade, _whole, _inside, _edge, _pixels = (partial(Family, source) for source in SOURCES)

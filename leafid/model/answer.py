@@ -16,9 +16,8 @@ from leafid.pictures.taxonomy import WILDCARD
 
 # Probabilities in answers are multiples of one over this number.
 _DIGITS = 10**9
-# The lowest probabilities of an answer that is called sure, probable, and possible; that is not uncertain; of a second
-# species; and of a genus, a family or two species that are called sure. Of other people's pictures, lower ones are
-# often wrong.
+# The lowest probabilities of an answer that is called sure, probable, possible; that is not uncertain; of a second
+# species; and of a higher taxon that is called sure. Of other people's pictures, lower ones are often wrong.
 _SURE, _PROBABLE, _POSSIBLE, _CERTAIN, _WORTH_NAMING, _SURE_TAXON = 0.98, 0.6, 0.2, 0.5, 0.05, 0.95
 _UNLIKE_A_LEAF = (
     "leafid can't tell whether this is a leaf; lay it on a plain light sheet, and go so close that only these are seen"

@@ -111,7 +111,7 @@ def _read_manifest(stream: io.BufferedReader, metadata: dict[str, str] | None) -
 def _import_allowed_code(manifest: Any, path: object) -> None:
     """Import the families and encoders that are not leafid's; refuse those that the user doesn't allow."""
     for name, find in sorted(_list_code(manifest).items()):
-        if name not in os.environ.get(ALLOWED, "").split(","):
+        if name not in os.environ.get(ALLOWED, "").replace(" ", "").split(","):
             raise LeafidError(
                 f"{path}: the model describes leaves by {name:.100}, code that is not leafid's; if you trust it, "
                 f"set {ALLOWED}={name:.100} in the environment"

@@ -52,11 +52,11 @@ class Segmentation(Shown):
         """Take the leaf from a mask of your own, and separate its petiole as `leafid.segment` does.
 
         The mask is an array (H, W) of any numbers: what is above half of the greatest is leaf, so that True, 1 and 255
-        mean the same. An `InputError` is raised where nothing is.
+        mean the same; of an image of labels, give ``labels == 1``. An `InputError` is raised where nothing is.
         """
         array = np.asarray(mask)
-        if array.ndim != 2 or array.dtype.kind not in "buif" or not array.any():
-            expected = "expected an array of numbers of shape (H, W), above 0 where the leaf is"
+        if array.ndim != 2 or array.dtype.kind not in "buif" or not 0 < array.max(initial=0) < np.inf:
+            expected = "expected an array of finite numbers of shape (H, W), highest where the leaf is"
             raise InputError(f"mask: {expected}, found {array.dtype} of shape {array.shape}, or nothing above 0")
         leaf = array > array.max() / 2
         return cls(leaf, remove_petiole(leaf), 1.0)

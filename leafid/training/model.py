@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -48,14 +49,17 @@ def train(
     With `thumbnails`, the model keeps small pictures of each species.
     """
     trained: dict[AcquisitionType, tuple[Identifier, HeldOutAnswers]] = {}
+    learned: set[Path] = set()
     for types in group_by_training(recipes):
         step, recipe = loader.with_step(", ".join(types)), recipes[types[0]]
         training_set = build_training_set(pictures, recipe, step, seed)
+        learned |= {picture.file for picture in training_set.pictures}
         trained |= train_identifiers(training_set, types, pictures, step, seed)
         if len(trained[types[0]][0].species) == 1:
             _log.warning("all pictures are of one species; it will be the answer to every %s", " or ".join(types))
     used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}
-    readable = [p for p in pictures if p.file not in loader.unreadable and p.type in used]
+    # A picture whose altered copies can't be described is learned from nevertheless.
+    readable = [p for p in pictures if p.file in learned and p.type in used]
     warn_of_lost_species([p for p in pictures if p.type in used], readable)
     served = [picture for picture in readable if picture.type in recipes]
     sample = [served[index] for index in sample_by_plant(served, RECOGNISER_PICTURES, seed)]

@@ -251,8 +251,10 @@ def test_a_mask_from_elsewhere_is_measured(test_pictures):
         same = leafid.Segmentation.from_mask(mask)
         np.testing.assert_array_equal(same.blade, leaf.blade)
         assert leafid.measure(picture, same, ["geometry", "geometry_whole", "teeth"]) == values
-    for wrong in (np.zeros((50, 60)), np.zeros((50, 60, 3), np.uint8), np.ones(3), [["leaf"]], np.zeros((0, 4)), None):
-        with pytest.raises(ValueError, match=r"^mask: expected an array of numbers of shape \(H, W\)"):
+    shapeless = (np.zeros((50, 60, 3), np.uint8), np.ones(3), [["leaf"]], np.zeros((0, 4)), None)
+    without_leaf = (np.zeros((50, 60)), -np.ones((2, 2)), np.array([[1, np.nan]]), np.array([[1, np.inf]]))
+    for wrong in shapeless + without_leaf:
+        with pytest.raises(ValueError, match=r"^mask: expected an array of finite numbers of shape \(H, W\)"):
             leafid.Segmentation.from_mask(wrong)
 
 

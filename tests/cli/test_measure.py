@@ -78,10 +78,19 @@ def test_points_outside_a_picture(measure, scans):
     height, width = cv2.imread(str(scans / "one.png")).shape[:2]
     outcome = measure(scans / "one.png", "--scale-from", f"0,{height},0,{height + 1},5", status=1)
     assert (
-        f"one.png: --scale-from: expected points inside the picture of {width} × {height} pixels, found 0,"
+        f"one.png: --scale-from: expected points inside the picture of {width} × {height} pixels, found [0.0, "
         in outcome.err
     )
     measure(scans / "one.png", "--scale-from", f"0,{height},{width},{height},5")
+
+
+def test_a_leaf_that_is_cut_off(measure, scans, tmp_path):
+    scan = cv2.imread(str(scans / "one.png"))
+    cv2.imwrite(str(tmp_path / "half.png"), scan[:, : scan.shape[1] // 2])
+    outcome = measure(tmp_path / "half.png", "--format", "csv")
+    [row] = outcome.rows
+    assert "half.png: leaf 1 is cut off by the border" in outcome.err
+    assert float(row["cut"]) > 20
 
 
 def test_the_resolution_of_a_scan(measure, cli, scans, tmp_path):
@@ -169,7 +178,7 @@ def test_bad_input(cli, measure, scans, tmp_path):
         ([], "expected at least one picture"),
         ([scans, "--scale-from", "1,2,3"], "expected X,Y,X,Y,MM, found 3 numbers"),
         ([scans, "--scale-from", "1,2,1,2,5"], "expected two points and their distance above 0"),
-        ([scans, "--dpi", "0"], "expected a number above 0, found '0'"),
+        ([scans, "--dpi", "0"], "expected a number above 0, at most 100000, found '0'"),
         ([scans, "--dpi", "9", "--mm-per-pixel", "1"], "not allowed with"),
     ):
         outcome = cli("measure", *words)

@@ -1,10 +1,12 @@
 """Families and encoders that are not leafid's: functions and classes of modules that a user names."""
 
+import importlib
 import os
 import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
 
 import leafid
@@ -24,6 +26,11 @@ def measure_list(image, blade):
 def measure_badly(image, blade):
     return {"height": 1 / (len(image) == 100)}
 
+ORIGINALS = {(100, 60)}
+
+def measure_originals(image, blade):
+    return {"one": 1 / (blade.shape in ORIGINALS)}
+
 class Residuals(BagOfWordsEncoder):
     def _prepare_tables(self):
         self.n_features = self.words_.size
@@ -33,6 +40,10 @@ class Residuals(BagOfWordsEncoder):
         nearest = np.square(differences).sum(axis=2).argmin(axis=1)
         sums = [differences[nearest == word, word].sum(axis=0) for word in range(self.n_modes)]
         return (np.concatenate(sums) / len(rows)).astype(np.float32)
+
+class Unlimited(Residuals):
+    def _encode(self, rows):
+        return np.full(self.n_features, np.nan, np.float32)
 
 class Tabled(Residuals):
     def list_shapes(self, length):
@@ -176,6 +187,30 @@ def test_a_model_encodes_by_an_encoder_that_is_allowed(module, encoder_recipe, s
     assert answer.name == expected.name
 
 
+def test_an_encoder_that_fails_costs_only_its_picture(module, encoder_recipe, scans, monkeypatch):
+    model = leafid.train(scans, str(encoder_recipe), cache=False)
+    encode = importlib.import_module(module).Residuals._encode
+    numbers = iter(range(3))
+
+    def fail_at_the_second(encoder, rows):
+        return encode(encoder, rows) * (np.nan if next(numbers) == 1 else 1)
+
+    monkeypatch.setattr(f"{module}.Residuals._encode", fail_at_the_second)
+    problems = [answer.problem or "" for answer in model.identify(scans.pictures[:3])]
+    assert [bool(problem) for problem in problems] == [False, True, False]
+    assert "Residuals: expected 24 finite numbers, found [nan" in problems[1]
+
+
+def test_a_family_that_fails_on_altered_pictures_costs_no_species(module, recipe, scans, caplog):
+    recipe.write_text(recipe.read_text().replace(":measure", ":measure_originals"))
+    boxes = [leafid.segment(picture).box for picture in scans.pictures]
+    shapes = {(row1 - row0, col1 - col0) for row0, row1, col0, col1 in boxes}
+    importlib.import_module(module).ORIGINALS.update(shapes)
+    model = leafid.train(scans, str(recipe), cache=False, jobs=1)
+    assert "ZeroDivisionError" in caplog.text
+    assert {*model.species} == {picture.species for picture in scans.pictures}
+
+
 def test_vectors_that_another_version_of_the_module_made_are_not_read(module, encoder_recipe, run_python, tmp_path):
     code = "from leafid.features.recipe import load_recipe; print(load_recipe('recipe.toml', 'scan').experts['inside']"
     first = run_python("-c", f"{code}.make_feature_key())").stdout
@@ -190,7 +225,8 @@ def test_vectors_that_another_version_of_the_module_made_are_not_read(module, en
         ("fischer", "expected fisher or words, or package.module:Class.*, found 'fischer'"),
         ("{}", "found '.*_module'"),
         ("{}:measure", "found TypeError"),
-        ("{}:Short", r"found ValueError: a vector of shape \(1,\)"),
+        ("{}:Short", r"Short: expected 12 finite numbers, found \[0.\]"),
+        ("{}:Unlimited", r"Unlimited: expected 12 finite numbers, found \[nan"),
         ("{}:Long", "found AttributeError: .*Long"),
         ("{}:Tabled", "found ValueError: tables of the shapes .*'words'"),
     ],

@@ -37,7 +37,7 @@ from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.resolution import MM_PER_INCH, read_mm_per_pixel
 from leafid.scoring.tables import Table, format_csv, render
 
-_above_0 = number_type("a number above 0", lambda value: value > 0)
+_above_0 = number_type("a number above 0, at most 100000", lambda value: 0 < value <= 1e5)
 FORMATS = ("text", "csv", "json", "geojson")
 
 
@@ -53,7 +53,7 @@ class Options(MeasuringOptions):
     scale_from: list[float] | None = option(
         "columns and rows of two points of the upright picture, and their distance in millimetres",
         metavar="X,Y,X,Y,MM",
-        type=list_type(number_type("a number from 0 up", lambda value: value >= 0)),
+        type=list_type(number_type("a number from 0 to 100000", lambda value: 0 <= value <= 1e5)),
         group="scale",
     )
     list: bool = switch("list the measures and exit")
@@ -83,6 +83,8 @@ def run(options: Options, environment: Environment) -> int:
             environment.warn(f"{picture.file}: {leaves[0].n_leaves} leaves; the largest is measured (--each-leaf)")
         for number, leaf in enumerate(leaves, 1):
             start = {"picture": str(picture.file), "type": picture.type, "species": picture.species, "leaf": number}
+            if leaf.values["cut"]:
+                environment.warn(f"{picture.file}: leaf {number} is cut off by the border")
             records.append(start | {"leaves": leaf.n_leaves} | leaf.to_record(size))
             outlines.append(leaf.outlines)
     if not mm_per_pixel and (sizes := {record["mm_per_pixel"] for record in records} - {None}):
@@ -118,9 +120,8 @@ def _measure(
     image = read_image(picture.file)
     height, width = image.shape[:2]
     if max(points[0:4:2], default=0) > width or max(points[1:4:2], default=0) > height:
-        given = ",".join(f"{value:g}" for value in points[:4])
         expected = f"expected points inside the picture of {width} × {height} pixels"
-        raise ImageError(f"{picture.file}: --scale-from: {expected}, found {given}")
+        raise ImageError(f"{picture.file}: --scale-from: {expected}, found {list(points[:4])}")
     leaves = measure_leaves(image, type_, each_leaf=each_leaf)
     if not leaves:
         raise ImageError(f"{picture.file}: expected a leaf, found none")

@@ -61,16 +61,12 @@ from leafid.training.cross_validation import (
 )
 
 
-def _parse_folds(word: str) -> int | str:
-    return positive_int(word) if word.isdigit() else nonempty_word(word)
-
-
 class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
     collection: str = positional("COLLECTION", "a folder of labelled pictures")
     folds: int | str = option(
         "number of folds (default: 5), or a CSV table with the columns picture, fold and, for several seeds, repeat",
         metavar="N|FILE",
-        type=_parse_folds,
+        type=lambda word: positive_int(word) if word.isdigit() else nonempty_word(word),
         default=5,
     )
     repeats: int | None = option(
