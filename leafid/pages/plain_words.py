@@ -8,8 +8,8 @@ from pathlib import Path
 # Shares that people have a word for.
 _SHARES = {0.1: "a tenth", 0.2: "a fifth", 0.25: "a quarter", 1 / 3: "a third", 0.5: "half", 2 / 3: "two thirds"}
 _QUARTERS = ("", " and a quarter", " and a half", " and three-quarter")
-# Number of teeth from which there are many.
-_MANY_TEETH = 20
+# Number of teeth up to which there are a few, and from which there are many.
+_FEW_TEETH, _MANY_TEETH = 9, 20
 
 
 def describe_plainly(described: Mapping[str, str], values: Mapping[str, float]) -> dict[str, str]:
@@ -54,7 +54,7 @@ def _describe_length(ratio: float) -> str:
 def _describe_edge(exact: str, number: int) -> str:
     if "entire" in exact:
         return "edge smooth, without teeth"
-    count = "" if not number else "many " if number >= _MANY_TEETH else "a few "
+    count = "many " if number >= _MANY_TEETH else "a few " if 0 < number <= _FEW_TEETH else ""
     size = "small " if "finely" in exact else "large " if "coarsely" in exact else ""
     return f"edge with {count}{size}teeth"
 

@@ -132,6 +132,7 @@ def test_plain_words():
         ({"teeth": 0, "tooth_depth": 0}, "teeth", "edge smooth, without teeth"),
         ({"teeth": None}, "teeth", "edge with large teeth"),
         ({"teeth": 9, "tooth_depth": 3}, "teeth", "edge with a few large teeth"),
+        ({"teeth": 12, "tooth_depth": 1.3}, "teeth", "edge with teeth"),
         ({"apex_bulge": 0, "apex_angle": 90}, "apex_angle", "about a right angle at the tip"),
         ({"base_extension": 0.12}, "base_angle", "heart-shaped at the base"),
         ({"petiole": 0.45}, "petiole", "stalk a bit less than half as long as the leaf"),
