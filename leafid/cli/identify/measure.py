@@ -9,8 +9,8 @@ with two points of the picture, such as the ends of a ruler or the sides of a co
 the resolution in the file of a scan, where a scanner can have written it.
 
 Of several leaves the largest is measured, with --each-leaf every leaf. Text leaves out the confidences; GeoJSON has the
-outlines of the blades as well, in columns and rows of the picture. A picture that can't be read, or in which no leaf is
-found, is reported on stderr and left out; the exit status is then 1.
+outlines of the blades as well, through the middles of their outermost pixels, in columns and rows of the picture. A
+picture that can't be read, or in which no leaf is found, is reported on stderr and left out; the exit status is then 1.
 
 examples:
   leafid measure my-leaf.jpg --mm-per-pixel 0.12
@@ -144,7 +144,7 @@ def _format(records: Sequence[dict[str, Any]], outlines: Sequence[Any], form: st
         {
             "type": "Feature",
             "properties": record,
-            "geometry": {"type": "MultiPolygon", "coordinates": [[[*line, line[0]]] for line in lines]},
+            "geometry": {"type": "MultiPolygon", "coordinates": [[[*line, line[0]][::-1]] for line in lines]},
         }
         for record, lines in zip(shortened, outlines, strict=True)
     ]
