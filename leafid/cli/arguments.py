@@ -145,12 +145,10 @@ class ReadingOptions:
         metavar="FILE",
     )
     label_from: str | None = option(
-        "find the labels, a group or else the match, in the paths of pictures: '([a-z]+)_'",
-        metavar="REGEX",
+        "find the labels, a group or else the match, in the paths of pictures: '([a-z]+)_'", metavar="REGEX"
     )
     plants_from: str | None = option(
-        "find the plants, whose pictures no fold separates, in the paths of pictures",
-        metavar="REGEX",
+        "find the plants, whose pictures no fold separates, in the paths of pictures", metavar="REGEX"
     )
 
     def as_keywords(self) -> dict[str, Any]:

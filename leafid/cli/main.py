@@ -43,10 +43,7 @@ GROUPS = {
         "evaluate-annotation": "score run files of the ImageCLEF 2016 annotation task",
         "check-annotation": "check run files of the ImageCLEF 2016 annotation task",
     },
-    "tools": {
-        "info": "show what a collection holds",
-        "cache": "show or clear the feature cache",
-    },
+    "tools": {"info": "show what a collection holds", "cache": "show or clear the feature cache"},
 }
 _FOLDERS = {"identify": "identify.", "train": "training.", "score": "scoring.", "other tasks": "tasks.", "tools": ""}
 # A command's module has the class Options and the function run(options, environment), which returns the exit status if

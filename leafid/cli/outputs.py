@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, TextIO, TypeVar
 
 from leafid.cli.arguments import TableOptions
 from leafid.errors import UsageError, escape_unprintable, to_one_line
@@ -19,7 +19,7 @@ from leafid.scoring.tables import Table, choose_tables, render
 T = TypeVar("T")
 
 
-def _open_stream(name: str) -> IO[str]:
+def _open_stream(name: str) -> TextIO:
     # A process that is started with `>&-` has no such stream.
     return getattr(sys, name) or Path(os.devnull).open("w")
 
@@ -28,8 +28,8 @@ def _open_stream(name: str) -> IO[str]:
 class Environment:
     """Streams for results (`stdout`) and for messages and progress (`stderr`)."""
 
-    stdout: IO[str] = field(default_factory=lambda: _open_stream("stdout"))
-    stderr: IO[str] = field(default_factory=lambda: _open_stream("stderr"))
+    stdout: TextIO = field(default_factory=lambda: _open_stream("stdout"))
+    stderr: TextIO = field(default_factory=lambda: _open_stream("stderr"))
     #: Seconds until the first line of progress, and between two lines, where stderr is no terminal.
     log_interval: float = 60.0
 
@@ -75,7 +75,7 @@ class Environment:
             yield from bar
 
 
-def _redirect_to_devnull(stream: IO[str]) -> None:
+def _redirect_to_devnull(stream: TextIO) -> None:
     with suppress(OSError), Path(os.devnull).open("w") as devnull:
         os.dup2(devnull.fileno(), stream.fileno())
 

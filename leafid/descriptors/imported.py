@@ -41,10 +41,7 @@ def import_measure(name: str) -> tuple[Callable[..., NDArray[np.float32]], tuple
 
 @cache
 def find_encoder(name: str) -> type[Encoder]:
-    """Find an encoder of leafid by its name, or import a subclass of `Encoder` and try it on random features.
-
-    A `UsageError` says what fails.
-    """
+    """Find an encoder, or import one and try it on random features; a `UsageError` says what fails."""
     if name in ENCODERS:
         return ENCODERS[name]
     expected = f"expected {' or '.join(ENCODERS)}, or package.module:Class of an Encoder that can be imported"
@@ -73,9 +70,8 @@ def hash_module(name: str) -> str:
 
 def _import(name: str) -> Any:
     module, _, attribute = name.partition(":")
-    imported = getattr(import_module(module), attribute)
-    hash_module(name)  # of the source that was just read
-    return imported
+    hash_module(name)  # of the source that is imported now
+    return getattr(import_module(module), attribute)
 
 
 def _measure_by(

@@ -73,9 +73,14 @@ def find_landmarks(segmentation: Segmentation, *, is_compound: bool = False) -> 
         tip = _find_farthest(contour, foot, centroid, _NOTCH_BEARING)
     if np.hypot(*(tip - foot)) < _MIN_LENGTH:
         return None
-    base = _follow_petiole(segmentation, foot, tip)
+    return place_landmarks(segmentation, tip, _follow_petiole(segmentation, foot, tip))
+
+
+def place_landmarks(segmentation: Segmentation, tip: Points, base: Points) -> Landmarks:
+    """Take a tip and a base, row and column in the picture; the petiole ends farthest from the base."""
     rows, cols = np.nonzero(segmentation.petiole)
-    return Landmarks(contour, base, tip, float(np.hypot(rows - base[0], cols - base[1]).max()))
+    reach = np.hypot(rows - base[0], cols - base[1]).max(initial=0)
+    return Landmarks(trace_blade(segmentation), base, tip, float(reach))
 
 
 def span_blade(contour: Points) -> Landmarks:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.landmarks import Landmarks, find_landmarks, span_blade, trace_blade
+from leafid.descriptors.landmarks import Landmarks, find_landmarks, place_landmarks, span_blade, trace_blade
 from leafid.descriptors.leaflets import count_leaflets
 from leafid.descriptors.shape.contour import Points, compute_contour_length
 from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
@@ -60,23 +60,25 @@ _OUTER = 0.3  # what is farther from the midvein than this, in half widths, belo
 _MIN_PEAK = 0.004  # smallest height of a tooth that counts, in widths of the blade
 
 
-def measure_reliable_traits(segmentation: Segmentation) -> tuple[dict[str, float], Landmarks | None]:
+def measure_reliable_traits(
+    leaf: Segmentation, ends: Points | None = None
+) -> tuple[dict[str, float], Landmarks | None]:
     """Measure the traits of a leaf on a plain sheet, those of `TRAIT_NAMES` that are measured well enough.
 
-    Also returns the landmarks, if there are any. Without a leaf there is nothing.
+    Also returns the landmarks: `ends`, rows and columns of tip and base, if given. Without a leaf there is nothing.
     """
-    if not segmentation.blade.any():
+    if not leaf.blade.any():
         return {}, None
-    is_compound, leaflets = count_leaflets(segmentation.blade)
-    landmarks = find_landmarks(segmentation, is_compound=bool(is_compound))
-    if segmentation.confidence < MIN_CONFIDENCE:
+    is_compound, leaflets = count_leaflets(leaf.blade)
+    landmarks = find_landmarks(leaf, is_compound=bool(is_compound)) if ends is None else place_landmarks(leaf, *ends)
+    if leaf.confidence < MIN_CONFIDENCE:
         return {}, landmarks
     counted = {"compound": is_compound, "leaflets": leaflets}
     traits = {name: float(value) for name, value in counted.items() if value is not None}
     if landmarks is not None:
         traits["petiole"] = landmarks.petiole / landmarks.length
     if leaflets == 1:
-        traits |= _measure_blade(trace_blade(segmentation), landmarks)
+        traits |= _measure_blade(trace_blade(leaf), landmarks)
     return traits, landmarks
 
 

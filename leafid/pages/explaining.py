@@ -88,12 +88,15 @@ class Explanation(Shown):
 
 
 @using_one_thread()
-def explain(model: Model, image: Image, answer: Answer) -> Explanation:
-    """Explain the answer to a picture that could be read, uint8 (H, W, 3) as `leafid.read_image` returns it."""
+def explain(model: Model, image: Image, answer: Answer, ends: Sequence[float] = ()) -> Explanation:
+    """Explain the answer to a picture that could be read, uint8 (H, W, 3) as `leafid.read_image` returns it.
+
+    `ends` are columns and rows of a tip and a base that a person chose, as shares of the picture's sides.
+    """
     if answer.type is None:
         raise ValueError(f"expected the answer to a picture that could be read, found: {answer.problem}")
     shown = shrink(image, LONGEST_SIDE)
-    is_leaf = answer.verdict != "no-leaf"
+    is_leaf = answer.verdict != "no-leaf" or bool(ends)
     leaf = segment_as_type(shown, answer.type)
     values: dict[str, float] = {}
     landmarks: Landmarks | None = None
@@ -102,8 +105,9 @@ def explain(model: Model, image: Image, answer: Answer) -> Explanation:
     if is_leaf and not answer.type.lies_on_sheet:
         note = "Traits are measured only in pictures of a leaf on a plain sheet."
     elif is_leaf:
-        values, landmarks = measure_reliable_traits(leaf)
-        if shown.shape != image.shape and leaf.mask.any():
+        chosen = np.reshape(ends, (2, 2))[:, ::-1] * leaf.mask.shape if ends else None
+        values, landmarks = measure_reliable_traits(leaf, chosen)
+        if not ends and shown.shape != image.shape and leaf.mask.any():
             # In a large picture, the margin of a small leaf is lost by shrinking.
             closer = measure_reliable_traits(segment_as_type(_look_closer(image, leaf), answer.type))[0]
             values = closer or values
@@ -186,10 +190,9 @@ def compare_species(
 ) -> list[dict[str, Any]]:
     """Compare a leaf's traits with the ranges of two species; list those in which the species differ, clearest first.
 
-    Each has the `title` and `unit` of `leafid.pages.trait_words.TRAITS`, the `value` that was measured, the `ranges`
-    of both species, and what the value speaks for as `favours`: a species if it lies in its range only, "neither" if it
-    lies in both, "against both" if in none. Where nothing is clear, the clearest traits are listed; for fewer `names`,
-    nothing.
+    Each has `title` and `unit` of `leafid.pages.trait_words.TRAITS`, `value`, `ranges` of both species, and what the
+    value speaks for as `favours`: a species if it lies in its range only, "neither" if in both, "against both" if
+    in none. Where nothing is clear, the clearest traits are listed; for fewer `names`, nothing.
     """
     differences = []
     for trait, (title, unit, noticeable, scale) in TRAITS.items():

@@ -35,14 +35,14 @@ def warm_up(model_file: Path) -> None:
     next(read_once(model_file).identify(image))
 
 
-def identify_pictures(model: Model, pictures: Sequence[Picture], is_one_tree: bool) -> list[dict[str, Any]]:
+def identify_pictures(model: Model, pictures: Sequence[Picture], is_one_tree: bool, _: object) -> list[dict[str, Any]]:
     """Identify pictures; returns the objects of ``predict --format json``."""
     return [answer.to_dict() for answer in _identify(model, pictures, is_one_tree)]
 
 
-def explain_pictures(model: Model, pictures: Sequence[Picture], is_one_tree: bool) -> list[str]:
+def explain_pictures(model: Model, pictures: Sequence[Picture], is_one_tree: bool, ends: Sequence[float]) -> list[str]:
     """Explain the answers to pictures, or to all of a tree together, as HTML for a page that has other answers."""
-    explained = [(answer, _explain(model, answer)) for answer in _identify(model, pictures, is_one_tree)]
+    explained = [(answer, _explain(model, answer, ends)) for answer in _identify(model, pictures, is_one_tree)]
     groups = [explained] if is_one_tree else [[pair] for pair in explained]
     return [
         render_site_page(
@@ -74,8 +74,8 @@ def _identify(model: Model, pictures: Sequence[Picture], is_one_tree: bool) -> l
     return fuse_answers(model.types, answers, REJECTED_SHARE).expand() if is_one_tree else answers
 
 
-def _explain(model: Model, answer: Answer) -> Explanation | None:
+def _explain(model: Model, answer: Answer, ends: Sequence[float]) -> Explanation | None:
     if answer.problem is not None:
         return None
     image, _ = read_hashed_image(answer.picture.file, READ_SIDE, answer.picture.data)
-    return explain(model, image, answer)
+    return explain(model, image, answer, ends)

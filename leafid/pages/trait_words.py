@@ -4,9 +4,6 @@ Words and thresholds are those of the Manual of Leaf Architecture (`leafid.descr
 position of the greatest width (elliptic: in the middle fifth), the angles of apex and base (acute: below 90°), lobes
 and teeth (divided by sinuses of more or less than a quarter of the way to the midvein), acuminate, straight and convex
 ends, cordate bases. It compares curves by eye; the thresholds of bulges are leafid's own.
-
-What is counted is a lower bound: leaflets and teeth that are small or overlap are missed, and few are seen that aren't
-there.
 """
 
 from collections.abc import Mapping
@@ -47,6 +44,7 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
     `values` are those of `leafid.descriptors.traits.measure_reliable_traits`.
     """
     described = {}
+    # Leaflets and teeth that are small or overlap are missed; few are seen that aren't there.
     number = round(values.get("leaflets", 0))
     if values.get("compound", number > 1):
         described["leaflets"] = f"compound leaf of {number} or more leaflets" if number > 1 else "compound leaf"

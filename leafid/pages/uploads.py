@@ -1,6 +1,8 @@
 """Reads uploaded pictures into memory, within limits."""
 
 import asyncio
+import math
+import re
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +17,8 @@ from starlette.requests import ClientDisconnect, Request
 from leafid.pictures.picture import AcquisitionType, Picture
 
 FIELD = "pictures"
-# Maximum number of parts of a form beside the pictures, and of characters of a name.
-_MAX_PARTS, _MAX_NAME = 10, 200
+# Maximum number of parts of a form beside the pictures, and of characters of a name; distance of a tip from its base.
+_MAX_PARTS, _MAX_NAME, _MIN_DISTANCE = 10, 200, 0.02
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class Limits:
     answer_seconds: float = 60.0
 
 
-async def read_upload(request: Request, limits: Limits) -> tuple[list[Picture], bool]:
-    """Read the pictures of a multipart request into memory, and whether they show one tree.
+async def read_upload(request: Request, limits: Limits) -> tuple[list[Picture], bool, list[float]]:
+    """Read the pictures of a multipart request into memory, whether they show one tree, and tip and base of a leaf.
 
     An `HTTPException` is raised with status 400, 408, 413 or 415, and a `LeafidError` for an unknown type.
     """
@@ -68,7 +70,11 @@ async def read_upload(request: Request, limits: Limits) -> tuple[list[Picture], 
     word = form.get("assume_type")
     type_ = AcquisitionType.parse(str(word)) if word else None
     pictures = [Picture(_make_name(file), type_, data=await file.read()) for file in files]
-    return pictures, form.get("together") in {"1", "true", "on"}
+    word = str(form.get("ends") or "")
+    ends = [float(share) for share in word.split(",")] if re.fullmatch(r"(0\.\d+,){3}0\.\d+", word) else []
+    if word and (not ends or math.dist(ends[:2], ends[2:]) < _MIN_DISTANCE):
+        raise HTTPException(400, "expected ends=0.5,0.1,0.5,0.9: shares of the sides, columns and rows of tip and base")
+    return pictures, form.get("together") in {"1", "true", "on"}, ends
 
 
 async def _limit(request: Request, most: int) -> AsyncGenerator[bytes, None]:

@@ -66,7 +66,7 @@ def test_a_calibration_changes_the_number_everywhere_alike(cli, calibrated, draw
             assert head == f"  {answer.verdict_text}"
             assert first.split()[:2] == ["1", digit]
         assert f"{answer.verdict_text}." in " ".join(cli("explain", *words).out.split())
-        [page] = explain_pictures(model, [Picture(file)], False)
+        [page] = explain_pictures(model, [Picture(file)], False, ())
         shown, _, details = html.unescape(page).partition("<details>")
         assert f'data-summary="{file.name}: {answer.verdict_text}"' in shown
         assert f'<p class="verdict">{answer.verdict_text}.</p>' in shown

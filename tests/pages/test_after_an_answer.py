@@ -113,6 +113,28 @@ def test_a_picture_is_asked_about_again_as_another_type_and_in_part(page, leaves
     assert int(width) / int(height) == pytest.approx(4 / 3, rel=0.05)
 
 
+def test_tip_and_base_are_chosen_on_the_picture(page, leaves):
+    choose(page, *leaves)
+    wait_for_answers(page, 3)
+    is_shown = []
+    for link in find(page, "#history a"):
+        link.click()
+        button = find(page, ".answer.current .tools button")[2]
+        is_shown.append(button.is_displayed())
+        assert is_shown[-1] or "a photo:" in find(page, ".answer.current svg title")[0].get_property("textContent")
+        if is_shown[-1]:
+            shown = link, button
+    assert not all(is_shown)
+    for element in shown:
+        element.click()
+    picture = find(page, ".answer.current .leaf-picture")[0]
+    for offset in ((0, 60), (0, -60)):
+        ActionChains(page).move_to_element_with_offset(picture, *offset).click().perform()
+    wait_for_answers(page, 4)
+    tip, base = (float(find(page, f".answer.current circle.{end}")[0].get_attribute("cy")) for end in ("tip", "base"))
+    assert tip > base + 20
+
+
 def test_marked_pictures_are_answered_as_one_tree(page, leaves):
     choose(page, *leaves)
     wait_for_answers(page, 3)

@@ -154,6 +154,9 @@ def test_every_answer_restricts_the_page(client, path):
 def test_other_content_and_too_many_fields_are_refused(client, leaf):
     assert client.post("/identify", content=b"\xff\xd8\xff", headers={"Content-Type": "image/jpeg"}).status_code == 415
     assert client.post("/identify", files=leaf, data={"field": ["x"] * 20}).status_code == 400
+    for ends in ("0.5,0.1,0.5", "0.5,0.1,0.5,7", "0.5,0.5,0.5,0.51", "tip"):
+        response = client.post("/explain", files=leaf, data={"ends": ends})
+        assert (response.status_code, "shares of the sides" in response.json()["problem"]) == (400, True)
     response = client.post("/identify", files=leaf, data={"assume_type": "drawing"})
     assert (response.status_code, "found 'drawing'" in response.json()["problem"]) == (400, True)
     assert client.post("/identify", files=[*leaf, *[("other", leaf[0][1])] * 40]).status_code == 400

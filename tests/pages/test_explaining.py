@@ -32,6 +32,20 @@ def test_the_outline_and_the_landmarks_lie_in_the_picture(explanations):
         assert all(0 <= col <= explanation.width and 0 <= row <= explanation.height for col, row in points)
 
 
+def test_a_person_can_choose_tip_and_base(explanations, model):
+    answer, explanation = next(pair for pair in explanations if pair[1].tip)
+    image = read_image(answer.picture.file)
+    ends = [
+        share
+        for column, row in (explanation.base, explanation.tip)
+        for share in ((column - 0.5) / explanation.width, (row - 0.5) / explanation.height)
+    ]
+    turned = explain(model, image, answer, ends)
+    assert turned.tip == pytest.approx(explanation.base)
+    assert turned.base == pytest.approx(explanation.tip)
+    assert turned.traits["petiole"] != explanation.traits["petiole"]
+
+
 def test_the_first_three_names_have_pictures_with_attribution(explanations):
     for answer, explanation in explanations:
         for species in explanation.species[:3]:

@@ -42,9 +42,7 @@ _MAX_SIDE = 1200
 class Options(MeasuringOptions):
     pictures: list[str] = positional("PICTURE", "a picture, or a folder or collection of them", nargs="*")
     families: list[str] | None = option(
-        "descriptor families to compute, in this order (default: all)",
-        metavar="A,B,…",
-        type=list_type(str.strip),
+        "descriptor families to compute, in this order (default: all)", metavar="A,B,…", type=list_type(str.strip)
     )
     masks: str | None = option("take the leaves from the masks in this folder", metavar="DIR")
     list: bool = switch("list the descriptor families and exit")

@@ -11,7 +11,6 @@ examples:
   curl --form pictures=@leaf.jpg http://127.0.0.1:8000/identify
 """
 
-import io
 import ipaddress
 import socket
 from contextlib import closing, suppress
@@ -70,9 +69,7 @@ def show_code(address: str, environment: Environment) -> None:
     """Show an address as a QR code on the terminal, which a phone opens."""
     import segno
 
-    code = io.StringIO()
-    segno.make(address).terminal(code, compact=True)
-    environment.stderr.write(code.getvalue())
+    segno.make(address).terminal(environment.stderr, compact=True)
 
 
 def _warm_up(model: str | None) -> None:

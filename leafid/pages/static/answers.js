@@ -146,7 +146,7 @@ function equip(answer) {
   const { records } = readAnswer(answer);
   if (records.every(({ problem }) => problem)) return;
   const box = tools.content.firstElementChild.cloneNode(true);
-  const [right, name, remark, type, crop] = box.querySelectorAll("button, input, select");
+  const [right, name, remark, type, crop, ends] = box.querySelectorAll("button, input, select");
   const unlisted = box.querySelector(".unlisted");
   const note = readNote(answer.id);
   const tellUnlisted = (said) => {
@@ -182,6 +182,11 @@ function equip(answer) {
     ask(again, [["assume_type", type.value], ...(again.length > 1 ? [["together", "1"]] : [])]);
     type.value = "";
   });
+  ends.hidden = answer.querySelectorAll(".leaf-picture").length !== 1 || records[0].type === "photo";
+  ends.addEventListener("click", async () => {
+    const chosen = await chooseEnds(answer.querySelector(".leaf-picture"), ends.nextElementSibling);
+    ask(await getFiles(answer), [["assume_type", records[0].type], ["ends", chosen]]);
+  });
   crop.hidden = answer.querySelectorAll(".leaf-picture").length !== 1;
   crop.addEventListener("click", async () => {
     const [shown] = await readPictures(answer);
@@ -189,6 +194,23 @@ function equip(answer) {
     if (part) ask([part], []);
   });
   (answer.querySelector(".explained") ?? answer.querySelector("article").lastElementChild).after(box);
+}
+
+// Waits for two clicks on a picture: column and row of each, as shares of its sides.
+function chooseEnds(picture, status) {
+  const ends = [];
+  status.textContent = "Click on the tip of the leaf.";
+  return new Promise((resolve) => {
+    picture.onclick = ({ clientX, clientY }) => {
+      const { left, top, width, height } = picture.getBoundingClientRect();
+      ends.push((clientX - left) / width, (clientY - top) / height);
+      status.textContent = "Now on its base, where the stalk begins.";
+      if (ends.length < 4) return;
+      picture.onclick = null;
+      status.textContent = "";
+      resolve(ends.map((end) => Math.min(0.9999, Math.max(0.0001, end)).toFixed(4)).join(","));
+    };
+  });
 }
 
 async function getFiles(answer) {
