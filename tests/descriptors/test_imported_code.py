@@ -4,7 +4,6 @@ import importlib
 import os
 import subprocess
 import sys
-import textwrap
 
 import numpy as np
 import pytest
@@ -64,18 +63,15 @@ def module(tmp_path, monkeypatch, request):
     return name
 
 
+def write_recipe(folder, *lines):
+    file = folder / "recipe.toml"
+    file.write_text("\n".join(['types = ["scan"]', "[experts.one]", *lines]))
+    return file
+
+
 @pytest.fixture
 def recipe(tmp_path, module):
-    file = tmp_path / "recipe.toml"
-    file.write_text(
-        textwrap.dedent(f"""
-            types = ["scan"]
-            [experts.shape]
-            descriptor = "measures"
-            families = ["geometry", "{module}:measure"]
-        """)
-    )
-    return file
+    return write_recipe(tmp_path, 'descriptor = "measures"', f'families = ["geometry", "{module}:measure"]')
 
 
 @pytest.fixture
@@ -158,27 +154,15 @@ def test_a_failure_costs_only_its_picture(module, scans, cli):
 
 @pytest.fixture
 def encoder_recipe(tmp_path, module):
-    file = tmp_path / "recipe.toml"
-    file.write_text(
-        textwrap.dedent(f"""
-            types = ["scan"]
-            [experts.inside]
-            descriptor = "dense-sift"
-            encoder = "{module}:Residuals"
-            size = 64
-            max_patches = 50
-            modes = 4
-            components = 6
-        """)
-    )
-    return file
+    lines = ('descriptor = "dense-sift"', "size = 64", "max_patches = 50", "modes = 4", "components = 6")
+    return write_recipe(tmp_path, f'encoder = "{module}:Residuals"', *lines)
 
 
 def test_a_model_encodes_by_an_encoder_that_is_allowed(module, encoder_recipe, scans, tmp_path, monkeypatch):
     encoder, file = f"{module}:Residuals", tmp_path / "own.leafid"
     model = leafid.train(scans, str(encoder_recipe), cache=tmp_path / "cache")
     (expected,) = model.identify(scans.pictures[0])
-    assert len(model["scan"].identifier.scorers["inside"].coefficients) % (4 * 6) == 0
+    assert len(model["scan"].identifier.scorers["one"].coefficients) % (4 * 6) == 0
     model.save(file)
     with pytest.raises(leafid.LeafidError, match=rf"own.leafid: .*{encoder}.*set LEAFID_ALLOW={encoder}"):
         leafid.load_model(file)
@@ -212,7 +196,7 @@ def test_a_family_that_fails_on_altered_pictures_costs_no_species(module, recipe
 
 
 def test_vectors_that_another_version_of_the_module_made_are_not_read(module, encoder_recipe, run_python, tmp_path):
-    code = "from leafid.features.recipe import load_recipe; print(load_recipe('recipe.toml', 'scan').experts['inside']"
+    code = "from leafid.features.recipe import load_recipe; print(load_recipe('recipe.toml', 'scan').experts['one']"
     first = run_python("-c", f"{code}.make_feature_key())").stdout
     source = tmp_path / f"{module}.py"
     source.write_text(source.read_text() + "# changed")
