@@ -78,7 +78,7 @@ def measure_reliable_traits(
     if landmarks is not None:
         traits["petiole"] = landmarks.petiole / landmarks.length
     if leaflets == 1:
-        traits |= _measure_blade(trace_blade(leaf), landmarks)
+        traits |= _measure_blade(landmarks.contour if landmarks else trace_blade(leaf), landmarks)
     return traits, landmarks
 
 

@@ -126,8 +126,8 @@ class Answer(Shown):
             known = f"none of the {len(self.ranking)} species that the model knows"
             return f"Unknown: probably {known}; the most similar is {names[0]}"
         probability = self.calibrate(self._first[1])
-        levels = {_SURE: "Sure:", _PROBABLE: "Probably", _POSSIBLE: "Perhaps", 0.0: "Unsure, but most like"}
-        certainty = next(words for level, words in levels.items() if probability >= level)
+        levels = {_SURE: "Sure:", _PROBABLE: "Probably", _POSSIBLE: "Perhaps"}
+        certainty = next((words for level, words in levels.items() if probability >= level), "Unsure, but most like")
         shares = [self.calibrate(p) for _, p in self.ranking[:2]]
         shown = [f"{name}, {format_probability(share)}" for name, share in zip(names, shares, strict=True)]
         if verdict not in {"species", "uncertain"}:

@@ -169,8 +169,7 @@ function equip(answer) {
   tellUnlisted(note);
   name.addEventListener("change", async () => {
     const given = name.value.trim();
-    const note = { name: given, species: findSpecies(given), isRight: false };
-    keep(note);
+    keep({ name: given, species: findSpecies(given), isRight: false });
     if (species.children.length || !given) return;
     await listSpecies();
     // What a person said meanwhile counts.
@@ -218,6 +217,7 @@ async function getFiles(answer) {
 }
 
 async function listSpecies() {
+  if (species.children.length) return;
   const response = await fetch("/species").catch(() => ({ ok: false }));
   const listed = response.ok ? await response.json() : [];
   const options = listed.map(({ species: name, common_names }) => new Option(common_names.join(", "), name));
