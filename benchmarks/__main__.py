@@ -50,33 +50,75 @@ Pictures = dict[AcquisitionType, list[Picture]]
 
 def parse_arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="scripts/benchmark", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="scripts/benchmark",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--only", action="append", default=[], metavar="TEXT", help="cases with this in their name")
-    parser.add_argument("--real", metavar="DIR", help="real pictures: a collection (default: $LEAFID_REAL_DATA)")
-    parser.add_argument("--pictures", type=int, metavar="N", help="of each type (default: 20 real, 8 drawn)")
-    parser.add_argument("--rounds", type=int, default=7, metavar="N", help="timings of a case and picture (default: 7)")
-    parser.add_argument("--save-baseline", action="store_true", help="write the ratios to benchmarks/baseline.json")
-    parser.add_argument("--check", action="store_true", help="exit with 1 when a case became slower")
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="cases with this in their name",
+    )
+    parser.add_argument(
+        "--real",
+        metavar="DIR",
+        help="real pictures: a collection (default: $LEAFID_REAL_DATA)",
+    )
+    parser.add_argument(
+        "--pictures",
+        type=int,
+        metavar="N",
+        help="of each type (default: 20 real, 8 drawn)",
+    )
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=7,
+        metavar="N",
+        help="timings of a case and picture (default: 7)",
+    )
+    parser.add_argument(
+        "--save-baseline",
+        action="store_true",
+        help="write the ratios to benchmarks/baseline.json",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="exit with 1 when a case became slower"
+    )
     parser.add_argument("--list", action="store_true", help="only list the cases")
     return parser.parse_args(words)
 
 
-def measure_group(pictures: Pictures, group: str, names: Sequence[str], rounds: int) -> dict[str, Cost]:
+def measure_group(
+    pictures: Pictures, group: str, names: Sequence[str], rounds: int
+) -> dict[str, Cost]:
     """Measure the cases with these names on the pictures of a group."""
     costs: dict[str, Cost] = {}
     for type_, group_pictures in pictures.items():
         start = f"{group}/{type_}/"
-        cases = [case for case in stages.list_cases(type_, pictures) if start + case.name in names]
+        cases = [
+            case
+            for case in stages.list_cases(type_, pictures)
+            if start + case.name in names
+        ]
         times: dict[str, list[np.ndarray]] = {case.name: [] for case in cases}
         peaks = dict.fromkeys(times, 0.0)
-        for picture in tqdm(group_pictures if cases else [], start + "…", file=sys.stderr, disable=None):
+        for picture in tqdm(
+            group_pictures if cases else [], start + "…", file=sys.stderr, disable=None
+        ):
             prepared = Prepared(picture)
             calls = {case.name: case.prepare(prepared) for case in cases}
-            for name, measured in time_alternately(calls, stages.decode(prepared), rounds).items():
+            for name, measured in time_alternately(
+                calls, stages.decode(prepared), rounds
+            ).items():
                 times[name].append(measured)
                 peaks[name] = max(peaks[name], measure_peak_memory(calls[name]))
-        costs |= {start + name: summarise_times(np.stack(measured), peaks[name]) for name, measured in times.items()}
+        costs |= {
+            start + name: summarise_times(np.stack(measured), peaks[name])
+            for name, measured in times.items()
+        }
     return costs
 
 
@@ -107,11 +149,18 @@ def main(words: Sequence[str] | None = None) -> int:
         costs = measure(names)
         before = json.loads(BASELINE.read_text("utf-8"))
         for _ in range(_REPETITIONS):
-            doubtful = list_regressions({name: cost.ratio for name, cost in costs.items()}, before, TOLERANCE)
+            doubtful = list_regressions(
+                {name: cost.ratio for name, cost in costs.items()}, before, TOLERANCE
+            )
             again = measure(doubtful) if doubtful else {}
-            costs |= {name: min(costs[name], cost, key=lambda cost: cost.ratio) for name, cost in again.items()}
+            costs |= {
+                name: min(costs[name], cost, key=lambda cost: cost.ratio)
+                for name, cost in again.items()
+            }
     for group, pictures in groups.items():
-        print(f"{group}: {'; '.join(f'{type_}: {describe_sizes(selected)}' for type_, selected in pictures.items())}")
+        print(
+            f"{group}: {'; '.join(f'{type_}: {describe_sizes(selected)}' for type_, selected in pictures.items())}"
+        )
     rows = [
         (
             name,
@@ -123,7 +172,15 @@ def main(words: Sequence[str] | None = None) -> int:
         for name, cost in costs.items()
     ]
     headings = ("case", "ms", "times decoding", "baseline", "peak MB")
-    print(tabulate(rows, headings, "github", disable_numparse=True, colalign=("left", *["right"] * 4)))
+    print(
+        tabulate(
+            rows,
+            headings,
+            "github",
+            disable_numparse=True,
+            colalign=("left", *["right"] * 4),
+        )
+    )
     ratios = {name: float(f"{cost.ratio:.4g}") for name, cost in costs.items()}
     if arguments.save_baseline:
         BASELINE.write_text(json.dumps({**before, **ratios}, indent=1) + "\n", "utf-8")

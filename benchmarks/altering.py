@@ -11,34 +11,66 @@ from leafid.segmentation.result import Image, Mask, find_bounding_box
 
 Altered = tuple[Image, Mask]
 #: Colours of tables, BGR.
-_TABLES = ((60, 90, 140), (120, 150, 185), (40, 55, 80), (150, 160, 170), (90, 110, 125), (50, 50, 55))
+_TABLES = (
+    (60, 90, 140),
+    (120, 150, 185),
+    (40, 55, 80),
+    (150, 160, 170),
+    (90, 110, 125),
+    (50, 50, 55),
+)
 _RULERS = ((60, 200, 230), (200, 200, 200), (180, 120, 60))
 # Longest side of a leaf among several, and the smallest gap between their boxes, in pixels.
 _LEAF_SIDE, _LEAF_GAP = 360, 12
 
 
-def put_on_paper(image: Image, mask: Mask, random: Generator, *, turned: bool = True) -> Altered:
+def put_on_paper(
+    image: Image, mask: Mask, random: Generator, *, turned: bool = True
+) -> Altered:
     """Put the leaf on a sheet of paper on a table, seen from above, or turned by up to 15° and in perspective."""
-    paper, paper_mask = _extend(image, mask, *(int(side * random.uniform(0.02, 0.3)) for side in image.shape[:2]))
+    paper, paper_mask = _extend(
+        image,
+        mask,
+        *(int(side * random.uniform(0.02, 0.3)) for side in image.shape[:2]),
+    )
     rows, cols = paper.shape[:2]
-    table_rows, table_cols = (int(side * random.uniform(1.1, 1.5)) for side in (rows, cols))
+    table_rows, table_cols = (
+        int(side * random.uniform(1.1, 1.5)) for side in (rows, cols)
+    )
     corners = np.array([[0, 0], [cols, 0], [cols, rows], [0, rows]], float)
     moved = corners - [cols / 2, rows / 2]
     if turned:
         angle = np.deg2rad(random.uniform(2, 15) * random.choice([-1, 1]))
-        moved = moved @ np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        moved = moved @ np.array(
+            [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
+        )
         moved *= 1 + random.uniform(-0.06, 0.06, (4, 1))
-    moved *= min(1, *(0.97 * np.array([table_cols, table_rows]) / np.ptp(moved, axis=0)))
+    moved *= min(
+        1, *(0.97 * np.array([table_cols, table_rows]) / np.ptp(moved, axis=0))
+    )
     free = np.array([table_cols, table_rows]) - np.ptp(moved, axis=0)
     moved += free * random.uniform(0.1, 0.9, 2) - moved.min(axis=0)
-    matrix = cv2.getPerspectiveTransform(corners.astype(np.float32), moved.astype(np.float32))
+    matrix = cv2.getPerspectiveTransform(
+        corners.astype(np.float32), moved.astype(np.float32)
+    )
     size = table_cols, table_rows
-    coverage = cv2.warpPerspective(np.ones((rows, cols, 1), np.float32), matrix, size)[..., None]
-    shadow = cv2.GaussianBlur(np.roll(coverage[..., 0], (4, 5), (0, 1)), (0, 0), 5)[..., None]
+    coverage = cv2.warpPerspective(np.ones((rows, cols, 1), np.float32), matrix, size)[
+        ..., None
+    ]
+    shadow = cv2.GaussianBlur(np.roll(coverage[..., 0], (4, 5), (0, 1)), (0, 0), 5)[
+        ..., None
+    ]
     table = _draw_table(table_rows, table_cols, random) * (1 - 0.35 * shadow)
-    picture = cv2.warpPerspective(paper, matrix, size) * coverage + table * (1 - coverage)
-    light = 1 + np.linspace(-0.12, 0.12, table_cols)[None, :, None] * random.choice([-1, 1])
-    leaf = cv2.warpPerspective(paper_mask.astype(np.uint8) * np.uint8(255), matrix, size) > 127
+    picture = cv2.warpPerspective(paper, matrix, size) * coverage + table * (
+        1 - coverage
+    )
+    light = 1 + np.linspace(-0.12, 0.12, table_cols)[None, :, None] * random.choice(
+        [-1, 1]
+    )
+    leaf = (
+        cv2.warpPerspective(paper_mask.astype(np.uint8) * np.uint8(255), matrix, size)
+        > 127
+    )
     return np.clip(picture * light, 0, 255).astype(np.uint8), leaf
 
 
@@ -52,10 +84,16 @@ def put_beside_charts(image: Image, mask: Mask, random: Generator) -> Altered:
         for left in (cols + gap, cols + gap + width // 2):
             colour = random.integers(0, 256, 3) if row < 6 else 240
             picture[top : top + rows // 7 - 2, left : left + width // 2 - 2] = colour
-    for step, left in enumerate(np.linspace(0.1 * cols, 0.95 * cols, 13)[:-1].astype(int)):
-        picture[rows + gap :, left : left + int(0.85 * cols / 12)] = 20 + int(220 * step / 12)
+    for step, left in enumerate(
+        np.linspace(0.1 * cols, 0.95 * cols, 13)[:-1].astype(int)
+    ):
+        picture[rows + gap :, left : left + int(0.85 * cols / 12)] = 20 + int(
+            220 * step / 12
+        )
     flips = [slice(None, None, -1 if random.random() < 0.5 else 1) for _ in range(2)]
-    return np.ascontiguousarray(picture[tuple(flips)]), np.ascontiguousarray(leaf[tuple(flips)])
+    return np.ascontiguousarray(picture[tuple(flips)]), np.ascontiguousarray(
+        leaf[tuple(flips)]
+    )
 
 
 def put_beside_checker(image: Image, mask: Mask, random: Generator) -> Altered:
@@ -79,7 +117,9 @@ def put_beside_ruler(image: Image, mask: Mask, random: Generator) -> Altered:
     rows, cols = image.shape[:2]
     height = int(0.07 * max(rows, cols))
     picture, leaf = _extend(image, mask, 0, 0, below=height + 10)
-    picture[rows + 8 : rows + 8 + height, 5 : cols - 5] = _RULERS[random.integers(len(_RULERS))]
+    picture[rows + 8 : rows + 8 + height, 5 : cols - 5] = _RULERS[
+        random.integers(len(_RULERS))
+    ]
     for col in range(5, cols - 5, 6):
         picture[rows + 8 : rows + 8 + height // (2 if col % 30 == 5 else 4), col] = 10
     return picture, leaf
@@ -102,13 +142,19 @@ def put_far_away(image: Image, mask: Mask, random: Generator) -> Altered:
     return picture, np.pad(mask, (borders[:2], borders[2:]))
 
 
-def put_together(leaves: Sequence[Altered], random: Generator) -> tuple[Image, list[Mask]]:
+def put_together(
+    leaves: Sequence[Altered], random: Generator
+) -> tuple[Image, list[Mask]]:
     """Put some leaves side by side on the sheet of the first, turned, and 0.6 to 1 times as large; four in two rows."""
     turned = [_turn(*leaf, random) for leaf in leaves]
     n_cols = 2 if len(leaves) == 4 else len(leaves)
-    height, width = (max(mask.shape[axis] for _, mask in turned) + _LEAF_GAP for axis in (0, 1))
+    height, width = (
+        max(mask.shape[axis] for _, mask in turned) + _LEAF_GAP for axis in (0, 1)
+    )
     size = len(leaves) // n_cols * height, n_cols * width
-    picture = np.full((*size, 3), _find_sheet_colour(leaves[0][0])) + random.normal(0, 2, (*size, 3))
+    picture = np.full((*size, 3), _find_sheet_colour(leaves[0][0])) + random.normal(
+        0, 2, (*size, 3)
+    )
     masks = []
     for number, (image, mask) in enumerate(turned):
         cell = np.array([number // n_cols * height, number % n_cols * width])
@@ -124,12 +170,20 @@ def put_together(leaves: Sequence[Altered], random: Generator) -> tuple[Image, l
 #: All alterations of one picture, by name.
 ALTERATIONS: dict[str, Callable[[Image, Mask, Generator], Altered]] = {
     "paper, turned": put_on_paper,
-    "paper, straight": lambda image, mask, random: put_on_paper(image, mask, random, turned=False),
+    "paper, straight": lambda image, mask, random: put_on_paper(
+        image, mask, random, turned=False
+    ),
     "charts": put_beside_charts,
     "checker": put_beside_checker,
     "ruler": put_beside_ruler,
-    "dark card": lambda image, mask, random: (put_on_card(image, mask, (45, 45, 48), random), mask),
-    "blue card": lambda image, mask, random: (put_on_card(image, mask, (170, 90, 30), random), mask),
+    "dark card": lambda image, mask, random: (
+        put_on_card(image, mask, (45, 45, 48), random),
+        mask,
+    ),
+    "blue card": lambda image, mask, random: (
+        put_on_card(image, mask, (170, 90, 30), random),
+        mask,
+    ),
     "cut off": cut_off,
     "far away": put_far_away,
 }
@@ -148,7 +202,9 @@ def _apply_gamma(image: Image, gamma: float) -> Image:
 def _put_in_wide_margin(image: Image, _mask: Mask) -> Image:
     side = max(image.shape[:2]) // 2
     colour = _find_sheet_colour(image)
-    picture = cv2.copyMakeBorder(image, side, side, side, side, cv2.BORDER_CONSTANT, value=colour)
+    picture = cv2.copyMakeBorder(
+        image, side, side, side, side, cv2.BORDER_CONSTANT, value=colour
+    )
     return _reduce(picture, 224)
 
 
@@ -186,21 +242,30 @@ def _turn(image: Image, mask: Mask, random: Generator) -> Altered:
     """Cut a leaf out, turned by any angle, with its longer side up to `_LEAF_SIDE`."""
     row0, row1, col0, col1 = find_bounding_box(mask)
     scale = random.uniform(0.6, 1) * _LEAF_SIDE / max(row1 - row0, col1 - col0)
-    matrix = cv2.getRotationMatrix2D(((col0 + col1) / 2, (row0 + row1) / 2), random.uniform(0, 360), scale)
+    matrix = cv2.getRotationMatrix2D(
+        ((col0 + col1) / 2, (row0 + row1) / 2), random.uniform(0, 360), scale
+    )
     side = int(scale * np.hypot(row1 - row0, col1 - col0)) + 8
     matrix[:, 2] += side / 2 - np.array([col0 + col1, row0 + row1]) / 2
     smooth = cv2.GaussianBlur(image, (0, 0), 0.4 / scale) if scale < 1 else image
     turned = cv2.warpAffine(smooth, matrix, (side, side))
-    leaf = cv2.warpAffine(mask.astype(np.uint8) * np.uint8(255), matrix, (side, side)) > 127
+    leaf = (
+        cv2.warpAffine(mask.astype(np.uint8) * np.uint8(255), matrix, (side, side))
+        > 127
+    )
     row0, row1, col0, col1 = find_bounding_box(leaf)
     box = np.s_[max(row0 - 4, 0) : row1 + 4, max(col0 - 4, 0) : col1 + 4]
     return turned[box], leaf[box]
 
 
-def _extend(image: Image, mask: Mask, rows: int, cols: int, *, below: int = 0, right: int = 0) -> Altered:
+def _extend(
+    image: Image, mask: Mask, rows: int, cols: int, *, below: int = 0, right: int = 0
+) -> Altered:
     """Extend the sheet by rows and columns on both sides, and further ones below and on the right."""
     borders = rows, rows + below, cols, cols + right
-    picture = cv2.copyMakeBorder(image, *borders, cv2.BORDER_CONSTANT, value=_find_sheet_colour(image))
+    picture = cv2.copyMakeBorder(
+        image, *borders, cv2.BORDER_CONSTANT, value=_find_sheet_colour(image)
+    )
     return picture, np.pad(mask, (borders[:2], borders[2:]))
 
 
@@ -208,7 +273,14 @@ def _draw_table(rows: int, cols: int, random: Generator) -> np.ndarray:
     """Draw wood, or stone, float (rows, cols, 3)."""
     waves = np.linspace(0, random.uniform(8, 30), rows)[:, None]
     waves = waves + 12 * cv2.GaussianBlur(random.normal(0, 1, (rows, cols)), (0, 0), 25)
-    fibres = cv2.GaussianBlur(random.normal(0, 1, (rows, cols)), (0, 0), sigmaX=6, sigmaY=0.7)
-    grain = random.uniform(3, 12) * np.sin(2 * np.pi * waves) + random.uniform(10, 40) * fibres
+    fibres = cv2.GaussianBlur(
+        random.normal(0, 1, (rows, cols)), (0, 0), sigmaX=6, sigmaY=0.7
+    )
+    grain = (
+        random.uniform(3, 12) * np.sin(2 * np.pi * waves)
+        + random.uniform(10, 40) * fibres
+    )
     light = 1 + np.linspace(-0.15, 0.15, cols)[None] * random.choice([-1, 1])
-    return (np.array(_TABLES[random.integers(len(_TABLES))]) + grain[..., None]) * light[..., None]
+    return (
+        np.array(_TABLES[random.integers(len(_TABLES))]) + grain[..., None]
+    ) * light[..., None]

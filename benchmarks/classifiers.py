@@ -34,22 +34,37 @@ CLASSIFIERS: dict[str, tuple[str, dict[str, object]] | None] = {
     "the recipe's": None,
     "ridge": ("ridge", {}),
     "RidgeClassifier": ("sklearn.linear_model.RidgeClassifier", {"alpha": 0.1}),
-    "LogisticRegression": ("sklearn.linear_model.LogisticRegression", {"C": 10.0, "max_iter": 500}),
+    "LogisticRegression": (
+        "sklearn.linear_model.LogisticRegression",
+        {"C": 10.0, "max_iter": 500},
+    ),
     "LinearSVC": ("sklearn.svm.LinearSVC", {"C": 1.0}),
-    "LDA": ("sklearn.discriminant_analysis.LinearDiscriminantAnalysis", {"solver": "lsqr", "shrinkage": 0.1}),
-    "RandomForestClassifier": ("sklearn.ensemble.RandomForestClassifier", {"n_estimators": 100}),
+    "LDA": (
+        "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
+        {"solver": "lsqr", "shrinkage": 0.1},
+    ),
+    "RandomForestClassifier": (
+        "sklearn.ensemble.RandomForestClassifier",
+        {"n_estimators": 100},
+    ),
     "SVC, RBF": ("sklearn.svm.SVC", {"C": 10.0}),
 }
 
 
 def main() -> None:
     """Print the table, a row as soon as its classifier is done."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("collection", type=Path)
-    parser.add_argument("--only", nargs="*", choices=[*CLASSIFIERS], help="some of the classifiers")
+    parser.add_argument(
+        "--only", nargs="*", choices=[*CLASSIFIERS], help="some of the classifiers"
+    )
     options = parser.parse_args()
     type_ = AcquisitionType.SCAN
-    recipe = replace(load_recipe("small", type_), types=(type_,), training_types=(type_,), jittered=0)
+    recipe = replace(
+        load_recipe("small", type_), types=(type_,), training_types=(type_,), jittered=0
+    )
     pictures = read_collection(options.collection).select_labelled().pictures
     loader = FeatureLoader(cache=FeatureCache(choose_cache_folder()))
     training_set = build_training_set(pictures, recipe, loader)
@@ -58,7 +73,10 @@ def main() -> None:
         experts = dict(recipe.experts)
         if classifier := CLASSIFIERS[name]:
             changes = {"classifier": classifier[0], "classifier_options": classifier[1]}
-            experts = {expert: replace(settings, **changes) for expert, settings in experts.items()}
+            experts = {
+                expert: replace(settings, **changes)
+                for expert, settings in experts.items()
+            }
         plan = FoldPlan(
             dataclasses.replace(training_set, recipe=replace(recipe, experts=experts)),
             [type_],
@@ -68,13 +86,26 @@ def main() -> None:
         )
         start = time.perf_counter()
         with threadpool_limits(1):
-            fitted = {expert: train_expert(plan, expert, keep_statistics=False) for expert in experts}
+            fitted = {
+                expert: train_expert(plan, expert, keep_statistics=False)
+                for expert in experts
+            }
         seconds = time.perf_counter() - start
         _, answers, _ = fuse_experts(plan, type_, fitted)
         known, scores = answers.select_known(), held_out_scores([answers])
         probabilities = known.probabilities[np.arange(len(known.labels)), known.labels]
-        row = [name, scores["S"], scores["top1"], -np.log(np.maximum(probabilities, 1e-15)).mean(), seconds]
-        print(*(value if isinstance(value, str) else f"{value:.3f}" for value in row), sep="\t", flush=True)
+        row = [
+            name,
+            scores["S"],
+            scores["top1"],
+            -np.log(np.maximum(probabilities, 1e-15)).mean(),
+            seconds,
+        ]
+        print(
+            *(value if isinstance(value, str) else f"{value:.3f}" for value in row),
+            sep="\t",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -47,7 +47,11 @@ from leafid.pictures.splits import split_by_plant
 from leafid.segmentation.segment import segment
 
 #: The species of the Swedish leaf data set that the bundled model knows.
-_SWEDISH = {"Species2": "Acer platanoides", "Species13": "Tilia cordata", "Species15": "Fagus sylvatica"}
+_SWEDISH = {
+    "Species2": "Acer platanoides",
+    "Species13": "Tilia cordata",
+    "Species15": "Fagus sylvatica",
+}
 #: Botanists doubt the name of these pictures of the UCI leaf collection.
 _DOUBTED = "Corylus avellana"
 _SIDE = 800
@@ -60,14 +64,25 @@ Labelled = list[tuple[Path, str]]
 
 def list_collections(shared: Path) -> Iterator[tuple[str, Labelled]]:
     """List the collections by name; unknown species of the same camera belong to the collection of the known ones."""
-    for folder in sorted([*(shared / "elsewhere").iterdir(), *(shared / "other-collections").iterdir()]):
+    for folder in sorted(
+        [*(shared / "elsewhere").iterdir(), *(shared / "other-collections").iterdir()]
+    ):
         if folder.is_dir() and "-unknown" not in folder.name:
             *kind, place = folder.name.split("-")
             folders = [folder, folder.with_name("-".join([*kind, "unknown", place]))]
             files = sorted(file for each in folders for file in each.glob("*/*"))
-            yield folder.name, [(file, _SWEDISH.get(file.parent.name, file.parent.name)) for file in files]
+            yield (
+                folder.name,
+                [
+                    (file, _SWEDISH.get(file.parent.name, file.parent.name))
+                    for file in files
+                ],
+            )
     with (shared / "uci-leaf" / "labels.csv").open(encoding="utf-8") as stream:
-        rows = [(shared / "uci-leaf" / row["image"], row["species"]) for row in csv.DictReader(stream)]
+        rows = [
+            (shared / "uci-leaf" / row["image"], row["species"])
+            for row in csv.DictReader(stream)
+        ]
     yield "uci-leaf", [(file, species) for file, species in rows if species != _DOUBTED]
 
 
@@ -78,11 +93,15 @@ def score_collection(model: leafid.Model, labelled: Labelled) -> list[object]:
     is_known = np.array([name in model.species for name in species])
     ranks = np.array(
         [
-            [name for name, _ in answer.ranking].index(label) if label in model.species else 99
+            [name for name, _ in answer.ranking].index(label)
+            if label in model.species
+            else 99
             for answer, label in zip(answers, species, strict=True)
         ]
     )
-    named = np.array([answer.name if answer.verdict == "species" else "" for answer in answers])
+    named = np.array(
+        [answer.name if answer.verdict == "species" else "" for answer in answers]
+    )
     is_right = named == np.array(species)
     accepted = [(answer.p_leaf or 0) * (answer.p_known or 0) for answer in answers]
     return [
@@ -93,11 +112,16 @@ def score_collection(model: leafid.Model, labelled: Labelled) -> list[object]:
         _average(is_right, is_known),
         _average((named != "") & ~is_right, is_known),
         *(
-            _average(np.array([answer.verdict == verdict for answer in answers]), np.ones_like(is_known))
+            _average(
+                np.array([answer.verdict == verdict for answer in answers]),
+                np.ones_like(is_known),
+            )
             for verdict in ("no-leaf", "unclear")
         ),
         _average(named != "", ~is_known),
-        roc_auc_score(is_known, accepted) if 0 < is_known.sum() < len(is_known) else None,
+        roc_auc_score(is_known, accepted)
+        if 0 < is_known.sum() < len(is_known)
+        else None,
     ]
 
 
@@ -105,7 +129,9 @@ def _average(values: np.ndarray, chosen: np.ndarray) -> float | None:
     return float(values[chosen].mean()) if chosen.any() else None
 
 
-def compare_numbers(groups: Iterable[tuple[Sequence[str], Sequence[Answer]]]) -> Iterator[list[float]]:
+def compare_numbers(
+    groups: Iterable[tuple[Sequence[str], Sequence[Answer]]],
+) -> Iterator[list[float]]:
     """Compare the numbers of answers with how often the first species is right.
 
     Takes species and answers, and yields the lower end of each range of numbers, how many there are, their mean, and
@@ -113,7 +139,11 @@ def compare_numbers(groups: Iterable[tuple[Sequence[str], Sequence[Answer]]]) ->
     """
     rows = np.array(
         [
-            (answer.calibrate(answer.ranking[0][1]), answer.ranking[0][0] == name, 1 / len(species))
+            (
+                answer.calibrate(answer.ranking[0][1]),
+                answer.ranking[0][0] == name,
+                1 / len(species),
+            )
             for species, answers in groups
             for name, answer in zip(species, answers, strict=True)
         ]
@@ -121,24 +151,48 @@ def compare_numbers(groups: Iterable[tuple[Sequence[str], Sequence[Answer]]]) ->
     for low, high in pairwise(_BINS):
         number, is_right, weight = rows[(rows[:, 0] >= low) & (rows[:, 0] < high)].T
         if len(number):
-            averages = (float(np.average(values, weights=weight)) for values in (number, is_right))
+            averages = (
+                float(np.average(values, weights=weight))
+                for values in (number, is_right)
+            )
             yield [low, len(number), *averages]
 
 
-def answer_changed(folder: Path, number: int) -> tuple[leafid.Model, list[str], dict[str, list[Answer]]]:
+def answer_changed(
+    folder: Path, number: int
+) -> tuple[leafid.Model, list[str], dict[str, list[Answer]]]:
     """Answer changed scans of plants that a model was not trained on: the model, their species, answers by change."""
-    pictures = [p for p in read_collection(folder).select_labelled().pictures if p.type and p.type.lies_on_sheet]
+    pictures = [
+        p
+        for p in read_collection(folder).select_labelled().pictures
+        if p.type and p.type.lies_on_sheet
+    ]
     unknown = sorted({str(picture.species) for picture in pictures})[::_UNKNOWN_STEP]
     test = {int(index) for index in split_by_plant(pictures, 5, 0)[0]}
-    training = [p for index, p in enumerate(pictures) if index not in test and p.species not in unknown]
+    training = [
+        p
+        for index, p in enumerate(pictures)
+        if index not in test and p.species not in unknown
+    ]
     model = leafid.train(training, jobs=-1, thumbnails=False)
-    scans = [pictures[index] for index in sorted(test) if pictures[index].type == AcquisitionType.SCAN]
-    chosen = [scans[index] for index in np.linspace(0, len(scans) - 1, min(number, len(scans))).astype(int)]
+    scans = [
+        pictures[index]
+        for index in sorted(test)
+        if pictures[index].type == AcquisitionType.SCAN
+    ]
+    chosen = [
+        scans[index]
+        for index in np.linspace(0, len(scans) - 1, min(number, len(scans))).astype(int)
+    ]
     images = [read_image(picture.file, _SIDE) for picture in chosen]
-    masks = [segment(image, AcquisitionType.SCAN, petiole=False).mask for image in images]
+    masks = [
+        segment(image, AcquisitionType.SCAN, petiole=False).mask for image in images
+    ]
     answers = {}
     for name, change in CHANGES.items():
-        changed = [change(image, mask) for image, mask in zip(images, masks, strict=True)]
+        changed = [
+            change(image, mask) for image, mask in zip(images, masks, strict=True)
+        ]
         answers[name] = list(model.identify(changed, assume_type=AcquisitionType.SCAN))
     return model, [str(picture.species) for picture in chosen], answers
 
@@ -148,17 +202,33 @@ def score_changed(folder: Path, number: int) -> Iterator[list[object]]:
     model, species, changed = answer_changed(folder, number)
     is_known = np.array([name in model.species for name in species])
     for change, answers in changed.items():
-        is_right = np.array([a.ranking[0][0] == name for a, name in zip(answers, species, strict=True)])
-        verdicts = (np.mean([a.verdict == verdict for a in answers]) for verdict in ("no-leaf", "unclear"))
-        yield [change, len(answers), int(is_known.sum()), _average(is_right, is_known), *verdicts]
+        is_right = np.array(
+            [a.ranking[0][0] == name for a, name in zip(answers, species, strict=True)]
+        )
+        verdicts = (
+            np.mean([a.verdict == verdict for a in answers])
+            for verdict in ("no-leaf", "unclear")
+        )
+        yield [
+            change,
+            len(answers),
+            int(is_known.sum()),
+            _average(is_right, is_known),
+            *verdicts,
+        ]
 
 
-def compare_everywhere(shared: Path, model: leafid.Model, number: int) -> dict[str, list[list[float]]]:
+def compare_everywhere(
+    shared: Path, model: leafid.Model, number: int
+) -> dict[str, list[list[float]]]:
     """Compare numbers at home, in changed pictures, and elsewhere: rows of `compare_numbers` by name."""
     _, species, changed = answer_changed(shared / "imageclef2011", number)
     first, *further = changed.values()
     collections = [
-        ([name for _, name in labelled], list(model.identify([str(file) for file, _ in labelled])))
+        (
+            [name for _, name in labelled],
+            list(model.identify([str(file) for file, _ in labelled])),
+        )
         for _, labelled in list_collections(shared)
     ]
     groups = {
@@ -175,58 +245,118 @@ def plot_reliability(tables: dict[str, list[list[float]]], file: Path) -> None:
     axes = figure.subplots()
     axes.plot([0, 1], [0, 1], color="0.7", linewidth=1)
     for name, rows in tables.items():
-        axes.plot([row[2] for row in rows], [row[3] for row in rows], marker="o", label=name)
-    axes.set(xlabel="number of the answer", ylabel="share of right answers", xlim=(0, 1), ylim=(0, 1))
+        axes.plot(
+            [row[2] for row in rows], [row[3] for row in rows], marker="o", label=name
+        )
+    axes.set(
+        xlabel="number of the answer",
+        ylabel="share of right answers",
+        xlim=(0, 1),
+        ylim=(0, 1),
+    )
     axes.legend()
     figure.savefig(file)
 
 
 def score_altered(images: Sequence[np.ndarray]) -> Iterator[list[object]]:
     """Score the masks of altered scans: a row for each alteration."""
-    segmented = [(image, segment(image, AcquisitionType.SCAN, petiole=False)) for image in images]
-    leaves = [(image, leaf.mask) for image, leaf in segmented if leaf.confidence >= _MIN_CONFIDENCE]
+    segmented = [
+        (image, segment(image, AcquisitionType.SCAN, petiole=False)) for image in images
+    ]
+    leaves = [
+        (image, leaf.mask)
+        for image, leaf in segmented
+        if leaf.confidence >= _MIN_CONFIDENCE
+    ]
     for number, (name, alter) in enumerate(ALTERATIONS.items()):
         overlaps = []
         for index, (image, mask) in enumerate(leaves):
-            picture, expected = alter(image, mask, np.random.default_rng([number, index]))
+            picture, expected = alter(
+                image, mask, np.random.default_rng([number, index])
+            )
             scale = _SIDE / max(picture.shape[:2])
             size = tuple(round(side * scale) for side in picture.shape[1::-1])
             picture = cv2.resize(picture, size, interpolation=cv2.INTER_AREA)
-            expected = cv2.resize(expected.astype(np.uint8), size, interpolation=cv2.INTER_AREA).astype(bool)
+            expected = cv2.resize(
+                expected.astype(np.uint8), size, interpolation=cv2.INTER_AREA
+            ).astype(bool)
             leaf = segment(picture, AcquisitionType.SCAN_LIKE, petiole=False).mask
             overlaps.append((leaf & expected).sum() / max((leaf | expected).sum(), 1))
-        yield [name, len(overlaps), np.mean(np.array(overlaps) >= _MIN_IOU), np.mean(overlaps)]
+        yield [
+            name,
+            len(overlaps),
+            np.mean(np.array(overlaps) >= _MIN_IOU),
+            np.mean(overlaps),
+        ]
 
 
 def main() -> None:
     """Print the table that is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=["collections", "altered", "changed", "reliability"])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "table", choices=["collections", "altered", "changed", "reliability"]
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", help="a model file (default: the bundled model)")
-    parser.add_argument("--plot", type=Path, help="file to draw the table of reliability to")
-    parser.add_argument("--number", type=int, default=150, help="number of scans to alter or change")
+    parser.add_argument(
+        "--plot", type=Path, help="file to draw the table of reliability to"
+    )
+    parser.add_argument(
+        "--number", type=int, default=150, help="number of scans to alter or change"
+    )
     options = parser.parse_args()
     if options.table == "altered":
         pictures = select_pictures(options.folder, options.number)[AcquisitionType.SCAN]
-        rows = list(score_altered([read_image(picture.file, _SIDE) for picture in pictures]))
-        print(tabulate(rows, ["alteration", "n", "IoU ≥ 0.9", "mean IoU"], floatfmt=".3f"))
+        rows = list(
+            score_altered([read_image(picture.file, _SIDE) for picture in pictures])
+        )
+        print(
+            tabulate(rows, ["alteration", "n", "IoU ≥ 0.9", "mean IoU"], floatfmt=".3f")
+        )
         return
     if options.table == "changed":
         columns = ["change", "n", "known", "top-1", "no leaf", "unclear"]
-        print(tabulate(list(score_changed(options.folder, options.number)), columns, floatfmt=".2f"))
+        print(
+            tabulate(
+                list(score_changed(options.folder, options.number)),
+                columns,
+                floatfmt=".2f",
+            )
+        )
         return
     model = leafid.load_model(options.model)
     if options.table == "reliability":
         tables = compare_everywhere(options.folder, model, options.number)
         rows = [[name, *row] for name, members in tables.items() for row in members]
-        print(tabulate(rows, ["pictures", "number from", "n", "mean", "right"], floatfmt=".2f"))
+        print(
+            tabulate(
+                rows, ["pictures", "number from", "n", "mean", "right"], floatfmt=".2f"
+            )
+        )
         if options.plot:
             plot_reliability(tables, options.plot)
         return
-    rows = [[name, *score_collection(model, labelled)] for name, labelled in list_collections(options.folder)]
-    columns = ["top-1", "top-5", "right", "wrong", "no leaf", "unclear", "unknown named", "AUROC"]
-    print(tabulate(rows, ["collection", "n", "known", *columns], floatfmt=".2f", missingval="–"))
+    rows = [
+        [name, *score_collection(model, labelled)]
+        for name, labelled in list_collections(options.folder)
+    ]
+    columns = [
+        "top-1",
+        "top-5",
+        "right",
+        "wrong",
+        "no leaf",
+        "unclear",
+        "unknown named",
+        "AUROC",
+    ]
+    print(
+        tabulate(
+            rows, ["collection", "n", "known", *columns], floatfmt=".2f", missingval="–"
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -37,10 +37,17 @@ N_PATCHES_SHOWN = 40
 
 
 def main() -> None:
-    draw_overview(load_model(), [LEAVES / name for name in ("fig.jpg", "service-tree.jpg", "hazel.jpg")])
+    draw_overview(
+        load_model(),
+        [LEAVES / name for name in ("fig.jpg", "service-tree.jpg", "hazel.jpg")],
+    )
     if sys.argv[1:]:
         labelled = read_collection(SAMPLE / "TestXmlWithGroundTruth").pictures
-        names = [p.name for p in labelled if p.species == SPECIES and p.type == AcquisitionType.SCAN_LIKE]
+        names = [
+            p.name
+            for p in labelled
+            if p.species == SPECIES and p.type == AcquisitionType.SCAN_LIKE
+        ]
         draw_steps(load_model(sys.argv[1]), SAMPLE / "Test" / names[0])
 
 
@@ -53,7 +60,10 @@ def draw_overview(model: Model, files: Sequence[Path]) -> None:
         image = read_image(file)
         shown = draw_overlay(image, segment(image, type_))
         _show(figure.add_subplot(grid[0, column]), shown, str(answer.type))
-        numbers = [(name, answer.calibrate(probability)) for name, probability in answer.ranking[:3]]
+        numbers = [
+            (name, answer.calibrate(probability))
+            for name, probability in answer.ranking[:3]
+        ]
         _draw_bars(figure.add_subplot(grid[1, column]), numbers)
     _save(figure, DOCS / "overview.jpg")
 
@@ -65,7 +75,11 @@ def draw_steps(model: Model, file: Path) -> None:
     image = read_image(file)
     leaf = segment(image, AcquisitionType.SCAN_LIKE)
     _show(axes[0], image, "1 picture")
-    _show(axes[1], draw_overlay(cv2.resize(image, None, fx=3, fy=3), leaf), "2 leaf and petiole")
+    _show(
+        axes[1],
+        draw_overlay(cv2.resize(image, None, fx=3, fy=3), leaf),
+        "2 leaf and petiole",
+    )
 
     outline = normalise_shape(leaf.blade).contour
     axes[2].plot(*outline[[*range(len(outline)), 0]].T[::-1], color="#00785a", lw=1.2)
@@ -79,11 +93,24 @@ def draw_steps(model: Model, file: Path) -> None:
     crop = views.get_pyramid(patches.view, patches.size, "grey")[0].picture
     _show(axes[3], crop, "4 upright crop")
     features = extract_local_features(views, patches)
-    selected = features.take(np.sort(np.random.default_rng(0).permutation(len(features))[:N_PATCHES_SHOWN]))
+    selected = features.take(
+        np.sort(np.random.default_rng(0).permutation(len(features))[:N_PATCHES_SHOWN])
+    )
     _show(axes[4], crop, f"5 some of {len(features)} patches")
-    for (row, col), scale in zip(selected.positions * crop.shape[0], selected.scales, strict=True):
+    for (row, col), scale in zip(
+        selected.positions * crop.shape[0], selected.scales, strict=True
+    ):
         side = 2**scale * crop.shape[0]
-        axes[4].add_patch(Rectangle((col - side / 2, row - side / 2), side, side, fill=False, ec="#d55e00", lw=0.8))
+        axes[4].add_patch(
+            Rectangle(
+                (col - side / 2, row - side / 2),
+                side,
+                side,
+                fill=False,
+                ec="#d55e00",
+                lw=0.8,
+            )
+        )
 
     (answer,) = model.identify([file])
     explanation = explain(model, image, answer)
@@ -94,16 +121,27 @@ def draw_steps(model: Model, file: Path) -> None:
 
 
 def _show(axes: Axes, image: np.ndarray, title: str) -> None:
-    axes.imshow(image if image.ndim == 2 else image[..., ::-1], cmap="gray", vmin=0, vmax=255)
+    axes.imshow(
+        image if image.ndim == 2 else image[..., ::-1], cmap="gray", vmin=0, vmax=255
+    )
     axes.set_title(title, fontsize=11)
     axes.set_axis_off()
 
 
-def _draw_bars(axes: Axes, ranking: Sequence[tuple[str, float]], title: str = "") -> None:
+def _draw_bars(
+    axes: Axes, ranking: Sequence[tuple[str, float]], title: str = ""
+) -> None:
     species, probabilities = zip(*ranking, strict=True)
     axes.barh(range(len(species)), probabilities, color="#00785a", height=0.5)
     for row, (name, probability) in enumerate(ranking):
-        axes.text(0, row - 0.32, f"{name}  {format_probability(probability)}", fontsize=10, va="bottom", style="italic")
+        axes.text(
+            0,
+            row - 0.32,
+            f"{name}  {format_probability(probability)}",
+            fontsize=10,
+            va="bottom",
+            style="italic",
+        )
     axes.set(xlim=(0, 1), ylim=(len(species) - 0.4, -0.9))
     axes.set_title(title, fontsize=11)
     axes.set_axis_off()

@@ -36,7 +36,9 @@ class Cost:
     peak_mb: float
 
 
-def time_alternately(calls: Mapping[str, Call], yardstick: Call, rounds: int) -> dict[str, np.ndarray]:
+def time_alternately(
+    calls: Mapping[str, Call], yardstick: Call, rounds: int
+) -> dict[str, np.ndarray]:
     """Time every call in every round, each next to a timing of the yardstick.
 
     Returns
@@ -61,7 +63,9 @@ def summarise_times(times: np.ndarray, peak_mb: float) -> Cost:
     """Summarise the times of a case, float (n_pictures, rounds, 2), by their medians over the rounds."""
     medians = np.median(times, axis=1)
     seconds, yardstick = medians.sum(axis=0)
-    return Cost(float(1000 * np.median(medians[:, 0])), float(seconds / yardstick), peak_mb)
+    return Cost(
+        float(1000 * np.median(medians[:, 0])), float(seconds / yardstick), peak_mb
+    )
 
 
 def measure_peak_memory(call: Call) -> float:
@@ -74,14 +78,24 @@ def measure_peak_memory(call: Call) -> float:
         tracemalloc.stop()
 
 
-def list_regressions(now: Mapping[str, float], before: Mapping[str, float], tolerance: float) -> list[str]:
+def list_regressions(
+    now: Mapping[str, float], before: Mapping[str, float], tolerance: float
+) -> list[str]:
     """List the cases whose ratio rose by more than a share of what it was before."""
-    return [name for name, ratio in now.items() if name in before and ratio > before[name] * (1 + tolerance)]
+    return [
+        name
+        for name, ratio in now.items()
+        if name in before and ratio > before[name] * (1 + tolerance)
+    ]
 
 
 def select_names(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
     """Select the names that contain any of the patterns; all without patterns."""
-    return [name for name in names if not patterns or any(pattern in name for pattern in patterns)]
+    return [
+        name
+        for name in names
+        if not patterns or any(pattern in name for pattern in patterns)
+    ]
 
 
 def _count_repeats(call: Call) -> int:

@@ -21,7 +21,11 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Segmentation
 
 # The names of the same measures in scikit-image and in PlantCV.
-MEASURES = {"area": ("area", "area"), "perimeter": ("perimeter", "perimeter"), "solidity": ("solidity", "solidity")}
+MEASURES = {
+    "area": ("area", "area"),
+    "perimeter": ("perimeter", "perimeter"),
+    "solidity": ("solidity", "solidity"),
+}
 
 
 def measure_with_plantcv(mask: np.ndarray) -> dict[str, float]:
@@ -38,11 +42,15 @@ def main() -> None:
     folder = Path(os.environ["LEAFID_REAL_DATA"]) / "uci-leaf" / "masks"
     ratios: dict[tuple[str, str], list[float]] = {}
     for file in sorted(folder.iterdir()):
-        _, labels, stats, _ = cv2.connectedComponentsWithStats(read_image(file).max(axis=2))
+        _, labels, stats, _ = cv2.connectedComponentsWithStats(
+            read_image(file).max(axis=2)
+        )
         mask = labels == 1 + stats[1:, cv2.CC_STAT_AREA].argmax()
         values = measure_leaf(Segmentation(mask, mask, 1.0)).values
         (region,) = regionprops(mask.view(np.uint8))
-        of_libraries = {"scikit-image": {name: float(region[name]) for name, _ in MEASURES.values()}}
+        of_libraries = {
+            "scikit-image": {name: float(region[name]) for name, _ in MEASURES.values()}
+        }
         if find_spec("plantcv"):
             of_libraries["PlantCV"] = measure_with_plantcv(mask.view(np.uint8))
         for library, measured in of_libraries.items():
@@ -56,7 +64,9 @@ def main() -> None:
     for (name, library), of_leaves in ratios.items():
         off = 100 * np.abs(np.array(of_leaves) - 1)
         within = int((off <= 2).sum())
-        print(f"{name:<10} {library:<13} median {np.median(of_leaves):.4f}, {within} of {len(off)} within 2 %")
+        print(
+            f"{name:<10} {library:<13} median {np.median(of_leaves):.4f}, {within} of {len(off)} within 2 %"
+        )
 
 
 if __name__ == "__main__":

@@ -59,7 +59,9 @@ def read_mutations(path: Path = MUTATIONS) -> list[Mutation]:
 
 def copy_repository(folder: Path) -> Path:
     """Copy the files under version control, with uncommitted changes, into a folder."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, check=True
+    ).stdout
     for name in filter(None, os.fsdecode(listed).split("\0")):
         if (REPOSITORY / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -69,10 +71,28 @@ def copy_repository(folder: Path) -> Path:
 
 def run_tests(folder: Path, tests: Sequence[str]) -> int:
     """Run tests in a copy of the repository until one fails; return the exit status of pytest."""
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", *tests]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:cacheprovider",
+        *tests,
+    ]
     try:
-        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=TIMEOUT).returncode
+        return subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, timeout=TIMEOUT
+        ).returncode
     except subprocess.TimeoutExpired:
         return _TESTS_FAILED
 
@@ -97,14 +117,34 @@ def apply_mutation(mutation: Mutation, folder: Path, run: RunTests = run_tests) 
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", metavar="TEXT", help="only changes with this text in words or file")
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="changes tested at a time (default: 2)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only",
+        default="",
+        metavar="TEXT",
+        help="only changes with this text in words or file",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=2,
+        metavar="N",
+        help="changes tested at a time (default: 2)",
+    )
     arguments = parser.parse_args(words)
-    mutations = [m for m in read_mutations() if arguments.only in m.what or arguments.only in m.file]
+    mutations = [
+        m
+        for m in read_mutations()
+        if arguments.only in m.what or arguments.only in m.file
+    ]
     outcomes: list[str] = []
     print("| file | change | outcome |\n|---|---|---|", flush=True)
-    with tempfile.TemporaryDirectory(prefix="leafid-mutations-") as folder, ThreadPoolExecutor(arguments.jobs) as pool:
+    with (
+        tempfile.TemporaryDirectory(prefix="leafid-mutations-") as folder,
+        ThreadPoolExecutor(arguments.jobs) as pool,
+    ):
         copies: SimpleQueue[Path] = SimpleQueue()
         for number in range(arguments.jobs):
             copies.put(copy_repository(Path(folder) / str(number)))
@@ -120,7 +160,10 @@ def main(words: Sequence[str] | None = None) -> int:
             outcomes.append(outcome)
             print(f"| {mutation.file} | {mutation.what} | {outcome} |", flush=True)
     counts = {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)}
-    print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()), file=sys.stderr)
+    print(
+        ", ".join(f"{count} {outcome}" for outcome, count in counts.items()),
+        file=sys.stderr,
+    )
     return 0 if set(counts) <= {"noticed"} else 1
 
 

@@ -55,27 +55,51 @@ def find_front(points: Sequence[Point]) -> list[Point]:
 
 def main() -> None:
     """Print a table, and draw a plot for each acquisition type."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("collection", type=Path)
     parser.add_argument("--output", type=Path, default=Path("pareto.svg"))
     options = parser.parse_args()
-    pictures = [p for p in leafid.read_collection(options.collection).pictures if p.species and p.type]
+    pictures = [
+        p
+        for p in leafid.read_collection(options.collection).pictures
+        if p.species and p.type
+    ]
     timed = select_pictures(options.collection, _N_TIMED)
     loader = FeatureLoader(FeatureCache(choose_cache_folder()), jobs=-1)
     splits = list(Protocol("", "folds").make_splits(pictures, [0]))
     by_type: dict[AcquisitionType, list[Point]] = {}
     for type_ in AcquisitionType:
         for name, recipe in _list_recipes(type_):
-            answers = list(cross_validate(pictures, {type_: recipe}, loader, splits, shared_codebooks=True))
+            answers = list(
+                cross_validate(
+                    pictures, {type_: recipe}, loader, splits, shared_codebooks=True
+                )
+            )
             top1 = held_out_scores([fold.held_out for fold in answers])["top1"]
             identifier = stages.make_untrained_identifier(recipe, timed)
-            by_type.setdefault(type_, []).append(Point(name, _measure_cost(identifier, timed[type_]), top1))
+            by_type.setdefault(type_, []).append(
+                Point(name, _measure_cost(identifier, timed[type_]), top1)
+            )
     rows = [
-        [type_, name, f"{cost:.1f}", f"{top1:.3f}"] for type_, points in by_type.items() for name, cost, top1 in points
+        [type_, name, f"{cost:.1f}", f"{top1:.3f}"]
+        for type_, points in by_type.items()
+        for name, cost, top1 in points
     ]
-    print(tabulate(rows, ["type", "recipe", "× decode", "top-1"], "github", disable_numparse=True))
+    print(
+        tabulate(
+            rows,
+            ["type", "recipe", "× decode", "top-1"],
+            "github",
+            disable_numparse=True,
+        )
+    )
     # It is far below the others, which would be drawn over one another.
-    drawn = {type_: [point for point in points if point.name != "baseline-bow"] for type_, points in by_type.items()}
+    drawn = {
+        type_: [point for point in points if point.name != "baseline-bow"]
+        for type_, points in by_type.items()
+    }
     draw_fronts(drawn).savefig(options.output)
 
 
@@ -86,29 +110,54 @@ def _list_recipes(type_: AcquisitionType) -> Iterator[tuple[str, Recipe]]:
     for name in recipe.experts:
         yield (
             f"without {name}",
-            replace(recipe, experts={key: expert for key, expert in recipe.experts.items() if key != name}),
+            replace(
+                recipe,
+                experts={
+                    key: expert for key, expert in recipe.experts.items() if key != name
+                },
+            ),
         )
 
 
-def _measure_cost(identifier: stages.Identifier, pictures: Sequence[leafid.Picture]) -> float:
+def _measure_cost(
+    identifier: stages.Identifier, pictures: Sequence[leafid.Picture]
+) -> float:
     cv2.setNumThreads(1)
     times = []
     with threadpool_limits(1):
         for picture in pictures:
             call = {"whole": lambda picture=picture: stages.answer(identifier, picture)}
-            times.append(time_alternately(call, stages.decode(Prepared(picture)), _ROUNDS)["whole"])
+            times.append(
+                time_alternately(call, stages.decode(Prepared(picture)), _ROUNDS)[
+                    "whole"
+                ]
+            )
     return summarise_times(np.stack(times), 0.0).ratio
 
 
 def draw_fronts(by_type: dict[AcquisitionType, list[Point]]) -> Figure:
     """Draw each type's points, their names beside them, and a line through those of the front."""
     figure = Figure((11, 3.6), layout="constrained")
-    for axes, (type_, points) in zip(figure.subplots(1, len(by_type)), by_type.items(), strict=True):
+    for axes, (type_, points) in zip(
+        figure.subplots(1, len(by_type)), by_type.items(), strict=True
+    ):
         front = find_front(points)
-        axes.step([point.cost for point in front], [point.top1 for point in front], where="post", color="#00785a", lw=1)
+        axes.step(
+            [point.cost for point in front],
+            [point.top1 for point in front],
+            where="post",
+            color="#00785a",
+            lw=1,
+        )
         for point in points:
             is_best = point in front
-            axes.plot(point.cost, point.top1, "o", color="#00785a" if is_best else "#999999", ms=5)
+            axes.plot(
+                point.cost,
+                point.top1,
+                "o",
+                color="#00785a" if is_best else "#999999",
+                ms=5,
+            )
             # Names of the front stand above its line, those of its first point and of others below their points.
             is_above = point in front[1:]
             axes.annotate(
@@ -120,7 +169,11 @@ def draw_fronts(by_type: dict[AcquisitionType, list[Point]]) -> Figure:
                 textcoords="offset points",
                 fontsize=8,
             )
-        axes.set(title=str(type_), xlabel="time of an answer / time of decoding", ylabel="top-1")
+        axes.set(
+            title=str(type_),
+            xlabel="time of an answer / time of decoding",
+            ylabel="top-1",
+        )
         axes.spines[["top", "right"]].set_visible(False)
         axes.margins(0.4, 0.12)
     return figure

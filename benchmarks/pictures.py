@@ -18,7 +18,9 @@ REPOSITORY = Path(__file__).parents[1]
 SAMPLE = REPOSITORY / "data" / "sample"
 
 
-def select_pictures(folder: Path, per_type: int) -> dict[AcquisitionType, list[Picture]]:
+def select_pictures(
+    folder: Path, per_type: int
+) -> dict[AcquisitionType, list[Picture]]:
     """Select pictures of each acquisition type, evenly spread over a collection's order.
 
     Parameters
@@ -28,11 +30,17 @@ def select_pictures(folder: Path, per_type: int) -> dict[AcquisitionType, list[P
     per_type : int
     """
     inner = folder / "imageclef2011"
-    pictures = read_collection(inner if inner.is_dir() else folder).select_labelled().pictures
+    pictures = (
+        read_collection(inner if inner.is_dir() else folder).select_labelled().pictures
+    )
     selected = {}
     for type_ in AcquisitionType:
         candidates = [picture for picture in pictures if picture.type == type_]
-        indices = np.linspace(0, len(candidates) - 1, min(per_type, len(candidates))).round().astype(int)
+        indices = (
+            np.linspace(0, len(candidates) - 1, min(per_type, len(candidates)))
+            .round()
+            .astype(int)
+        )
         if candidates:
             selected[type_] = [candidates[index] for index in indices]
     return selected
@@ -40,7 +48,9 @@ def select_pictures(folder: Path, per_type: int) -> dict[AcquisitionType, list[P
 
 def describe_sizes(pictures: Sequence[Picture]) -> str:
     """Describe number and sizes of pictures: ``20 of 800 × 533 (median) pixels``."""
-    sizes = np.array([sorted(read_image(picture.file).shape[:2]) for picture in pictures])
+    sizes = np.array(
+        [sorted(read_image(picture.file).shape[:2]) for picture in pictures]
+    )
     short, long = np.median(sizes, axis=0)
     return f"{len(pictures)} of {long:.0f} × {short:.0f} (median) pixels"
 

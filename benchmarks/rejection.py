@@ -30,7 +30,14 @@ _PICTURES = (
         "coins.png",
         "color.png",
     ),
-    *("horse.png", "hubble_deep_field.jpg", "ihc.png", "microaneurysms.png", "moon.png", "motorcycle_left.png"),
+    *(
+        "horse.png",
+        "hubble_deep_field.jpg",
+        "ihc.png",
+        "microaneurysms.png",
+        "moon.png",
+        "motorcycle_left.png",
+    ),
     *("page.png", "rocket.jpg", "text.png"),
 )
 _COLOURS = ((30, 30, 200), (60, 150, 50), (200, 60, 20), (10, 10, 10), (20, 200, 220))
@@ -40,7 +47,9 @@ _CONFIDENT = 0.9
 
 def main() -> None:
     """Print a row for each folder, and one for the pictures without a leaf."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", nargs="*", metavar="FOLDER")
     parser.add_argument("--model", help="a model file (default: the bundled model)")
     arguments = parser.parse_args()
@@ -59,9 +68,13 @@ def _count_verdicts(model: leafid.Model, name: str, sources: list) -> list[objec
     counts = Counter(answer.verdict for answer in answers)
     confident = [answer for answer in answers if answer.ranking[0][1] >= _CONFIDENT]
     named = [answer for answer in confident if answer.name]
-    in_all = [answer for answer in named if (answer.answer_probability or 0) >= _CONFIDENT]
+    in_all = [
+        answer for answer in named if (answer.answer_probability or 0) >= _CONFIDENT
+    ]
     counts["species"] += counts["uncertain"]
-    verdicts = [counts[verdict] for verdict in ("species", "unknown", "unclear", "no-leaf")]
+    verdicts = [
+        counts[verdict] for verdict in ("species", "unknown", "unclear", "no-leaf")
+    ]
     return [name, len(answers), *verdicts, len(named), len(in_all), len(confident)]
 
 
@@ -77,11 +90,14 @@ def draw_pictures() -> Iterator[np.ndarray]:
         height, width = image.shape[0] // 2, image.shape[1] // 2
         for _ in range(_CROPS):
             row, col = random.integers(0, height + 1), random.integers(0, width + 1)
-            yield cv2.resize(image[row : row + height, col : col + width], None, fx=1.5, fy=1.5)
+            yield cv2.resize(
+                image[row : row + height, col : col + width], None, fx=1.5, fy=1.5
+            )
     faces = np.load(data / "lfw_subset.npy")[:100:5]
     for face in faces:
         yield cv2.cvtColor(
-            cv2.resize(np.uint8(face * 255), (400, 400), interpolation=cv2.INTER_CUBIC), cv2.COLOR_GRAY2BGR
+            cv2.resize(np.uint8(face * 255), (400, 400), interpolation=cv2.INTER_CUBIC),
+            cv2.COLOR_GRAY2BGR,
         )
     rows, cols = np.indices((480, 640))
     for colour in _COLOURS:
@@ -90,8 +106,14 @@ def draw_pictures() -> Iterator[np.ndarray]:
         yield cv2.circle(paper.copy(), (320, 240), 130, colour, -1)
         yield cv2.rectangle(paper.copy(), (200, 150), (460, 350), colour, -1)
     for side in (8, 20, 60):
-        yield np.repeat((((rows // side + cols // side) % 2) * 255).astype(np.uint8)[..., None], 3, axis=2)
-        yield np.repeat(((cols // side % 2) * 255).astype(np.uint8)[..., None], 3, axis=2)
+        yield np.repeat(
+            (((rows // side + cols // side) % 2) * 255).astype(np.uint8)[..., None],
+            3,
+            axis=2,
+        )
+        yield np.repeat(
+            ((cols // side % 2) * 255).astype(np.uint8)[..., None], 3, axis=2
+        )
 
 
 if __name__ == "__main__":

@@ -42,12 +42,18 @@ class _Judgement(NamedTuple):
 
 def main() -> None:
     """Print a row for each acquisition type."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("collection")
     parser.add_argument("--by", choices=["plant", "author"], default="plant")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    pictures = [p for p in leafid.read_collection(options.collection).pictures if p.species and p.type]
+    pictures = [
+        p
+        for p in leafid.read_collection(options.collection).pictures
+        if p.species and p.type
+    ]
     if options.by == "plant":
         folds = split_by_plant(pictures, _N_FOLDS, options.seed)
     else:
@@ -61,12 +67,32 @@ def main() -> None:
         for name, selected in (("another plant", seen), ("all", judgements)):
             plants = np.array([judgement.plant for judgement in selected])
             is_rejected = np.array([judgement.is_rejected for judgement in selected])
-            shares = np.array([is_rejected[plants == plant].mean() for plant in np.unique(plants)])
-            samples = np.random.default_rng(0).choice(shares, (_N_RESAMPLES, len(shares))).mean(axis=1)
+            shares = np.array(
+                [is_rejected[plants == plant].mean() for plant in np.unique(plants)]
+            )
+            samples = (
+                np.random.default_rng(0)
+                .choice(shares, (_N_RESAMPLES, len(shares)))
+                .mean(axis=1)
+            )
             low, high = np.quantile(samples, [0.025, 0.975])
             interval = f"{shares.mean():.3f} [{low:.3f}, {high:.3f}]"
-            rows.append([type_, name, len(shares), len(selected), interval, f"{is_rejected.mean():.3f}"])
-    print(tabulate(rows, ["type", "species", "plants", "pictures", "mean of plants", "of pictures"]))
+            rows.append(
+                [
+                    type_,
+                    name,
+                    len(shares),
+                    len(selected),
+                    interval,
+                    f"{is_rejected.mean():.3f}",
+                ]
+            )
+    print(
+        tabulate(
+            rows,
+            ["type", "species", "plants", "pictures", "mean of plants", "of pictures"],
+        )
+    )
 
 
 def _judge_folds(
@@ -77,15 +103,24 @@ def _judge_folds(
     recipes = {type_: load_recipe("default", type_) for type_ in AcquisitionType}
     for types in group_by_training(recipes):
         # With `rows`, kernel matrices are computed once for all folds.
-        shared = replace(build_training_set(pictures, recipes[types[0]], loader, 0), rows={})
+        shared = replace(
+            build_training_set(pictures, recipes[types[0]], loader, 0), rows={}
+        )
         for fold in folds:
-            training = [pictures[index] for index in np.setdiff1d(np.arange(len(pictures)), fold)]
+            training = [
+                pictures[index]
+                for index in np.setdiff1d(np.arange(len(pictures)), fold)
+            ]
             seen = {(picture.species, picture.type) for picture in training}
-            for type_, (identifier, _) in train_identifiers(shared, types, training, loader, seed).items():
+            for type_, (identifier, _) in train_identifiers(
+                shared, types, training, loader, seed
+            ).items():
                 model = TypeModel(identifier, {}, DEFAULT_EXPONENT)
                 species = set(identifier.species)
                 held_out = [pictures[index] for index in fold]
-                queries = [p for p in held_out if p.type == type_ and p.species in species]
+                queries = [
+                    p for p in held_out if p.type == type_ and p.species in species
+                ]
                 table = list(loader.stream(queries, identifier.extractor))
                 answers = [
                     model.answer(picture, features, REJECTED_SHARE, {})
@@ -93,10 +128,16 @@ def _judge_folds(
                     if features is not None
                 ]
                 judgements = [
-                    _Judgement(answer.picture.group, (answer.picture.species, type_) in seen, answer.name is None)
+                    _Judgement(
+                        answer.picture.group,
+                        (answer.picture.species, type_) in seen,
+                        answer.name is None,
+                    )
                     for answer in answers
                 ]
-                rejected_share = np.mean([judgement.is_rejected for judgement in judgements])
+                rejected_share = np.mean(
+                    [judgement.is_rejected for judgement in judgements]
+                )
                 print(type_, len(judgements), f"{rejected_share:.3f}", flush=True)
                 yield type_, judgements
 

@@ -30,17 +30,30 @@ def measure(folder: Path) -> dict[str, tuple[float, float]]:
         start = time.thread_time()
         blade = segment(image, AcquisitionType.SCAN_LIKE).blade
         spent = time.thread_time() - start
-        measured[file.stem] = ((true & blade).sum() / (true | blade).sum(), 1000 * spent)
+        measured[file.stem] = (
+            (true & blade).sum() / (true | blade).sum(),
+            1000 * spent,
+        )
     return measured
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--worst", type=int, default=5, metavar="N", help="list this many of the worst (default: 5)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--worst",
+        type=int,
+        default=5,
+        metavar="N",
+        help="list this many of the worst (default: 5)",
+    )
     arguments = parser.parse_args()
     data = os.environ.get("LEAFID_REAL_DATA")
     if not data or not (Path(data) / "uci-leaf").is_dir():
-        print("set LEAFID_REAL_DATA to the folder that holds uci-leaf/", file=sys.stderr)
+        print(
+            "set LEAFID_REAL_DATA to the folder that holds uci-leaf/", file=sys.stderr
+        )
         return 2
     cv2.setNumThreads(1)
     measured = measure(Path(data) / "uci-leaf")

@@ -67,18 +67,26 @@ def list_stage_cases() -> list[Case]:
     """List the cases that don't depend on a recipe."""
     cases = [
         Case("decode", decode),
-        Case("read", lambda prepared: lambda: read_image(prepared.picture.file, LONGEST_SIDE)),
+        Case(
+            "read",
+            lambda prepared: lambda: read_image(prepared.picture.file, LONGEST_SIDE),
+        ),
         Case("segment", _segment),
         Case("crop/leaf", lambda prepared: _crop(prepared, "leaf")),
         Case("crop/upright", lambda prepared: _crop(prepared, "upright")),
     ]
     cases += [Case(f"family/{name}", _measures([name])) for name in registry.FAMILIES]
     cases.append(Case("family/all together", _measures(list(registry.FAMILIES))))
-    cases += [Case(f"local/{describe_patches(patches)}", _features(patches, _at_full_size)) for patches in _PATCHES]
+    cases += [
+        Case(f"local/{describe_patches(patches)}", _features(patches, _at_full_size))
+        for patches in _PATCHES
+    ]
     return cases
 
 
-def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> list[Case]:
+def list_recipe_cases(
+    recipe: Recipe, name: str, pictures: Mapping[AcquisitionType, Sequence[Picture]]
+) -> list[Case]:
     """List the parts of a recipe, and the whole: from the file to the probabilities of the species.
 
     Parameters
@@ -90,7 +98,9 @@ def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionTy
         To learn the codebooks from.
     """
     side = recipe.longest_side
-    families = [family for expert in recipe.experts.values() for family in expert.families]
+    families = [
+        family for expert in recipe.experts.values() for family in expert.families
+    ]
 
     @cache
     def identifier() -> Identifier:
@@ -116,22 +126,37 @@ def list_recipe_cases(recipe: Recipe, name: str, pictures: Mapping[AcquisitionTy
     def whole(prepared: Prepared) -> Call:
         return partial(answer, identifier(), prepared.picture)
 
-    cases = [Case("read", lambda prepared: lambda: read_image(prepared.picture.file, side))]
+    cases = [
+        Case("read", lambda prepared: lambda: read_image(prepared.picture.file, side))
+    ]
     if (sought := choose_target(recipe.experts.values())) != "nothing":
         cases.append(Case("segment", _segment_at(side, sought)))
     if families:
-        cases.append(Case("measures", lambda prepared: lambda: _measure(views(prepared), families)))
+        cases.append(
+            Case(
+                "measures", lambda prepared: lambda: _measure(views(prepared), families)
+            )
+        )
     for expert_name, expert in recipe.experts.items():
         if expert.is_local:
             cases += [
                 Case(f"{expert_name}/features", _features(expert, views)),
-                Case(f"{expert_name}/encode", partial(encode, expert_name=expert_name, patches=expert)),
+                Case(
+                    f"{expert_name}/encode",
+                    partial(encode, expert_name=expert_name, patches=expert),
+                ),
             ]
-    cases += [Case("classify", classify), Case("describe", describe), Case("whole", whole)]
+    cases += [
+        Case("classify", classify),
+        Case("describe", describe),
+        Case("whole", whole),
+    ]
     return [Case(f"{name}/{case.name}", case.prepare) for case in cases]
 
 
-def list_cases(type_: AcquisitionType, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> list[Case]:
+def list_cases(
+    type_: AcquisitionType, pictures: Mapping[AcquisitionType, Sequence[Picture]]
+) -> list[Case]:
     """List the cases of an acquisition type: the stages, then each recipe. Codebooks are learned when needed."""
     cases = list_stage_cases()
     for name in RECIPES:
@@ -147,27 +172,49 @@ def answer(identifier: Identifier, picture: Picture) -> np.ndarray:
     return identifier.predict_proba([identifier.extractor.extract(image, picture.type)])
 
 
-def make_untrained_identifier(recipe: Recipe, pictures: Mapping[AcquisitionType, Sequence[Picture]]) -> Identifier:
+def make_untrained_identifier(
+    recipe: Recipe, pictures: Mapping[AcquisitionType, Sequence[Picture]]
+) -> Identifier:
     """Make an identifier that takes as long as a trained one: with real codebooks and random classifiers."""
-    selected = [picture for type_ in recipe.training_types for picture in pictures.get(type_, ())[:_CODEBOOK_PICTURES]]
+    selected = [
+        picture
+        for type_ in recipe.training_types
+        for picture in pictures.get(type_, ())[:_CODEBOOK_PICTURES]
+    ]
     encoders = learn_encoders(selected, recipe, FeatureLoader(), seed=0)
     random = np.random.default_rng(0)
     scorers = {}
     for name, expert in recipe.experts.items():
-        length = encoders[name].n_features if expert.is_local else len(registry.get_column_names(expert.families))
-        n_mapped = apply_feature_map(np.zeros((1, length), np.float32), expert.feature_map).shape[1]
+        length = (
+            encoders[name].n_features
+            if expert.is_local
+            else len(registry.get_column_names(expert.families))
+        )
+        n_mapped = apply_feature_map(
+            np.zeros((1, length), np.float32), expert.feature_map
+        ).shape[1]
         coefficients = random.standard_normal((n_mapped, N_SPECIES), np.float32)
-        scorers[name] = LinearScorer(expert.feature_map, coefficients, np.zeros(N_SPECIES, np.float32))
+        scorers[name] = LinearScorer(
+            expert.feature_map, coefficients, np.zeros(N_SPECIES, np.float32)
+        )
     codebooks = {name: encoder.get_state() for name, encoder in encoders.items()}
     species = tuple(f"Species {index:02}" for index in range(N_SPECIES))
-    return Identifier(recipe, recipe.types[0], species, codebooks, scorers, np.ones(len(recipe.experts)))
+    return Identifier(
+        recipe,
+        recipe.types[0],
+        species,
+        codebooks,
+        scorers,
+        np.ones(len(recipe.experts)),
+    )
 
 
 def describe_patches(patches: Expert) -> str:
     """Name a local descriptor with its settings: ``dense-sift, upright, 4000 patches``."""
     view = "" if patches.view == "leaf" else f", {patches.view}"
-    return f"{patches.descriptor} ({registry.LOCAL_DESCRIPTORS[patches.descriptor].length}){view}" + (
-        f", {patches.max_patches} patches" if patches.max_patches else ""
+    return (
+        f"{patches.descriptor} ({registry.LOCAL_DESCRIPTORS[patches.descriptor].length}){view}"
+        + (f", {patches.max_patches} patches" if patches.max_patches else "")
     )
 
 
@@ -175,7 +222,9 @@ def _segment(prepared: Prepared) -> Call:
     return _segment_at(LONGEST_SIDE)(prepared)
 
 
-def _segment_at(side: int, sought: SegmentationTarget = "petiole") -> Callable[[Prepared], Call]:
+def _segment_at(
+    side: int, sought: SegmentationTarget = "petiole"
+) -> Callable[[Prepared], Call]:
     def prepare(prepared: Prepared) -> Call:
         image = prepared.image(side)
         return lambda: segment_as_type(image, prepared.type, sought)
@@ -184,27 +233,39 @@ def _segment_at(side: int, sought: SegmentationTarget = "petiole") -> Callable[[
 
 
 def _crop(prepared: Prepared, view: str) -> Call:
-    image, segmentation = prepared.image(LONGEST_SIDE), prepared.segmentation(LONGEST_SIDE)
+    image, segmentation = (
+        prepared.image(LONGEST_SIDE),
+        prepared.segmentation(LONGEST_SIDE),
+    )
     return lambda: crop_leaf(image, segmentation, 400, upright=view == "upright")
 
 
 def _measure(views: PictureViews, families: list[str]) -> dict[str, np.ndarray]:
-    return registry.measure_families(views.image, views.segmentation, dict.fromkeys(families))
+    return registry.measure_families(
+        views.image, views.segmentation, dict.fromkeys(families)
+    )
 
 
 def _measures(families: list[str]) -> Callable[[Prepared], Call]:
     def prepare(prepared: Prepared) -> Call:
-        image, segmentation = prepared.image(LONGEST_SIDE), prepared.segmentation(LONGEST_SIDE)
+        image, segmentation = (
+            prepared.image(LONGEST_SIDE),
+            prepared.segmentation(LONGEST_SIDE),
+        )
         return lambda: _measure(PictureViews(image, segmentation), families)
 
     return prepare
 
 
 def _at_full_size(prepared: Prepared) -> PictureViews:
-    return PictureViews(prepared.image(LONGEST_SIDE), prepared.segmentation(LONGEST_SIDE))
+    return PictureViews(
+        prepared.image(LONGEST_SIDE), prepared.segmentation(LONGEST_SIDE)
+    )
 
 
-def _features(patches: Expert, views: Callable[[Prepared], PictureViews]) -> Callable[[Prepared], Call]:
+def _features(
+    patches: Expert, views: Callable[[Prepared], PictureViews]
+) -> Callable[[Prepared], Call]:
     """Extract local features, with the crop: new views have no crop yet."""
 
     def prepare(prepared: Prepared) -> Call:

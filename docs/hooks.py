@@ -37,22 +37,32 @@ INCLUDED = {
     "models/imageclef2011.md": "imageclef2011.md",
 }
 _LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml"}
-_LINK = re.compile(r"(!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)#\s]*)(?P<anchor>#[^)\s]*)?\)")
+_LINK = re.compile(
+    r"(!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)#\s]*)(?P<anchor>#[^)\s]*)?\)"
+)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of files outside docs/."""
     for source, page in INCLUDED.items():
-        files.append(File.generated(config, page, content=(REPOSITORY / source).read_text(encoding="utf-8")))
+        files.append(
+            File.generated(
+                config, page, content=(REPOSITORY / source).read_text(encoding="utf-8")
+            )
+        )
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+def on_page_markdown(
+    markdown: str, page: Page, config: MkDocsConfig, files: Files
+) -> str:
     """Make the generated parts of a page, and point its links to pages of the site."""
     markdown = markdown.replace("<!-- commands -->\n", "".join(_describe_commands()))
     markdown = markdown.replace("<!-- examples -->\n", "".join(_show_examples()))
     markdown = markdown.replace("<!-- measures -->\n", "".join(_list_measures()))
-    markdown = markdown.replace("<!-- api -->\n", "".join(f"::: {name}\n\n" for name in _list_public_names()))
+    markdown = markdown.replace(
+        "<!-- api -->\n", "".join(f"::: {name}\n\n" for name in _list_public_names())
+    )
     paths = {page: source for source, page in INCLUDED.items()}
     source = PurePosixPath(paths.get(page.file.src_uri, f"docs/{page.file.src_uri}"))
 
@@ -61,7 +71,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if not target or ":" in target:
             return match[0]
         path = os.path.normpath(source.parent / target)
-        goal = INCLUDED.get(path, path.removeprefix("docs/") if path.startswith("docs/") else None)
+        goal = INCLUDED.get(
+            path, path.removeprefix("docs/") if path.startswith("docs/") else None
+        )
         if goal is None:
             return match["text"]
         relative = os.path.relpath(goal, PurePosixPath(page.file.src_uri).parent)
@@ -85,7 +97,10 @@ def _list_measures() -> Iterator[str]:
 def _list_public_names() -> Iterator[str]:
     for name in sorted(leafid.__all__, key=lambda name: (name[0].isupper(), name)):
         yield f"{getattr(leafid, name).__module__}.{name}"
-    yield from (f"leafid.sklearn.{name}" for name in ("LeafDescriptor", "LeafEmbedding", "LeafClassifier"))
+    yield from (
+        f"leafid.sklearn.{name}"
+        for name in ("LeafDescriptor", "LeafEmbedding", "LeafClassifier")
+    )
 
 
 def _describe_commands() -> Iterator[str]:
@@ -104,7 +119,11 @@ def _describe_command(name: str) -> Iterator[str]:
     if examples:
         yield f"Examples:\n\n```sh\n{''.join(line.strip() + chr(10) for line in examples.splitlines())}```\n\n"
     for group in parser._action_groups:
-        actions = [action for action in group._group_actions if action.dest not in ("help", "debug")]
+        actions = [
+            action
+            for action in group._group_actions
+            if action.dest not in ("help", "debug")
+        ]
         if actions:
             yield f"| {group.title} | |\n|---|---|\n"
             yield from (_describe_action(parser, action) for action in actions)
@@ -115,4 +134,6 @@ def _describe_action(parser: Parser, action: argparse.Action) -> str:
     formatter = parser._get_formatter()
     words = formatter._format_action_invocation(action)
     meaning = formatter._expand_help(action) if action.help else ""
-    return "| `{}` | {} |\n".format(words.replace("|", "\\|"), meaning.replace("|", "\\|").replace("<", "&lt;"))
+    return "| `{}` | {} |\n".format(
+        words.replace("|", "\\|"), meaning.replace("|", "\\|").replace("<", "&lt;")
+    )

@@ -24,16 +24,25 @@ def insert_tables(page: str) -> str:
 
 def format_table(kind: type[Struct]) -> str:
     """Format the commented keys of a struct as a Markdown table, its own before those of its base."""
-    comments = {**_read_comments(kind), **(_read_comments(ClassifierSettings) if kind is Expert else {})}
+    comments = {
+        **_read_comments(kind),
+        **(_read_comments(ClassifierSettings) if kind is Expert else {}),
+    }
     fields = {field.name: field for field in structs.fields(kind)}
-    rows = [f"| `{fields[n].encode_name}` | {comments[n]} | {_format_default(fields[n])} |\n" for n in comments]
+    rows = [
+        f"| `{fields[n].encode_name}` | {comments[n]} | {_format_default(fields[n])} |\n"
+        for n in comments
+    ]
     return "| key | value | default |\n|---|---|---|\n" + "".join(rows)
 
 
 def _read_comments(kind: type[Struct]) -> dict[str, str]:
     """Read the comments above the fields of a struct."""
     commented = re.findall(r"((?:    #: .*\n)+)    (\w+):", inspect.getsource(kind))
-    return {name: " ".join(line.removeprefix("    #: ") for line in lines.splitlines()) for lines, name in commented}
+    return {
+        name: " ".join(line.removeprefix("    #: ") for line in lines.splitlines())
+        for lines, name in commented
+    }
 
 
 def _format_default(field: structs.FieldInfo) -> str:
@@ -43,7 +52,11 @@ def _format_default(field: structs.FieldInfo) -> str:
         return f"`{field.default}`" if field.default else "empty"
     if isinstance(field.default, tuple):
         return "none"
-    return str(field.default).lower() if isinstance(field.default, bool) else f"{field.default:g}"
+    return (
+        str(field.default).lower()
+        if isinstance(field.default, bool)
+        else f"{field.default:g}"
+    )
 
 
 if __name__ == "__main__":

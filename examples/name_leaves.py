@@ -10,5 +10,7 @@ from pathlib import Path
 import leafid
 
 model = leafid.load_model(os.environ.get("MODEL"))
-for answer in model.identify(sys.argv[1:] or sorted(Path("examples/leaves").glob("*.jpg"))):
+for answer in model.identify(
+    sys.argv[1:] or sorted(Path("examples/leaves").glob("*.jpg"))
+):
     print(f"{answer.picture.file}: {answer.problem or answer.verdict_text}")

@@ -28,12 +28,16 @@ class Redness(TransformerMixin, BaseEstimator):
 
 
 scans = leafid.read_collection("data/sample").part("train").select_type("scan").pictures
-files, species, plants = zip(*((picture.file, picture.species, picture.plant) for picture in scans), strict=True)
+files, species, plants = zip(
+    *((picture.file, picture.species, picture.plant) for picture in scans), strict=True
+)
 for name, columns in {
     "geometry": LeafDescriptor(["geometry"], "scan"),
     "geometry and redness": make_union(LeafDescriptor(["geometry"], "scan"), Redness()),
 }.items():
     classifier = make_pipeline(columns, LinearDiscriminantAnalysis())
     # By plant: pictures of one plant look alike, and scores would be too high otherwise.
-    scores = cross_val_score(classifier, files, species, groups=plants, cv=GroupKFold(5))
+    scores = cross_val_score(
+        classifier, files, species, groups=plants, cv=GroupKFold(5)
+    )
     print(f"{name}: {scores.mean():.3f} ± {scores.std():.3f}")

@@ -12,11 +12,18 @@ training, tests = collection.part("train").pictures, collection.part("test").pic
 runs = {}
 for name, families in {"hu": ["hu"], "geometry": ["geometry", "lobes"]}.items():
     # A picture without a leaf has no measures.
-    system = make_pipeline(LeafDescriptor(families), SimpleImputer(), LinearDiscriminantAnalysis())
-    system.fit([picture.file for picture in training], [picture.species for picture in training])
+    system = make_pipeline(
+        LeafDescriptor(families), SimpleImputer(), LinearDiscriminantAnalysis()
+    )
+    system.fit(
+        [picture.file for picture in training],
+        [picture.species for picture in training],
+    )
     probabilities = system.predict_proba([picture.file for picture in tests])
     runs[name] = (probabilities, [picture.name for picture in tests], system.classes_)
 
 metrics = ["S", "top-1", "mrr", "log-loss"]
-print(leafid.evaluate(tests, runs, metrics, intervals="bounds").render("latex", digits=3))
+print(
+    leafid.evaluate(tests, runs, metrics, intervals="bounds").render("latex", digits=3)
+)
 print(leafid.compare(tests, runs, metrics).render())

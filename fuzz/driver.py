@@ -25,26 +25,65 @@ from fuzz.targets import NAMES, load
 def main(words: Sequence[str] | None = None) -> int:
     """Fuzz the targets; return 1 if there is any finding."""
     parser = argparse.ArgumentParser(
-        "fuzz", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+        "fuzz",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(NAMES)} (default: all)")
-    parser.add_argument("--inputs", type=int, default=100_000, metavar="N", help="a target (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default: 0)")
-    parser.add_argument("--engine", choices=("atheris", "mutations"), help="default: atheris where it is installed")
     parser.add_argument(
-        "--output", type=Path, default=Path("fuzz-output"), help="where inputs with findings are kept (%(default)s)"
+        "targets",
+        nargs="*",
+        metavar="TARGET",
+        help=f"of {', '.join(NAMES)} (default: all)",
     )
-    parser.add_argument("--again", type=Path, metavar="FILE", help="give one input to one target, and show the error")
+    parser.add_argument(
+        "--inputs",
+        type=int,
+        default=100_000,
+        metavar="N",
+        help="a target (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="of everything random (default: 0)",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=("atheris", "mutations"),
+        help="default: atheris where it is installed",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("fuzz-output"),
+        help="where inputs with findings are kept (%(default)s)",
+    )
+    parser.add_argument(
+        "--again",
+        type=Path,
+        metavar="FILE",
+        help="give one input to one target, and show the error",
+    )
     arguments = parser.parse_args(words)
     if unknown := sorted(set(arguments.targets) - set(NAMES)):
-        parser.error(f"unknown target {unknown[0]!r}; expected one of {', '.join(NAMES)}")
+        parser.error(
+            f"unknown target {unknown[0]!r}; expected one of {', '.join(NAMES)}"
+        )
     if arguments.again:
         if len(arguments.targets) != 1:
             parser.error("--again: name one target")
         return _repeat_input(arguments)
-    engine = arguments.engine or ("atheris" if importlib.util.find_spec("atheris") else "mutations")
+    engine = arguments.engine or (
+        "atheris" if importlib.util.find_spec("atheris") else "mutations"
+    )
     if engine == "mutations" and arguments.engine is None:
-        print("atheris is not installed: mutations without coverage guidance", file=sys.stderr)
+        print(
+            "atheris is not installed: mutations without coverage guidance",
+            file=sys.stderr,
+        )
     results = []
     for name in arguments.targets or NAMES:
         results.append(_run_worker(name, arguments, engine))
@@ -52,8 +91,12 @@ def main(words: Sequence[str] | None = None) -> int:
     print(format_results(results))
     for result in results:
         for finding in result["findings"]:
-            print(f"\n{result['target']}: {finding['kind']} at {finding['place']}, {finding['times']} times")
-            print(f"  {finding['what']}\n  {arguments.output / result['target'] / finding['input']}")
+            print(
+                f"\n{result['target']}: {finding['kind']} at {finding['place']}, {finding['times']} times"
+            )
+            print(
+                f"  {finding['what']}\n  {arguments.output / result['target'] / finding['input']}"
+            )
     return 1 if any(result["findings"] for result in results) else 0
 
 
@@ -66,18 +109,33 @@ def format_results(results: Iterable[dict[str, Any]]) -> str:
     for result in results:
         numbers = [f"{result[key]:,.0f}" for key in ("inputs", "accepted", "seconds")]
         numbers.append(f"{result['inputs'] / max(result['seconds'], 1e-9):,.0f}")
-        sizes = [f"{1000 * result['slowest']:.0f} ms", f"{result['peak_mib']} MiB", str(len(result["findings"]))]
+        sizes = [
+            f"{1000 * result['slowest']:.0f} ms",
+            f"{result['peak_mib']} MiB",
+            str(len(result["findings"])),
+        ]
         lines.append("| " + " | ".join([result["target"], *numbers, *sizes]) + " |")
     return "\n".join(lines)
 
 
-def _run_worker(name: str, arguments: argparse.Namespace, engine: str) -> dict[str, Any]:
+def _run_worker(
+    name: str, arguments: argparse.Namespace, engine: str
+) -> dict[str, Any]:
     """Run a target in a process of its own, since a decoder may crash the process."""
     output = (arguments.output / name).resolve()
     output.mkdir(parents=True, exist_ok=True)
     result = output / "result.json"
     result.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "fuzz.worker", name, "--engine", engine, "--output", str(output)]
+    command = [
+        sys.executable,
+        "-m",
+        "fuzz.worker",
+        name,
+        "--engine",
+        engine,
+        "--output",
+        str(output),
+    ]
     command += ["--inputs", str(arguments.inputs), "--seed", str(arguments.seed)]
     with (output / "log").open("w") as log:
         status = subprocess.run(command, stdout=log, stderr=log, check=False).returncode

@@ -20,11 +20,36 @@ MAX_MEMORY_KIB = 128 * 1024
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # Their first arguments are paths.
 _CHANGES = {
-    *("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod"),
-    *("os.chown", "os.utime", "os.mkfifo", "os.mknod", "sqlite3.connect", "shutil.rmtree", "shutil.move"),
+    *(
+        "os.remove",
+        "os.rename",
+        "os.mkdir",
+        "os.rmdir",
+        "os.link",
+        "os.symlink",
+        "os.truncate",
+        "os.chmod",
+    ),
+    *(
+        "os.chown",
+        "os.utime",
+        "os.mkfifo",
+        "os.mknod",
+        "sqlite3.connect",
+        "shutil.rmtree",
+        "shutil.move",
+    ),
 }
 _NEVER = {
-    *("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "socket.connect"),
+    *(
+        "subprocess.Popen",
+        "os.system",
+        "os.exec",
+        "os.fork",
+        "os.posix_spawn",
+        "os.spawn",
+        "socket.connect",
+    ),
     *("socket.getaddrinfo", "urllib.Request", "pickle.find_class", "marshal.loads"),
 }
 
@@ -59,7 +84,9 @@ class Watch:
             return
         if event == "open":
             path, mode, flags = arguments
-            writes = (isinstance(mode, str) and set(mode) & set("wax+")) or (flags or 0) & _WRITES
+            writes = (isinstance(mode, str) and set(mode) & set("wax+")) or (
+                flags or 0
+            ) & _WRITES
             if writes and not isinstance(path, int):
                 self._judge(event, path)
         elif event in _CHANGES:
@@ -68,7 +95,11 @@ class Watch:
             self.touched.append(f"{event} {arguments!r}"[:200])
 
     def _judge(self, event: str, path: object) -> None:
-        place = str(Path(os.fsdecode(path)).absolute()) if isinstance(path, str | bytes | os.PathLike) else str(path)
+        place = (
+            str(Path(os.fsdecode(path)).absolute())
+            if isinstance(path, str | bytes | os.PathLike)
+            else str(path)
+        )
         if place != os.devnull and not place.startswith(f"{self.allowed}{os.sep}"):
             self.touched.append(f"{event} {place}")
 
@@ -114,12 +145,18 @@ def judge(target: Target, data: bytes, folder: Path, watch: Watch) -> Verdict:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        findings.append(Finding("raised", _locate_error(error), f"{type(error).__name__}: {error}"[:300]))
+        findings.append(
+            Finding(
+                "raised", _locate_error(error), f"{type(error).__name__}: {error}"[:300]
+            )
+        )
     finally:
         watch.active = False
     seconds = time.process_time() - start
     if watch.touched:
-        findings.append(Finding("touched", watch.touched[0], "; ".join(watch.touched[:5])))
+        findings.append(
+            Finding("touched", watch.touched[0], "; ".join(watch.touched[:5]))
+        )
     if seconds > target.max_seconds:
         findings.append(Finding("slow", target.name, f"{seconds:.1f} s"))
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
@@ -144,7 +181,11 @@ def find_message_problem(message: str, folder: Path) -> str | None:
 
 def _locate_error(error: BaseException) -> str:
     """Return the line of leafid in which an error was raised."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f"{os.sep}leafid{os.sep}" in f.filename]
+    frames = [
+        f
+        for f in traceback.extract_tb(error.__traceback__)
+        if f"{os.sep}leafid{os.sep}" in f.filename
+    ]
     if not frames:
         return f"{type(error).__name__} outside leafid"
     file = frames[-1].filename

@@ -64,7 +64,9 @@ def main(words: Sequence[str] | None = None) -> int:
     sys.dont_write_bytecode = True
     arguments.output.mkdir(parents=True, exist_ok=True)
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None, prefix="leafid-fuzz-") as folder:
+    with tempfile.TemporaryDirectory(
+        dir=memory if memory.is_dir() else None, prefix="leafid-fuzz-"
+    ) as folder:
         _fuzz(arguments, Path(folder).resolve())
     return 0
 
@@ -96,7 +98,9 @@ def _fuzz(arguments: argparse.Namespace, folder: Path) -> None:
     if arguments.engine == "mutations":
         from fuzz.mutations import generate_inputs
 
-        for data in islice(generate_inputs(seeds, target.words, arguments.seed), arguments.inputs):
+        for data in islice(
+            generate_inputs(seeds, target.words, arguments.seed), arguments.inputs
+        ):
             judge_input(data)
         write_result()
         return
@@ -104,7 +108,12 @@ def _fuzz(arguments: argparse.Namespace, folder: Path) -> None:
 
 
 def _run_atheris(
-    arguments: argparse.Namespace, folder: Path, target: Any, judge_input: Any, tally: Tally, write_result: Any
+    arguments: argparse.Namespace,
+    folder: Path,
+    target: Any,
+    judge_input: Any,
+    tally: Tally,
+    write_result: Any,
 ) -> None:
     import shutil
 
@@ -119,7 +128,13 @@ def _run_atheris(
         (corpus / f"{number:03}").write_bytes(data)
     # Each line is a piece of the format, as libFuzzer's dictionaries are written.
     dictionary = folder / "words"
-    dictionary.write_text("".join('"' + "".join(f"\\x{byte:02x}" for byte in w) + '"\n' for w in target.words if w))
+    dictionary.write_text(
+        "".join(
+            '"' + "".join(f"\\x{byte:02x}" for byte in w) + '"\n'
+            for w in target.words
+            if w
+        )
+    )
 
     def judge_and_count(data: bytes) -> None:
         judge_input(data)
@@ -148,7 +163,11 @@ def _run_atheris(
         "print_final_stats": 0,
         "verbosity": 0,
     }
-    words = [sys.argv[0], *(f"-{key}={value}" for key, value in options.items()), str(corpus)]
+    words = [
+        sys.argv[0],
+        *(f"-{key}={value}" for key, value in options.items()),
+        str(corpus),
+    ]
     atheris.Setup(words, judge_and_count, custom_mutator=mutate)
     atheris.Fuzz()
 

@@ -25,7 +25,9 @@ def run() -> None:
 
         if not is_out_of_memory(error):
             raise
-        sys.exit("leafid: error: out of memory while the program starts; raise the limit (ulimit -v)")
+        sys.exit(
+            "leafid: error: out of memory while the program starts; raise the limit (ulimit -v)"
+        )
     signal.signal(signal.SIGINT, handler)
     # As after Ctrl-C, temporary files are removed and workers ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

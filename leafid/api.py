@@ -77,7 +77,9 @@ def train(
     LeafidError
         When there is nothing to train on, or no such recipe or type.
     """
-    from leafid.training.model import train as train_model  # scikit-learn takes a second to import
+    from leafid.training.model import (
+        train as train_model,
+    )  # scikit-learn takes a second to import
 
     with open_loader(jobs, cache) as loader:
         pictures = read_training_pictures(collection, assume_type, loader)
@@ -103,7 +105,9 @@ def extend(
     from leafid.training.extending import extend as extend_model
 
     with open_loader(jobs, cache) as loader:
-        pictures = read_training_pictures(collection, assume_type, loader, model.recogniser)
+        pictures = read_training_pictures(
+            collection, assume_type, loader, model.recogniser
+        )
         return extend_model(model, pictures, loader, thumbnails=thumbnails)
 
 
@@ -117,26 +121,40 @@ def read_training_pictures(
     if isinstance(collection, (str, os.PathLike)):
         collection = read_and_warn(collection, (EmptyClass,))
     pictures = collection.pictures if isinstance(collection, Collection) else collection
-    if not isinstance(pictures, Sequence) or not all(isinstance(picture, Picture) for picture in pictures):
+    if not isinstance(pictures, Sequence) or not all(
+        isinstance(picture, Picture) for picture in pictures
+    ):
         expected = "a path, a Collection, or a sequence of Picture, each with its species as its taxon"
         raise InputError(f"collection: expected {expected}, found {collection!r:.60}")
     warn_of_shared_pictures(pictures)
     pictures = select_training_pictures(pictures)
     if assume_type is not None:
-        pictures = [replace(picture, type=AcquisitionType.parse(assume_type)) for picture in pictures]
+        pictures = [
+            replace(picture, type=AcquisitionType.parse(assume_type))
+            for picture in pictures
+        ]
     return assign_types(pictures, loader, recogniser)
 
 
 def load_recipes(
-    recipe: str, pictures: Sequence[Picture], only_type: AcquisitionType | str | None = None
+    recipe: str,
+    pictures: Sequence[Picture],
+    only_type: AcquisitionType | str | None = None,
 ) -> dict[AcquisitionType, Recipe]:
     """Load a recipe for each type of the pictures, or for one of these types only."""
     only = None if only_type is None else AcquisitionType.parse(only_type)
-    return {type_: load_recipe(recipe, type_) for type_ in choose_types_to_train(pictures, only)}
+    return {
+        type_: load_recipe(recipe, type_)
+        for type_ in choose_types_to_train(pictures, only)
+    }
 
 
 def explain(
-    picture: Any, model: Model | None = None, *, assume_type: AcquisitionType | str | None = None, color: str = "bgr"
+    picture: Any,
+    model: Model | None = None,
+    *,
+    assume_type: AcquisitionType | str | None = None,
+    color: str = "bgr",
 ) -> Explanation:
     """Explain the answer of a model, by default the bundled one, to one picture of whatever kind `identify` takes.
 
@@ -153,7 +171,12 @@ def explain(
     return explain_answer(model, image, answer)
 
 
-def segment(image: Any, acquisition_type: AcquisitionType | str | None = None, *, color: str = "bgr") -> Segmentation:
+def segment(
+    image: Any,
+    acquisition_type: AcquisitionType | str | None = None,
+    *,
+    color: str = "bgr",
+) -> Segmentation:
     """Cut the leaf out of a picture: a path, an array with channels in the order `color`, or whatever `identify` takes.
 
     Without a type, it is that of a `Picture`, or is recognised by the bundled model. Where no leaf was found, the mask
@@ -163,12 +186,16 @@ def segment(image: Any, acquisition_type: AcquisitionType | str | None = None, *
     return segment_image(array, _find_type(image, array, acquisition_type))
 
 
-def _find_type(image: Any, array: Image, acquisition_type: AcquisitionType | str | None) -> AcquisitionType:
+def _find_type(
+    image: Any, array: Image, acquisition_type: AcquisitionType | str | None
+) -> AcquisitionType:
     if acquisition_type is None and isinstance(image, Picture):
         acquisition_type = image.type
     if acquisition_type is None:
         features = measure_type_features(shrink(array, TYPE_SIDE))
-        acquisition_type, _ = read_once(find_bundled_model()).recogniser.recognise(features)
+        acquisition_type, _ = read_once(find_bundled_model()).recogniser.recognise(
+            features
+        )
     return AcquisitionType.parse(acquisition_type)
 
 
@@ -205,16 +232,31 @@ def traits(
     array = to_image(image, color=color)
     type_ = _find_type(image, array, acquisition_type)
     if not type_.lies_on_sheet:
-        raise InputError("acquisition_type: expected scan or scan-like, as only leaves on a sheet are measured")
-    if mm_per_pixel is not None and not (isinstance(mm_per_pixel, int | float) and 0 < mm_per_pixel < float("inf")):
-        raise InputError(f"mm_per_pixel: expected a number above 0, found {mm_per_pixel!r}")
-    from leafid.descriptors.measures import measure_leaves  # scikit-image takes half a second to import
+        raise InputError(
+            "acquisition_type: expected scan or scan-like, as only leaves on a sheet are measured"
+        )
+    if mm_per_pixel is not None and not (
+        isinstance(mm_per_pixel, int | float) and 0 < mm_per_pixel < float("inf")
+    ):
+        raise InputError(
+            f"mm_per_pixel: expected a number above 0, found {mm_per_pixel!r}"
+        )
+    from leafid.descriptors.measures import (
+        measure_leaves,
+    )  # scikit-image takes half a second to import
 
-    return [leaf.to_record(mm_per_pixel) for leaf in measure_leaves(array, type_, each_leaf=each_leaf)]
+    return [
+        leaf.to_record(mm_per_pixel)
+        for leaf in measure_leaves(array, type_, each_leaf=each_leaf)
+    ]
 
 
 def measure(
-    image: Any, leaf: Segmentation, families: str | Iterable[str] | None = None, *, color: str = "bgr"
+    image: Any,
+    leaf: Segmentation,
+    families: str | Iterable[str] | None = None,
+    *,
+    color: str = "bgr",
 ) -> dict[str, float]:
     """Measure a leaf: its shape, margin, texture, colour.
 
@@ -241,7 +283,15 @@ def measure(
     """
     array = to_image(image, color=color)
     if leaf.mask.shape != array.shape[:2]:
-        raise InputError(f"leaf: expected that of an image of {array.shape[:2]} pixels, found {leaf.mask.shape}")
+        raise InputError(
+            f"leaf: expected that of an image of {array.shape[:2]} pixels, found {leaf.mask.shape}"
+        )
     names = families if isinstance(families, str | None) else list(families)
     values = measure_families(array, leaf, names)
-    return dict(zip(get_column_names(names), (float(value) for row in values.values() for value in row), strict=True))
+    return dict(
+        zip(
+            get_column_names(names),
+            (float(value) for row in values.values() for value in row),
+            strict=True,
+        )
+    )

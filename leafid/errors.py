@@ -14,9 +14,17 @@ MAX_LINE_LENGTH = 800
 MAX_PROBLEMS = 20
 
 # The installation is forced, because opencv-python may have replaced the files of an installed headless one.
-_OPENCV_ADVICE = "without a desktop: pip install --force-reinstall --no-deps opencv-python-headless"
+_OPENCV_ADVICE = (
+    "without a desktop: pip install --force-reinstall --no-deps opencv-python-headless"
+)
 # Messages of OpenCV, of the dynamic loader without address space for a module, of safetensors, threads and libjpeg.
-_NO_MEMORY_TEXTS = ("std::bad_alloc", "failed to map segment", "os error 12", "start new thread", "nsufficient memory")
+_NO_MEMORY_TEXTS = (
+    "std::bad_alloc",
+    "failed to map segment",
+    "os error 12",
+    "start new thread",
+    "nsufficient memory",
+)
 _ADDRESS = re.compile(r"<(?:\w+\.)*(\w+) object at 0x\w+>")
 
 
@@ -68,7 +76,11 @@ def list_first(problems: Sequence[str]) -> list[str]:
     """
     # The last problem may be the number of others, counted before: one more than the maximum is listed.
     more = len(problems) - MAX_PROBLEMS
-    return [*problems[:MAX_PROBLEMS], f"and {more} problems more"] if more > 1 else list(problems)
+    return (
+        [*problems[:MAX_PROBLEMS], f"and {more} problems more"]
+        if more > 1
+        else list(problems)
+    )
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
@@ -101,10 +113,20 @@ def naming_what_to_install() -> Iterator[None]:
     except ImportError as error:
         *_, (innermost, _) = walk_tb(error.__traceback__)
         package = (error.name or innermost.f_globals["__name__"]).partition(".")[0]
-        if package == "leafid" or isinstance(error, LeafidError) or is_out_of_memory(error):
+        if (
+            package == "leafid"
+            or isinstance(error, LeafidError)
+            or is_out_of_memory(error)
+        ):
             raise
-        advice = _OPENCV_ADVICE if package == "cv2" else "install it again, or the shared library that it lacks"
-        raise InstallationError(f"{package} can't be imported: {error}; {advice}") from error
+        advice = (
+            _OPENCV_ADVICE
+            if package == "cv2"
+            else "install it again, or the shared library that it lacks"
+        )
+        raise InstallationError(
+            f"{package} can't be imported: {error}; {advice}"
+        ) from error
 
 
 def to_one_line(message: str) -> str:
@@ -126,4 +148,7 @@ def escape_unprintable(text: str, keep: str = "") -> str:
     """Escape control and direction characters as ``repr`` does, except those in `keep`; a terminal would obey them."""
     if text.isprintable():
         return text
-    return "".join(letter if letter.isprintable() or letter in keep else repr(letter)[1:-1] for letter in text)
+    return "".join(
+        letter if letter.isprintable() or letter in keep else repr(letter)[1:-1]
+        for letter in text
+    )

@@ -30,7 +30,9 @@ def open_input(file: str | os.PathLike[str]) -> Iterator[io.BufferedReader]:
         raise LeafidError(f"expected the name of a file, found {os.fspath(file)!r}")
     try:
         if is_pipe_or_device(file):
-            raise LeafidError(f"{file}: expected a file, found a named pipe or a device")
+            raise LeafidError(
+                f"{file}: expected a file, found a named pipe or a device"
+            )
         with Path(file).open("rb") as stream:
             yield stream
     except FileNotFoundError:
@@ -38,11 +40,15 @@ def open_input(file: str | os.PathLike[str]) -> Iterator[io.BufferedReader]:
     except IsADirectoryError:
         raise LeafidError(f"{file}: expected a file, found a folder") from None
     except OSError as error:
-        raise LeafidError(f"{file}: can't be read: {error.strerror or error}") from error
+        raise LeafidError(
+            f"{file}: can't be read: {error.strerror or error}"
+        ) from error
 
 
 @contextmanager
-def open_output(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
+def open_output(
+    path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w"
+) -> Iterator[IO[Any]]:
     """Open a file for writing that appears under its name only when it is complete; text is UTF-8 with line feeds.
 
     The content goes to a temporary file in the same folder, which is synced and renamed at the end of the ``with``
@@ -52,7 +58,11 @@ def open_output(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") ->
     raised if the file can't be written. Bytes of file names that are no UTF-8 are escaped.
     """
     check_writable(path)
-    text = {} if mode == "wb" else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
+    text = (
+        {}
+        if mode == "wb"
+        else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
+    )
     with _reporting_write_errors(path):
         if is_pipe_or_device(path):
             with Path(path).open(mode, **text) as stream:  # type: ignore[call-overload]  # not literal
@@ -83,7 +93,9 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         target = resolve_symlink(path)
         if target.is_dir():
             raise IsADirectoryError("expected a file, found a folder")
-        place = next(place for place in (target, *target.absolute().parents) if place.exists())
+        place = next(
+            place for place in (target, *target.absolute().parents) if place.exists()
+        )
         if not os.access(place, os.W_OK) or not (place == target or place.is_dir()):
             raise PermissionError(f"{place} is not a folder that can be written to")
 
@@ -94,7 +106,9 @@ def _reporting_write_errors(target: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        raise LeafidError(f"{target}: can't be written: {error.strerror or error}{where}") from error
+        raise LeafidError(
+            f"{target}: can't be written: {error.strerror or error}{where}"
+        ) from error
 
 
 def is_file_name(word: str) -> bool:
@@ -107,7 +121,11 @@ def is_file_name(word: str) -> bool:
 
 def safe_join(folder: str | os.PathLike[str], name: str) -> Path:
     """Join a file name from metadata to a folder without ever leaving the folder, or raise a `LeafidError`."""
-    if not is_file_name(name) or name in {".", ".."} or any(character in name for character in "/\\"):
+    if (
+        not is_file_name(name)
+        or name in {".", ".."}
+        or any(character in name for character in "/\\")
+    ):
         raise LeafidError(f"expected a plain file name, found {name!r}")
     # For a longer name, even asking whether the file exists raises an error.
     if len(os.fsencode(name)) > 255:

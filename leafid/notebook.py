@@ -15,14 +15,24 @@ class Shown:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        environment = make_environment(Path(__file__).parent, finalize=escape_unprintable)
-        return str(getattr(environment.get_template("notebook.html").module, type(self).__name__)(self))
+        environment = make_environment(
+            Path(__file__).parent, finalize=escape_unprintable
+        )
+        return str(
+            getattr(
+                environment.get_template("notebook.html").module, type(self).__name__
+            )(self)
+        )
 
 
 @cache
 def make_environment(*folders: Path, finalize: Callable[[str], str]) -> Any:
     """Make the environment of templates, which escapes what `finalize` makes of each string."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # the terminal needs none of it
+    from jinja2 import (
+        Environment,
+        FileSystemLoader,
+        StrictUndefined,
+    )  # the terminal needs none of it
 
     environment = Environment(
         finalize=lambda value: finalize(value) if type(value) is str else value,
@@ -32,11 +42,15 @@ def make_environment(*folders: Path, finalize: Callable[[str], str]) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["jpeg"] = lambda data: f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
+    environment.filters["jpeg"] = lambda data: (
+        f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
+    )
     return environment
 
 
-def plot_outlines(image: Any, parts: Mapping[str, Sequence[Any]], ax: Any = None) -> Any:
+def plot_outlines(
+    image: Any, parts: Mapping[str, Sequence[Any]], ax: Any = None
+) -> Any:
     """Draw polygons of columns and rows, by their colour, over an array, RGB or a mask; return the axes of Matplotlib.
 
     The axes are the current ones by default.

@@ -31,7 +31,10 @@ def parse_toml(text: str, type_: type[T], source: object) -> T:
     """Parse TOML and `convert` it."""
     try:
         data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError also for an integer of thousands of digits
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # ValueError also for an integer of thousands of digits
         raise LeafidError(f"{source}: expected TOML, found an error: {error}") from None
     return convert(data, type_, source)
 
@@ -41,8 +44,13 @@ def read_json(file: str | os.PathLike[str], type_: type[T]) -> T:
     try:
         data = json.loads(read_text(file))
     except json.JSONDecodeError as error:
-        raise LeafidError(f"{file}:{error.lineno}: expected JSON, found an error: {error.msg}") from None
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits; endless nesting
+        raise LeafidError(
+            f"{file}:{error.lineno}: expected JSON, found an error: {error.msg}"
+        ) from None
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # a number of thousands of digits; endless nesting
         raise LeafidError(f"{file}: expected JSON, found an error: {error}") from None
     return convert(data, type_, file)
 
@@ -52,11 +60,18 @@ def convert(data: Any, type_: type[T], source: object) -> T:
     try:
         json.dumps(data, ensure_ascii=False, allow_nan=False, default=str).encode()
     except (ValueError, RecursionError):
-        raise LeafidError(f"{source}: expected finite numbers and text of Unicode characters, found others") from None
+        raise LeafidError(
+            f"{source}: expected finite numbers and text of Unicode characters, found others"
+        ) from None
     return check_types(data, type_, source)
 
 
-def check_types(data: Any, type_: type[T], source: object, decode: Callable[[type, Any], Any] | None = None) -> T:
+def check_types(
+    data: Any,
+    type_: type[T],
+    source: object,
+    decode: Callable[[type, Any], Any] | None = None,
+) -> T:
     """Convert plain data, as TOML or JSON gives it, to a type that msgspec knows, checking every value.
 
     Structs with ``forbid_unknown_fields=True`` refuse unknown keys, and a ``__post_init__`` that raises a `ValueError`
@@ -68,7 +83,9 @@ def check_types(data: Any, type_: type[T], source: object, decode: Callable[[typ
     try:
         return attempt(data)
     except (ValueError, OverflowError) as error:
-        raise LeafidError(f"{source}: {_describe_error(str(error), data, attempt)}") from None
+        raise LeafidError(
+            f"{source}: {_describe_error(str(error), data, attempt)}"
+        ) from None
 
 
 def _describe_error(error: str, data: Any, attempt: partial[Any]) -> str:
@@ -88,18 +105,26 @@ def _describe_error(error: str, data: Any, attempt: partial[Any]) -> str:
             value = value[key]
     if missing := re.fullmatch(r"Object missing required field `(.*)`", message):
         return f"{path}.{missing[1]}: expected a value, found nothing".removeprefix(".")
-    if unknown := re.fullmatch(r"Object contains unknown field `(.*)`", message, re.DOTALL):
+    if unknown := re.fullmatch(
+        r"Object contains unknown field `(.*)`", message, re.DOTALL
+    ):
         message = f"unknown key '{unknown[1]}'; expected {_list_allowed(attempt.keywords['type'], path)}"
     if message.startswith("Invalid enum value"):
         message = f"Expected {_list_allowed(attempt.keywords['type'], path)}"
     message = message.replace("Number out of range", "Expected `float`")
     if message.startswith("Expected"):
-        expected = re.sub(r"`(\w+)", lambda word: _WORDS.get(word[1], word[1]), message.partition(", got")[0])
+        expected = re.sub(
+            r"`(\w+)",
+            lambda word: _WORDS.get(word[1], word[1]),
+            message.partition(", got")[0],
+        )
         message = f"e{expected[1:].replace('`', '')}, found {value!r:.100}"
     return f"{path}: {message}" if path else message
 
 
-def _find_entry(table: dict[str, Any], whole: Any, error: str, attempt: Callable[[Any], Any]) -> str:
+def _find_entry(
+    table: dict[str, Any], whole: Any, error: str, attempt: Callable[[Any], Any]
+) -> str:
     """Find the name of the entry of a table that has an error, which msgspec leaves out, and remove the others."""
     for name, value in list(table.items()):
         table.clear()
@@ -117,12 +142,20 @@ def _list_allowed(kind: Any, path: str) -> str:
     node: Any = msgspec.inspect.type_info(kind)
     for key in re.findall(r"[^.\[\]]+", path):
         for part in getattr(node, "types", (node,)):  # of a union; None has no keys
-            fields = {field.encode_name: field.type for field in getattr(part, "fields", ())}
-            node = fields.get(key) or getattr(part, "value_type", getattr(part, "item_type", node))
+            fields = {
+                field.encode_name: field.type for field in getattr(part, "fields", ())
+            }
+            node = fields.get(key) or getattr(
+                part, "value_type", getattr(part, "item_type", node)
+            )
     allowed: list[object] = []
     for part in getattr(node, "types", (node,)):
         part = getattr(part, "key_type", part)
         names = [field.encode_name for field in getattr(part, "fields", ())]
-        allowed += names or getattr(part, "values", None) or [member.value for member in getattr(part, "cls", ())]
+        allowed += (
+            names
+            or getattr(part, "values", None)
+            or [member.value for member in getattr(part, "cls", ())]
+        )
     *first, last = map(str, allowed or ["one of the documented values"])
     return f"{', '.join(first)} or {last}" if first else last

@@ -76,29 +76,39 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         """Check the parameters; there is nothing to learn."""
         _list_pictures(X, self.color)
         AcquisitionType.parse(self.acquisition_type)
-        self.feature_names_out_ = np.array(get_column_names(self.families), dtype=object)
+        self.feature_names_out_ = np.array(
+            get_column_names(self.families), dtype=object
+        )
         return self
 
     def transform(self, X: Sequence[Any]) -> NDArray[np.float64]:
         """Measure pictures; float64 (n_pictures, n_measures). A picture that can't be read raises a `LeafidError`."""
         check_is_fitted(self)
         type_ = AcquisitionType.parse(self.acquisition_type)
-        pictures = [replace(picture, type=type_) for picture in _list_pictures(X, self.color)]
+        pictures = [
+            replace(picture, type=type_) for picture in _list_pictures(X, self.color)
+        ]
         names = tuple(family.name for family in find_families(self.families))
         key = f"measures|{Expert(descriptor='measures', families=names).make_feature_key()}"
         with open_loader(self.jobs, self.cache) as loader:
-            rows = loader.load_measures(pictures, key, None, self._measure, dtype=np.float32)
+            rows = loader.load_measures(
+                pictures, key, None, self._measure, dtype=np.float32
+            )
         for problem in loader.unreadable.values():
             raise LeafidError(problem)
         return np.array(rows, np.float64)
 
-    def _measure(self, image: NDArray[np.uint8], picture: Picture) -> NDArray[np.float64]:
+    def _measure(
+        self, image: NDArray[np.uint8], picture: Picture
+    ) -> NDArray[np.float64]:
         leaf = segment(image, picture.type)
         if not leaf.blade.any():
             return np.full(len(self.feature_names_out_), np.nan)
         return np.array(list(measure(image, leaf, self.families).values()))
 
-    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+    def get_feature_names_out(
+        self, input_features: object = None
+    ) -> NDArray[np.object_]:
         """Return the names of the measures."""
         check_is_fitted(self)
         return self.feature_names_out_
@@ -132,7 +142,9 @@ class LeafEmbedding(TransformerMixin, _PictureEstimator):
         """Check the parameters; there is nothing to learn."""
         _list_pictures(X, self.color)
         self.model_ = Path(self.model or find_bundled_model())
-        read_once(self.model_)[self.acquisition_type]  # raises where the model doesn't know the type
+        read_once(self.model_)[
+            self.acquisition_type
+        ]  # raises where the model doesn't know the type
         return self
 
     def transform(self, X: Sequence[Any]) -> NDArray[np.float32]:
@@ -140,7 +152,9 @@ class LeafEmbedding(TransformerMixin, _PictureEstimator):
         check_is_fitted(self)
         pictures = _list_pictures(X, self.color)
         model, type_ = read_once(self.model_), self.acquisition_type
-        return model.embed(pictures, assume_type=type_, jobs=self.jobs, cache=self.cache)
+        return model.embed(
+            pictures, assume_type=type_, jobs=self.jobs, cache=self.cache
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -175,7 +189,9 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
     random_state: int = 0
     color: str = "bgr"
 
-    def fit(self, X: Sequence[Any], y: ArrayLike, groups: ArrayLike | None = None) -> LeafClassifier:
+    def fit(
+        self, X: Sequence[Any], y: ArrayLike, groups: ArrayLike | None = None
+    ) -> LeafClassifier:
         """Train on pictures with labels of any kind that `numpy.unique` can sort.
 
         `groups` has the plant of each picture. Pictures of one plant are never used to calibrate what was learned from
@@ -187,13 +203,27 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
         type_ = AcquisitionType.parse(self.acquisition_type)
-        plants = [None] * len(y) if groups is None else [str(group) for group in np.asarray(groups)]
+        plants = (
+            [None] * len(y)
+            if groups is None
+            else [str(group) for group in np.asarray(groups)]
+        )
         labelled = [
-            replace(picture, type=type_, taxon=Taxon(f"Class {label:06d}", "Class"), plant=plant)
+            replace(
+                picture,
+                type=type_,
+                taxon=Taxon(f"Class {label:06d}", "Class"),
+                plant=plant,
+            )
             for picture, label, plant in zip(pictures, labels, plants, strict=True)
         ]
         self.model_ = train(
-            labelled, self.recipe, only_type=type_, jobs=self.jobs, cache=self.cache, seed=self.random_state
+            labelled,
+            self.recipe,
+            only_type=type_,
+            jobs=self.jobs,
+            cache=self.cache,
+            seed=self.random_state,
         )
         return self
 
@@ -205,7 +235,9 @@ class LeafClassifier(ClassifierMixin, _PictureEstimator):
         check_is_fitted(self)
         rows = []
         pictures = _list_pictures(X, self.color)
-        for answer in self.model_.identify(pictures, assume_type=self.acquisition_type, jobs=self.jobs):
+        for answer in self.model_.identify(
+            pictures, assume_type=self.acquisition_type, jobs=self.jobs
+        ):
             if answer.problem:
                 raise LeafidError(answer.problem)
             # Sorted by their names, species are in the order of the classes.
@@ -221,7 +253,9 @@ def _list_pictures(X: Any, color: str) -> list[Picture]:
     """Turn X into a picture for each of its items; in memory, a picture is called by its position, ``X[3]``."""
     is_table = getattr(X, "ndim", 1) not in {1, 4}
     if is_one_picture(X) or is_table or not hasattr(X, "__len__"):
-        raise InputError(f"X: expected a sequence of pictures, found {type(X).__name__}; write [X] for one picture")
+        raise InputError(
+            f"X: expected a sequence of pictures, found {type(X).__name__}; write [X] for one picture"
+        )
     if not len(X):
         raise InputError("X: expected at least one picture, found 0 sample(s)")
     check_color(color)

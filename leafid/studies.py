@@ -41,13 +41,19 @@ def crossval(
     for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1)):
         is_file = name == "folds" and isinstance(value, str | os.PathLike)
         if not is_file and not (isinstance(value, int) and value >= least):
-            raise InputError(f"{name}: expected a whole number from {least}, found {value!r}")
+            raise InputError(
+                f"{name}: expected a whole number from {least}, found {value!r}"
+            )
     with open_loader(jobs, cache) as loader:
         pictures = read_training_pictures(collection, assume_type, loader)
         recipes = load_recipes(recipe, pictures, only_type)
-        protocol = Protocol("", folds=folds if isinstance(folds, int) else os.fspath(folds))
+        protocol = Protocol(
+            "", folds=folds if isinstance(folds, int) else os.fspath(folds)
+        )
         splits = list(protocol.make_splits(pictures, range(seed, seed + repeats)))
-        answers = list(cross_validate(pictures, recipes, loader, splits, shared_codebooks))
+        answers = list(
+            cross_validate(pictures, recipes, loader, splits, shared_codebooks)
+        )
     return Records(make_cross_validation_table(Path(recipe).stem, answers, options))
 
 
@@ -67,6 +73,9 @@ def experiment(
         raise InputError("collections: expected at least one, found none")
     options, grid = make_options(metrics, intervals), read_experiment(os.fspath(plan))
     with open_loader(jobs, cache) as loader:
-        named = {Path(path).name: read_training_pictures(path, None, loader) for path in collections}
+        named = {
+            Path(path).name: read_training_pictures(path, None, loader)
+            for path in collections
+        }
         tables = tabulate_experiment(grid, named, loader, options, lambda _: None)
     return Records(*tables)

@@ -31,7 +31,9 @@ def read_text(file: str | os.PathLike[str]) -> str:
     with open_input(file) as stream:
         data = stream.read(MAX_BYTES + 1).removeprefix(codecs.BOM_UTF8)
     if len(data) > MAX_BYTES:
-        raise LeafidError(f"{file}: expected a text file of at most {MAX_BYTES >> 20} MiB, found more")
+        raise LeafidError(
+            f"{file}: expected a text file of at most {MAX_BYTES >> 20} MiB, found more"
+        )
     try:
         return unicodedata.normalize("NFC", data.decode())
     except UnicodeDecodeError as error:
@@ -47,12 +49,18 @@ def read_first_line(file: str | os.PathLike[str]) -> str | None:
     first, *_ = head.removeprefix(codecs.BOM_UTF8).lstrip().splitlines() or [b""]
     try:
         # An incremental decoder accepts that the last letter is cut.
-        return None if b"\0" in first else codecs.getincrementaldecoder("utf-8")().decode(first)
+        return (
+            None
+            if b"\0" in first
+            else codecs.getincrementaldecoder("utf-8")().decode(first)
+        )
     except UnicodeDecodeError:
         return None
 
 
-def read_lines(file: str | os.PathLike[str], encoding: str, max_length: int = 1 << 16) -> Iterator[str]:
+def read_lines(
+    file: str | os.PathLike[str], encoding: str, max_length: int = 1 << 16
+) -> Iterator[str]:
     """Yield the lines of a file of any size, with their ends; bytes of other encodings become lone surrogates.
 
     A `LeafidError` is raised if a line has more than `max_length` characters: a file that is no text may be a single
@@ -60,9 +68,13 @@ def read_lines(file: str | os.PathLike[str], encoding: str, max_length: int = 1 
     """
     with open_input(file) as stream:
         text = io.TextIOWrapper(stream, encoding, "surrogateescape")
-        for number, line in enumerate(iter(partial(text.readline, max_length + 1), ""), start=1):
+        for number, line in enumerate(
+            iter(partial(text.readline, max_length + 1), ""), start=1
+        ):
             if len(line) > max_length:
-                raise LeafidError(f"{file}:{number}: expected lines of at most {max_length} characters, found more")
+                raise LeafidError(
+                    f"{file}:{number}: expected lines of at most {max_length} characters, found more"
+                )
             yield line if line.isascii() else unicodedata.normalize("NFC", line)
 
 
@@ -72,12 +84,21 @@ def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
     Commas, semicolons, tabs or bars separate cells: those that split the heading into the most cells.
     """
     text = read_text(file)
-    heading = [next((line for line in io.StringIO(text, newline=None) if line.strip()), "")]
+    heading = [
+        next((line for line in io.StringIO(text, newline=None) if line.strip()), "")
+    ]
     line = 1
     try:
-        separator = max(",;\t|", key=lambda mark: len(next(csv.reader(heading, delimiter=mark))))
+        separator = max(
+            ",;\t|", key=lambda mark: len(next(csv.reader(heading, delimiter=mark)))
+        )
         # Without `strict`, a quote that isn't closed joins all rows to the next quote.
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
+        reader = csv.reader(
+            io.StringIO(text, newline=""),
+            delimiter=separator,
+            skipinitialspace=True,
+            strict=True,
+        )
         for cells in reader:
             if cells:
                 yield line, cells
@@ -96,17 +117,23 @@ def read_xml(file: str | os.PathLike[str]) -> Element:
     with open_input(file) as stream:
         data = stream.read(MAX_XML_BYTES + 1)
     if len(data) > MAX_XML_BYTES:
-        raise LeafidError(f"{file}: expected XML of at most {MAX_XML_BYTES >> 10} KiB, found more")
+        raise LeafidError(
+            f"{file}: expected XML of at most {MAX_XML_BYTES >> 10} KiB, found more"
+        )
     try:
         return defusedxml.ElementTree.fromstring(data, forbid_dtd=True)
     except defusedxml.DefusedXmlException:
         line = data.count(b"\n", 0, max(data.find(b"<!DOCTYPE"), 0)) + 1
-        raise LeafidError(f"{file}:{line}: expected XML without a DOCTYPE, found one; remove it") from None
+        raise LeafidError(
+            f"{file}:{line}: expected XML without a DOCTYPE, found one; remove it"
+        ) from None
     except (ParseError, LookupError, ValueError) as error:
         # An encoding that isn't known raises an error without a position.
         line, _ = getattr(error, "position", (1, 0))
         expected = "well-formed XML in UTF-8, or in the encoding that it declares"
-        raise LeafidError(f"{file}:{line}: expected {expected}, found an error: {error}") from None
+        raise LeafidError(
+            f"{file}:{line}: expected {expected}, found an error: {error}"
+        ) from None
 
 
 def parse_finite_number(word: str) -> float | None:
@@ -131,7 +158,11 @@ def parse_finite_number(word: str) -> float | None:
 def parse_whole_number(word: str, max_digits: int = 9) -> int | None:
     """Parse ASCII digits; None if there is anything else, or more digits than any such number has."""
     # Converting a huge number takes long.
-    return int(word) if word.isascii() and word.isdigit() and len(word) <= max_digits else None
+    return (
+        int(word)
+        if word.isascii() and word.isdigit() and len(word) <= max_digits
+        else None
+    )
 
 
 class LineProblems:
@@ -152,9 +183,14 @@ class LineProblems:
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and self:
-            messages = [message for _, message in sorted(self._listed, key=lambda entry: entry[0])]
+            messages = [
+                message
+                for _, message in sorted(self._listed, key=lambda entry: entry[0])
+            ]
             if more := self._count - len(messages):
-                messages.append(f"{self.file}: and {more} problem{'s' if more > 1 else ''} more")
+                messages.append(
+                    f"{self.file}: and {more} problem{'s' if more > 1 else ''} more"
+                )
             raise ProblemsError(messages)
 
     def add(self, line: int | None, problem: str) -> None:

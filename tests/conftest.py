@@ -37,7 +37,12 @@ RECIPES = Path(__file__).parent / "recipes"
 #: Seconds until a command shows progress: what it prints must not depend on how busy the machine is.
 NO_PROGRESS = 1e6
 #: The files that take longest, begun first: one that begins last leaves all cores but its own without work.
-_LONGEST = ["test_readme.py", "test_accuracy.py", "robustness/test_processes.py", "test_examples.py"]
+_LONGEST = [
+    "test_readme.py",
+    "test_accuracy.py",
+    "robustness/test_processes.py",
+    "test_examples.py",
+]
 
 _XML_FIELDS = {
     "FileName": "1.jpg",
@@ -63,7 +68,11 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     order = {name: position for position, name in enumerate(_LONGEST)}
-    items.sort(key=lambda item: order.get(item.path.relative_to(Path(__file__).parent).as_posix(), len(order)))
+    items.sort(
+        key=lambda item: order.get(
+            item.path.relative_to(Path(__file__).parent).as_posix(), len(order)
+        )
+    )
 
 
 @dataclass
@@ -86,7 +95,9 @@ class Outcome:
 def shared_folder(tmp_path_factory) -> Path:
     """A folder that all processes of this run of the tests share."""
     folder = tmp_path_factory.getbasetemp()
-    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "shared"
+    folder = (
+        folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    ) / "shared"
     folder.mkdir(exist_ok=True)
     return folder
 
@@ -102,7 +113,9 @@ def default_cache(shared_folder):
 @contextmanager
 def only_one_process(file: Path) -> Iterator[None]:
     """Let other processes wait until the ``with`` block is left, or its process has ended."""
-    with closing(sqlite3.connect(file, timeout=600, isolation_level=None)) as connection:
+    with closing(
+        sqlite3.connect(file, timeout=600, isolation_level=None)
+    ) as connection:
         connection.execute("BEGIN EXCLUSIVE")
         yield
 
@@ -125,7 +138,9 @@ def real_data() -> Path:
     """The folder with the real collections (``imageclef2011/``, ``uci-leaf/``, ``golden/``)."""
     folder = os.environ.get("LEAFID_REAL_DATA")
     if not folder:
-        pytest.skip("LEAFID_REAL_DATA is not set: the real collections are not in the repository")
+        pytest.skip(
+            "LEAFID_REAL_DATA is not set: the real collections are not in the repository"
+        )
     return Path(folder)
 
 
@@ -173,13 +188,27 @@ def train_once(file: Path, *words: object) -> Path:
 @pytest.fixture(scope="session")
 def drawn_model(shared_folder, drawn, small_recipe, drawn_cache) -> Path:
     """A model of all three types, trained on `drawn` with `small_recipe`."""
-    return train_once(shared_folder / "small.leafid", drawn, "--recipe", small_recipe, "--cache", drawn_cache)
+    return train_once(
+        shared_folder / "small.leafid",
+        drawn,
+        "--recipe",
+        small_recipe,
+        "--cache",
+        drawn_cache,
+    )
 
 
 @pytest.fixture(scope="session")
 def light_model(shared_folder, drawn, light_recipe, drawn_cache, drawn_model) -> Path:
     """A model of `drawn` with `light_recipe`; it finds most features where `drawn_model` left them."""
-    return train_once(shared_folder / "light.leafid", drawn, "--recipe", light_recipe, "--cache", drawn_cache)
+    return train_once(
+        shared_folder / "light.leafid",
+        drawn,
+        "--recipe",
+        light_recipe,
+        "--cache",
+        drawn_cache,
+    )
 
 
 @pytest.fixture
@@ -201,11 +230,17 @@ def add(draw) -> Callable[..., Path]:
     Elements may have other texts than those of `_XML_FIELDS`; one of None is left out.
     """
 
-    def write(folder: Path, number: int, picture: bool = True, **changes: str | None) -> Path:
+    def write(
+        folder: Path, number: int, picture: bool = True, **changes: str | None
+    ) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{number}.xml"
         fields = {**_XML_FIELDS, "FileName": f"{number}.jpg", **changes}
-        elements = "".join(f"<{tag}>{text}</{tag}>\n" for tag, text in fields.items() if text is not None)
+        elements = "".join(
+            f"<{tag}>{text}</{tag}>\n"
+            for tag, text in fields.items()
+            if text is not None
+        )
         file.write_text(f"<Image>\n{elements}</Image>\n", encoding="utf-8")
         if picture:
             draw(folder / f"{number}.jpg", number)
@@ -239,13 +274,19 @@ def loose(drawn, tmp_path):
 @pytest.fixture(scope="session")
 def training(drawn):
     """The 27 labelled training pictures of the drawn collection."""
-    return [picture for picture in read_collection(drawn).pictures if picture.part == "train"]
+    return [
+        picture
+        for picture in read_collection(drawn).pictures
+        if picture.part == "train"
+    ]
 
 
 @pytest.fixture(scope="session")
 def queries(drawn):
     """The 9 test pictures, without labels."""
-    pictures = [picture for picture in read_collection(drawn).pictures if picture.part == "test"]
+    pictures = [
+        picture for picture in read_collection(drawn).pictures if picture.part == "test"
+    ]
     return [replace(picture, taxon=None, plant=None) for picture in pictures]
 
 
@@ -291,6 +332,13 @@ def leaf_on_white():
 @pytest.fixture(scope="session")
 def sample_leaves():
     """Scans of different species of the sample with their masks."""
-    scans = {p.species: p.file for p in read_collection(SAMPLE).pictures if p.type is AcquisitionType.SCAN}
+    scans = {
+        p.species: p.file
+        for p in read_collection(SAMPLE).pictures
+        if p.type is AcquisitionType.SCAN
+    }
     images = [read_image(file) for _, file in sorted(scans.items())]
-    return [(image, segment(image, AcquisitionType.SCAN, petiole=False).mask) for image in images]
+    return [
+        (image, segment(image, AcquisitionType.SCAN, petiole=False).mask)
+        for image in images
+    ]

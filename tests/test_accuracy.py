@@ -59,9 +59,18 @@ def split_some_species(sample):
     for picture in sample:
         if picture.species in plants and picture.part == "train":
             plants[picture.species].add(int(picture.plant))
-    chosen = {str(plant) for numbers in plants.values() for plant in sorted(numbers)[:N_TRAINING_PLANTS]}
+    chosen = {
+        str(plant)
+        for numbers in plants.values()
+        for plant in sorted(numbers)[:N_TRAINING_PLANTS]
+    }
     test = [picture.part == "test" and picture.species in plants for picture in sample]
-    return Split(0, 0, np.flatnonzero([picture.plant in chosen for picture in sample]), np.flatnonzero(test))
+    return Split(
+        0,
+        0,
+        np.flatnonzero([picture.plant in chosen for picture in sample]),
+        np.flatnonzero(test),
+    )
 
 
 def compute_top1(model, pictures, loader):
@@ -85,12 +94,18 @@ def assert_not_below(top1, floors):
 @pytest.mark.parametrize("recipe", RECIPE_FLOORS)
 def test_top1_of_a_recipe_on_the_sample(recipe, sample, loader):
     # Without composited photos, which take longest: the model of docs/quickstart.md learns from some.
-    recipes = {type_: structs.replace(load_recipe(recipe, type_), composited=0) for type_ in AcquisitionType}
+    recipes = {
+        type_: structs.replace(load_recipe(recipe, type_), composited=0)
+        for type_ in AcquisitionType
+    }
     split = split_some_species(sample)
     with threadpool_limits(1):
         answers = list(cross_validate(sample, recipes, loader, [split]))
     assert sum(len(of_type.held_out.pictures) for of_type in answers) == len(split.test)
-    top1 = {str(of_type.type): held_out_scores([of_type.held_out])["top1"] for of_type in answers}
+    top1 = {
+        str(of_type.type): held_out_scores([of_type.held_out])["top1"]
+        for of_type in answers
+    }
     print(recipe, top1)
     assert_not_below(top1, RECIPE_FLOORS[recipe])
 
@@ -98,7 +113,10 @@ def test_top1_of_a_recipe_on_the_sample(recipe, sample, loader):
 def test_the_bundled_model_recognises_the_types_of_the_sample(sample, loader):
     model = Model.read(find_bundled_model())
     rows = loader.load_type_features(sample)
-    is_correct = [model.recogniser.recognise(row)[0] is picture.type for row, picture in zip(rows, sample, strict=True)]
+    is_correct = [
+        model.recogniser.recognise(row)[0] is picture.type
+        for row, picture in zip(rows, sample, strict=True)
+    ]
     assert np.mean(is_correct) >= 0.93
 
 
@@ -108,32 +126,51 @@ def test_leaves_on_card_and_on_paper_are_recognised_as_scan_likes(surface, sampl
     recognised = []
     for picture in [picture for picture in sample if picture.type == "scan-like"][:30]:
         image = read_image(picture.file, TYPE_SIDE)
-        altered, _ = ALTERATIONS[surface](image, segment(image, picture.type).mask, random)
+        altered, _ = ALTERATIONS[surface](
+            image, segment(image, picture.type).mask, random
+        )
         recognised.append(model.recogniser.recognise(measure_type_features(altered))[0])
     assert np.mean([type_ == "scan-like" for type_ in recognised]) >= 0.8
 
 
-@pytest.mark.parametrize("folder", ["elsewhere/classify-leaves-224-field", "other-collections/swedish", "uci-leaf"])
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "elsewhere/classify-leaves-224-unknown-field",
+        "other-collections/swedish",
+        "uci-leaf",
+    ],
+)
 def test_few_leaves_of_other_cameras_are_called_no_leaf(folder, real_data):
-    files = sorted(file for file in (real_data / folder).rglob("*") if file.suffix.lower() in {".jpg", ".png"})
+    files = sorted(
+        file
+        for file in (real_data / folder).rglob("*")
+        if file.suffix.lower() in {".jpg", ".png"}
+    )
     files = [file for file in files if "mask" not in str(file).lower()][::9]
     if not files:
         pytest.skip(f"needs the pictures of $LEAFID_REAL_DATA/{folder}")
-    verdicts = Counter(answer.verdict for answer in Model.read(find_bundled_model()).identify(files))
+    verdicts = Counter(
+        answer.verdict for answer in Model.read(find_bundled_model()).identify(files)
+    )
     assert verdicts["no-leaf"] <= 0.1 * len(files), verdicts
 
 
 def test_top1_of_the_bundled_model_on_its_own_pictures(real_data, loader):
     folder = real_data / "imageclef2011"
     if not folder.is_dir():
-        pytest.skip("needs the pictures of ImageCLEF 2011 in $LEAFID_REAL_DATA/imageclef2011")
+        pytest.skip(
+            "needs the pictures of ImageCLEF 2011 in $LEAFID_REAL_DATA/imageclef2011"
+        )
     of_type = defaultdict(list)
     for picture in read_collection(folder).select_labelled().pictures:
         of_type[str(picture.type)].append(picture)
     selection = []
     for name in BUNDLED_FLOORS:
         pictures = sorted(of_type[name], key=lambda picture: int(picture.file.stem))
-        indices = np.linspace(0, len(pictures) - 1, PICTURES_PER_TYPE).round().astype(int)
+        indices = (
+            np.linspace(0, len(pictures) - 1, PICTURES_PER_TYPE).round().astype(int)
+        )
         selection += [pictures[index] for index in indices]
     top1 = compute_top1(Model.read(find_bundled_model()), selection, loader)
     print(top1)

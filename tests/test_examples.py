@@ -30,14 +30,21 @@ OUTPUT = {
 
 def test_every_example_is_run_and_listed():
     page = (EXAMPLES / "README.md").read_text(encoding="utf-8")
-    assert {file.name for file in EXAMPLES.iterdir() if file.suffix in {".py", ".sh"}} == set(OUTPUT)
+    assert {
+        file.name for file in EXAMPLES.iterdir() if file.suffix in {".py", ".sh"}
+    } == set(OUTPUT)
     for file in EXAMPLES.iterdir():
-        assert file.name == "README.md" or f"({file.name}{'/README.md' * file.is_dir()})" in page
+        assert (
+            file.name == "README.md"
+            or f"({file.name}{'/README.md' * file.is_dir()})" in page
+        )
 
 
 def test_every_leaf_names_its_author_and_source():
     rows = (EXAMPLES / "leaves" / "README.md").read_text(encoding="utf-8").splitlines()
-    pictures = [file.name for file in (EXAMPLES / "leaves").iterdir() if file.suffix != ".md"]
+    pictures = [
+        file.name for file in (EXAMPLES / "leaves").iterdir() if file.suffix != ".md"
+    ]
     assert len(pictures) == 3
     for name in pictures:
         (row,) = [row for row in rows if row.startswith(f"| `{name}` |")]
@@ -53,12 +60,25 @@ def run_cell(source, names):
         exec(compile(ast.Module(statements, []), "cell", "exec"), names)
         value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
     if printed.getvalue():
-        outputs.append({"name": "stdout", "output_type": "stream", "text": printed.getvalue().splitlines(True)})
+        outputs.append(
+            {
+                "name": "stdout",
+                "output_type": "stream",
+                "text": printed.getvalue().splitlines(True),
+            }
+        )
     if value is not None:
         data = {"text/plain": repr(value).splitlines(True)}
         if hasattr(value, "_repr_html_"):
             data["text/html"] = value._repr_html_().splitlines(True)
-        outputs.append({"data": data, "execution_count": None, "metadata": {}, "output_type": "execute_result"})
+        outputs.append(
+            {
+                "data": data,
+                "execution_count": None,
+                "metadata": {},
+                "output_type": "execute_result",
+            }
+        )
     return outputs
 
 
@@ -71,14 +91,27 @@ def test_the_notebook_shows_what_its_cells_give(monkeypatch):
     """The variable that renews the output of pages renews that of the notebook."""
     file = EXAMPLES / "leaves.ipynb"
     monkeypatch.chdir(EXAMPLES)
-    stored, new, names = json.loads(file.read_text(encoding="utf-8")), json.loads(file.read_text(encoding="utf-8")), {}
-    for number, cell in enumerate([cell for cell in new["cells"] if cell["cell_type"] == "code"], 1):
-        cell["outputs"], cell["execution_count"] = run_cell("".join(cell["source"]), names), number
+    stored, new, names = (
+        json.loads(file.read_text(encoding="utf-8")),
+        json.loads(file.read_text(encoding="utf-8")),
+        {},
+    )
+    for number, cell in enumerate(
+        [cell for cell in new["cells"] if cell["cell_type"] == "code"], 1
+    ):
+        cell["outputs"], cell["execution_count"] = (
+            run_cell("".join(cell["source"]), names),
+            number,
+        )
     if os.environ.get("LEAFID_UPDATE_README"):
-        file.write_text(json.dumps(new, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        file.write_text(
+            json.dumps(new, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
         stored = new
     assert without_numbers(stored) == without_numbers(new)
-    assert json.dumps(stored).count("base64,") == 2  # of the leaves alone: other pictures are not to be committed
+    assert (
+        json.dumps(stored).count("base64,") == 2
+    )  # of the leaves alone: other pictures are not to be committed
     assert file.stat().st_size < 500_000
 
 
@@ -100,7 +133,9 @@ def test_examples_run_on_the_sample(name, tmp_path, data, monkeypatch, capfd):
         monkeypatch.setattr(sys, "argv", [str(EXAMPLES / name)])
         runpy.run_path(sys.argv[0], run_name="__main__")
     else:
-        monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        monkeypatch.setenv(
+            "PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        )
         # Beside other tests, workers would only take time to start.
         monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "1")
         subprocess.run([EXAMPLES / name], check=True)

@@ -13,7 +13,9 @@ from leafid.files import check_writable, open_output, safe_join
 def test_text_is_utf_8_with_line_feeds_and_other_names_are_escaped(tmp_path):
     with open_output(tmp_path / "new" / "run.txt") as stream:
         stream.write("Châtaignier\n" + os.fsdecode(b"\xe9rable.jpg"))
-    assert (tmp_path / "new" / "run.txt").read_bytes() == "Châtaignier\n\\udce9rable.jpg".encode()
+    assert (
+        tmp_path / "new" / "run.txt"
+    ).read_bytes() == "Châtaignier\n\\udce9rable.jpg".encode()
 
 
 def test_appears_only_when_complete(tmp_path):
@@ -25,7 +27,9 @@ def test_appears_only_when_complete(tmp_path):
     assert target.read_text() == "half"
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt(), LeafidError("no")])
+@pytest.mark.parametrize(
+    "error", [ValueError("no"), KeyboardInterrupt(), LeafidError("no")]
+)
 def test_failing_block_leaves_only_the_old_file(tmp_path, error):
     target = tmp_path / "run.txt"
     target.write_text("old")
@@ -52,7 +56,20 @@ def test_permissions_follow_the_umask(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["", ".", "..", "/etc/passwd", "../../etc/passwd", "a/b", "..\\b", "C:\\x", "a\0b", "a/", "./a"]
+    "name",
+    [
+        "",
+        ".",
+        "..",
+        "/etc/passwd",
+        "../../etc/passwd",
+        "a/b",
+        "..\\b",
+        "C:\\x",
+        "a\0b",
+        "a/",
+        "./a",
+    ],
 )
 def test_safe_join_refuses_names_outside_of_the_folder(name):
     with pytest.raises(LeafidError, match="expected a plain file name, found"):
@@ -112,7 +129,9 @@ def test_symbolic_link_is_followed(tmp_path, there):
     with open_output(link) as stream:
         stream.write("new")
         # The temporary file is beside the target, not the link: a file can't be renamed to another file system.
-        assert [file.name for file in tmp_path.iterdir() if file.name.endswith(".part")] == []
+        assert [
+            file.name for file in tmp_path.iterdir() if file.name.endswith(".part")
+        ] == []
     assert link.is_symlink()
     assert (folder / "file").read_text() == "new"
     assert list(folder.iterdir()) == [folder / "file"]

@@ -14,7 +14,9 @@ from leafid.features.loader import FeatureLoader
 
 REPOSITORY = Path(__file__).parents[1]
 LIBRARY = "cannot open shared object file: No such file or directory"
-HEADLESS = "without a desktop: pip install --force-reinstall --no-deps opencv-python-headless"
+HEADLESS = (
+    "without a desktop: pip install --force-reinstall --no-deps opencv-python-headless"
+)
 
 
 @pytest.fixture
@@ -23,10 +25,21 @@ def run_without(tmp_path):
 
     def run(package, library, *words):
         (tmp_path / package).mkdir()
-        (tmp_path / package / "__init__.py").write_text(f"raise ImportError('{library}: {LIBRARY}')\n")
+        (tmp_path / package / "__init__.py").write_text(
+            f"raise ImportError('{library}: {LIBRARY}')\n"
+        )
         path = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
-        environment = os.environ | {"PYTHONPATH": path, "LEAFID_CACHE": str(tmp_path / "cache")}
-        return subprocess.run([sys.executable, *words], env=environment, cwd=REPOSITORY, capture_output=True, text=True)
+        environment = os.environ | {
+            "PYTHONPATH": path,
+            "LEAFID_CACHE": str(tmp_path / "cache"),
+        }
+        return subprocess.run(
+            [sys.executable, *words],
+            env=environment,
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+        )
 
     return run
 
@@ -43,12 +56,17 @@ def run_without(tmp_path):
 def test_opencv_without_its_libraries(run_without, library, words):
     done = run_without("cv2", library, "-m", "leafid", *words)
     assert done.returncode == 1
-    assert done.stderr == f"leafid: error: cv2 can't be imported: {library}: {LIBRARY}; {HEADLESS}\n"
+    assert (
+        done.stderr
+        == f"leafid: error: cv2 can't be imported: {library}: {LIBRARY}; {HEADLESS}\n"
+    )
     assert done.stdout == ""
 
 
 def test_another_package_without_its_libraries(run_without):
-    done = run_without("simplejpeg", "libturbojpeg.so.0", "-m", "leafid", "info", "data/sample")
+    done = run_without(
+        "simplejpeg", "libturbojpeg.so.0", "-m", "leafid", "info", "data/sample"
+    )
     advice = "install it again, or the shared library that it lacks"
     expected = f"leafid: error: simplejpeg can't be imported: libturbojpeg.so.0: {LIBRARY}; {advice}\n"
     assert (done.returncode, done.stderr) == (1, expected)
@@ -58,8 +76,12 @@ def test_another_package_without_its_libraries(run_without):
 def test_from_python(run_without, class_):
     # A person tries again.
     tries = f"try: leafid.load_model()\n    except {class_} as error: print(error)"
-    done = run_without("cv2", "libGL.so.1", "-c", f"import leafid\nfor _ in range(2):\n    {tries}")
-    assert done.stdout == f"cv2 can't be imported: libGL.so.1: {LIBRARY}; {HEADLESS}\n" * 2
+    done = run_without(
+        "cv2", "libGL.so.1", "-c", f"import leafid\nfor _ in range(2):\n    {tries}"
+    )
+    assert (
+        done.stdout == f"cv2 can't be imported: libGL.so.1: {LIBRARY}; {HEADLESS}\n" * 2
+    )
 
 
 def test_what_needs_no_opencv_works_without(run_without):
@@ -67,7 +89,9 @@ def test_what_needs_no_opencv_works_without(run_without):
 
 
 def test_what_only_pictures_need_is_no_problem_of_each_picture(queries):
-    results = FeatureLoader().map_pictures(lambda picture: importlib.import_module("no_such_package"), queries[:1])
+    results = FeatureLoader().map_pictures(
+        lambda picture: importlib.import_module("no_such_package"), queries[:1]
+    )
     with pytest.raises(InstallationError, match="no_such_package can't be imported"):
         next(results)
 

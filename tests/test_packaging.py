@@ -32,14 +32,19 @@ def setup_cfg():
 
 def test_every_package_is_named(setup_cfg):
     named = set(setup_cfg["options"]["packages"].split())
-    packages = {".".join(file.relative_to(REPOSITORY).parts[:-1]) for file in REPOSITORY.glob("leafid/**/__init__.py")}
+    packages = {
+        ".".join(file.relative_to(REPOSITORY).parts[:-1])
+        for file in REPOSITORY.glob("leafid/**/__init__.py")
+    }
     assert named == {*packages, "leafid.models"}
 
 
 def test_every_data_file_is_shipped(setup_cfg):
     shipped = set()
     for package, patterns in setup_cfg["options.package_data"].items():
-        folder = REPOSITORY / ("models" if package == "leafid.models" else package.replace(".", "/"))
+        folder = REPOSITORY / (
+            "models" if package == "leafid.models" else package.replace(".", "/")
+        )
         for pattern in patterns.replace(",", " ").split():
             shipped |= set(folder.glob(pattern))
     wanted = {
@@ -53,7 +58,8 @@ def test_every_data_file_is_shipped(setup_cfg):
 
 @pytest.mark.slow
 @pytest.mark.skipif(
-    not builds_wheels(), reason="building a wheel without a network needs setuptools 71 (the extra 'test')"
+    not builds_wheels(),
+    reason="building a wheel without a network needs setuptools 71 (the extra 'test')",
 )
 def test_the_wheel_of_the_image_names_a_picture(tmp_path):
     """The Dockerfile copies all that a wheel needs, the model too, and makes it require OpenCV without windows."""
@@ -63,38 +69,75 @@ def test_the_wheel_of_the_image_names_a_picture(tmp_path):
     for copied in re.findall(r"^COPY (?!--)(.*) \S+$", dockerfile, re.MULTILINE):
         for name in copied.split():
             if (REPOSITORY / name).is_dir():
-                shutil.copytree(REPOSITORY / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(
+                    REPOSITORY / name,
+                    source / name,
+                    ignore=shutil.ignore_patterns("__pycache__"),
+                )
             else:
                 shutil.copy(REPOSITORY / name, source)
     (edit,) = re.findall(r"^RUN (sed .*)$", dockerfile, re.MULTILINE)
     subprocess.run(edit, shell=True, check=True, cwd=source)
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+    ]
     subprocess.run([*install, "--target", site, source], check=True)
     (installed,) = distributions(name="leafid", path=[str(site)])
-    assert re.findall(r"^opencv[\w-]*", "\n".join(installed.requires), re.MULTILINE) == ["opencv-python-headless"]
+    assert re.findall(
+        r"^opencv[\w-]*", "\n".join(installed.requires), re.MULTILINE
+    ) == ["opencv-python-headless"]
     # It comes before the checkout that is installed.
     code = "import leafid, leafid.__main__ as main; print(leafid.__file__, flush=True); main.run()"
-    words = [sys.executable, "-c", code, "predict", REPOSITORY / "examples" / "leaves" / "fig.jpg", "--no-cache"]
+    words = [
+        sys.executable,
+        "-c",
+        code,
+        "predict",
+        REPOSITORY / "examples" / "leaves" / "fig.jpg",
+        "--no-cache",
+    ]
     environment = os.environ | {"PYTHONPATH": str(site)}
-    done = subprocess.run(words, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        words, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
+    )
     assert done.stdout.startswith(f"{site}{os.sep}")
     assert "Ficus carica" in done.stdout
 
 
 def test_the_workflow_tests_every_version_of_python(setup_cfg):
-    workflow = (REPOSITORY / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
-    named = re.findall(r"Programming Language :: Python :: (3\.\d+)", setup_cfg["metadata"]["classifiers"])
-    assert re.findall(r'python: "(.*?)", run: (?:.ci/run|scripts/test)}', workflow) == named
+    workflow = (REPOSITORY / ".github" / "workflows" / "ci.yml").read_text(
+        encoding="utf-8"
+    )
+    named = re.findall(
+        r"Programming Language :: Python :: (3\.\d+)",
+        setup_cfg["metadata"]["classifiers"],
+    )
+    assert (
+        re.findall(r'python: "(.*?)", run: (?:.ci/run|scripts/test)}', workflow)
+        == named
+    )
 
 
 def test_the_citation_is_of_this_version():
-    assert f"\nversion: {leafid.__version__}\n" in (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {leafid.__version__}\n" in (
+        REPOSITORY / "CITATION.cff"
+    ).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
 def test_what_the_pages_install_can_serve(setup_cfg, page):
     text = (REPOSITORY / page).read_text(encoding="utf-8")
     (extras,) = re.findall(r"^    pip install '?\.\[?(.*?)\]?'?$", text, re.MULTILINE)
-    lines = "".join(setup_cfg["options.extras_require"].get(extra, "") for extra in extras.split(","))
+    lines = "".join(
+        setup_cfg["options.extras_require"].get(extra, "")
+        for extra in extras.split(",")
+    )
     packages = {line.partition(">=")[0] for line in lines.split()}
     assert {"python-multipart", "starlette", "uvicorn"} <= packages

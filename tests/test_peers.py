@@ -26,7 +26,10 @@ def collection(tmp_path_factory):
         rows = csv.writer(table)
         rows.writerow(["picture", "plant", "fold", "repeat"])
         for repeat in (0, 1):
-            rows.writerows([p.name, p.plant, (plants.index(p.plant) + repeat) % 2, repeat] for p in pictures)
+            rows.writerows(
+                [p.name, p.plant, (plants.index(p.plant) + repeat) % 2, repeat]
+                for p in pictures
+            )
     return folder
 
 
@@ -36,18 +39,28 @@ def test_the_page_lists_all():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", ["hog_svm.py", "lbp_svm.py", "sift_bow_svm.py", "shape_forest.py"])
-def test_peers_name_leaves_of_the_sample(script, collection, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "script", ["hog_svm.py", "lbp_svm.py", "sift_bow_svm.py", "shape_forest.py"]
+)
+def test_peers_name_leaves_of_the_sample(
+    script, collection, tmp_path, monkeypatch, capsys
+):
     output = tmp_path / "scores.npz"
     words = [PEERS / script, collection / "sample", collection / "folds.csv", output]
     monkeypatch.setattr(sys, "argv", [str(word) for word in words])
     monkeypatch.syspath_prepend(PEERS)
     runpy.run_path(sys.argv[0], run_name="__main__")
-    truth = {p.name: p.species for p in leafid.read_collection(collection / "sample").part("train").pictures}
+    truth = {
+        p.name: p.species
+        for p in leafid.read_collection(collection / "sample").part("train").pictures
+    }
     assert capsys.readouterr().out.startswith(f"{len(truth)} pictures, ")
     answers = np.load(output)
     assert sorted(answers["pictures"]) == sorted(truth)
     assert answers["scores"].shape == (len(truth), N_SPECIES)
     first = answers["species"][answers["scores"].argmax(axis=1)]
-    are_correct = [truth[name] == species for name, species in zip(answers["pictures"], first, strict=True)]
+    are_correct = [
+        truth[name] == species
+        for name, species in zip(answers["pictures"], first, strict=True)
+    ]
     assert np.mean(are_correct) > 1.2 / N_SPECIES

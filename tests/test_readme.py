@@ -32,10 +32,18 @@ from leafid.model.bundled import find_bundled_model
 from leafid.scoring.tables import RAISED
 
 REPOSITORY = Path(__file__).parents[1]
-DOCS = sorted(str(file.relative_to(REPOSITORY)) for file in (REPOSITORY / "docs").rglob("*.md"))
+DOCS = sorted(
+    str(file.relative_to(REPOSITORY)) for file in (REPOSITORY / "docs").rglob("*.md")
+)
 # Later pages use what the commands of earlier ones wrote.
 PAGES = [
-    *("README.md", "docs/quickstart.md", "docs/howto/score.md", "docs/howto/recipe.md", "docs/howto/measure.md"),
+    *(
+        "README.md",
+        "docs/quickstart.md",
+        "docs/howto/score.md",
+        "docs/howto/recipe.md",
+        "docs/howto/measure.md",
+    ),
     "docs/howto/study.md",
     *(
         "docs/howto/folder-of-pictures.md",
@@ -53,8 +61,12 @@ QUICKSTART = [
     "leafid evaluate data/sample run.txt --part test --output scores",
 ]
 QUICKSTART_FLOORS = {"scan": 0.95, "scan-like": 0.95, "photo": 0.62}
-_BLOCK = re.compile(r"(?:<!-- test: (?P<how>[^>]*?) -->\n)?```console\n(?P<text>.*?)```\n", re.DOTALL)
-_FILE = re.compile(r"```(?:toml|python)\n# (?P<name>[\w.-]+)\n(?P<text>.*?)```\n", re.DOTALL)
+_BLOCK = re.compile(
+    r"(?:<!-- test: (?P<how>[^>]*?) -->\n)?```console\n(?P<text>.*?)```\n", re.DOTALL
+)
+_FILE = re.compile(
+    r"```(?:toml|python)\n# (?P<name>[\w.-]+)\n(?P<text>.*?)```\n", re.DOTALL
+)
 _NUMBER = re.compile(r"\.?\d+(?:[.,]\d+)*")
 _SHARE = re.compile(r"(?:over |under |[<>])?\d+(?:\.\d+)?%")
 # In answers: a species behind the first, the one that is most like an unknown leaf, what an expert ranks behind its
@@ -77,7 +89,9 @@ class Block:
     def calls(self) -> list[tuple[str, str]]:
         """The commands with the output that the page shows."""
         parts = re.split(r"^\$ (.*)\n", self.text, flags=re.MULTILINE)
-        assert parts[0] == "", f"{self.page}:{self.line}: expected a line '$ command' first"
+        assert parts[0] == "", (
+            f"{self.page}:{self.line}: expected a line '$ command' first"
+        )
         return list(zip(parts[1::2], parts[2::2], strict=True))
 
 
@@ -87,7 +101,14 @@ def find_blocks() -> list[Block]:
     for page in PAGES:
         text = (REPOSITORY / page).read_text(encoding="utf-8")
         for match in _BLOCK.finditer(text):
-            blocks.append(Block(page, match["how"] or "", match["text"], text[: match.start()].count("\n") + 1))
+            blocks.append(
+                Block(
+                    page,
+                    match["how"] or "",
+                    match["text"],
+                    text[: match.start()].count("\n") + 1,
+                )
+            )
     return blocks
 
 
@@ -99,8 +120,14 @@ def comparable(text: str, how: str) -> list[str]:
     if how == "numbers":
         # Columns move with the width of a number, and a ruler under them with the columns; the raised letters of runs
         # that a score is better than come and go.
-        unmarked = [re.sub(f"(?<=[]0-9])[{''.join(map(chr, RAISED.values()))}]+", "", line) for line in lines]
-        return [re.sub(r"-{3,}", "---", " ".join(_NUMBER.sub("#", line).split())) for line in unmarked]
+        unmarked = [
+            re.sub(f"(?<=[]0-9])[{''.join(map(chr, RAISED.values()))}]+", "", line)
+            for line in lines
+        ]
+        return [
+            re.sub(r"-{3,}", "---", " ".join(_NUMBER.sub("#", line).split()))
+            for line in unmarked
+        ]
     if how in {"answers", "own model"}:
         certain = _NUMBER.sub("#", _keep_certain(text))
         # Sentences are wrapped where the width of their numbers allows.
@@ -113,7 +140,10 @@ def _keep_certain(text: str) -> str:
 
     def shorten(match: re.Match[str]) -> str:
         if match["head"]:
-            cells = {len(re.split(r" {2,}", row.strip())) for row in match["rows"].splitlines()[1:]}
+            cells = {
+                len(re.split(r" {2,}", row.strip()))
+                for row in match["rows"].splitlines()[1:]
+            }
             return f"{match['head']} … {sorted(cells)}\n"
         return "" if match[0].startswith(", or ") else f"{match['rank'] or ''}…"
 
@@ -129,14 +159,18 @@ def run(command: str) -> str:
             runpy.run_path(*words, run_name="__main__")
         return shown.getvalue()
     assert program == "leafid", f"expected a leafid command, found {command!r}"
-    main(words, Environment(shown, shown, log_interval=1e6))  # no progress, on a busy machine either
+    main(
+        words, Environment(shown, shown, log_interval=1e6)
+    )  # no progress, on a busy machine either
     return shown.getvalue()
 
 
 def check(block: Block, shared: dict[str, str]) -> None:
     for command, expected in block.calls():
         if not command.startswith(("leafid ", "python ")):
-            pytest.fail(f"{block.page}:{block.line}: only leafid and Python are run, found {command!r}")
+            pytest.fail(
+                f"{block.page}:{block.line}: only leafid and Python are run, found {command!r}"
+            )
         output = run(command)
         shared[command] = output
         if not os.environ.get("LEAFID_UPDATE_README"):
@@ -165,13 +199,21 @@ def shared():
     if os.environ.get("LEAFID_UPDATE_README"):
         for block in BLOCKS:
             file = REPOSITORY / block.page
-            fresh = "".join(f"$ {command}\n{outputs.get(command, shown)}" for command, shown in block.calls())
+            fresh = "".join(
+                f"$ {command}\n{outputs.get(command, shown)}"
+                for command, shown in block.calls()
+            )
             text = file.read_text(encoding="utf-8")
-            file.write_text(text.replace(f"```console\n{block.text}```", f"```console\n{fresh}```"), encoding="utf-8")
+            file.write_text(
+                text.replace(f"```console\n{block.text}```", f"```console\n{fresh}```"),
+                encoding="utf-8",
+            )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page}:{block.line}")
+@pytest.mark.parametrize(
+    "block", BLOCKS, ids=lambda block: f"{block.page}:{block.line}"
+)
 def test_a_command_prints_what_the_page_shows(block, place, shared, monkeypatch):
     if block.how.startswith("not run"):
         pytest.skip(f"{block.page}:{block.line}: {block.how}")
@@ -193,10 +235,16 @@ def test_the_model_of_the_quickstart_is_accurate(place, shared, monkeypatch):
     for command in QUICKSTART:
         if command not in shared:  # only this test is run
             shared[command] = run(command)
-    rows = re.findall(r"^(\S+) +run .*?\] +(\d?\.\d+) \[", shared[QUICKSTART[-1]], re.MULTILINE)
+    rows = re.findall(
+        r"^(\S+) +run .*?\] +(\d?\.\d+) \[", shared[QUICKSTART[-1]], re.MULTILINE
+    )
     top1 = {name: float(score) for name, score in rows if name in QUICKSTART_FLOORS}
     assert set(top1) == set(QUICKSTART_FLOORS)
-    below = {name: top1[name] for name, floor in QUICKSTART_FLOORS.items() if top1[name] < floor}
+    below = {
+        name: top1[name]
+        for name, floor in QUICKSTART_FLOORS.items()
+        if top1[name] < floor
+    }
     assert not below, f"top-1 below its floor: {below}, floors {QUICKSTART_FLOORS}"
 
 
@@ -208,22 +256,37 @@ def test_every_main_command_is_shown():
 
 
 def test_linked_files_exist():
-    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md", "models/README.md", *DOCS):
+    for name in (
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "data/README.md",
+        "models/README.md",
+        *DOCS,
+    ):
         file = REPOSITORY / name
-        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", file.read_text(encoding="utf-8")):
+        for target in re.findall(
+            r"\]\(([^)#\s]+)[^)]*\)", file.read_text(encoding="utf-8")
+        ):
             if not target.startswith(("http:", "https:", "mailto:")):
-                assert (file.parent / target).exists(), f"{name} links {target}, which isn't there"
+                assert (file.parent / target).exists(), (
+                    f"{name} links {target}, which isn't there"
+                )
 
 
 def find_code_names(page):
     """The dotted names of leafid's code in a page: in backticks, and in the imports of its code blocks."""
     names = set(re.findall(r"`(leafid(?:\.\w+)+)[`(]", page))
-    for module, imported in re.findall(r"^(?:>>> )?from (leafid[\w.]*) import ([\w, ]+)$", page, re.MULTILINE):
+    for module, imported in re.findall(
+        r"^(?:>>> )?from (leafid[\w.]*) import ([\w, ]+)$", page, re.MULTILINE
+    ):
         names |= {f"{module}.{name.strip()}" for name in imported.split(",")}
     return sorted(names)
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md", *DOCS])
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md", *DOCS]
+)
 def test_code_that_the_pages_name_exists(page):
     for name in find_code_names((REPOSITORY / page).read_text(encoding="utf-8")):
         module, _, attribute = name.rpartition(".")
@@ -238,10 +301,15 @@ def _exists(module, attribute):
         return _exists(*module.rsplit(".", 1)) if "." in module else False
     if hasattr(owner, attribute):
         return True
-    return hasattr(owner, "__path__") and importlib.util.find_spec(f"{module}.{attribute}") is not None
+    return (
+        hasattr(owner, "__path__")
+        and importlib.util.find_spec(f"{module}.{attribute}") is not None
+    )
 
 
-_TRAITS = "  trait  this leaf  Acer  {}  speaks for\n  teeth  24         22    34   Acer\n"
+_TRAITS = (
+    "  trait  this leaf  Acer  {}  speaks for\n  teeth  24         22    34   Acer\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -251,23 +319,73 @@ _TRAITS = "  trait  this leaf  Acer  {}  speaks for\n  teeth  24         22    3
         ("a 1.50\n", "a 1.51\n", "", False),
         ("a  1.50 MB\n---------\n", "a 12.5 MB\n----------\n", "numbers", True),
         ("a 1.50 MB\n", "b 1.50 MB\n", "numbers", False),
-        ("  Sure: Acer opalus, 97%\n", "  Perhaps Acer opalus, 41%, or Ilex aquifolium, 9%\n", "answers", True),
-        ("  Sure: Acer opalus, 97%\n", "  Sure: Ilex aquifolium, 97%\n", "answers", False),
+        (
+            "  Sure: Acer opalus, 97%\n",
+            "  Perhaps Acer opalus, 41%, or Ilex aquifolium, 9%\n",
+            "answers",
+            True,
+        ),
+        (
+            "  Sure: Acer opalus, 97%\n",
+            "  Sure: Ilex aquifolium, 97%\n",
+            "answers",
+            False,
+        ),
         (
             "  Leaf 9%; if both are true, Acer 9%,\n  Ilex 1%.\n",
             "  Leaf 5%; if both are true, Acer 1%.\n",
             "answers",
             True,
         ),
-        ("a.jpg  (scan)\n  Sure: Acer, 97%\n", "a.jpg  (photo)\n  Sure: Acer, 97%\n", "answers", False),
-        ("  1   98.8%  Acer opalus  Maple\n", "  1  >99.9%  Acer opalus  Maple\n", "answers", True),
-        ("  1   98.8%  Acer opalus  Maple\n", "  1   98.8%  Tilia cordata  Lime\n", "answers", False),
-        ("  2   <0.1%  Acer opalus  Maple\n", "  2    1.2%  Platanus x hispanica\n", "answers", True),
+        (
+            "a.jpg  (scan)\n  Sure: Acer, 97%\n",
+            "a.jpg  (photo)\n  Sure: Acer, 97%\n",
+            "answers",
+            False,
+        ),
+        (
+            "  1   98.8%  Acer opalus  Maple\n",
+            "  1  >99.9%  Acer opalus  Maple\n",
+            "answers",
+            True,
+        ),
+        (
+            "  1   98.8%  Acer opalus  Maple\n",
+            "  1   98.8%  Tilia cordata  Lime\n",
+            "answers",
+            False,
+        ),
+        (
+            "  2   <0.1%  Acer opalus  Maple\n",
+            "  2    1.2%  Platanus x hispanica\n",
+            "answers",
+            True,
+        ),
         ("  2   <0.1%  Acer opalus  Maple\n", "", "answers", False),
-        ("  2   <0.1%  Acer opalus  Maple\n", "  2   Acer opalus  Maple\n", "answers", False),
-        ("Unknown: the most similar is Acer\n", "Unknown: the most similar is Tilia x europaea\n", "answers", True),
-        ("  shape  5%   Acer 9%, Tilia 1%, Ilex 1%\n", "  shape  12%  Acer 9%, Fagus sylvatica 1%\n", "answers", True),
-        ("  shape  5%   Acer 9%, Tilia 1%\n", "  shape  5%   Tilia 9%, Acer 1%\n", "answers", False),
+        (
+            "  2   <0.1%  Acer opalus  Maple\n",
+            "  2   Acer opalus  Maple\n",
+            "answers",
+            False,
+        ),
+        (
+            "Unknown: the most similar is Acer\n",
+            "Unknown: the most similar is Tilia x europaea\n",
+            "answers",
+            True,
+        ),
+        (
+            "  shape  5%   Acer 9%, Tilia 1%, Ilex 1%\n",
+            "  shape  12%  Acer 9%, Fagus sylvatica 1%\n",
+            "answers",
+            True,
+        ),
+        (
+            "  shape  5%   Acer 9%, Tilia 1%\n",
+            "  shape  5%   Tilia 9%, Acer 1%\n",
+            "answers",
+            False,
+        ),
         ("teeth 5,\n  1.0% high\n", "teeth 16, 10%\n  high\n", "answers", True),
         (
             _TRAITS.format("Tilia"),
@@ -275,7 +393,12 @@ _TRAITS = "  trait  this leaf  Acer  {}  speaks for\n  teeth  24         22    3
             "answers",
             True,
         ),
-        (_TRAITS.format("Tilia"), _TRAITS.format("Tilia") + "  petiole  1  2\n", "answers", False),
+        (
+            _TRAITS.format("Tilia"),
+            _TRAITS.format("Tilia") + "  petiole  1  2\n",
+            "answers",
+            False,
+        ),
     ],
 )
 def test_outputs_are_compared_as_the_comment_says(first, second, how, same):

@@ -42,7 +42,9 @@ LEAF = {"kind": "simple"}
 
 
 def test_data_become_objects_with_defaults() -> None:
-    twig = parse_toml('[leaves.a]\nkind = "simple"\nwidth = 2\ncolours = ["red"]', Twig, "twig.toml")
+    twig = parse_toml(
+        '[leaves.a]\nkind = "simple"\nwidth = 2\ncolours = ["red"]', Twig, "twig.toml"
+    )
 
     assert twig == Twig({"a": Leaf("simple", width=2.0, colours=(Colour.RED,))})
 
@@ -52,14 +54,23 @@ def test_data_become_objects_with_defaults() -> None:
     [
         ([], "twig: expected a table, found []"),
         ({"leaves": {"a": LEAF, "b": 3}}, "twig: leaves.b: expected a table, found 3"),
-        ({"leaves": {"a": LEAF, "b": {}}}, "twig: leaves.b.kind: expected a value, found nothing"),
+        (
+            {"leaves": {"a": LEAF, "b": {}}},
+            "twig: leaves.b.kind: expected a value, found nothing",
+        ),
         ({"leaves": {"A": LEAF}}, "twig: leaves: expected text matching regex"),
         (
             {"leaves": {"a": LEAF, "b": LEAF | {"lobes": 51}}},
             "twig: leaves.b.lobes: expected a whole number",
         ),
-        ({"others": [LEAF | {"width": -0.5}]}, "twig: others[0].width: expected a number"),
-        ({"others": [LEAF | {"width": float("nan")}]}, "twig: expected finite numbers and text of Unicode characters"),
+        (
+            {"others": [LEAF | {"width": -0.5}]},
+            "twig: others[0].width: expected a number",
+        ),
+        (
+            {"others": [LEAF | {"width": float("nan")}]},
+            "twig: expected finite numbers and text of Unicode characters",
+        ),
         (
             {"others": [LEAF | {"margin": "lobed"}]},
             "twig: others[0].margin: expected entire or toothed, found 'lobed'",
@@ -72,11 +83,17 @@ def test_data_become_objects_with_defaults() -> None:
             {"others": [LEAF | {"lobe": 3}]},
             "twig: others[0]: unknown key 'lobe'; expected kind, lobes, width, margin, colours or map",
         ),
-        ({"bud": LEAF | {"feature_map": "chi2"}}, "twig: bud: unknown key 'feature_map'; expected kind, lobes, "),
+        (
+            {"bud": LEAF | {"feature_map": "chi2"}},
+            "twig: bud: unknown key 'feature_map'; expected kind, lobes, ",
+        ),
         ({"bud": LEAF | {"map": []}}, "twig: bud.map: expected text, found []"),
         ({"bud": {"kind": "needle"}}, "twig: bud: expected a leaf, found a needle"),
         ({"box": [1]}, "twig: box: expected a list of length 2, found [1]"),
-        ({"leaves": {"a": {"kind": "\ud800"}}}, "twig: expected finite numbers and text of Unicode characters"),
+        (
+            {"leaves": {"a": {"kind": "\ud800"}}},
+            "twig: expected finite numbers and text of Unicode characters",
+        ),
     ],
 )
 def test_malformed_data_are_named(data: Any, message: str) -> None:
@@ -86,16 +103,27 @@ def test_malformed_data_are_named(data: Any, message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
-@pytest.mark.parametrize("text", ["leaves", "[[leaves]]", "[leaves", "box = [1, 1e999]", "others = " + 10**4 * "["])
+@pytest.mark.parametrize(
+    "text",
+    ["leaves", "[[leaves]]", "[leaves", "box = [1, 1e999]", "others = " + 10**4 * "["],
+)
 def test_malformed_toml_is_refused(text: str) -> None:
     with pytest.raises(LeafidError, match=r"^twig\.toml: "):
         parse_toml(text, Twig, "twig.toml")
 
 
 _values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from([*Colour, "entire"]),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.sampled_from([*Colour, "entire"]),
     lambda values: (
-        st.lists(values) | st.dictionaries(st.sampled_from([*Leaf.__struct_encode_fields__, "a", "x.y"]), values)
+        st.lists(values)
+        | st.dictionaries(
+            st.sampled_from([*Leaf.__struct_encode_fields__, "a", "x.y"]), values
+        )
     ),
     max_leaves=20,
 )

@@ -12,7 +12,9 @@ import pytest
 from leafid.cli.main import COMMANDS
 
 REPOSITORY = Path(__file__).parents[1]
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the scripts are for POSIX shells")
+pytestmark = pytest.mark.skipif(
+    os.name == "nt", reason="the scripts are for POSIX shells"
+)
 
 
 @pytest.fixture
@@ -34,7 +36,11 @@ def stand_ins(tmp_path):
     def make(machine):
         folder = tmp_path / "bin"
         folder.mkdir()
-        for name, line in {"uname": f"echo {machine}", "id": "echo 1000", "npm": "exit 0"}.items():
+        for name, line in {
+            "uname": f"echo {machine}",
+            "id": "echo 1000",
+            "npm": "exit 0",
+        }.items():
             (folder / name).write_text(f"#!/bin/sh\n{line}\n")
             (folder / name).chmod(0o755)
         return f"{folder}:/usr/bin:/bin"
@@ -45,9 +51,18 @@ def stand_ins(tmp_path):
 def run(clone, script, *words, cwd=None, **variables):
     log = clone.parent / "log"
     log.write_text("")
-    environment = {"PATH": "/usr/bin:/bin", "PYTHON": str(clone.parent / "python"), "LOG": str(log), **variables}
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "PYTHON": str(clone.parent / "python"),
+        "LOG": str(log),
+        **variables,
+    }
     done = subprocess.run(
-        [str(clone / "scripts" / script), *words], env=environment, cwd=cwd, capture_output=True, text=True
+        [str(clone / "scripts" / script), *words],
+        env=environment,
+        cwd=cwd,
+        capture_output=True,
+        text=True,
     )
     return done, log.read_text().splitlines()
 
@@ -56,7 +71,9 @@ def test_the_environment_is_set_up_once(clone):
     done, steps = run(clone, "test", "tests/report", "-q")
     assert done.returncode == 0, done.stderr
     assert steps[0] == "venv"
-    assert steps[1].endswith(f"--constraint {clone}/constraints.txt --editable {clone}[test,lint,docs]")
+    assert steps[1].endswith(
+        f"--constraint {clone}/constraints.txt --editable {clone}[test,lint,docs]"
+    )
     assert steps[2:] == ["pytest -n auto --dist loadfile tests/report -q"]
     done, steps = run(clone, "test")
     assert steps == ["pytest -n auto --dist loadfile"]
@@ -73,7 +90,9 @@ def test_an_interrupted_set_up_is_repeated(clone):
 
 def make_environment(clone, packages=""):
     """Make `.venv` with the Python of these tests, as a person does; `packages` are a folder with more to import."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", clone / ".venv"], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", clone / ".venv"], check=True
+    )
     (site,) = (clone / ".venv").glob("lib/*/site-packages")
     (site / "more.pth").write_text(f"{packages}\n")
     return site
@@ -86,11 +105,15 @@ def installed(clone):
     (site / "leafid").mkdir()
     (site / "leafid" / "__init__.py").write_text("__all__ = []\nprint('an old copy')\n")
     program = clone / ".venv" / "bin" / "leafid"
-    program.write_text(f'#!/bin/sh\nexec "{clone}/.venv/bin/python" -c "import leafid.here" "$@"\n')
+    program.write_text(
+        f'#!/bin/sh\nexec "{clone}/.venv/bin/python" -c "import leafid.here" "$@"\n'
+    )
     program.chmod(0o755)
     (clone / "leafid").mkdir()
     (clone / "leafid" / "__init__.py").write_text("__all__ = []\n")
-    (clone / "leafid" / "here.py").write_text("import sys\nprint('this checkout', *sys.argv[1:])\n")
+    (clone / "leafid" / "here.py").write_text(
+        "import sys\nprint('this checkout', *sys.argv[1:])\n"
+    )
     (clone / "data" / "sample").mkdir(parents=True)
     return clone
 
@@ -109,18 +132,31 @@ def test_the_lowest_versions_are_installed_beside(clone):
     done, steps = run(clone, "test", "--lowest", "tests/report")
     assert done.returncode == 0, done.stderr
     lowest = clone / ".venv-lowest"
-    assert steps[1].endswith(f"--constraint {lowest}/lowest.txt --editable {clone}[test]")
+    assert steps[1].endswith(
+        f"--constraint {lowest}/lowest.txt --editable {clone}[test]"
+    )
     assert steps[2:] == ["pytest -n auto --dist loadfile tests/report"]
     assert "numpy==2.0\n" in (lowest / "lowest.txt").read_text()
     assert not (clone / ".venv").exists()
 
 
 @pytest.mark.parametrize(
-    ("kernel", "replacement"), [("Haswell", "Nehalem"), ("SkylakeX", "Nehalem"), ("Nehalem", "Prescott")]
+    ("kernel", "replacement"),
+    [("Haswell", "Nehalem"), ("SkylakeX", "Nehalem"), ("Nehalem", "Prescott")],
 )
 def test_another_processor_has_another_kernel(clone, stand_ins, kernel, replacement):
-    done, steps = run(clone, "test", "--other-processor", "tests/report", KERNEL=kernel, PATH=stand_ins("x86_64"))
-    assert (done.returncode, steps[2:]) == (0, ["pytest -n auto --dist loadfile tests/report"])
+    done, steps = run(
+        clone,
+        "test",
+        "--other-processor",
+        "tests/report",
+        KERNEL=kernel,
+        PATH=stand_ins("x86_64"),
+    )
+    assert (done.returncode, steps[2:]) == (
+        0,
+        ["pytest -n auto --dist loadfile tests/report"],
+    )
     assert f"the kernel {replacement}, on one thread" in done.stderr
     assert done.stdout == f"closing line of {replacement}\n"
 
@@ -141,7 +177,9 @@ def test_all_checks_are_run_and_each_can_fail(clone, stand_ins, variables, faile
     shutil.copytree(REPOSITORY / ".ci", clone / ".ci")
     for program in (".venv/bin/ruff", ".venv/bin/mypy", "scripts/docs"):
         name = Path(program).name
-        (clone / program).write_text(f'#!/bin/sh\necho "{name}" >>"$LOG"\n[ "${{FAILING:-}}" != {name} ]\n')
+        (clone / program).write_text(
+            f'#!/bin/sh\necho "{name}" >>"$LOG"\n[ "${{FAILING:-}}" != {name} ]\n'
+        )
         (clone / program).chmod(0o755)
     (clone / ".gitignore").write_text(".venv*\n")
     subprocess.run(["git", "init", "--quiet"], cwd=clone, check=True)
@@ -149,12 +187,19 @@ def test_all_checks_are_run_and_each_can_fail(clone, stand_ins, variables, faile
     assert done.returncode == (failed is not None)
     *lines, last = done.stdout.splitlines()
     assert last == "closing line of .venv"
-    assert [line for line in lines if "failed" in line] == ([f"== failed, see above: {failed}"] if failed else [])
+    assert [line for line in lines if "failed" in line] == (
+        [f"== failed, see above: {failed}"] if failed else []
+    )
     tests = [step for step in steps if step.startswith("pytest ")]
     assert len(tests) == 3 - ("PIP_FAILS_IN" in variables)
     assert tests[0].endswith(" -x")
     assert not any(step.endswith(" -x") for step in tests[1:])
-    assert [step for step in steps if step in {"ruff", "mypy", "docs"}] == ["ruff", "ruff", "mypy", "docs"]
+    assert [step for step in steps if step in {"ruff", "mypy", "docs"}] == [
+        "ruff",
+        "ruff",
+        "mypy",
+        "docs",
+    ]
 
 
 @pytest.fixture
@@ -166,17 +211,23 @@ def foreign(clone):
     return clone
 
 
-@pytest.mark.parametrize(("script", "extras"), [("demo", "web"), ("test", "test,lint,docs")])
+@pytest.mark.parametrize(
+    ("script", "extras"), [("demo", "web"), ("test", "test,lint,docs")]
+)
 def test_what_is_missing_is_installed_into_an_environment(foreign, script, extras):
     _, steps = run(foreign, script)
     assert [step.split()[0] for step in steps[:1]] == ["pip"]
-    assert steps[0].endswith(f"--constraint {foreign}/constraints.txt --editable {foreign}[{extras}]")
+    assert steps[0].endswith(
+        f"--constraint {foreign}/constraints.txt --editable {foreign}[{extras}]"
+    )
     assert (foreign / ".venv" / "mine").exists()
     _, steps = run(foreign, script)
     assert not any(step.startswith("pip") for step in steps)
 
 
-@pytest.mark.parametrize("what", ["folder", "file", "lost Python", "no pip", "another Python"])
+@pytest.mark.parametrize(
+    "what", ["folder", "file", "lost Python", "no pip", "another Python"]
+)
 @pytest.mark.parametrize("script", ["demo", "test"])
 def test_what_is_no_working_environment_is_reported_and_kept(clone, script, what):
     environment = clone / ".venv"
@@ -194,8 +245,12 @@ def test_what_is_no_working_environment_is_reported_and_kept(clone, script, what
     before = sorted(environment.rglob("*"))
     done, steps = run(clone, script)
     assert (done.returncode, done.stdout, steps) == (1, "", [])
-    (line,) = [line for line in done.stderr.splitlines() if "All tests take" not in line]
-    assert line.startswith(f"{script}: error: expected a virtual environment at {environment}, of Python 3.11 or newer")
+    (line,) = [
+        line for line in done.stderr.splitlines() if "All tests take" not in line
+    ]
+    assert line.startswith(
+        f"{script}: error: expected a virtual environment at {environment}, of Python 3.11 or newer"
+    )
     assert "LEAFID_VENV=" in line
     assert sorted(environment.rglob("*")) == before
 
@@ -218,7 +273,15 @@ def test_the_demo_calls_existing_commands_and_lists_its_files(clone):
     done, steps = run(clone, "demo")
     assert done.returncode == 0, done.stderr
     called = [step.split()[1] for step in steps]
-    assert called == ["info", "train", "predict", "predict", "check", "evaluate", "report"]
+    assert called == [
+        "info",
+        "train",
+        "predict",
+        "predict",
+        "check",
+        "evaluate",
+        "report",
+    ]
     assert set(called) <= set(COMMANDS)
     named = done.stdout.partition("Written:")[2]
     for step in steps:
@@ -227,7 +290,9 @@ def test_the_demo_calls_existing_commands_and_lists_its_files(clone):
             assert words[words.index("--output") + 1] in named
 
 
-@pytest.mark.parametrize("script", ["benchmark", "demo", "docs", "test", "reproduce-imageclef2011"])
+@pytest.mark.parametrize(
+    "script", ["benchmark", "demo", "docs", "test", "reproduce-imageclef2011"]
+)
 def test_scripts_are_executable(script):
     file = REPOSITORY / "scripts" / script
     assert os.access(file, os.X_OK)

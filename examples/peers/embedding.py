@@ -30,10 +30,15 @@ def describe(picture):
     image = cv2.cvtColor(leafid.read_image(picture.file), cv2.COLOR_BGR2RGB)
     square = cv2.resize(image, (224, 224), interpolation=cv2.INTER_AREA)
     # The network was trained on values from -1 to 1.
-    batch = torch.from_numpy((square.astype(np.float32) - 127.0) / 128.0).permute(2, 0, 1)[None]
+    batch = torch.from_numpy((square.astype(np.float32) - 127.0) / 128.0).permute(
+        2, 0, 1
+    )[None]
     with torch.inference_mode():
         return network.extract_features(batch).mean((2, 3))[0].numpy()
 
 
 if __name__ == "__main__":
-    evaluate_on_folds(describe, make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=1000)))
+    evaluate_on_folds(
+        describe,
+        make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=1000)),
+    )

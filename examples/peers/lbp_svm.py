@@ -25,9 +25,13 @@ def describe(picture):
     histograms = []
     for radius in (1, 2, 3):
         patterns = local_binary_pattern(grey, 8 * radius, radius, "uniform").astype(int)
-        histograms.append(np.bincount(patterns.ravel(), minlength=8 * radius + 2) / patterns.size)
+        histograms.append(
+            np.bincount(patterns.ravel(), minlength=8 * radius + 2) / patterns.size
+        )
     return np.concatenate(histograms)
 
 
 if __name__ == "__main__":
-    evaluate_on_folds(describe, make_pipeline(StandardScaler(), SVC(C=10.0, gamma="scale")))
+    evaluate_on_folds(
+        describe, make_pipeline(StandardScaler(), SVC(C=10.0, gamma="scale"))
+    )

@@ -26,8 +26,16 @@ def evaluate_on_folds(describe, classifier):
     collection, folds_file, output = sys.argv[1:]
     with Path(folds_file).open(encoding="utf-8", newline="") as table:
         rows = list(csv.DictReader(table))
-    fold_of = {row["picture"]: row["fold"] for row in rows if row["repeat"] == rows[0]["repeat"]}
-    pictures = [picture for picture in leafid.read_collection(collection).pictures if picture.name in fold_of]
+    fold_of = {
+        row["picture"]: row["fold"]
+        for row in rows
+        if row["repeat"] == rows[0]["repeat"]
+    }
+    pictures = [
+        picture
+        for picture in leafid.read_collection(collection).pictures
+        if picture.name in fold_of
+    ]
     described, seconds = _time_each(describe, pictures)
     labels = np.array([picture.species for picture in pictures])
     folds = np.array([fold_of[picture.name] for picture in pictures])
@@ -35,13 +43,26 @@ def evaluate_on_folds(describe, classifier):
     scores = np.zeros((len(pictures), len(species)), np.float32)
     for fold in np.unique(folds):
         training, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        trained = clone(classifier).fit([described[index] for index in training], labels[training])
+        trained = clone(classifier).fit(
+            [described[index] for index in training], labels[training]
+        )
         columns = np.searchsorted(species, trained.classes_)
-        scores[np.ix_(test, columns)] = _score(trained, [described[index] for index in test])
-    np.savez(output, pictures=[picture.name for picture in pictures], species=species, scores=scores)
+        scores[np.ix_(test, columns)] = _score(
+            trained, [described[index] for index in test]
+        )
+    np.savez(
+        output,
+        pictures=[picture.name for picture in pictures],
+        species=species,
+        scores=scores,
+    )
     # The last fold is asked again, one picture at a time, as a person would ask.
-    seconds += _time_each(lambda index: _score(trained, [described[index]]), test[:100])[1]
-    print(f"{len(pictures)} pictures, {1000 * seconds:.1f} ms each to describe and to classify (median)")
+    seconds += _time_each(
+        lambda index: _score(trained, [described[index]]), test[:100]
+    )[1]
+    print(
+        f"{len(pictures)} pictures, {1000 * seconds:.1f} ms each to describe and to classify (median)"
+    )
 
 
 def _score(trained, described):

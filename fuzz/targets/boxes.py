@@ -39,4 +39,10 @@ def target() -> Target:
         b"true",
         b"\\u0000",
     )
-    return Target("boxes", "objects (JSON in the COCO format)", lambda: [_TRUTH, _RESULT], call, words)
+    return Target(
+        "boxes",
+        "objects (JSON in the COCO format)",
+        lambda: [_TRUTH, _RESULT],
+        call,
+        words,
+    )

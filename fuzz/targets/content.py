@@ -31,19 +31,28 @@ def target() -> Target:
 
     def make_seeds() -> list[bytes]:
         # Sheets and photos are segmented in different ways.
-        types = [_TYPES.index(type_) for type_ in (AcquisitionType.SCAN_LIKE, AcquisitionType.PHOTO)]
-        return [bytes([kind, type_, 1]) for kind in range(len(_KINDS)) for type_ in types]
+        types = [
+            _TYPES.index(type_)
+            for type_ in (AcquisitionType.SCAN_LIKE, AcquisitionType.PHOTO)
+        ]
+        return [
+            bytes([kind, type_, 1]) for kind in range(len(_KINDS)) for type_ in types
+        ]
 
     # The picture is identified, cut out and measured, each by itself.
     return Target("content", "pictures of anything", make_seeds, call, max_seconds=5.0)
 
 
-def _check_drawing(model: Model, image: np.ndarray, type_: AcquisitionType, name: str) -> None:
+def _check_drawing(
+    model: Model, image: np.ndarray, type_: AcquisitionType, name: str
+) -> None:
     """Identify and measure a picture; raise if an answer is no ranking, or a measure no number."""
     (answer,) = model.identify(image, assume_type=type_)
     total = sum(probability for _, probability in answer.ranking)
     if answer.problem or not 0.999 < total <= 1 + 1e-9:
-        raise AssertionError(f"{name} as {type_}: expected probabilities that sum to 1, found {total}: {answer}")
+        raise AssertionError(
+            f"{name} as {type_}: expected probabilities that sum to 1, found {total}: {answer}"
+        )
     leaf = segment(image, type_)
     if leaf.mask.any() and not all(map(np.isfinite, measure(image, leaf).values())):
         raise AssertionError(f"{name} as {type_}: expected finite measures")

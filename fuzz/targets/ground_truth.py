@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from fuzz.target import Target, write_input
-from leafid.scoring.reading.truth import read_ground_truth, read_ground_truth_file, read_known_names
+from leafid.scoring.reading.truth import (
+    read_ground_truth,
+    read_ground_truth_file,
+    read_known_names,
+)
 
 _SEEDS = [
     b"Quercus robur 1.jpg\n",
@@ -28,4 +32,10 @@ def target() -> Target:
         read_known_names(file)
         read_ground_truth(file)
 
-    return Target("ground-truth", "ground truth (text)", lambda: _SEEDS, call, (b".jpg", b"Quercus robur", b".jpeg"))
+    return Target(
+        "ground-truth",
+        "ground truth (text)",
+        lambda: _SEEDS,
+        call,
+        (b".jpg", b"Quercus robur", b".jpeg"),
+    )

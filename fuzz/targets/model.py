@@ -43,26 +43,54 @@ def make_parts() -> dict[str, bytes]:
     from leafid.cli.main import main
     from tests.drawing.collection import copy_sample
 
-    with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()) as err:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        redirect_stdout(io.StringIO()),
+        redirect_stderr(io.StringIO()) as err,
+    ):
         place = Path(folder)
         copy_sample(place / "drawn", n_plants=3, max_side=160)
         (place / "recipe").mkdir()
         for type_, text in _RECIPES.items():
             (place / "recipe" / f"{type_}.toml").write_text(text)
-        words = ["train", "drawn", "--recipe", "recipe", "--output", "model", "--no-cache", "--jobs", "1"]
-        if main([str(place / word) if word in ("drawn", "recipe", "model") else word for word in words]):
+        words = [
+            "train",
+            "drawn",
+            "--recipe",
+            "recipe",
+            "--output",
+            "model",
+            "--no-cache",
+            "--jobs",
+            "1",
+        ]
+        if main(
+            [
+                str(place / word) if word in ("drawn", "recipe", "model") else word
+                for word in words
+            ]
+        ):
             raise RuntimeError(err.getvalue())
         content = (place / "model").read_bytes()
     start = 8 + int.from_bytes(content[:8], "little")
-    manifest = json.loads(content[8:start])["__metadata__"]["manifest"].partition("\n")[2]
-    return {"manifest": manifest.encode(), "data": content[start:], "header": content[8:start], "file": content}
+    manifest = json.loads(content[8:start])["__metadata__"]["manifest"].partition("\n")[
+        2
+    ]
+    return {
+        "manifest": manifest.encode(),
+        "data": content[start:],
+        "header": content[8:start],
+        "file": content,
+    }
 
 
 def pack_parts(parts: dict[str, bytes]) -> bytes:
     """Make a model file of its parts, under a correct checksum."""
     header = json.loads(parts["header"])
     checksum = hashlib.sha256(parts["manifest"] + parts["data"]).hexdigest()
-    header["__metadata__"] = {"manifest": f"{checksum}\n{parts['manifest'].decode(errors='replace')}"}
+    header["__metadata__"] = {
+        "manifest": f"{checksum}\n{parts['manifest'].decode(errors='replace')}"
+    }
     text = json.dumps(header).encode()
     return len(text).to_bytes(8, "little") + text + parts["data"]
 
@@ -79,8 +107,36 @@ def target() -> Target:
 
     def seeds() -> list[bytes]:
         parts = make_parts()
-        return [b"\x00" + parts["manifest"], b"\x01" + parts["data"], b"\xff" + parts["file"]]
+        return [
+            b"\x00" + parts["manifest"],
+            b"\x01" + parts["data"],
+            b"\xff" + parts["file"],
+        ]
 
-    keys = (b'"species"', b'"recipe"', b'"thresholds"', b'"types"', b'"dtype"', b'"shape"', b'"data_offsets"')
-    values = (b'"F16"', b'"BF16"', b"[99999999]", b"1e999", b"NaN", b"Infinity", b"null", b"-1", b"99999999999")
-    return Target("model", "model files (safetensors with a manifest)", seeds, call, (*keys, *values))
+    keys = (
+        b'"species"',
+        b'"recipe"',
+        b'"thresholds"',
+        b'"types"',
+        b'"dtype"',
+        b'"shape"',
+        b'"data_offsets"',
+    )
+    values = (
+        b'"F16"',
+        b'"BF16"',
+        b"[99999999]",
+        b"1e999",
+        b"NaN",
+        b"Infinity",
+        b"null",
+        b"-1",
+        b"99999999999",
+    )
+    return Target(
+        "model",
+        "model files (safetensors with a manifest)",
+        seeds,
+        call,
+        (*keys, *values),
+    )

@@ -16,7 +16,9 @@ from leafid.pictures.decoding import read_image
 
 def _encoded(mode: str, kind: str, **options: object) -> bytes:
     rows, cols = np.mgrid[:24, :20]
-    colours = np.stack([rows * 10, cols * 12, (rows + cols) * 5], axis=2).astype(np.uint8)
+    colours = np.stack([rows * 10, cols * 12, (rows + cols) * 5], axis=2).astype(
+        np.uint8
+    )
     picture = Image.fromarray(colours).convert(mode)
     stream = io.BytesIO()
     picture.save(stream, kind, **options)
@@ -27,7 +29,9 @@ def _encode_tiles(dtype: str, channels: int) -> bytes:
     values = np.arange(24 * 20 * channels).reshape(24, 20, channels).astype(dtype)
     stream = io.BytesIO()
     orientation = (0x0112, "H", 1, 6, True)
-    tifffile.imwrite(stream, values.squeeze(), tile=(16, 16), extratags=[orientation], metadata=None)
+    tifffile.imwrite(
+        stream, values.squeeze(), tile=(16, 16), extratags=[orientation], metadata=None
+    )
     return stream.getvalue()
 
 
@@ -69,10 +73,18 @@ def target() -> Target:
         file = write_input(folder, "picture.jpg", data)
         image = read_image(file)
         if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
-            raise AssertionError(f"expected a colour image, found {image.shape} {image.dtype}")
+            raise AssertionError(
+                f"expected a colour image, found {image.shape} {image.dtype}"
+            )
         read_image(file, max_side=16)
 
     words = (b"\xff\xd8", b"\xff\xd9", b"\xff\xda", b"\xff\xc0", b"\xff\xc2", b"\xff\xe1", b"IHDR", b"IDAT", b"acTL",
              b"RIFF", b"WEBPVP8X", b"ANIM", b"II*\0", b"MM\0*", b"BM", b"Exif\0\0", b"GIF89a",
              b"ftypheic", b"ftypavif", b"mif1", b"meta", b"ispe", b"irot", b"iloc", b"grid")  # fmt: skip
-    return Target("picture", "pictures (JPEG, PNG, TIFF, BMP, WebP, GIF, HEIC, AVIF)", _seeds, call, words)
+    return Target(
+        "picture",
+        "pictures (JPEG, PNG, TIFF, BMP, WebP, GIF, HEIC, AVIF)",
+        _seeds,
+        call,
+        words,
+    )

@@ -21,12 +21,24 @@ def target() -> Target:
                 (folder / "images" / picture).parent.mkdir(parents=True)
                 write_input(folder / "images", picture, b"\xff\xd8\xff")
         names = data[:1] == b"N"
-        write_input(folder, "plantnet300K_species_id_2_name.json", data[1:] if names else _NAMES)
+        write_input(
+            folder, "plantnet300K_species_id_2_name.json", data[1:] if names else _NAMES
+        )
         write_input(folder, "plantnet300K_metadata.json", _METADATA if names else data)
         for problem in read(folder)[1]:
             if not problem.isprintable():
                 raise AssertionError(f"a problem is not one line: {problem!r}"[:300])
 
-    words = (b'"1355868"', b'"organ"', b'"obs_id"', b'"leaf"', b"null", b"\\u2028", b"\\ud800", b"1e999", b"NaN")
+    words = (
+        b'"1355868"',
+        b'"organ"',
+        b'"obs_id"',
+        b'"leaf"',
+        b"null",
+        b"\\u2028",
+        b"\\ud800",
+        b"1e999",
+        b"NaN",
+    )
     return Target("plantnet300k", "species names and metadata (JSON of Pl@ntNet-300K)",
                   lambda: [b"N" + _NAMES, _METADATA], call, words)  # fmt: skip

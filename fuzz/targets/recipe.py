@@ -33,8 +33,15 @@ trust = "segmentation"
 
 def _seeds() -> list[bytes]:
     folder = resources.files("leafid.features") / "recipes"
-    shipped = [(folder / name / "sheets.toml").read_bytes() for name in ("default", "fast", "baseline-bow")]
-    return [_SMALL, *shipped, b"experts.a.b.c = {d = [1, 2.5, 1979-05-27T07:32:00Z, '''x''']}\n"]
+    shipped = [
+        (folder / name / "sheets.toml").read_bytes()
+        for name in ("default", "fast", "baseline-bow")
+    ]
+    return [
+        _SMALL,
+        *shipped,
+        b"experts.a.b.c = {d = [1, 2.5, 1979-05-27T07:32:00Z, '''x''']}\n",
+    ]
 
 
 def target() -> Target:
@@ -50,5 +57,17 @@ def target() -> Target:
 
     keys = [key.encode() for key in Expert.__struct_encode_fields__]
     tables = (b"[experts.a]", b"[defaults]")
-    words = (*keys, *tables, b"measures", b"inf", b"nan", b"1e400", b'"""', b"'''", b"{a=1}", b"0x", b"\\u0000")
+    words = (
+        *keys,
+        *tables,
+        b"measures",
+        b"inf",
+        b"nan",
+        b"1e400",
+        b'"""',
+        b"'''",
+        b"{a=1}",
+        b"0x",
+        b"\\u0000",
+    )
     return Target("recipe", "recipes (TOML)", _seeds, call, words)

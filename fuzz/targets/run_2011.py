@@ -20,7 +20,9 @@ _GOOD = b"""213.jpg Sorbus torminalis 1 0.7
 
 def _make_archive() -> bytes:
     stream = io.BytesIO()
-    np.savez(stream, pictures=["213.jpg"], species=["Sorbus torminalis"], scores=[[0.7]])
+    np.savez(
+        stream, pictures=["213.jpg"], species=["Sorbus torminalis"], scores=[[0.7]]
+    )
     return stream.getvalue()
 
 
@@ -54,10 +56,24 @@ def target() -> Target:
                 errors.append(error)
                 continue
             if not len(run) or not all(prediction.rank >= 1 for prediction in run):
-                raise AssertionError("an empty run, or one with a rank below 1, was accepted")
+                raise AssertionError(
+                    "an empty run, or one with a rank below 1, was accepted"
+                )
         if errors:
             raise errors[-1]
         read_run(file)
 
-    words = (b"213.jpg", b"Sorbus", b" 1 ", b"0.7", b"2147483648", b"-1", b"<", b">", b"\xc2\xa0", b"\x0c", b"\x1c")
+    words = (
+        b"213.jpg",
+        b"Sorbus",
+        b" 1 ",
+        b"0.7",
+        b"2147483648",
+        b"-1",
+        b"<",
+        b">",
+        b"\xc2\xa0",
+        b"\x0c",
+        b"\x1c",
+    )
     return Target("run-2011", "run files (ImageCLEF 2011)", lambda: _SEEDS, call, words)

@@ -36,9 +36,18 @@ def target() -> Target:
         (place / "features.sqlite").write_bytes(data)
         store = FeatureCache(place)
         value = store.get([_KEY]).get(_KEY)
-        if value is not None and zlib.crc32(value).to_bytes(4, "big") + value not in data:
+        if (
+            value is not None
+            and zlib.crc32(value).to_bytes(4, "big") + value not in data
+        ):
             raise AssertionError("a damaged value was served")
         store.put([(b"new", b"value")])
         store.close()
 
-    return Target("store", "the feature cache (SQLite)", lambda: [_database(), b""], call, (b"vectors", b"SQLite"))
+    return Target(
+        "store",
+        "the feature cache (SQLite)",
+        lambda: [_database(), b""],
+        call,
+        (b"vectors", b"SQLite"),
+    )

@@ -8,7 +8,9 @@ from fuzz.target import Target, write_input
 from leafid.tasks.interpretation.label_masks import read_objects
 from leafid.tasks.interpretation.metric import read_distances
 
-_OBJECTS = b"mask,label,class,confidence\na.png,1,leaf,0.5\na.png,2,stem,\nb.png,1,leaf\n"
+_OBJECTS = (
+    b"mask,label,class,confidence\na.png,1,leaf,0.5\na.png,2,stem,\nb.png,1,leaf\n"
+)
 _DISTANCES = b',leaf,stem\nleaf,0,0.5\nstem,"0.25",0\n'
 
 
@@ -22,4 +24,10 @@ def target() -> Target:
             read_distances(write_input(folder, "distances.csv", data))
 
     words = (b"mask", b"label", b"class", b'"', b'""', b"\r", b",,", b"\xc2\xb2")
-    return Target("tables", "class distances and objects (CSV)", lambda: [_OBJECTS, _DISTANCES], call, words)
+    return Target(
+        "tables",
+        "class distances and objects (CSV)",
+        lambda: [_OBJECTS, _DISTANCES],
+        call,
+        words,
+    )

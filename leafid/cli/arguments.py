@@ -51,19 +51,30 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, options: type, **keywords: Any) -> None:
         super().__init__(
-            formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, add_help=False, **keywords
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+            add_help=False,
+            **keywords,
         )
         self.register("type", None, nonempty_word)
         self._options = options
-        groups: defaultdict[str | None, Any] = defaultdict(self.add_mutually_exclusive_group, {None: self})
+        groups: defaultdict[str | None, Any] = defaultdict(
+            self.add_mutually_exclusive_group, {None: self}
+        )
         # The options of the command come first, then those that it shares.
-        for name in dict.fromkeys(name for class_ in options.__mro__ for name in vars(class_)):
+        for name in dict.fromkeys(
+            name for class_ in options.__mro__ for name in vars(class_)
+        ):
             argument = getattr(options, name)
             if isinstance(argument, _Argument):
                 flag = f"--{name.replace('_', '-')}" if argument.is_option else name
                 groups[argument.group].add_argument(flag, **argument.keywords)
-        self.add_argument("-h", "--help", action="help", help="show this help message and exit")
-        self.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        self.add_argument(
+            "-h", "--help", action="help", help="show this help message and exit"
+        )
+        self.add_argument(
+            "--debug", action="store_true", help="show the traceback of an error"
+        )
 
     def parse(self, words: Sequence[str]) -> Any:
         """Make the options of a command line; a `UsageError` says what is wrong with it."""
@@ -81,15 +92,23 @@ class Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """Format the help, without optional arguments in the usage."""
         formatter = self._get_formatter()
-        shown = [action for action in self._actions if action.required or not action.option_strings]
+        shown = [
+            action
+            for action in self._actions
+            if action.required or not action.option_strings
+        ]
         formatter.add_usage(None, shown, [])
         usage = formatter.format_help().removeprefix("usage: ").strip()
-        self.usage = usage.replace(self.prog, f"{self.prog} [options]", 1).replace("%", "%%")
+        self.usage = usage.replace(self.prog, f"{self.prog} [options]", 1).replace(
+            "%", "%%"
+        )
         return super().format_help()
 
 
 def number_type(
-    expected: str, is_valid: Callable[[float], bool], kind: type[int] | type[float] = float
+    expected: str,
+    is_valid: Callable[[float], bool],
+    kind: type[int] | type[float] = float,
 ) -> Callable[[str], Any]:
     """Make an argparse type of finite or whole numbers; `expected` says in messages what `is_valid` checks."""
 
@@ -105,13 +124,23 @@ def number_type(
 _fraction = number_type("a number between 0 and 1", lambda value: 0 < value < 1)
 _gibibytes = number_type("a number of GiB above 0", lambda value: 0 < value < 2**30)
 positive_int = number_type("a whole number from 1 up", lambda value: value >= 1, int)
-_resample_count = number_type("a whole number from 1 to 1000000", lambda value: 1 <= value <= 1_000_000, int)
-_digit_count = number_type("a whole number from 1 to 15", lambda value: 1 <= value <= 15, int)
+_resample_count = number_type(
+    "a whole number from 1 to 1000000", lambda value: 1 <= value <= 1_000_000, int
+)
+_digit_count = number_type(
+    "a whole number from 1 to 15", lambda value: 1 <= value <= 15, int
+)
 _job_count = number_type(
-    f"a number of processes up to {MAX_JOBS}, or -1 for one a core", lambda value: 0 < abs(value) <= MAX_JOBS, int
+    f"a number of processes up to {MAX_JOBS}, or -1 for one a core",
+    lambda value: 0 < abs(value) <= MAX_JOBS,
+    int,
 )
 # Every random generator accepts this range.
-_seed = number_type("a whole number from 0 to 2000000000", lambda value: 0 <= value <= 2_000_000_000, int)
+_seed = number_type(
+    "a whole number from 0 to 2000000000",
+    lambda value: 0 <= value <= 2_000_000_000,
+    int,
+)
 
 
 def list_type(parse: Callable[[str], T]) -> Callable[[str], list[T]]:
@@ -125,42 +154,65 @@ positive_ints = list_type(positive_int)
 def nonempty_word(word: str) -> str:
     """Refuse the empty word that an unset shell variable leaves: it would be ignored or mean the current folder."""
     if not word:
-        raise argparse.ArgumentTypeError("expected a path or a word, found an empty word; is a variable unset?")
+        raise argparse.ArgumentTypeError(
+            "expected a path or a word, found an empty word; is a variable unset?"
+        )
     return word
 
 
 JOBS = option(
-    "worker processes; -1 is one a core, -2 one less, and so on (default: -1)", type=_job_count, default=-1, metavar="N"
+    "worker processes; -1 is one a core, -2 one less, and so on (default: -1)",
+    type=_job_count,
+    default=-1,
+    metavar="N",
 )
-SEED = option("seed of all random numbers (default: 0)", type=_seed, default=0, metavar="N")
-LANGUAGE = option("language of the common names that come first (default: en)", choices=LANGUAGES, default="en")
-CACHE = option("folder of the feature cache (default: $LEAFID_CACHE, or ~/.cache/leafid)", metavar="DIR", group="cache")
+SEED = option(
+    "seed of all random numbers (default: 0)", type=_seed, default=0, metavar="N"
+)
+LANGUAGE = option(
+    "language of the common names that come first (default: en)",
+    choices=LANGUAGES,
+    default="en",
+)
+CACHE = option(
+    "folder of the feature cache (default: $LEAFID_CACHE, or ~/.cache/leafid)",
+    metavar="DIR",
+    group="cache",
+)
 
 
 class ReadingOptions:
-    layout: str | None = option("layout of the collection (default: detected)", choices=tuple(READERS))
+    layout: str | None = option(
+        "layout of the collection (default: detected)", choices=tuple(READERS)
+    )
     metadata: str | None = option(
         "CSV table of the pictures with the column file and any of label, plant, type, author, date, latitude, "
         "longitude, split (default: metadata.csv, labels.csv or annotations.csv in the folder)",
         metavar="FILE",
     )
     label_from: str | None = option(
-        "find the labels, a group or else the match, in the paths of pictures: '([a-z]+)_'", metavar="REGEX"
+        "find the labels, a group or else the match, in the paths of pictures: '([a-z]+)_'",
+        metavar="REGEX",
     )
     plants_from: str | None = option(
-        "find the plants, whose pictures no fold separates, in the paths of pictures", metavar="REGEX"
+        "find the plants, whose pictures no fold separates, in the paths of pictures",
+        metavar="REGEX",
     )
 
     def as_keywords(self) -> dict[str, Any]:
         """Return these options as keyword arguments of `leafid.pictures.read_collection`."""
-        return {name: getattr(self, name) for name in ("layout", "metadata", "label_from", "plants_from")}
+        return {
+            name: getattr(self, name)
+            for name in ("layout", "metadata", "label_from", "plants_from")
+        }
 
 
 class PictureOptions(ReadingOptions):
     """Options that say how pictures are read, and which acquisition type they are taken for."""
 
     assume_type: str | None = option(
-        "take every picture for one of this type (default: the type in its metadata, else recognised)", choices=TYPES
+        "take every picture for one of this type (default: the type in its metadata, else recognised)",
+        choices=TYPES,
     )
 
     def read(self, paths: str | Sequence[str], *refused: type[str]) -> Collection:
@@ -169,20 +221,33 @@ class PictureOptions(ReadingOptions):
         if not self.assume_type:
             return collection
         type_ = AcquisitionType(self.assume_type)
-        return replace(collection, pictures=tuple(replace(picture, type=type_) for picture in collection.pictures))
+        return replace(
+            collection,
+            pictures=tuple(
+                replace(picture, type=type_) for picture in collection.pictures
+            ),
+        )
 
 
 class UnlabelledOptions(PictureOptions):
     """Arguments that name pictures, which need no labels, and the model that identifies them."""
 
-    pictures: list[str] = positional("PICTURE", "a picture, or a folder or collection of them", nargs="+")
-    model: str | None = option("a trained model (default: the bundled model)", metavar="MODEL")
+    pictures: list[str] = positional(
+        "PICTURE", "a picture, or a folder or collection of them", nargs="+"
+    )
+    model: str | None = option(
+        "a trained model (default: the bundled model)", metavar="MODEL"
+    )
 
 
 class TableOptions:
-    format: str = option("format of the tables (default: text)", choices=FORMATS, default="text")
+    format: str = option(
+        "format of the tables (default: text)", choices=FORMATS, default="text"
+    )
     table: int | None = option(
-        "print only the Nth table (default: all; CSV holds a single one)", type=positive_int, metavar="N"
+        "print only the Nth table (default: all; CSV holds a single one)",
+        type=positive_int,
+        metavar="N",
     )
 
 
@@ -194,17 +259,28 @@ class ScoringOptions:
         metavar="NAME,…",
         type=list_type(nonempty_word),
     )
-    digits: int = option("decimals in text and LaTeX (default: 3)", type=_digit_count, default=3, metavar="N")
+    digits: int = option(
+        "decimals in text and LaTeX (default: 3)",
+        type=_digit_count,
+        default=3,
+        metavar="N",
+    )
     intervals: Any = option(
         "what follows a score: the bounds of its interval, its standard error, or nothing (default: bounds)",
         choices=("bounds", "error", "none"),
         default="bounds",
     )
     confidence: float = option(
-        "confidence level of the intervals (default: 0.95)", type=_fraction, default=0.95, metavar="SHARE"
+        "confidence level of the intervals (default: 0.95)",
+        type=_fraction,
+        default=0.95,
+        metavar="SHARE",
     )
     resamples: int = option(
-        "resamples for intervals and tests (default: 10000)", type=_resample_count, default=10_000, metavar="N"
+        "resamples for intervals and tests (default: 10000)",
+        type=_resample_count,
+        default=10_000,
+        metavar="N",
     )
     seed: int = SEED
 

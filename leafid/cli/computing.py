@@ -6,7 +6,14 @@ from contextlib import ExitStack, closing, contextmanager
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from leafid.cli.arguments import TYPES, CacheOptions, ComputingOptions, PictureOptions, UnlabelledOptions, option
+from leafid.cli.arguments import (
+    TYPES,
+    CacheOptions,
+    ComputingOptions,
+    PictureOptions,
+    UnlabelledOptions,
+    option,
+)
 from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
@@ -26,7 +33,9 @@ class MeasuringOptions(UnlabelledOptions, ComputingOptions):
 
 
 @contextmanager
-def open_loader(options: CacheOptions, environment: Environment) -> Iterator[FeatureLoader]:
+def open_loader(
+    options: CacheOptions, environment: Environment
+) -> Iterator[FeatureLoader]:
     """Open the feature cache, connect to the cluster, and yield the loader that uses both."""
     with on_cluster(options.cluster), ExitStack() as stack:
         folder = options.cache or choose_cache_folder()
@@ -35,7 +44,9 @@ def open_loader(options: CacheOptions, environment: Environment) -> Iterator[Fea
             folder = stack.enter_context(TemporaryDirectory(prefix="leafid-"))
         cache = None
         try:
-            cache = stack.enter_context(closing(FeatureCache(folder, round(options.cache_limit * 2**30))))
+            cache = stack.enter_context(
+                closing(FeatureCache(folder, round(options.cache_limit * 2**30)))
+            )
         except LeafidError as error:
             environment.warn(f"{error}; nothing is cached")
         yield FeatureLoader(cache, options.jobs, environment.progress)
@@ -56,19 +67,33 @@ def map_pictures(
     typed = list(pictures)
     with on_cluster(options.cluster):
         if recogniser := load_recogniser(pictures, options.model):
-            recognised = recogniser.recognise_pictures(pictures, loader.with_step("types")).values()
-            warn_of_mixed_types(Counter(get_type(p) for p, probability in recognised if probability is not None))
+            recognised = recogniser.recognise_pictures(
+                pictures, loader.with_step("types")
+            ).values()
+            warn_of_mixed_types(
+                Counter(
+                    get_type(p)
+                    for p, probability in recognised
+                    if probability is not None
+                )
+            )
             typed = [picture for picture, _ in recognised]
-        results = loader.show_progress(loader.map_pictures(function, typed), len(typed), what)
+        results = loader.show_progress(
+            loader.map_pictures(function, typed), len(typed), what
+        )
         for picture, result in zip(typed, results, strict=True):
             if result is not None:
                 yield picture, result
     if loader.unreadable:
-        environment.note(f"leafid: {len(loader.unreadable)} of {len(pictures)} pictures left out")
+        environment.note(
+            f"leafid: {len(loader.unreadable)} of {len(pictures)} pictures left out"
+        )
 
 
 class TrainingOptions(PictureOptions):
-    only_type: str | None = option("train for this acquisition type only (default: all types)", choices=TYPES)
+    only_type: str | None = option(
+        "train for this acquisition type only (default: all types)", choices=TYPES
+    )
     recipe: str | None = option(
         "a shipped recipe (default, fast, small, baseline-bow), a .toml file, or a folder of such files "
         "(default: default)",
@@ -83,7 +108,9 @@ def read_training_pictures(
     collection = options.read(path, EmptyClass)
     warn_of_shared_pictures(collection.pictures)
     labelled = collection.select_labelled().pictures if all_parts else ()
-    return [*labelled] or select_training_pictures(collection.pictures, source=path), collection.is_incomplete
+    return [*labelled] or select_training_pictures(
+        collection.pictures, source=path
+    ), collection.is_incomplete
 
 
 def assign_types_and_warn(
@@ -106,6 +133,8 @@ def assign_types_and_warn(
     typed = assign_types(pictures, loader, recogniser)
     if untyped := {picture.file for picture in pictures if picture.type is None}:
         counts = Counter(picture.type for picture in typed if picture.file in untyped)
-        recognised = ", ".join(f"{type_} {counts[type_]}" for type_ in AcquisitionType if type_ in counts)
+        recognised = ", ".join(
+            f"{type_} {counts[type_]}" for type_ in AcquisitionType if type_ in counts
+        )
         environment.note(f"acquisition types recognised: {recognised or 'none'}")
     return typed

@@ -50,10 +50,18 @@ _MAX_LINES, _MAX_LENGTH = 20, 400
 
 class Options(ReadingOptions):
     collection: list[str] = positional(
-        "COLLECTION", "a folder or pictures, or a model (default: the bundled model)", nargs="*"
+        "COLLECTION",
+        "a folder or pictures, or a model (default: the bundled model)",
+        nargs="*",
     )
-    format: str = option("json has complete lists (default: text)", choices=("text", "json"), default="text")
-    output: str | None = option(f"the folder to write {FILE_NAME} of a model to", metavar="DIR")
+    format: str = option(
+        "json has complete lists (default: text)",
+        choices=("text", "json"),
+        default="text",
+    )
+    output: str | None = option(
+        f"the folder to write {FILE_NAME} of a model to", metavar="DIR"
+    )
     similar: str | None = option(
         "look for pictures of one leaf, scanned twice or resized, among those of each label, and write a table "
         "for --metadata in which they are of one plant",
@@ -71,13 +79,21 @@ def run(options: Options, environment: Environment) -> None:
     if options.output:
         raise UsageError(f"expected a model with --output, found {', '.join(given)}")
     if options.similar:
-        check_output(options.similar, [path for path in (*given, options.metadata) if path])
+        check_output(
+            options.similar, [path for path in (*given, options.metadata) if path]
+        )
     collection = read_collection(given, **options.as_keywords())
     files = [picture.file for picture in collection.pictures if picture.file.is_file()]
     results = ordered_map(
-        check_file, files, options.jobs, lambda file, problem: FileCheck(file, error=f"{file}: {problem}"), N_FEW_READ
+        check_file,
+        files,
+        options.jobs,
+        lambda file, problem: FileCheck(file, error=f"{file}: {problem}"),
+        N_FEW_READ,
     )
-    summary = summarise(collection, list(environment.progress(results, len(files), "reading")))
+    summary = summarise(
+        collection, list(environment.progress(results, len(files), "reading"))
+    )
     if options.format == "json":
         _print_json(summary, environment)
     else:
@@ -93,10 +109,14 @@ def _describe_model(file: Path, options: Options, environment: Environment) -> N
     model = Model.read(file).in_language(options.language)
     guide = make_guide(model, file)
     if options.output:
-        write_text(f"{options.output}/{FILE_NAME}", render_page("field_guide.html", **guide))
+        write_text(
+            f"{options.output}/{FILE_NAME}", render_page("field_guide.html", **guide)
+        )
         environment.print(f"{options.output}/{FILE_NAME}")
     elif options.format == "json":
-        _print_json(describe_model(model, str(file)) | {"card": guide["card"]}, environment)
+        _print_json(
+            describe_model(model, str(file)) | {"card": guide["card"]}, environment
+        )
     else:
         environment.print(f"{file}: {len(model.species)} species\n")
         environment.stdout.write(render([guide["types"], guide["species"]], digits=3))
@@ -108,41 +128,81 @@ def _print_json(value: dict[str, Any], environment: Environment) -> None:
     environment.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
-def _write_similar(table: str, jobs: int, collection: Collection, environment: Environment) -> None:
+def _write_similar(
+    table: str, jobs: int, collection: Collection, environment: Environment
+) -> None:
     """Write the table of plants, in which the pictures of each group of similar ones are one plant."""
     loader = FeatureLoader(jobs=jobs, progress=environment.progress)
-    pictures = [picture for picture in collection.select_labelled().pictures if picture.file.is_file()]
+    pictures = [
+        picture
+        for picture in collection.select_labelled().pictures
+        if picture.file.is_file()
+    ]
     groups = list(find_similar(assign_types(pictures, loader), loader))
-    plants = {picture.file: group[0].plant or group[0].title for group in groups for picture in group}
+    plants = {
+        picture.file: group[0].plant or group[0].title
+        for group in groups
+        for picture in group
+    }
     rows = [
-        [str(get_relative_path(p.file, collection.root)), p.species, plants.get(p.file) or p.plant or p.title]
+        [
+            str(get_relative_path(p.file, collection.root)),
+            p.species,
+            plants.get(p.file) or p.plant or p.title,
+        ]
         for p in pictures
     ]
     write_text(table, format_csv([["file", "label", "plant"], *rows]))
-    for line in _shorten([", ".join(picture.title for picture in group) for group in groups]):
+    for line in _shorten(
+        [", ".join(picture.title for picture in group) for group in groups]
+    ):
         environment.note(f"one leaf: {line}")
-    environment.note(f"groups of pictures of one leaf: {len(groups)}; {table} has plants, for --metadata")
+    environment.note(
+        f"groups of pictures of one leaf: {len(groups)}; {table} has plants, for --metadata"
+    )
 
 
 def _format_summary(summary: dict[str, Any]) -> Iterator[str]:
     yield f"{summary['root']} (layout: {summary['layout']})\n"
     columns = ("pictures", "species", "plants", "authors")
-    counts = {**summary["types"], **({"all": summary["total"]} if len(summary["types"]) > 1 else {})}
+    counts = {
+        **summary["types"],
+        **({"all": summary["total"]} if len(summary["types"]) > 1 else {}),
+    }
     rows = [[type_, *map(count.get, columns)] for type_, count in counts.items()]
     yield tabulate(rows, ["type", *columns], "plain") + "\n"
     yield f"{'parts':<14}{', '.join(f'{part} {number}' for part, number in summary['parts'].items())}"
-    rare = [count for count in summary["species"] if count["pictures"] < FEW or count["plants"] == 1]
+    rare = [
+        count
+        for count in summary["species"]
+        if count["pictures"] < FEW or count["plants"] == 1
+    ]
     if rare:
         types = list(summary["types"])
         rows = [
-            [count["species"], count["pictures"], count["plants"], *(count["by_type"].get(t, 0) for t in types)]
+            [
+                count["species"],
+                count["pictures"],
+                count["plants"],
+                *(count["by_type"].get(t, 0) for t in types),
+            ]
             for count in rare
         ]
         yield f"\nspecies with fewer than {FEW} pictures, or a single plant: {len(rare)} of {len(summary['species'])}"
         yield tabulate(rows, ["species", "pictures", "plants", *types], "plain")
     yield ""
-    for title in ("missing", "unreadable", "damaged", "duplicates", "problems", "warnings"):
-        lines = [" = ".join(entry) if title == "duplicates" else entry for entry in summary[title]]
+    for title in (
+        "missing",
+        "unreadable",
+        "damaged",
+        "duplicates",
+        "problems",
+        "warnings",
+    ):
+        lines = [
+            " = ".join(entry) if title == "duplicates" else entry
+            for entry in summary[title]
+        ]
         yield f"{title:<14}{len(lines) or 'none'}"
         yield from (f"  {line}" for line in _shorten(lines))
 

@@ -13,7 +13,14 @@ import numpy as np
 import leafid
 from leafid.cli.arguments import Parser
 from leafid.cli.outputs import Environment
-from leafid.errors import LeafidError, ProblemsError, UsageError, is_out_of_memory, naming_what_to_install, to_one_line
+from leafid.errors import (
+    LeafidError,
+    ProblemsError,
+    UsageError,
+    is_out_of_memory,
+    naming_what_to_install,
+    to_one_line,
+)
 
 #: What each command does, by the headings of the overview.
 GROUPS = {
@@ -43,18 +50,31 @@ GROUPS = {
         "evaluate-annotation": "score run files of the ImageCLEF 2016 annotation task",
         "check-annotation": "check run files of the ImageCLEF 2016 annotation task",
     },
-    "tools": {"info": "show what a collection holds", "cache": "show or clear the feature cache"},
+    "tools": {
+        "info": "show what a collection holds",
+        "cache": "show or clear the feature cache",
+    },
 }
-_FOLDERS = {"identify": "identify.", "train": "training.", "score": "scoring.", "other tasks": "tasks.", "tools": ""}
+_FOLDERS = {
+    "identify": "identify.",
+    "train": "training.",
+    "score": "scoring.",
+    "other tasks": "tasks.",
+    "tools": "",
+}
 # A command's module has the class Options and the function run(options, environment), which returns the exit status if
 # that may be 1. The docstring of the module is the help. It is imported only when the command is called.
 COMMANDS = {
-    name: f"{_FOLDERS[group]}{name.replace('-', '_')}" for group, commands in GROUPS.items() for name in commands
+    name: f"{_FOLDERS[group]}{name.replace('-', '_')}"
+    for group, commands in GROUPS.items()
+    for name in commands
 }
 EXIT_BAD_DATA, EXIT_WRONG_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
-def main(argv: Sequence[str] | None = None, environment: Environment | None = None) -> int:
+def main(
+    argv: Sequence[str] | None = None, environment: Environment | None = None
+) -> int:
     """Run a command; return the exit status: 0, 1 for bad data, 2 for wrong usage, or 130 after an interruption.
 
     `argv` holds the arguments after the program's name, by default those of the process.
@@ -65,7 +85,9 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
     status = 0
     try:
         with naming_what_to_install():
-            status = _dispatch([word for word in words if word != "--debug"], environment, debug)
+            status = _dispatch(
+                [word for word in words if word != "--debug"], environment, debug
+            )
         environment.stdout.flush()
     except KeyboardInterrupt:
         environment.note("leafid: interrupted")
@@ -85,11 +107,17 @@ def main(argv: Sequence[str] | None = None, environment: Environment | None = No
 
 def _format_error(error: BaseException) -> list[str]:
     if isinstance(error, LeafidError):
-        return list(error.problems) if isinstance(error, ProblemsError) else [str(error)]
+        return (
+            list(error.problems) if isinstance(error, ProblemsError) else [str(error)]
+        )
     if is_out_of_memory(error):
         text = "out of memory; use fewer --jobs, or smaller files"
     elif isinstance(error, OSError):
-        text = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+        text = (
+            f"{error.filename}: {error.strerror}"
+            if error.filename
+            else str(error.strerror or error)
+        )
     else:
         text = f"unexpected {type(error).__name__}: {error}; this is a bug, please report it with --debug's output"
     return [to_one_line(text)]
@@ -113,9 +141,13 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         import cv2  # here, because a failure in the other thread would be no error of the command
 
         # OpenCV computes its tables of Lab colours while the command is imported: they take longer than a picture.
-        threading.Thread(target=cv2.cvtColor, args=(np.zeros((1, 1, 3), np.uint8), cv2.COLOR_BGR2LAB)).start()
+        threading.Thread(
+            target=cv2.cvtColor, args=(np.zeros((1, 1, 3), np.uint8), cv2.COLOR_BGR2LAB)
+        ).start()
     module = importlib.import_module(f"leafid.cli.{COMMANDS[command]}")
-    parser = Parser(module.Options, prog=f"leafid {command}", description=module.__doc__)
+    parser = Parser(
+        module.Options, prog=f"leafid {command}", description=module.__doc__
+    )
     if has_help:
         environment.stdout.write(parser.format_help())
         return 0
@@ -127,7 +159,8 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
 def _format_overview() -> str:
     width = max(map(len, COMMANDS)) + 2
     commands = "\n".join(
-        f"{group}:\n" + "".join(f"  {name:<{width}}{summary}\n" for name, summary in members.items())
+        f"{group}:\n"
+        + "".join(f"  {name:<{width}}{summary}\n" for name, summary in members.items())
         for group, members in GROUPS.items()
     )
     return (
@@ -144,7 +177,9 @@ def _logging_to(environment: Environment, level: int) -> Iterator[None]:
     """Write the library's warnings and notes to stderr; at level DEBUG also tracebacks."""
 
     def emit(record: logging.LogRecord) -> None:
-        write = environment.warn if record.levelno >= logging.WARNING else environment.note
+        write = (
+            environment.warn if record.levelno >= logging.WARNING else environment.note
+        )
         write(record.getMessage())
 
     handler = logging.Handler()

@@ -64,14 +64,33 @@ class Environment:
 
     def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
         """Yield the items, and show how many there were, with `what` as the caption."""
-        if total == 1:  # there is nothing to show, and a bar takes longer to import than a picture to be identified
+        if (
+            total == 1
+        ):  # there is nothing to show, and a bar takes longer to import than a picture to be identified
             yield from items
             return
         from tqdm import tqdm
 
-        tqdm.monitor_interval = 0  # tqdm starts no thread: there may be no memory for it
-        interval, delay = (0.1, 0.0) if self.stderr.isatty() else (self.log_interval, self.log_interval)
-        with tqdm(items, what, total, False, self.stderr, 80, interval, 2 * interval, unit="", delay=delay) as bar:
+        tqdm.monitor_interval = (
+            0  # tqdm starts no thread: there may be no memory for it
+        )
+        interval, delay = (
+            (0.1, 0.0)
+            if self.stderr.isatty()
+            else (self.log_interval, self.log_interval)
+        )
+        with tqdm(
+            items,
+            what,
+            total,
+            False,
+            self.stderr,
+            80,
+            interval,
+            2 * interval,
+            unit="",
+            delay=delay,
+        ) as bar:
             yield from bar
 
 
@@ -80,27 +99,44 @@ def _redirect_to_devnull(stream: TextIO) -> None:
         os.dup2(devnull.fileno(), stream.fileno())
 
 
-def print_tables(tables: Sequence[Table], options: TableOptions, environment: Environment, digits: int = 4) -> None:
+def print_tables(
+    tables: Sequence[Table],
+    options: TableOptions,
+    environment: Environment,
+    digits: int = 4,
+) -> None:
     chosen = choose_tables(tables, options.format, options.table)
     environment.stdout.write(render(chosen, options.format, digits))
 
 
-def open_text(path: str | None, environment: Environment) -> AbstractContextManager[IO[str]]:
+def open_text(
+    path: str | None, environment: Environment
+) -> AbstractContextManager[IO[str]]:
     """Open a text file, which appears when it is complete, or stdout without a path."""
     return open_output(path) if path else nullcontext(environment.stdout)
 
 
 def check_output(
-    output: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]], flag: str = "--output"
+    output: str | os.PathLike[str],
+    inputs: Iterable[str | os.PathLike[str]],
+    flag: str = "--output",
 ) -> None:
     """Check before the work that an output can be written, isn't named like a picture, and overwrites no input."""
     target = resolve_symlink(output)
     # `leafid predict --output garden/*.jpg` would overwrite its first picture.
     if target.suffix.lower() in PICTURE_ENDINGS:
-        raise UsageError(f"{flag} {output}: expected a name without the ending of a picture, found {target.suffix}")
+        raise UsageError(
+            f"{flag} {output}: expected a name without the ending of a picture, found {target.suffix}"
+        )
     is_metadata = target.name in TABLE_NAMES or target.suffix.lower() == ".xml"
     for path in map(Path, inputs) if target.is_file() else ():
-        is_inside = is_metadata and path.is_dir() and target.resolve().is_relative_to(path.resolve())
+        is_inside = (
+            is_metadata
+            and path.is_dir()
+            and target.resolve().is_relative_to(path.resolve())
+        )
         if is_inside or (path.exists() and target.samefile(path)):
-            raise UsageError(f"{flag} {output}: expected a file of its own, found one that is read; name another")
+            raise UsageError(
+                f"{flag} {output}: expected a file of its own, found one that is read; name another"
+            )
     check_writable(output)

@@ -57,12 +57,16 @@ class Encoder(ABC):
         self.mean_ = mean.astype(np.float32)
         # np.cov would copy them, which are the largest array of a training.
         descriptors -= mean
-        values, vectors = np.linalg.eigh(descriptors.T @ descriptors * (1 / (len(descriptors) - 1)))
+        values, vectors = np.linalg.eigh(
+            descriptors.T @ descriptors * (1 / (len(descriptors) - 1))
+        )
         del descriptors
         order = np.argsort(values)[::-1][: self.n_components]
         axes = vectors[:, order]
         # The sign of an eigenvector is free: fix it, so that every machine learns the same codebook.
-        axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
+        axes = axes * np.sign(
+            axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
+        )
         self.components_ = axes.astype(np.float32)
         self.scale_ = np.asarray(np.sqrt(np.float32(max(values[order[0]], 1e-12))))
         positions = _list_positions(features)
@@ -84,8 +88,12 @@ class Encoder(ABC):
         rows -= self._shift
         if not self.position_weight:
             return rows
-        standard = (_list_positions(features) - self.position_mean_) / self.position_scale_
-        return np.concatenate([rows, np.float32(self.position_weight) * standard], axis=1)
+        standard = (
+            _list_positions(features) - self.position_mean_
+        ) / self.position_scale_
+        return np.concatenate(
+            [rows, np.float32(self.position_weight) * standard], axis=1
+        )
 
     def transform(self, features: LocalFeatures) -> np.ndarray:
         """Encode the local features of one picture; float32 (n_features,), all zero without features."""
@@ -100,14 +108,24 @@ class Encoder(ABC):
 
     def get_state(self) -> dict[str, np.ndarray]:
         """Return the learned arrays."""
-        names = (*self.tables, "mean", "components", "scale", "position_mean", "position_scale")
+        names = (
+            *self.tables,
+            "mean",
+            "components",
+            "scale",
+            "position_mean",
+            "position_scale",
+        )
         return {name: getattr(self, f"{name}_") for name in names}
 
     def list_shapes(self, length: int) -> dict[str, tuple[int, ...]]:
         """List the shapes of the arrays of `get_state`, learned from descriptors of a length, by name."""
         n_components = min(self.n_components, length)
         n_values = n_components + 3 * bool(self.position_weight)
-        shapes = {name: (self.n_modes, n_values)[: 1 if name == "weights" else 2] for name in self.tables}
+        shapes = {
+            name: (self.n_modes, n_values)[: 1 if name == "weights" else 2]
+            for name in self.tables
+        }
         shapes |= {"mean": (length,), "components": (length, n_components), "scale": ()}
         return shapes | {"position_mean": (3,), "position_scale": (3,)}
 
@@ -154,7 +172,9 @@ class FisherEncoder(Encoder):
         from sklearn.cluster import kmeans_plusplus
 
         random = np.random.RandomState(self.seed)
-        sample = rows[np.sort(random.permutation(len(rows))[: _SEEDED_PER_MODE * self.n_modes])]
+        sample = rows[
+            np.sort(random.permutation(len(rows))[: _SEEDED_PER_MODE * self.n_modes])
+        ]
         self.means_, _ = kmeans_plusplus(sample, self.n_modes, random_state=random)
         self.weights_ = np.full(self.n_modes, 1 / self.n_modes, np.float32)
         self.variances_ = np.tile(rows.var(axis=0) + _MIN_VARIANCE, (self.n_modes, 1))
@@ -164,38 +184,57 @@ class FisherEncoder(Encoder):
             s_0, s_1, s_2 = self._sum_moments(rows)
             counts = s_0 + np.float32(1e-6)
             self.means_ = s_1 / counts
-            self.variances_ = np.maximum(s_2 / counts - self.means_**2, 0) + _MIN_VARIANCE
+            self.variances_ = (
+                np.maximum(s_2 / counts - self.means_**2, 0) + _MIN_VARIANCE
+            )
             self.weights_ = (counts / counts.sum()).ravel()
 
     def _prepare_tables(self) -> None:
         """Compute A, float32 (n_modes, 2 d + 1): A (x, x², 1) is the log of each mode's weighted density at x."""
         self.n_features = 2 * self.means_.size
         precisions = 1 / self.variances_
-        spread = (np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions).sum(axis=1, keepdims=True)
+        spread = (
+            np.log(2 * np.pi * self.variances_) + self.means_**2 * precisions
+        ).sum(axis=1, keepdims=True)
         constant = np.log(self.weights_)[:, None] - 0.5 * spread
-        self._coefficients = np.concatenate([self.means_ * precisions, -0.5 * precisions, constant], axis=1)
+        self._coefficients = np.concatenate(
+            [self.means_ * precisions, -0.5 * precisions, constant], axis=1
+        )
 
     def _encode(self, rows: np.ndarray) -> np.ndarray:
         s_0, s_1, s_2 = self._sum_moments(rows)
         scale = 1 / (len(rows) * np.sqrt(self.weights_)[:, None])
         d_mu = scale * (s_1 - self.means_ * s_0) / np.sqrt(self.variances_)
-        d_sigma = scale / np.sqrt(2) * ((s_2 - 2 * self.means_ * s_1 + self.means_**2 * s_0) / self.variances_ - s_0)
+        d_sigma = (
+            scale
+            / np.sqrt(2)
+            * (
+                (s_2 - 2 * self.means_ * s_1 + self.means_**2 * s_0) / self.variances_
+                - s_0
+            )
+        )
         vector = np.concatenate([d_mu.ravel(), d_sigma.ravel()])
         vector = np.sign(vector) * np.sqrt(np.abs(vector))
         return (vector / max(float(np.linalg.norm(vector)), 1e-12)).astype(np.float32)
 
-    def _sum_moments(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _sum_moments(
+        self, rows: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sum the posteriors γ of each mode, (n_modes, 1), and γ x and γ x², (n_modes, d), over all features x."""
         n_values = rows.shape[1]
         # Side by side: each batch is two matrix products.
         moments = np.zeros((self.n_modes, 2 * n_values + 1), np.float32)
         for start in range(0, len(rows), _BATCH_SIZE):
             batch = rows[start : start + _BATCH_SIZE]
-            extended = np.concatenate([batch, batch * batch, np.ones((len(batch), 1), np.float32)], axis=1)
+            extended = np.concatenate(
+                [batch, batch * batch, np.ones((len(batch), 1), np.float32)], axis=1
+            )
             # A row for each mode: maxima and sums over the modes run along the features, many at a time.
             posteriors = self._coefficients @ extended.T
             posteriors -= posteriors.max(axis=0)
-            np.exp(np.maximum(posteriors, _MIN_LOGARITHM, out=posteriors), out=posteriors)
+            np.exp(
+                np.maximum(posteriors, _MIN_LOGARITHM, out=posteriors), out=posteriors
+            )
             posteriors /= posteriors.sum(axis=0)
             moments += posteriors @ extended
         s_1, s_2, s_0 = np.split(moments, (n_values, 2 * n_values), axis=1)
@@ -218,7 +257,9 @@ class BagOfWordsEncoder(Encoder):
     def _fit_tables(self, rows: np.ndarray) -> None:
         from sklearn.cluster import MiniBatchKMeans
 
-        means = MiniBatchKMeans(self.n_modes, batch_size=4096, n_init=1, random_state=self.seed)
+        means = MiniBatchKMeans(
+            self.n_modes, batch_size=4096, n_init=1, random_state=self.seed
+        )
         self.words_ = means.fit(rows).cluster_centers_.astype(np.float32)
 
     def _prepare_tables(self) -> None:
@@ -233,4 +274,7 @@ class BagOfWordsEncoder(Encoder):
 
 
 #: The encoders by the name that recipes have for them.
-ENCODERS: dict[str, type[Encoder]] = {"fisher": FisherEncoder, "words": BagOfWordsEncoder}
+ENCODERS: dict[str, type[Encoder]] = {
+    "fisher": FisherEncoder,
+    "words": BagOfWordsEncoder,
+}

@@ -18,14 +18,20 @@ from leafid.segmentation.result import Mask
 
 
 @cache
-def import_measure(name: str) -> tuple[Callable[..., NDArray[np.float32]], tuple[str, ...]]:
+def import_measure(
+    name: str,
+) -> tuple[Callable[..., NDArray[np.float32]], tuple[str, ...]]:
     """Import a descriptor family, and try it on a small drawn leaf; returns what measures leaves, and its names.
 
     The ``function(image, blade)`` gets the box of a leaf, uint8 (H, W, 3) in BGR order, and bool (H, W), not empty, and
     returns finite numbers by their names, which are the same for all leaves. A `UsageError` says what fails.
     """
-    blade = cv2.ellipse(np.zeros((100, 60), np.uint8), (30, 50), (20, 40), 0, 0, 360, 1, cv2.FILLED).view(bool)
-    image = np.where(blade[:, :, None], np.array([40, 120, 60], np.uint8), np.uint8(255))
+    blade = cv2.ellipse(
+        np.zeros((100, 60), np.uint8), (30, 50), (20, 40), 0, 0, 360, 1, cv2.FILLED
+    ).view(bool)
+    image = np.where(
+        blade[:, :, None], np.array([40, 120, 60], np.uint8), np.uint8(255)
+    )
     try:
         function = _import(name)
         names = tuple(function(image, blade))
@@ -35,7 +41,9 @@ def import_measure(name: str) -> tuple[Callable[..., NDArray[np.float32]], tuple
         raise UsageError(str(error)) from error
     except Exception as error:
         expected = "expected package.module:function that can be imported and returns numbers by their names"
-        raise UsageError(f"descriptor family {name}: {expected}, found {type(error).__name__}: {error}") from error
+        raise UsageError(
+            f"descriptor family {name}: {expected}, found {type(error).__name__}: {error}"
+        ) from error
     return measure, names
 
 
@@ -49,23 +57,31 @@ def find_encoder(name: str) -> type[Encoder]:
     if ":" not in name:
         raise UsageError(f"{expected}, found {name!r:.100}")
     random = np.random.default_rng(0)
-    features = LocalFeatures(*(random.random(shape, np.float32) for shape in ((99, 8), (99, 2), 99)))
+    features = LocalFeatures(
+        *(random.random(shape, np.float32) for shape in ((99, 8), (99, 2), 99))
+    )
     try:
         class_: type[Encoder] = _import(name)
         state = class_(4, 3).fit(features).get_state()
         encoder = class_(4, 3).set_state(state)
-        if (shapes := {key: array.shape for key, array in state.items()}) != encoder.list_shapes(8):
+        if (
+            shapes := {key: array.shape for key, array in state.items()}
+        ) != encoder.list_shapes(8):
             raise ValueError(f"tables of the shapes {shapes}")
         encoder.transform(features)
     except Exception as error:
-        raise UsageError(f"{name}: {expected}, found {type(error).__name__}: {error}") from error
+        raise UsageError(
+            f"{name}: {expected}, found {type(error).__name__}: {error}"
+        ) from error
     return class_
 
 
 @cache
 def hash_module(name: str) -> str:
     """Hash the source of the module that ``package.module:name`` was imported from, as it was then."""
-    return hashlib.sha256(inspect.getsource(import_module(name.partition(":")[0])).encode()).hexdigest()
+    return hashlib.sha256(
+        inspect.getsource(import_module(name.partition(":")[0])).encode()
+    ).hexdigest()
 
 
 def _import(name: str) -> Any:
@@ -75,15 +91,27 @@ def _import(name: str) -> Any:
 
 
 def _measure_by(
-    name: str, function: Callable[..., Any], names: tuple[str, ...], image: NDArray[np.uint8], blade: Mask
+    name: str,
+    function: Callable[..., Any],
+    names: tuple[str, ...],
+    image: NDArray[np.uint8],
+    blade: Mask,
 ) -> NDArray[np.float32]:
     """Measure a leaf by an imported function, any failure of which is a `LeafidError`."""
     try:
-        measured = {str(key): float(value) for key, value in function(image, blade).items()}
+        measured = {
+            str(key): float(value) for key, value in function(image, blade).items()
+        }
     except Exception as error:
-        raise LeafidError(f"descriptor family {name}: {type(error).__name__}: {error}") from error
+        raise LeafidError(
+            f"descriptor family {name}: {type(error).__name__}: {error}"
+        ) from error
     values = np.array(list(measured.values()), np.float32)
     if tuple(measured) != names or not names or not np.isfinite(values).all():
-        expected = f"expected finite numbers called {', '.join(map(str, names)) or 'somehow'}"
-        raise LeafidError(f"descriptor family {name}: {expected}, found {measured!s:.200}")
+        expected = (
+            f"expected finite numbers called {', '.join(map(str, names)) or 'somehow'}"
+        )
+        raise LeafidError(
+            f"descriptor family {name}: {expected}, found {measured!s:.200}"
+        )
     return values

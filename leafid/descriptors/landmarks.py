@@ -13,7 +13,9 @@ from leafid.segmentation.result import Segmentation, find_bounding_box
 
 CONTOUR_POINTS = 2048
 LENGTH = 256  # rows between foot and tip of the upright leaf
-_TIP_BEARING = np.radians(40)  # largest angle between the tip and the blade's centroid, as seen from the base
+_TIP_BEARING = np.radians(
+    40
+)  # largest angle between the tip and the blade's centroid, as seen from the base
 _NOTCH_BEARING, _RACHIS_BEARING = np.radians(4), np.radians(12)
 _MAX_LOPSIDEDNESS = 0.3
 _BASE_WIDTH = 1.8  # width of the leaf at its base, in widths of its petiole
@@ -40,19 +42,25 @@ class Landmarks:
     @cached_property
     def framed(self) -> Points:
         """The contour in lengths of the midrib: along (0 at the base, 1 at the tip), and across (right is positive)."""
-        return (self.contour - self.base) @ _make_axes(self.base, self.tip).T / self.length
+        return (
+            (self.contour - self.base) @ _make_axes(self.base, self.tip).T / self.length
+        )
 
 
 def trace_blade(segmentation: Segmentation) -> Points:
     """Trace the largest part of the blade: rows and columns in the picture, (`CONTOUR_POINTS`, 2)."""
     row0, row1, col0, col1 = find_bounding_box(segmentation.blade)
     crop = segmentation.blade[row0:row1, col0:col1].astype(np.uint8) * np.uint8(255)
-    grey = cv2.copyMakeBorder(crop, _PAD, _PAD, _PAD, _PAD, cv2.BORDER_CONSTANT, value=0)
+    grey = cv2.copyMakeBorder(
+        crop, _PAD, _PAD, _PAD, _PAD, cv2.BORDER_CONSTANT, value=0
+    )
     corner = np.array([row0, col0]) - _PAD
     return resample(trace_contours(grey)[0], CONTOUR_POINTS) + corner
 
 
-def find_landmarks(segmentation: Segmentation, *, is_compound: bool = False) -> Landmarks | None:
+def find_landmarks(
+    segmentation: Segmentation, *, is_compound: bool = False
+) -> Landmarks | None:
     """Find base and tip of a blade; None where no petiole tells the one from the other.
 
     The tip is the point of the outline that is farthest from where the petiole meets the blade, in the direction of the
@@ -65,10 +73,17 @@ def find_landmarks(segmentation: Segmentation, *, is_compound: bool = False) -> 
         return None
     contour = trace_blade(segmentation)
     foot = foot[::-1]
-    points = np.argwhere(segmentation.blade).astype(np.float64) if is_compound else contour
+    points = (
+        np.argwhere(segmentation.blade).astype(np.float64) if is_compound else contour
+    )
     centroid = points.mean(axis=0) if is_compound else find_centroid(contour)
-    tip = _find_farthest(points, foot, centroid, _RACHIS_BEARING if is_compound else _TIP_BEARING)
-    if not is_compound and _measure_lopsidedness(contour, foot, tip) > _MAX_LOPSIDEDNESS:
+    tip = _find_farthest(
+        points, foot, centroid, _RACHIS_BEARING if is_compound else _TIP_BEARING
+    )
+    if (
+        not is_compound
+        and _measure_lopsidedness(contour, foot, tip) > _MAX_LOPSIDEDNESS
+    ):
         # The farthest point is the corner of a fan or of a heart, whose tip is the notch between both corners.
         tip = _find_farthest(contour, foot, centroid, _NOTCH_BEARING)
     if np.hypot(*(tip - foot)) < _MIN_LENGTH:
@@ -85,13 +100,19 @@ def place_landmarks(segmentation: Segmentation, tip: Points, base: Points) -> La
 
 def span_blade(contour: Points) -> Landmarks:
     """Take the two points of a blade that are farthest from each other as base and tip, whichever is which."""
-    corners = cv2.convexHull(contour[:, ::-1].astype(np.float32))[:, 0, ::-1].astype(np.float64)
+    corners = cv2.convexHull(contour[:, ::-1].astype(np.float32))[:, 0, ::-1].astype(
+        np.float64
+    )
     distances = np.hypot(*(corners[:, None] - corners).transpose(2, 0, 1))
-    base, tip = corners[list(np.unravel_index(int(np.argmax(distances)), distances.shape))]
+    base, tip = corners[
+        list(np.unravel_index(int(np.argmax(distances)), distances.shape))
+    ]
     return Landmarks(contour, base, tip, 0.0)
 
 
-def _find_farthest(points: Points, foot: Points, centroid: Points, bearing: float) -> Points:
+def _find_farthest(
+    points: Points, foot: Points, centroid: Points, bearing: float
+) -> Points:
     """Find the point that is farthest from `foot` within an angle of the direction of the centroid."""
     offsets, towards = points - foot, centroid - foot
     distance = np.hypot(*offsets.T)
@@ -129,7 +150,10 @@ def _follow_petiole(segmentation: Segmentation, foot: Points, tip: Points) -> Po
     mask = segmentation.mask.view(np.uint8) * np.uint8(255)
     if scale > 1.5:
         mask = cv2.GaussianBlur(mask, (0, 0), 0.4 * scale)
-    up, right = np.arange(LENGTH // 2)[:, None, None], np.arange(-LENGTH, LENGTH)[:, None]
+    up, right = (
+        np.arange(LENGTH // 2)[:, None, None],
+        np.arange(-LENGTH, LENGTH)[:, None],
+    )
     places = (foot + scale * (up * along + right * across)).astype(np.float32)
     upright = cv2.remap(mask, places[..., 1], places[..., 0], cv2.INTER_LINEAR) > 127
     col = float(LENGTH)

@@ -7,8 +7,13 @@ from numpy.typing import NDArray
 from leafid.segmentation.result import find_convex_hull
 
 _LEAFLET_DISC = 0.4  # radius of the disc that separates leaflets, in radii of the largest disc that fits into the leaf
-_NECKS = (0.6, 0.75)  # radii of discs that separate leaflets that touch, in radii of the largest one in the piece
-_PART = 0.25  # smallest area of what such a disc separates, relative to the largest part
+_NECKS = (
+    0.6,
+    0.75,
+)  # radii of discs that separate leaflets that touch, in radii of the largest one in the piece
+_PART = (
+    0.25  # smallest area of what such a disc separates, relative to the largest part
+)
 _MERGED = 2.5  # area, in those of the median piece, above which a piece is several leaflets that nothing separates
 _SIMPLE_DISC, _SIMPLE_SOLIDITY = 0.22, 0.65
 """A leaf of one piece is simple if a disc larger than this (in √area) fits into it, or it is as solid as this."""
@@ -26,7 +31,9 @@ def count_leaflets(blade: NDArray[np.bool_]) -> tuple[bool | None, int | None]:
     leaf = np.pad(blade, 1).view(np.uint8)
     depth = cv2.distanceTransform(leaf, cv2.DIST_L2, 5)
     widest = float(depth.max())
-    _, labels, stats, _ = cv2.connectedComponentsWithStats((depth > _LEAFLET_DISC * widest).view(np.uint8))
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(
+        (depth > _LEAFLET_DISC * widest).view(np.uint8)
+    )
     areas = stats[:, cv2.CC_STAT_AREA].copy()
     areas[0] = 0
     kept = np.flatnonzero(areas > 0.08 * np.sort(areas)[-3:].mean())
@@ -36,15 +43,29 @@ def count_leaflets(blade: NDArray[np.bool_]) -> tuple[bool | None, int | None]:
         curves, _ = cv2.findContours(leaf, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
         outline = sum(cv2.arcLength(curve, True) for curve in curves) / side
         low, high = _OVERLAPPING_SOLIDITY
-        is_overlapping = outline > _OVERLAPPING and widest < _OVERLAPPING_DISC * side and low < solidity < high
-        is_simple = len(kept) == 1 and (widest > _SIMPLE_DISC * side or solidity > _SIMPLE_SOLIDITY)
-        return (False, 1) if is_simple and not is_overlapping and outline <= _FEATHERY else (None, None)
+        is_overlapping = (
+            outline > _OVERLAPPING
+            and widest < _OVERLAPPING_DISC * side
+            and low < solidity < high
+        )
+        is_simple = len(kept) == 1 and (
+            widest > _SIMPLE_DISC * side or solidity > _SIMPLE_SOLIDITY
+        )
+        return (
+            (False, 1)
+            if is_simple and not is_overlapping and outline <= _FEATHERY
+            else (None, None)
+        )
     numbers = []
     for index in kept.tolist():
         left, top, width, height, _ = stats[index].tolist()
         window = np.s_[top : top + height, left : left + width]
-        numbers.append(_count_parts(np.where(labels[window] == index, depth[window], 0)))
-    is_sure = np.all(areas[kept] / np.median(areas[kept]) < np.array(numbers) + _MERGED - 1)
+        numbers.append(
+            _count_parts(np.where(labels[window] == index, depth[window], 0))
+        )
+    is_sure = np.all(
+        areas[kept] / np.median(areas[kept]) < np.array(numbers) + _MERGED - 1
+    )
     return True, sum(numbers) if is_sure else None
 
 
@@ -52,7 +73,9 @@ def _count_parts(depth: NDArray[np.float32]) -> int:
     """Count the leaflets of a piece of a leaf, given the distance of each pixel from its edge."""
     numbers = []
     for share in _NECKS:
-        _, _, stats, _ = cv2.connectedComponentsWithStats((depth > share * depth.max()).view(np.uint8))
+        _, _, stats, _ = cv2.connectedComponentsWithStats(
+            (depth > share * depth.max()).view(np.uint8)
+        )
         areas = stats[1:, cv2.CC_STAT_AREA]
         numbers.append(int(np.count_nonzero(areas > _PART * areas.max())))
     return max(numbers)

@@ -49,21 +49,40 @@ class LeafMeasures:
 
         It has ``unit``, ``mm_per_pixel``, each measure, ``…_confidence`` of each, and columns and rows of base and tip.
         """
-        record: dict[str, Any] = {"unit": "mm" if mm_per_pixel else "px", "mm_per_pixel": mm_per_pixel}
+        record: dict[str, Any] = {
+            "unit": "mm" if mm_per_pixel else "px",
+            "mm_per_pixel": mm_per_pixel,
+        }
         for name, row in list_measures().items():
             value, power = self.values[name], _POWERS.get(row["unit"])
-            record[name] = value * mm_per_pixel**power if value is not None and mm_per_pixel and power else value
-        record |= {f"{name}_confidence": confidence for name, confidence in self.confidence.items()}
+            record[name] = (
+                value * mm_per_pixel**power
+                if value is not None and mm_per_pixel and power
+                else value
+            )
+        record |= {
+            f"{name}_confidence": confidence
+            for name, confidence in self.confidence.items()
+        }
         for name in ("base", "tip"):
-            place = (getattr(self.landmarks, name) + 0.5).tolist() if self.landmarks else (None, None)
+            place = (
+                (getattr(self.landmarks, name) + 0.5).tolist()
+                if self.landmarks
+                else (None, None)
+            )
             record |= {f"{name}_column": place[1], f"{name}_row": place[0]}
         return record
 
 
-def measure_leaves(image: Image, acquisition_type: AcquisitionType, *, each_leaf: bool = True) -> list[LeafMeasures]:
+def measure_leaves(
+    image: Image, acquisition_type: AcquisitionType, *, each_leaf: bool = True
+) -> list[LeafMeasures]:
     """Measure every leaf of a picture of a sheet, the largest first, or the largest alone; empty without a leaf."""
     leaves = segment_leaves(image, acquisition_type)
-    return [measure_leaf(leaf, find_holes(image, leaf)) for leaf in (leaves if each_leaf else leaves[:1])]
+    return [
+        measure_leaf(leaf, find_holes(image, leaf))
+        for leaf in (leaves if each_leaf else leaves[:1])
+    ]
 
 
 def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
@@ -88,22 +107,33 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
         "length": length,
         "width": width,
         "petiole_length": landmarks.petiole if landmarks else None,
-        "cut": float(sum(map(np.count_nonzero, (leaf.mask[[0, -1]], leaf.mask[1:-1, [0, -1]])))),
+        "cut": float(
+            sum(map(np.count_nonzero, (leaf.mask[[0, -1]], leaf.mask[1:-1, [0, -1]])))
+        ),
         "aspect": length / width,
-        "circularity": min(1.0, 4 * np.pi * float(region.area) / max(float(region.perimeter), 1.0) ** 2),
+        "circularity": min(
+            1.0, 4 * np.pi * float(region.area) / max(float(region.perimeter), 1.0) ** 2
+        ),
         "solidity": float(region.solidity),
         "symmetry": _measure_symmetry(leaf.blade, landmarks) if landmarks else None,
         "tooth_height": None if tooth_depth is None else tooth_depth / 100 * width,
     }
-    values |= {name: int(traits[name]) if name in traits else None for name in ("leaflets", "lobes", "teeth")}
+    values |= {
+        name: int(traits[name]) if name in traits else None
+        for name in ("leaflets", "lobes", "teeth")
+    }
     values = {name: values.get(name, traits.get(name)) for name in list_measures()}
     # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
     direction = 1.0 if landmarks else min(length / width - 1, 1.0)
     confidence = {
-        name: 0.0 if value is None else leaf.confidence * (direction if name in _DIRECTED else 1)
+        name: 0.0
+        if value is None
+        else leaf.confidence * (direction if name in _DIRECTED else 1)
         for name, value in values.items()
     }
-    return LeafMeasures(values, confidence, landmarks, leaf.n_leaves, trace_polygons(leaf.blade))
+    return LeafMeasures(
+        values, confidence, landmarks, leaf.n_leaves, trace_polygons(leaf.blade)
+    )
 
 
 def _measure_extent(blade: Mask, landmarks: Landmarks | None) -> tuple[float, float]:
@@ -112,9 +142,14 @@ def _measure_extent(blade: Mask, landmarks: Landmarks | None) -> tuple[float, fl
     if landmarks:
         row, col = (landmarks.tip - landmarks.base) / landmarks.length
         # From the middle of the outermost pixels to their edges it is one pixel more.
-        length, width = (np.ptp(corners @ np.array([[col, row], [row, -col]]), axis=0) + 1).tolist()
+        length, width = (
+            np.ptp(corners @ np.array([[col, row], [row, -col]]), axis=0) + 1
+        ).tolist()
     else:
-        width, length = (float(side) + 1 for side in sorted(cv2.minAreaRect(corners.astype(np.float32))[1]))
+        width, length = (
+            float(side) + 1
+            for side in sorted(cv2.minAreaRect(corners.astype(np.float32))[1])
+        )
     return length, width
 
 
@@ -123,6 +158,8 @@ def _measure_symmetry(blade: Mask, landmarks: Landmarks) -> float:
     places = np.argwhere(blade)
     axis = (landmarks.tip - landmarks.base) / landmarks.length
     offsets = places - landmarks.base
-    mirrored = np.rint(landmarks.base + 2 * np.outer(offsets @ axis, axis) - offsets).astype(int)
+    mirrored = np.rint(
+        landmarks.base + 2 * np.outer(offsets @ axis, axis) - offsets
+    ).astype(int)
     is_inside = ((mirrored >= 0) & (mirrored < blade.shape)).all(axis=1)
     return float(blade[tuple(mirrored[is_inside].T)].sum() / len(places))

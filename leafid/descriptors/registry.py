@@ -14,8 +14,20 @@ from leafid.descriptors.local.edges import extract_edge_sift
 from leafid.descriptors.local.gradients import SIFT_LENGTH, Pyramid
 from leafid.descriptors.local.grid import Grid, LocalFeatures
 from leafid.descriptors.local.outline import extract_outline_sift
-from leafid.descriptors.local.sift import CHROMA_LENGTH, extract_chroma_sift, extract_dense_sift, extract_detected_sift
-from leafid.descriptors.shape import curvature, fourier, geometry, margin, moments, triangle
+from leafid.descriptors.local.sift import (
+    CHROMA_LENGTH,
+    extract_chroma_sift,
+    extract_dense_sift,
+    extract_detected_sift,
+)
+from leafid.descriptors.shape import (
+    curvature,
+    fourier,
+    geometry,
+    margin,
+    moments,
+    triangle,
+)
 from leafid.descriptors.shape.contour import normalise_shape
 from leafid.descriptors.surface import colour, texture, veins
 from leafid.errors import LeafidError, UsageError
@@ -23,11 +35,17 @@ from leafid.segmentation.result import Mask, Segmentation
 
 #: What families are measured on: each makes the arguments of their functions from the box of a leaf, which is given as
 #: picture, picture in grey, mask and blade.
-SOURCES: Mapping[str, Callable[[NDArray[np.uint8], NDArray[np.uint8], Mask, Mask], tuple[Any, ...]]] = {
+SOURCES: Mapping[
+    str, Callable[[NDArray[np.uint8], NDArray[np.uint8], Mask, Mask], tuple[Any, ...]]
+] = {
     "blade": lambda image, grey, mask, blade: (normalise_shape(blade),),
     "whole": lambda image, grey, mask, blade: (normalise_shape(mask),),
-    "inside": lambda image, grey, mask, blade: (texture.TexturedLeaf(grey, blade, *texture.INTERIOR),),
-    "edge": lambda image, grey, mask, blade: (texture.TexturedLeaf(grey, blade, *texture.EDGE),),
+    "inside": lambda image, grey, mask, blade: (
+        texture.TexturedLeaf(grey, blade, *texture.INTERIOR),
+    ),
+    "edge": lambda image, grey, mask, blade: (
+        texture.TexturedLeaf(grey, blade, *texture.EDGE),
+    ),
     "pixels": lambda image, grey, mask, blade: (image, blade),
 }
 
@@ -39,8 +57,12 @@ class Family:
     source: str  # key in `SOURCES` of what it is measured on; families of one source share its computation
     name: str  # recipes and the command line use this name
     summary: str
-    measure: Callable[..., NDArray[np.float32]]  # takes what the source makes; returns float32 (n_values,)
-    value_names: tuple[str, ...]  # names of the values, in order, without the family's name
+    measure: Callable[
+        ..., NDArray[np.float32]
+    ]  # takes what the source makes; returns float32 (n_values,)
+    value_names: tuple[
+        str, ...
+    ]  # names of the values, in order, without the family's name
     version: str = ""  # of code that is not leafid's: the hash of its module
 
 
@@ -59,7 +81,9 @@ class LocalDescriptor:
 
 
 def measure_families(
-    image: NDArray[np.uint8], segmentation: Segmentation, families: str | Iterable[str] | None = None
+    image: NDArray[np.uint8],
+    segmentation: Segmentation,
+    families: str | Iterable[str] | None = None,
 ) -> dict[str, NDArray[np.float32]]:
     """Measure families of one leaf, by default all, float32 (n_values,) by name; what they share is computed once.
 
@@ -67,18 +91,26 @@ def measure_families(
     """
     selected = find_families(families)
     if not segmentation.blade.any():
-        raise LeafidError("no leaf was found; leave the picture out, or try another acquisition type")
+        raise LeafidError(
+            "no leaf was found; leave the picture out, or try another acquisition type"
+        )
     row0, row1, col0, col1 = segmentation.box
     box = np.s_[row0:row1, col0:col1]
     grey = cv2.cvtColor(image[box], cv2.COLOR_BGR2GRAY)
     crops = image[box], grey, segmentation.mask[box], segmentation.blade[box]
-    sources = {name: SOURCES[name](*crops) for name in {family.source for family in selected}}
+    sources = {
+        name: SOURCES[name](*crops) for name in {family.source for family in selected}
+    }
     return {family.name: family.measure(*sources[family.source]) for family in selected}
 
 
 def get_column_names(families: str | Iterable[str] | None = None) -> list[str]:
     """Name the columns of a table of these families, by default all: ``geometry.log_aspect_box``."""
-    return [f"{family.name}.{name}" for family in find_families(families) for name in family.value_names]
+    return [
+        f"{family.name}.{name}"
+        for family in find_families(families)
+        for name in family.value_names
+    ]
 
 
 def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
@@ -91,49 +123,146 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
         return list(FAMILIES.values())
     names = [names] if isinstance(names, str) else list(names)
     if not names:
-        raise UsageError(f"expected at least one descriptor family ({', '.join(FAMILIES)}), found none")
+        raise UsageError(
+            f"expected at least one descriptor family ({', '.join(FAMILIES)}), found none"
+        )
     if unknown := [name for name in names if name not in FAMILIES and ":" not in name]:
-        raise UsageError(f"unknown descriptor family {unknown[0]!r}; there are {', '.join(FAMILIES)}")
+        raise UsageError(
+            f"unknown descriptor family {unknown[0]!r}; there are {', '.join(FAMILIES)}"
+        )
     if len(set(names)) < len(names):
-        raise UsageError(f"expected each descriptor family once, found {', '.join(names)}")
+        raise UsageError(
+            f"expected each descriptor family once, found {', '.join(names)}"
+        )
     return [
-        FAMILIES.get(name) or Family("pixels", name, "not leafid's", *import_measure(name), hash_module(name))
+        FAMILIES.get(name)
+        or Family(
+            "pixels", name, "not leafid's", *import_measure(name), hash_module(name)
+        )
         for name in names
     ]
 
 
-_blade, _whole, _inside, _edge, _pixels = (partial(Family, source) for source in SOURCES)
+_blade, _whole, _inside, _edge, _pixels = (
+    partial(Family, source) for source in SOURCES
+)
 _FAMILIES = (
-    _blade("geometry", "proportions and profiles of the blade", geometry.measure_geometry, geometry.GEOMETRY_NAMES),
-    _whole("geometry_whole", "the same with the petiole", geometry.measure_geometry, geometry.GEOMETRY_NAMES),
-    _blade("hu", "Hu's moment invariants", moments.measure_hu_moments, moments.HU_MOMENTS_NAMES),
-    _blade("polar_fourier", "angular Fourier in rings", moments.measure_polar_fourier, moments.POLAR_FOURIER_NAMES),
-    _blade("elliptic", "elliptic Fourier outline", fourier.measure_elliptic_fourier, fourier.ELLIPTIC_FOURIER_NAMES),
     _blade(
-        "centroid_distance", "centroid distance", fourier.measure_centroid_distance, fourier.CENTROID_DISTANCE_NAMES
+        "geometry",
+        "proportions and profiles of the blade",
+        geometry.measure_geometry,
+        geometry.GEOMETRY_NAMES,
     ),
-    _blade("arch", "arch heights and chords over span", triangle.measure_arches, triangle.ARCHES_NAMES),
-    _blade("triangle", "triangles along the outline, over span", triangle.measure_triangles, triangle.TRIANGLES_NAMES),
-    _blade("curvature", "curvature over scale", curvature.measure_curvature, curvature.CURVATURE_NAMES),
-    _whole("curvature_whole", "the same with the petiole", curvature.measure_curvature, curvature.CURVATURE_NAMES),
-    _blade("teeth", "teeth of the margin over scale", margin.measure_teeth, margin.TEETH_NAMES),
+    _whole(
+        "geometry_whole",
+        "the same with the petiole",
+        geometry.measure_geometry,
+        geometry.GEOMETRY_NAMES,
+    ),
+    _blade(
+        "hu",
+        "Hu's moment invariants",
+        moments.measure_hu_moments,
+        moments.HU_MOMENTS_NAMES,
+    ),
+    _blade(
+        "polar_fourier",
+        "angular Fourier in rings",
+        moments.measure_polar_fourier,
+        moments.POLAR_FOURIER_NAMES,
+    ),
+    _blade(
+        "elliptic",
+        "elliptic Fourier outline",
+        fourier.measure_elliptic_fourier,
+        fourier.ELLIPTIC_FOURIER_NAMES,
+    ),
+    _blade(
+        "centroid_distance",
+        "centroid distance",
+        fourier.measure_centroid_distance,
+        fourier.CENTROID_DISTANCE_NAMES,
+    ),
+    _blade(
+        "arch",
+        "arch heights and chords over span",
+        triangle.measure_arches,
+        triangle.ARCHES_NAMES,
+    ),
+    _blade(
+        "triangle",
+        "triangles along the outline, over span",
+        triangle.measure_triangles,
+        triangle.TRIANGLES_NAMES,
+    ),
+    _blade(
+        "curvature",
+        "curvature over scale",
+        curvature.measure_curvature,
+        curvature.CURVATURE_NAMES,
+    ),
+    _whole(
+        "curvature_whole",
+        "the same with the petiole",
+        curvature.measure_curvature,
+        curvature.CURVATURE_NAMES,
+    ),
+    _blade(
+        "teeth",
+        "teeth of the margin over scale",
+        margin.measure_teeth,
+        margin.TEETH_NAMES,
+    ),
     _blade("lobes", "lobes of the margin", margin.measure_lobes, margin.LOBES_NAMES),
-    _inside("interior", "texture of the inside (LBP-HF)", texture.measure_interior, texture.INTERIOR_NAMES),
-    _edge("border", "texture along the edge (LBP-HF)", texture.measure_border, texture.BORDER_NAMES),
-    _edge("outline", "texture of the edge's silhouette (LBP-HF)", texture.measure_outline, texture.OUTLINE_NAMES),
-    _pixels("veins", "density and direction of veins", veins.measure_veins, veins.VEINS_NAMES),
-    _pixels("colour", "colour inside the blade", colour.measure_colour, colour.COLOUR_NAMES),
+    _inside(
+        "interior",
+        "texture of the inside (LBP-HF)",
+        texture.measure_interior,
+        texture.INTERIOR_NAMES,
+    ),
+    _edge(
+        "border",
+        "texture along the edge (LBP-HF)",
+        texture.measure_border,
+        texture.BORDER_NAMES,
+    ),
+    _edge(
+        "outline",
+        "texture of the edge's silhouette (LBP-HF)",
+        texture.measure_outline,
+        texture.OUTLINE_NAMES,
+    ),
+    _pixels(
+        "veins",
+        "density and direction of veins",
+        veins.measure_veins,
+        veins.VEINS_NAMES,
+    ),
+    _pixels(
+        "colour", "colour inside the blade", colour.measure_colour, colour.COLOUR_NAMES
+    ),
 )
 #: Every family, by name.
 FAMILIES: Mapping[str, Family] = {family.name: family for family in _FAMILIES}
 
 #: Every local descriptor, by name.
 LOCAL_DESCRIPTORS: Mapping[str, LocalDescriptor] = {
-    "dense-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_dense_sift, "edges in small patches"),
-    "dense-chroma-sift": LocalDescriptor(
-        CHROMA_LENGTH, "chroma", extract_chroma_sift, "edges between hues in small patches"
+    "dense-sift": LocalDescriptor(
+        SIFT_LENGTH, "grey", extract_dense_sift, "edges in small patches"
     ),
-    "detected-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_detected_sift, "edges around distinct points"),
-    "edge-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_edge_sift, "patches along margins and veins"),
-    "outline-sift": LocalDescriptor(SIFT_LENGTH, "grey", extract_outline_sift, "edges along the outline"),
+    "dense-chroma-sift": LocalDescriptor(
+        CHROMA_LENGTH,
+        "chroma",
+        extract_chroma_sift,
+        "edges between hues in small patches",
+    ),
+    "detected-sift": LocalDescriptor(
+        SIFT_LENGTH, "grey", extract_detected_sift, "edges around distinct points"
+    ),
+    "edge-sift": LocalDescriptor(
+        SIFT_LENGTH, "grey", extract_edge_sift, "patches along margins and veins"
+    ),
+    "outline-sift": LocalDescriptor(
+        SIFT_LENGTH, "grey", extract_outline_sift, "edges along the outline"
+    ),
 }

@@ -15,7 +15,13 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.landmarks import Landmarks, find_landmarks, place_landmarks, span_blade, trace_blade
+from leafid.descriptors.landmarks import (
+    Landmarks,
+    find_landmarks,
+    place_landmarks,
+    span_blade,
+    trace_blade,
+)
 from leafid.descriptors.leaflets import count_leaflets
 from leafid.descriptors.shape.contour import Points, compute_contour_length
 from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
@@ -70,15 +76,23 @@ def measure_reliable_traits(
     if not leaf.blade.any():
         return {}, None
     is_compound, leaflets = count_leaflets(leaf.blade)
-    landmarks = find_landmarks(leaf, is_compound=bool(is_compound)) if ends is None else place_landmarks(leaf, *ends)
+    landmarks = (
+        find_landmarks(leaf, is_compound=bool(is_compound))
+        if ends is None
+        else place_landmarks(leaf, *ends)
+    )
     if leaf.confidence < MIN_CONFIDENCE:
         return {}, landmarks
     counted = {"compound": is_compound, "leaflets": leaflets}
-    traits = {name: float(value) for name, value in counted.items() if value is not None}
+    traits = {
+        name: float(value) for name, value in counted.items() if value is not None
+    }
     if landmarks is not None:
         traits["petiole"] = landmarks.petiole / landmarks.length
     if leaflets == 1:
-        traits |= _measure_blade(landmarks.contour if landmarks else trace_blade(leaf), landmarks)
+        traits |= _measure_blade(
+            landmarks.contour if landmarks else trace_blade(leaf), landmarks
+        )
     return traits, landmarks
 
 
@@ -101,13 +115,19 @@ def _measure_blade(contour: Points, landmarks: Landmarks | None) -> dict[str, fl
     elif uneven[_LOBES] and is_framed:
         traits |= _measure_lobes(framed)
         # The width of a lobed blade is that of its lobes: a wide angle need not be that of the base.
-        is_told = has_base and (profile["base_angle"] < 87 or profile["base_extension"] >= 0.03)
-        traits |= {name: profile[name] for name in ("base_angle", "base_extension") if is_told}
+        is_told = has_base and (
+            profile["base_angle"] < 87 or profile["base_extension"] >= 0.03
+        )
+        traits |= {
+            name: profile[name] for name in ("base_angle", "base_extension") if is_told
+        }
     elif uneven[_LOBES] is False:
         traits |= {"lobes": 0.0} | (profile if has_base else {})
         if is_framed and not has_base and abs(profile["widest"] - 0.5) < _SYMMETRIC:
             traits |= {name: profile[name] for name in ("widest", "parallel")}
-    has_teeth = None if uneven[_LOBES] is None else uneven[_FINE if uneven[_LOBES] else _TEETH]
+    has_teeth = (
+        None if uneven[_LOBES] is None else uneven[_FINE if uneven[_LOBES] else _TEETH]
+    )
     if has_teeth:
         traits |= _measure_teeth(contour, float(width) * frame.length, is_margin)
     elif has_teeth is False:
@@ -115,14 +135,18 @@ def _measure_blade(contour: Points, landmarks: Landmarks | None) -> dict[str, fl
     return traits
 
 
-def _judge_unevenness(contour: Points, is_margin: NDArray[np.bool_]) -> dict[float, bool | None]:
+def _judge_unevenness(
+    contour: Points, is_margin: NDArray[np.bool_]
+) -> dict[float, bool | None]:
     """Judge whether the margin strays from itself smoothed, by smoothing; None where it can't be told.
 
     What counts is the median along the margin: a shadow, a bite or a fold makes no teeth, and a stretch without teeth
     no entire margin.
     """
     length = compute_contour_length(contour)
-    signals = smooth_closed(compute_margin_signals(contour, _SCALES), tuple(sigma / 4 for sigma in _SCALES))
+    signals = smooth_closed(
+        compute_margin_signals(contour, _SCALES), tuple(sigma / 4 for sigma in _SCALES)
+    )
     around = smooth_closed(signals**2, tuple(max(2 * sigma, 0.01) for sigma in _SCALES))
     strays = np.median(np.sqrt(np.maximum(around[:, is_margin], 0)), axis=1) / length
     judged = {}
@@ -140,19 +164,32 @@ def _measure_lobes(framed: Points) -> dict[str, float]:
     The depth is relative to the distance from the lobe's end to the midvein, or, with a negative sign, to the base
     (palmate lobes).
     """
-    smooth = smooth_closed(framed.T.astype(np.float32), (_LOBE_SMOOTHING, _LOBE_SMOOTHING)).T.astype(np.float64)
+    smooth = smooth_closed(
+        framed.T.astype(np.float32), (_LOBE_SMOOTHING, _LOBE_SMOOTHING)
+    ).T.astype(np.float64)
     along, across = smooth[np.argmax(np.abs(smooth[:, 1]))]
     length, width = np.ptp(framed, axis=0)
-    is_palmate = np.degrees(np.arctan2(abs(across), along)) * width / max(length, 1e-6) >= _PALMATE
+    is_palmate = (
+        np.degrees(np.arctan2(abs(across), along)) * width / max(length, 1e-6)
+        >= _PALMATE
+    )
     # The curve begins and ends at the base: the sinus that the petiole lies in divides no lobes.
     from_base = np.hypot(*smooth.T)
-    halves = [np.where((side * smooth[:, 1] > 0) & (smooth[:, 0] > 0.03), np.abs(smooth[:, 1]), 0) for side in (1, -1)]
+    halves = [
+        np.where(
+            (side * smooth[:, 1] > 0) & (smooth[:, 0] > 0.03), np.abs(smooth[:, 1]), 0
+        )
+        for side in (1, -1)
+    ]
     curves = [from_base] if is_palmate else halves
     start = int(np.argmin(from_base))
     depths = np.concatenate([_find_sinuses(np.roll(curve, -start)) for curve in curves])
     # Where sinuses are too shallow to be counted, there are still a middle lobe and two beside it.
     depth = float(depths.mean()) if len(depths) else _MIN_SINUS
-    return {"lobes": max(3.0, len(depths) + 1.0), "lobe_depth": -depth if is_palmate else depth}
+    return {
+        "lobes": max(3.0, len(depths) + 1.0),
+        "lobe_depth": -depth if is_palmate else depth,
+    }
 
 
 def _find_sinuses(distance: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -161,22 +198,35 @@ def _find_sinuses(distance: NDArray[np.float64]) -> NDArray[np.float64]:
     The curve is the distance of an outline from a base or a midvein.
     """
     slope = np.diff(np.concatenate([[0], distance, [0]]))
-    peaks = np.flatnonzero((slope[:-1] > 0) & (slope[1:] <= 0) & (distance >= _MIN_LOBE * distance.max()))
+    peaks = np.flatnonzero(
+        (slope[:-1] > 0) & (slope[1:] <= 0) & (distance >= _MIN_LOBE * distance.max())
+    )
     kept: list[int] = []
     for peak in peaks.tolist():
         # A peak that no sinus divides from the one before it belongs to the same lobe; the higher one stands for both.
         while kept and _measure_sinus(distance, kept[-1], peak) < _MIN_SINUS:
             peak = max(peak, kept.pop(), key=lambda index: distance[index])
         kept.append(peak)
-    return np.array([_measure_sinus(distance, *neighbours) for neighbours in itertools.pairwise(kept)])
+    return np.array(
+        [
+            _measure_sinus(distance, *neighbours)
+            for neighbours in itertools.pairwise(kept)
+        ]
+    )
 
 
 def _measure_sinus(distance: NDArray[np.float64], peak: int, next_peak: int) -> float:
     low, high = sorted((peak, next_peak))
-    return float(1 - distance[low : high + 1].min() / max(min(distance[peak], distance[next_peak]), 1e-9))
+    return float(
+        1
+        - distance[low : high + 1].min()
+        / max(min(distance[peak], distance[next_peak]), 1e-9)
+    )
 
 
-def _measure_teeth(contour: Points, width: float, is_margin: NDArray[np.bool_]) -> dict[str, float]:
+def _measure_teeth(
+    contour: Points, width: float, is_margin: NDArray[np.bool_]
+) -> dict[str, float]:
     """Measure the height of teeth in percent of the blade's width, which is in pixels, and count them if that is sure.
 
     A number is sure if it repeats within 12 % at the next smoothing. The points that are not `is_margin`, those around
@@ -184,8 +234,13 @@ def _measure_teeth(contour: Points, width: float, is_margin: NDArray[np.bool_]) 
     """
     counts, heights = [], []
     signals = compute_margin_signals(contour, _TOOTH_SMOOTHINGS)
-    for signal in smooth_closed(signals, tuple(sigma / 4 for sigma in _TOOTH_SMOOTHINGS)):
-        floor = max(_MIN_PEAK * width, 0.3 * float(np.quantile(signal, 0.95) - np.quantile(signal, 0.05)))
+    for signal in smooth_closed(
+        signals, tuple(sigma / 4 for sigma in _TOOTH_SMOOTHINGS)
+    ):
+        floor = max(
+            _MIN_PEAK * width,
+            0.3 * float(np.quantile(signal, 0.95) - np.quantile(signal, 0.05)),
+        )
         # The closed signal from its lowest point on; heights are those above the mean of the valleys beside a peak.
         start = int(np.argmin(signal))
         values = np.append(np.roll(signal, -start), signal[start]).astype(np.float64)
@@ -199,7 +254,10 @@ def _measure_teeth(contour: Points, width: float, is_margin: NDArray[np.bool_]) 
     best = int(np.argmax(np.array(heights) * np.sqrt(counts)))
     near = [counts[index] for index in (best - 1, best + 1) if 0 <= index < len(counts)]
     traits = {"tooth_depth": 100 * heights[best] / width}
-    if counts[best] > 2 and min(abs(number - counts[best]) for number in near) <= 0.12 * counts[best]:
+    if (
+        counts[best] > 2
+        and min(abs(number - counts[best]) for number in near) <= 0.12 * counts[best]
+    ):
         traits["teeth"] = float(counts[best])
     return traits
 
@@ -210,13 +268,17 @@ def find_peaks(values: NDArray[np.float64], prominence: float) -> NDArray[np.int
     They are those of `scipy.signal.find_peaks`, which takes longer to import than a leaf to measure; only of a plateau,
     the first point is taken.
     """
-    candidates = np.flatnonzero((values[1:-1] > values[:-2]) & (values[1:-1] >= values[2:])) + 1
+    candidates = (
+        np.flatnonzero((values[1:-1] > values[:-2]) & (values[1:-1] >= values[2:])) + 1
+    )
     kept = []
     for peak in candidates[values[candidates] - values.min() >= prominence].tolist():
         higher = np.flatnonzero(values > values[peak])
         first, last = np.append(-1, higher), np.append(higher, len(values))
         place = int(np.searchsorted(higher, peak))
-        valley = max(values[first[place] + 1 : peak].min(), values[peak + 1 : last[place]].min())
+        valley = max(
+            values[first[place] + 1 : peak].min(), values[peak + 1 : last[place]].min()
+        )
         if values[peak] - valley >= prominence:
             kept.append(peak)
     return np.array(kept, np.int64)
@@ -224,13 +286,20 @@ def find_peaks(values: NDArray[np.float64], prominence: float) -> NDArray[np.int
 
 def is_fan(values: Mapping[str, float]) -> bool:
     """Whether a blade, given by its traits, is a wedge with a broad end."""
-    return values.get("apex_angle", 0) >= 115 and values.get("base_bulge", 1) < 0.1 and values["length_width"] < 1
+    return (
+        values.get("apex_angle", 0) >= 115
+        and values.get("base_bulge", 1) < 0.1
+        and values["length_width"] < 1
+    )
 
 
 def _measure_profile(framed: Points) -> dict[str, float]:
     """Measure the blade's width along the midrib, and the form of its two ends."""
     step = 1 / 128
-    levels = np.arange(round(float(framed[:, 0].min()) / step), round(float(framed[:, 0].max()) / step) + 1)
+    levels = np.arange(
+        round(float(framed[:, 0].min()) / step),
+        round(float(framed[:, 0].max()) / step) + 1,
+    )
     bins = np.rint(framed[:, 0] / step).astype(int) - levels[0]
     sides = []
     for side in (1, -1):

@@ -11,7 +11,12 @@ from numpy.random import Generator
 
 from leafid.features import compositing
 from leafid.features.compositing import make_image, point_to, project, relight
-from leafid.features.extractor import PictureViews, SegmentationTarget, measure_type_features, segment_as_type
+from leafid.features.extractor import (
+    PictureViews,
+    SegmentationTarget,
+    measure_type_features,
+    segment_as_type,
+)
 from leafid.features.non_leaves import DRAWING_VERSION, draw_non_leaf
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Image, Mask, Segmentation
@@ -21,7 +26,12 @@ from leafid.segmentation.result import Image, Mask, Segmentation
 _MIN_WIDTH, _PERSPECTIVE = 0.6, 0.16
 # Ranges of the light's gamma and brightness, the maximum slope of the light from the middle to a side, and the range of
 # the size that a picture is reduced to before it is enlarged again.
-_GAMMA, _BRIGHTNESS, _LIGHT_SLOPE, _REDUCTION = (0.7, 1.4), (0.85, 1.0), 0.08, (0.45, 1.0)
+_GAMMA, _BRIGHTNESS, _LIGHT_SLOPE, _REDUCTION = (
+    (0.7, 1.4),
+    (0.85, 1.0),
+    0.08,
+    (0.45, 1.0),
+)
 # Share of the jittered pictures that are poor, and the ranges of what makes them so: longer side in pixels, gamma,
 # lightness of the leaf beside the sheet, its colourfulness, the part of the light that each channel keeps, blur and
 # noise (standard deviations, in pixels and grey levels), and quality of JPEG. Less than the least blur changes nothing.
@@ -60,7 +70,11 @@ class SourcePicture:
     @cached_property
     def _leaf(self) -> Segmentation:
         # What is made from a picture is made from its leaf, even where the views don't show it.
-        return segment_as_type(self.image, self.acquisition_type, "leaf" if self.sought == "nothing" else self.sought)
+        return segment_as_type(
+            self.image,
+            self.acquisition_type,
+            "leaf" if self.sought == "nothing" else self.sought,
+        )
 
     def make_views(self, augmentation: Augmentation | None) -> PictureViews:
         """Make the views of an augmented picture, or of the picture itself.
@@ -73,19 +87,32 @@ class SourcePicture:
             if self.sought != "nothing":
                 return PictureViews(image, self._leaf)
         elif augmentation.kind == "jitter":
-            image = jitter_picture(image, self._leaf.mask, augmentation.number, acquisition_type)
+            image = jitter_picture(
+                image, self._leaf.mask, augmentation.number, acquisition_type
+            )
         elif augmentation.kind == "composite":
             side = min(self.longest_side, _MAX_COMPOSITED_SIDE)
-            image = compositing.composite_photo(image, self._leaf, augmentation.number, side)
+            image = compositing.composite_photo(
+                image, self._leaf, augmentation.number, side
+            )
             acquisition_type = AcquisitionType.PHOTO
         else:
             image = draw_non_leaf(image, self._leaf.mask, augmentation.number)
             if augmentation.kind == "jittered-no-leaf":
-                image = jitter_picture(image, np.zeros(image.shape[:2], bool), augmentation.number, acquisition_type)
-        return PictureViews(image, segment_as_type(image, acquisition_type, self.sought))
+                image = jitter_picture(
+                    image,
+                    np.zeros(image.shape[:2], bool),
+                    augmentation.number,
+                    acquisition_type,
+                )
+        return PictureViews(
+            image, segment_as_type(image, acquisition_type, self.sought)
+        )
 
 
-def jitter_picture(image: Image, leaf: Mask, number: int, acquisition_type: AcquisitionType) -> Image:
+def jitter_picture(
+    image: Image, leaf: Mask, number: int, acquisition_type: AcquisitionType
+) -> Image:
     """Show a picture as another camera does: from another side and in other light, and every third one poorly.
 
     Descriptors change more with the leaf's position, the light and the camera than between species, and a few plants of
@@ -105,16 +132,30 @@ def jitter_picture(image: Image, leaf: Mask, number: int, acquisition_type: Acqu
     rows, cols = image.shape[:2]
     reduction = random.uniform(*_REDUCTION)
     size = max(1, round(cols * reduction)), max(1, round(rows * reduction))
-    values = (np.arange(256) / 255) ** random.uniform(*_GAMMA) * random.uniform(*_BRIGHTNESS) * 255
+    values = (
+        (np.arange(256) / 255) ** random.uniform(*_GAMMA)
+        * random.uniform(*_BRIGHTNESS)
+        * 255
+    )
     reduced = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
-    small = relight(reduced, np.round(values).astype(np.uint8), _LIGHT_SLOPE, random, np.float64)
+    small = relight(
+        reduced, np.round(values).astype(np.uint8), _LIGHT_SLOPE, random, np.float64
+    )
     # From the centres of the reduced picture's pixels to positions in the picture.
     scale = cols / size[0], rows / size[1]
-    enlarge = np.array([[scale[0], 0, (scale[0] - 1) / 2], [0, scale[1], (scale[1] - 1) / 2], [0, 0, 1]])
+    enlarge = np.array(
+        [
+            [scale[0], 0, (scale[0] - 1) / 2],
+            [0, scale[1], (scale[1] - 1) / 2],
+            [0, 0, 1],
+        ]
+    )
     return _tilt(small, enlarge, rows, cols, random, fill=fill)
 
 
-def _degrade_picture(image: Image, leaf: Mask, random: Generator, *, fill: bool) -> Image:
+def _degrade_picture(
+    image: Image, leaf: Mask, random: Generator, *, fill: bool
+) -> Image:
     """Show a picture as a poor camera, another light, and a pressed or back-lit leaf would: small, blurred, recoloured.
 
     The lightness and the colours of the leaf are changed beside those of its background, then those of all.
@@ -122,17 +163,29 @@ def _degrade_picture(image: Image, leaf: Mask, random: Generator, *, fill: bool)
     side = np.exp(random.uniform(*np.log(_SIDE)))
     scale = min(1.0, side / max(image.shape[:2]))
     cols, rows = (max(1, round(length * scale)) for length in image.shape[1::-1])
-    small = cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA).astype(np.float32)
-    share = cv2.resize(leaf.astype(np.float32), (cols, rows), interpolation=cv2.INTER_AREA)[..., None]
+    small = cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA).astype(
+        np.float32
+    )
+    share = cv2.resize(
+        leaf.astype(np.float32), (cols, rows), interpolation=cv2.INTER_AREA
+    )[..., None]
     grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)[..., None]
-    recoloured = random.uniform(*_LEAF_LIGHT) * (grey + random.uniform(*_COLOURFULNESS) * (small - grey))
+    recoloured = random.uniform(*_LEAF_LIGHT) * (
+        grey + random.uniform(*_COLOURFULNESS) * (small - grey)
+    )
     changed = make_image(small + share * (recoloured - small))
     tilted = _tilt(changed, np.eye(3), rows, cols, random, fill=fill)
     if (blur := random.uniform(*_BLUR)) > _LEAST_BLUR:
         tilted = cv2.GaussianBlur(tilted, (0, 0), blur)
-    levels = (np.arange(256) / 255) ** np.exp(random.uniform(*np.log(_POOR_GAMMA))) * 255
-    lit = cv2.LUT(tilted, levels.astype(np.float32)) * random.uniform(*_TINT, 3).astype(np.float32)
-    noise = random.standard_normal(lit.shape, np.float32) * np.float32(random.uniform(*_NOISE))
+    levels = (np.arange(256) / 255) ** np.exp(
+        random.uniform(*np.log(_POOR_GAMMA))
+    ) * 255
+    lit = cv2.LUT(tilted, levels.astype(np.float32)) * random.uniform(*_TINT, 3).astype(
+        np.float32
+    )
+    noise = random.standard_normal(lit.shape, np.float32) * np.float32(
+        random.uniform(*_NOISE)
+    )
     quality = [cv2.IMWRITE_JPEG_QUALITY, int(random.uniform(*_QUALITY))]
     _, content = cv2.imencode(".jpg", make_image(lit + noise), quality)
     return np.asarray(cv2.imdecode(content, cv2.IMREAD_COLOR), np.uint8)
@@ -145,15 +198,29 @@ def measure_type_on_surface(image: Image, picture: object = None) -> np.ndarray:
     """
     random = np.random.default_rng(zlib.crc32(image.tobytes()))
     # Dark and dull colours as often as light and vivid ones.
-    colour = np.array([[[random.integers(180), *random.uniform([0, 40], 255)]]]).astype(np.uint8)
+    colour = np.array([[[random.integers(180), *random.uniform([0, 40], 255)]]]).astype(
+        np.uint8
+    )
     blue, green, red = cv2.cvtColor(colour, cv2.COLOR_HSV2BGR)[0, 0].tolist()
     if random.random() < 0.5:
-        return measure_type_features(compositing.put_on_table(image, (blue, green, red), random))
+        return measure_type_features(
+            compositing.put_on_table(image, (blue, green, red), random)
+        )
     leaf = segment_as_type(image, AcquisitionType.SCAN_LIKE, "leaf").mask
-    return measure_type_features(compositing.put_on_card(image, leaf, (blue, green, red), random))
+    return measure_type_features(
+        compositing.put_on_card(image, leaf, (blue, green, red), random)
+    )
 
 
-def _tilt(image: Image, enlarge: np.ndarray, rows: int, cols: int, random: Generator, *, fill: bool) -> Image:
+def _tilt(
+    image: Image,
+    enlarge: np.ndarray,
+    rows: int,
+    cols: int,
+    random: Generator,
+    *,
+    fill: bool,
+) -> Image:
     """Show a picture of a size from another side; `enlarge`, float64 (3, 3), maps positions in the image to it."""
     width, axis = random.uniform(_MIN_WIDTH, 1), point_to(random.uniform(0, np.pi))
     narrowing = np.eye(2) - (1 - width) * np.outer(axis, axis)
@@ -163,4 +230,6 @@ def _tilt(image: Image, enlarge: np.ndarray, rows: int, cols: int, random: Gener
     middle = np.array([cols - 1, rows - 1]) / 2
     matrix = project(narrowing, tilt @ narrowing, middle, middle) @ enlarge
     border = cv2.BORDER_REFLECT_101 if fill else cv2.BORDER_REPLICATE
-    return cv2.warpPerspective(image, matrix, (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border)
+    return cv2.warpPerspective(
+        image, matrix, (cols, rows), flags=cv2.INTER_LINEAR, borderMode=border
+    )

@@ -10,7 +10,13 @@ import cv2
 import numpy as np
 from numpy.random import Generator
 
-from leafid.segmentation.result import Image, Mask, Segmentation, find_bounding_box, list_halves
+from leafid.segmentation.result import (
+    Image,
+    Mask,
+    Segmentation,
+    find_bounding_box,
+    list_halves,
+)
 
 # All lengths are relative to a photo's shorter side. Of photos of a nearly single leaf and of a branch: the number of
 # further leaves (end exclusive) and the length of leaves; and the number of leaves in the background.
@@ -31,7 +37,9 @@ _TILT, _GAMMA, _LIGHT_SLOPE = 0.32, 0.4, 0.25
 _TABLE_WIDTH, _GRAIN, _TABLE_SLOPE = (0.02, 0.25), 0.06, 0.3
 
 
-def composite_photo(image: Image, leaf: Segmentation, number: int, longest_side: int) -> Image:
+def composite_photo(
+    image: Image, leaf: Segmentation, number: int, longest_side: int
+) -> Image:
     """Composite a photo from copies of a leaf that was photographed or scanned on a sheet.
 
     There are few photos of leaves on the tree, of few plants, but many scans of the same species. A composited photo
@@ -50,7 +58,9 @@ def composite_photo(image: Image, leaf: Segmentation, number: int, longest_side:
     random = np.random.default_rng([number, zlib.crc32(image.tobytes())])
     kind = "branch" if number % 2 else "leaf"
     shorter = max(1, round(longest_side * 0.75))
-    rows, cols = (longest_side, shorter) if random.random() < 0.4 else (shorter, longest_side)
+    rows, cols = (
+        (longest_side, shorter) if random.random() < 0.4 else (shorter, longest_side)
+    )
     pyramid = _cut_out(image, leaf)
     photo = _paint_background(pyramid, random, rows, cols)
     length, shadow = random.uniform(*_LENGTH[kind]) * shorter, 0.02 * shorter
@@ -58,7 +68,9 @@ def composite_photo(image: Image, leaf: Segmentation, number: int, longest_side:
         _paste_leaf(photo, pyramid, random, "further", length, shadow)
     _paste_leaf(photo, pyramid, random, "top", length, shadow)
     if random.random() < 0.5:
-        photo = cv2.GaussianBlur(photo, (0, 0), shorter * random.uniform(0.0007, 0.0017))
+        photo = cv2.GaussianBlur(
+            photo, (0, 0), shorter * random.uniform(0.0007, 0.0017)
+        )
     return _expose(photo, random)
 
 
@@ -67,10 +79,14 @@ def _cut_out(image: Image, leaf: Segmentation) -> list[Image]:
     row0, row1, col0, col1 = find_bounding_box(leaf.mask)
     mask = leaf.mask[row0:row1, col0:col1].astype(np.uint8) * np.uint8(255)
     crop = cv2.merge([image[row0:row1, col0:col1], mask])
-    return list_halves(cv2.bitwise_and(crop, cv2.cvtColor(mask, cv2.COLOR_GRAY2BGRA)), 100)
+    return list_halves(
+        cv2.bitwise_and(crop, cv2.cvtColor(mask, cv2.COLOR_GRAY2BGRA)), 100
+    )
 
 
-def _paint_background(pyramid: list[Image], random: Generator, rows: int, cols: int) -> Image:
+def _paint_background(
+    pyramid: list[Image], random: Generator, rows: int, cols: int
+) -> Image:
     """Paint clouds of the leaf's colour or a greyish one, and leaves out of focus."""
     small_rows, small_cols = max(1, rows // 4), max(1, cols // 4)
     shorter = min(small_rows, small_cols)
@@ -84,21 +100,32 @@ def _paint_background(pyramid: list[Image], random: Generator, rows: int, cols: 
     background = make_image(colour * random.uniform(0.15, 1.1) * light)
     for _ in range(random.integers(*_N_BACKGROUND)):
         _paste_leaf(background, pyramid[-1:], random, "background", shorter, shadow=0)
-    background = cv2.GaussianBlur(background, (0, 0), shorter * random.uniform(0.013, 0.033))
+    background = cv2.GaussianBlur(
+        background, (0, 0), shorter * random.uniform(0.013, 0.033)
+    )
     return cv2.resize(background, (cols, rows), interpolation=cv2.INTER_LINEAR)
 
 
 def _paste_leaf(
-    photo: Image, pyramid: list[Image], random: Generator, place: str, length: float, shadow: float
+    photo: Image,
+    pyramid: list[Image],
+    random: Generator,
+    place: str,
+    length: float,
+    shadow: float,
 ) -> None:
     """Paste a randomly tilted leaf into a photo, above a shadow with an offset of at most `shadow` pixels."""
     lit, matrix = _vary_leaf(pyramid, random, place, length, photo.shape[1::-1])
     rows, cols = lit.shape[:2]
     offset = random.uniform(-shadow, shadow, 2).round().astype(int)
-    corners = cv2.perspectiveTransform(np.array([[[0, 0], [cols, 0], [cols, rows], [0, rows]]], np.float64), matrix)[0]
+    corners = cv2.perspectiveTransform(
+        np.array([[[0, 0], [cols, 0], [cols, rows], [0, rows]]], np.float64), matrix
+    )[0]
     margin = 2 * shadow + 2
     start = np.maximum(np.floor(corners.min(axis=0) - margin), 0).astype(int)
-    end = np.minimum(np.ceil(corners.max(axis=0) + margin), photo.shape[1::-1]).astype(int)
+    end = np.minimum(np.ceil(corners.max(axis=0) + margin), photo.shape[1::-1]).astype(
+        int
+    )
     if (end - start < 2).any():
         return
     size = int(end[0] - start[0]), int(end[1] - start[1])
@@ -110,44 +137,67 @@ def _paste_leaf(
         shift = np.column_stack([np.eye(2), offset])
         shifted = cv2.warpAffine(coverage, shift, size, flags=cv2.INTER_NEAREST)
         shade = cv2.blur(shifted, (2 * round(shadow) + 1,) * 2)
-        transmission = cv2.multiply(transmission, cv2.convertScaleAbs(shade, alpha=-0.5, beta=255), scale=1 / 255)
+        transmission = cv2.multiply(
+            transmission,
+            cv2.convertScaleAbs(shade, alpha=-0.5, beta=255),
+            scale=1 / 255,
+        )
     crop = photo[start[1] : end[1], start[0] : end[0]]
-    below = cv2.multiply(crop, cv2.cvtColor(transmission, cv2.COLOR_GRAY2BGR), scale=1 / 255)
+    below = cv2.multiply(
+        crop, cv2.cvtColor(transmission, cv2.COLOR_GRAY2BGR), scale=1 / 255
+    )
     # The leaf was cut out on black, so that it is already multiplied by its coverage.
     crop[...] = cv2.add(below, cv2.cvtColor(warped, cv2.COLOR_BGRA2BGR))
 
 
 def _vary_leaf(
-    pyramid: list[Image], random: Generator, place: str, length: float, photo_size: tuple[int, ...]
+    pyramid: list[Image],
+    random: Generator,
+    place: str,
+    length: float,
+    photo_size: tuple[int, ...],
 ) -> tuple[Image, np.ndarray]:
     """Choose a leaf in random light, and the matrix, float64 (3, 3), from its pixels to those of a photo."""
     centres, lengths, widths, brightnesses = _RANGES[place]
     centre = random.uniform(*centres, 2) * photo_size
     length *= random.uniform(*lengths)
     # The smallest level that is enlarged by at most 1.2; it is reduced by less than 2, as linear interpolation needs.
-    leaf = next((level for level in reversed(pyramid) if max(level.shape[:2]) >= length / 1.2), pyramid[0])
+    leaf = next(
+        (level for level in reversed(pyramid) if max(level.shape[:2]) >= length / 1.2),
+        pyramid[0],
+    )
     rows, cols = leaf.shape[:2]
     # It is maybe mirrored, rotated, narrowed and seen in perspective.
     rotation, direction = random.uniform(0, 2 * np.pi), random.uniform(0, np.pi)
-    narrowing = rotate(direction) @ np.diag([random.uniform(*widths), 1]) @ rotate(-direction)
+    narrowing = (
+        rotate(direction) @ np.diag([random.uniform(*widths), 1]) @ rotate(-direction)
+    )
     mirroring = np.diag([-1.0 if random.random() < 0.5 else 1.0, 1.0])
     linear = narrowing @ rotate(rotation) @ mirroring * (length / max(rows, cols))
     tilt = random.uniform(-_TILT, _TILT, 2) / max(rows, cols)
     matrix = project(linear, tilt, np.array([cols - 1, rows - 1]) / 2, centre)
     brightness = random.uniform(*brightnesses)
-    values = (np.arange(256) / 255) ** np.exp(random.uniform(-_GAMMA, _GAMMA)) * (255 * brightness)
+    values = (np.arange(256) / 255) ** np.exp(random.uniform(-_GAMMA, _GAMMA)) * (
+        255 * brightness
+    )
     levels = make_image(np.dstack([values] * 3 + [np.arange(256)])).reshape(256, 1, 4)
     return relight(leaf, levels, _LIGHT_SLOPE, random, np.float32), matrix
 
 
 def _expose(photo: Image, random: Generator) -> Image:
     """Stretch the grey levels from dark to light: a camera exposes for the scene, a scanner for the white sheet."""
-    dark, light = np.percentile(cv2.cvtColor(photo[::4, ::4], cv2.COLOR_BGR2GRAY), [2, 97])
+    dark, light = np.percentile(
+        cv2.cvtColor(photo[::4, ::4], cv2.COLOR_BGR2GRAY), [2, 97]
+    )
     level, black = random.uniform(150, 265), dark * random.uniform(0, 0.9)
-    return cv2.LUT(photo, make_image((np.arange(256) - black) * (level / max(light - black, 8))))
+    return cv2.LUT(
+        photo, make_image((np.arange(256) - black) * (level / max(light - black, 8)))
+    )
 
 
-def put_on_card(image: Image, leaf: Mask, colour: Sequence[int], random: Generator) -> Image:
+def put_on_card(
+    image: Image, leaf: Mask, colour: Sequence[int], random: Generator
+) -> Image:
     """Replace the sheet under a leaf by card of a colour, BGR, with a little noise, lit from a side."""
     share = cv2.GaussianBlur(leaf.astype(np.float32), (0, 0), 0.8)[..., None]
     light = 1 + np.linspace(-0.1, 0.1, image.shape[1])[None, :, None]
@@ -158,11 +208,22 @@ def put_on_card(image: Image, leaf: Mask, colour: Sequence[int], random: Generat
 def put_on_table(sheet: Image, colour: Sequence[int], random: Generator) -> Image:
     """Surround a picture of a sheet by a table of a colour, BGR, with grain across or along it, lit from a side."""
     rows, cols = sheet.shape[:2]
-    top, bottom, left, right = (round(random.uniform(*_TABLE_WIDTH) * side) for side in (rows, rows, cols, cols))
+    top, bottom, left, right = (
+        round(random.uniform(*_TABLE_WIDTH) * side) for side in (rows, rows, cols, cols)
+    )
     size = rows + top + bottom, cols + left + right
-    grain = random.normal(1, _GRAIN, size[0])[:, None] if random.random() < 0.5 else random.normal(1, _GRAIN, size[1])
-    light = 1 + random.uniform(-_TABLE_SLOPE, _TABLE_SLOPE) * np.linspace(-1, 1, size[1])
-    table = make_image(np.array(colour) * (random.normal(1, _GRAIN / 2, size) * grain * light)[..., None])
+    grain = (
+        random.normal(1, _GRAIN, size[0])[:, None]
+        if random.random() < 0.5
+        else random.normal(1, _GRAIN, size[1])
+    )
+    light = 1 + random.uniform(-_TABLE_SLOPE, _TABLE_SLOPE) * np.linspace(
+        -1, 1, size[1]
+    )
+    table = make_image(
+        np.array(colour)
+        * (random.normal(1, _GRAIN / 2, size) * grain * light)[..., None]
+    )
     table[top : top + rows, left : left + cols] = sheet
     return table
 
@@ -182,7 +243,9 @@ def rotate(angle: float) -> np.ndarray:
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
-def project(linear: np.ndarray, tilt: np.ndarray, middle: np.ndarray, centre: np.ndarray) -> np.ndarray:
+def project(
+    linear: np.ndarray, tilt: np.ndarray, middle: np.ndarray, centre: np.ndarray
+) -> np.ndarray:
     """Return the matrix, float64 (3, 3), of a perspective that maps the point `middle` to the point `centre`.
 
     Around the middle, positions are multiplied by `linear`, then divided by their distance from the camera, which is 1
@@ -194,7 +257,13 @@ def project(linear: np.ndarray, tilt: np.ndarray, middle: np.ndarray, centre: np
     return to_centre @ around @ to_origin
 
 
-def relight(image: Image, levels: np.ndarray, max_slope: float, random: Generator, precision: type) -> Image:
+def relight(
+    image: Image,
+    levels: np.ndarray,
+    max_slope: float,
+    random: Generator,
+    precision: type,
+) -> Image:
     """Map the grey levels of a picture by a table, then let its light fall off towards a side; above 255 is white.
 
     A fourth channel is a mask, which keeps its light. What trained models learn from depends on the precision in which

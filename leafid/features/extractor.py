@@ -67,32 +67,57 @@ class FeatureExtractor:
 
         The key of an augmented picture contains that of the augmentation.
         """
-        words = [name_versions(), self.longest_side, self.experts[name].make_feature_key()]
+        words = [
+            name_versions(),
+            self.longest_side,
+            self.experts[name].make_feature_key(),
+        ]
         if self.sought != "petiole":
-            words.append("not segmented" if self.sought == "nothing" else "with petiole")
+            words.append(
+                "not segmented" if self.sought == "nothing" else "with petiole"
+            )
         if augmentation:
             words.append(augmentation)
         digest = hashlib.sha256("|".join(map(str, words)).encode())
         if self.experts[name].is_local:
             for array_name, array in sorted(self.encoders[name].get_state().items()):
-                digest.update(array_name.encode() + np.ascontiguousarray(array).tobytes())
+                digest.update(
+                    array_name.encode() + np.ascontiguousarray(array).tobytes()
+                )
         return digest.hexdigest()
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
         """Extract the features of a picture; the acquisition type decides how the leaf is segmented."""
-        return self.extract_from_views(PictureViews(image, segment_as_type(image, acquisition_type, self.sought)))
+        return self.extract_from_views(
+            PictureViews(image, segment_as_type(image, acquisition_type, self.sought))
+        )
 
-    def extract_from_views(self, views: "PictureViews", names: Sequence[str] | None = None) -> Features:
+    def extract_from_views(
+        self, views: "PictureViews", names: Sequence[str] | None = None
+    ) -> Features:
         """Extract the features of all experts, or of those with some names."""
-        experts = {name: self.experts[name] for name in (self.experts if names is None else names)}
-        families = dict.fromkeys(family for expert in experts.values() for family in expert.families)
-        measured = measure_families(views.image, views.segmentation, families) if families else {}
+        experts = {
+            name: self.experts[name]
+            for name in (self.experts if names is None else names)
+        }
+        families = dict.fromkeys(
+            family for expert in experts.values() for family in expert.families
+        )
+        measured = (
+            measure_families(views.image, views.segmentation, families)
+            if families
+            else {}
+        )
         vectors = {}
         for name, expert in experts.items():
             if expert.is_local:
-                vectors[name] = self.encoders[name].transform(extract_local_features(views, expert))
+                vectors[name] = self.encoders[name].transform(
+                    extract_local_features(views, expert)
+                )
             else:
-                vectors[name] = np.concatenate([measured[family] for family in expert.families])
+                vectors[name] = np.concatenate(
+                    [measured[family] for family in expert.families]
+                )
         return Features(vectors, measure_condition(views.image, views.segmentation))
 
 
@@ -104,10 +129,18 @@ class PictureViews:
 
     def __init__(self, image: np.ndarray, segmentation: Segmentation) -> None:
         self.image = image
-        self.segmentation = segmentation if segmentation.blade.any() else cover_whole(image, confidence=0.0)
-        self._pyramids: dict[tuple[str, int, str], tuple[Pyramid, np.ndarray | None]] = {}
+        self.segmentation = (
+            segmentation
+            if segmentation.blade.any()
+            else cover_whole(image, confidence=0.0)
+        )
+        self._pyramids: dict[
+            tuple[str, int, str], tuple[Pyramid, np.ndarray | None]
+        ] = {}
 
-    def get_pyramid(self, view: str, size: int, channels: str) -> tuple[Pyramid, np.ndarray | None]:
+    def get_pyramid(
+        self, view: str, size: int, channels: str
+    ) -> tuple[Pyramid, np.ndarray | None]:
         """Make the pyramid of a view in the channels that a local descriptor reads, and the region of the leaf in it.
 
         The view is named as by `leafid.features.recipe.Expert.view`, and its longest side `size` pixels. It is square
@@ -121,9 +154,13 @@ class PictureViews:
             if view == "picture":
                 image = shrink(image, size)
             else:
-                image, region = crop_leaf(image, self.segmentation, size, upright=view == "upright")
+                image, region = crop_leaf(
+                    image, self.segmentation, size, upright=view == "upright"
+                )
             if channels == "chroma":
-                image = np.ascontiguousarray(cv2.cvtColor(image, cv2.COLOR_BGR2LAB)[:, :, 1:])
+                image = np.ascontiguousarray(
+                    cv2.cvtColor(image, cv2.COLOR_BGR2LAB)[:, :, 1:]
+                )
             self._pyramids[key] = Pyramid(image), region
         return self._pyramids[key]
 
@@ -136,7 +173,9 @@ def name_versions() -> str:
 def extract_local_features(views: PictureViews, expert: Expert) -> LocalFeatures:
     """Extract the local features of a picture for an expert; none where no patch fits its settings."""
     descriptor = LOCAL_DESCRIPTORS[expert.descriptor]
-    return descriptor.compute(*views.get_pyramid(expert.view, expert.size, descriptor.reads), expert.grid)
+    return descriptor.compute(
+        *views.get_pyramid(expert.view, expert.size, descriptor.reads), expert.grid
+    )
 
 
 def choose_target(experts: Iterable[Expert]) -> SegmentationTarget:
@@ -144,12 +183,16 @@ def choose_target(experts: Iterable[Expert]) -> SegmentationTarget:
     experts = list(experts)
     if not all(expert.is_local for expert in experts):
         return "petiole"
-    needs_leaf = any(expert.view != "picture" or expert.trust == "segmentation" for expert in experts)
+    needs_leaf = any(
+        expert.view != "picture" or expert.trust == "segmentation" for expert in experts
+    )
     return "leaf" if needs_leaf else "nothing"
 
 
 def segment_as_type(
-    image: np.ndarray, acquisition_type: AcquisitionType, sought: SegmentationTarget = "petiole"
+    image: np.ndarray,
+    acquisition_type: AcquisitionType,
+    sought: SegmentationTarget = "petiole",
 ) -> Segmentation:
     """Segment a picture as its type requires; where nothing is sought, all of it is leaf."""
     if sought == "nothing":
@@ -173,16 +216,26 @@ def measure_type_features(image: np.ndarray, picture: object = None) -> np.ndarr
     of its colours from their median, standard deviations of the rim and of the whole, range of the corners' colours,
     and roughness (mean absolute differences of neighbours) of the rim and of the whole. `picture` has no effect.
     """
-    small = cv2.resize(image, (_THUMBNAIL_SIDE, _THUMBNAIL_SIDE), interpolation=cv2.INTER_AREA)
+    small = cv2.resize(
+        image, (_THUMBNAIL_SIDE, _THUMBNAIL_SIDE), interpolation=cv2.INTER_AREA
+    )
     lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB).astype(np.float32) / 255
     inner = np.zeros((_THUMBNAIL_SIDE, _THUMBNAIL_SIDE), bool)
     inner[_RIM_WIDTH:-_RIM_WIDTH, _RIM_WIDTH:-_RIM_WIDTH] = True
     rim = lab[~inner]
     lightness = rim[:, 0]
-    distances = np.percentile(np.abs(rim - np.median(rim, axis=0)), (50, 75, 90), axis=0)
+    distances = np.percentile(
+        np.abs(rim - np.median(rim, axis=0)), (50, 75, 90), axis=0
+    )
     roughness = [np.abs(np.diff(lab, axis=axis)).mean(axis=2) for axis in (0, 1)]
-    rim_roughness = np.concatenate([roughness[0][:, ~inner[0]].ravel(), roughness[1][~inner[:, 0]].ravel()])
-    corners = [lab[rows, cols].mean(axis=(0, 1)) for rows in _CORNER_SLICES for cols in _CORNER_SLICES]
+    rim_roughness = np.concatenate(
+        [roughness[0][:, ~inner[0]].ravel(), roughness[1][~inner[:, 0]].ravel()]
+    )
+    corners = [
+        lab[rows, cols].mean(axis=(0, 1))
+        for rows in _CORNER_SLICES
+        for cols in _CORNER_SLICES
+    ]
     return np.concatenate(
         [
             np.percentile(lightness, (50, 5, 95)),

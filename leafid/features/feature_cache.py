@@ -75,7 +75,9 @@ class FeatureCache:
         now = int(time.time())
         rows = [(key, _add_checksum(value), now) for key, value in items]
         with self._tolerating_errors("written"), self._connection:
-            self._connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows
+            )
 
     def close(self) -> None:
         """Remove the oldest values beyond the limit and close the database."""
@@ -91,7 +93,9 @@ class FeatureCache:
             yield
         except _ERRORS as error:
             if not self._has_warned:
-                _log.warning("%s: the feature cache can't be %s: %s", self.folder, verb, error)
+                _log.warning(
+                    "%s: the feature cache can't be %s: %s", self.folder, verb, error
+                )
             self._has_warned = True
 
 
@@ -110,7 +114,9 @@ def remove_cache(folder: Path) -> None:
         # A killed process leaves this file beside it.
         file.with_name(f"{file.name}-journal").unlink(missing_ok=True)
     except OSError as error:
-        raise LeafidError(f"{file}: the feature cache can't be removed: {error}") from error
+        raise LeafidError(
+            f"{file}: the feature cache can't be removed: {error}"
+        ) from error
 
 
 def _add_checksum(value: bytes) -> bytes:

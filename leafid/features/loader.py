@@ -16,7 +16,13 @@ import numpy as np
 from leafid import errors
 from leafid.errors import InputError, InstallationError, LeafidError, UsageError
 from leafid.features.augmentation import Augmentation, SourcePicture
-from leafid.features.extractor import TYPE_SIDE, FeatureExtractor, Features, measure_type_features, name_versions
+from leafid.features.extractor import (
+    TYPE_SIDE,
+    FeatureExtractor,
+    Features,
+    measure_type_features,
+    name_versions,
+)
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.parallel.mapping import check_jobs, ordered_map
 from leafid.pictures.decoding import read_hashed_image
@@ -56,12 +62,20 @@ class _Source:
 
     def make_keys(self, picture: Picture, content_hash: str | None) -> dict[Any, bytes]:
         """Make the keys in the cache of a picture's values, by name; there are none where its content is unknown."""
-        words = {name: f"{key}|{picture.type}|{content_hash}" for name, key in self.keys.items() if content_hash}
-        return {name: hashlib.sha256(text.encode()).digest() for name, text in words.items()}
+        words = {
+            name: f"{key}|{picture.type}|{content_hash}"
+            for name, key in self.keys.items()
+            if content_hash
+        }
+        return {
+            name: hashlib.sha256(text.encode()).digest() for name, text in words.items()
+        }
 
     def compute(self, picture: Picture, names: Sequence[Any]) -> tuple[str, Values]:
         """Compute values of a picture with some names; also returns the hash of what was read."""
-        image, content_hash = read_hashed_image(picture.file, self.longest_side, picture.data)
+        image, content_hash = read_hashed_image(
+            picture.file, self.longest_side, picture.data
+        )
         return content_hash, self.measure(image, picture, names)
 
 
@@ -78,7 +92,9 @@ class FeatureLoader:
     step: str = ""
     #: Pictures that could not be read so far, with the message.
     unreadable: dict[Path, str] = field(default_factory=dict)
-    _hash_file: Callable[[Path], str] = field(default_factory=lambda: cache(hash_picture_file))
+    _hash_file: Callable[[Path], str] = field(
+        default_factory=lambda: cache(hash_picture_file)
+    )
 
     def __post_init__(self) -> None:
         check_jobs(self.jobs)
@@ -101,27 +117,44 @@ class FeatureLoader:
         closes the generator: what was computed by then is cached.
         """
         with closing(self.stream_augmented(pictures, extractor, [None])) as stream:
-            yield from (None if features is None else features[0] for features in stream)
+            yield from (
+                None if features is None else features[0] for features in stream
+            )
 
     def stream_augmented(
-        self, pictures: Sequence[Picture], extractor: FeatureExtractor, augmentations: Sequence[Augmentation | None]
+        self,
+        pictures: Sequence[Picture],
+        extractor: FeatureExtractor,
+        augmentations: Sequence[Augmentation | None],
     ) -> Generator[list[Features] | None, None, None]:
         """Yield for each picture the features of its augmentations, None for itself, as `stream` yields its own.
 
         A picture is read, and its leaf searched for, once for all of them.
         """
         keys = {
-            (number, name): extractor.make_feature_key(name, augmentation.make_feature_key() if augmentation else "")
+            (number, name): extractor.make_feature_key(
+                name, augmentation.make_feature_key() if augmentation else ""
+            )
             for number, augmentation in enumerate(augmentations)
             for name in extractor.experts
         }
-        source = _Source(keys, extractor.longest_side, partial(_extract_features, extractor, augmentations))
+        source = _Source(
+            keys,
+            extractor.longest_side,
+            partial(_extract_features, extractor, augmentations),
+        )
         with closing(self._stream_values(pictures, source)) as stream:
             for values in self.show_progress(stream, len(pictures), "describe"):
                 numbers = range(len(augmentations))
-                yield None if values is None else [_read_features(values, n, extractor.experts) for n in numbers]
+                yield (
+                    None
+                    if values is None
+                    else [_read_features(values, n, extractor.experts) for n in numbers]
+                )
 
-    def load_type_features(self, pictures: Sequence[Picture]) -> list[np.ndarray | None]:
+    def load_type_features(
+        self, pictures: Sequence[Picture]
+    ) -> list[np.ndarray | None]:
         """Load the features of `measure_type_features`; None for a picture that can't be read."""
         return self.load_measures(pictures, "type|2", TYPE_SIDE, measure_type_features)
 
@@ -139,14 +172,24 @@ class FeatureLoader:
         ``measure(image, picture)``, of the picture reduced to `longest_side` pixels, gives an array of numbers, and is
         picklable. The `key` stands for it in the cache, and changes with it.
         """
-        source = _Source({key: f"{key}|{name_versions()}"}, longest_side, partial(_compute_measures, measure), dtype)
+        source = _Source(
+            {key: f"{key}|{name_versions()}"},
+            longest_side,
+            partial(_compute_measures, measure),
+            dtype,
+        )
         with closing(self._stream_values(pictures, source)) as stream:
             values_of_pictures = self.show_progress(stream, len(pictures), what)
-            return [None if values is None else values[key].astype(np.float32) for values in values_of_pictures]
+            return [
+                None if values is None else values[key].astype(np.float32)
+                for values in values_of_pictures
+            ]
 
     def show_progress(self, items: Iterable[T], total: int, what: str) -> Iterable[T]:
         """Pass items on and show the progress of the current step."""
-        return self.progress(items, total, f"{self.step}: {what}" if self.step else what)
+        return self.progress(
+            items, total, f"{self.step}: {what}" if self.step else what
+        )
 
     def hash_picture(self, picture: Picture) -> str | None:
         """Hash the content of a picture; None where its file can't be read."""
@@ -158,7 +201,10 @@ class FeatureLoader:
             return None
 
     def map_pictures(
-        self, function: Callable[..., T], pictures: Sequence[Picture], *arguments: Sequence[Any]
+        self,
+        function: Callable[..., T],
+        pictures: Sequence[Picture],
+        *arguments: Sequence[Any],
     ) -> Generator[T | None, None, None]:
         """Apply a function to pictures, with further arguments for each, on the workers.
 
@@ -166,7 +212,12 @@ class FeatureLoader:
         """
         calls = list(zip(pictures, *arguments, strict=True))
         call = partial(_call_guarded, function)
-        results = ordered_map(call, calls, self.jobs, lambda call, reason: LeafidError(f"{call[0].file}: {reason}"))
+        results = ordered_map(
+            call,
+            calls,
+            self.jobs,
+            lambda call, reason: LeafidError(f"{call[0].file}: {reason}"),
+        )
         for picture, result in zip(pictures, results, strict=True):
             if not isinstance(result, LeafidError):
                 yield result
@@ -177,23 +228,37 @@ class FeatureLoader:
                 _log.warning("%s", result)
             yield None
 
-    def _stream_values(self, pictures: Sequence[Picture], source: _Source) -> Generator[Values | None, None, None]:
+    def _stream_values(
+        self, pictures: Sequence[Picture], source: _Source
+    ) -> Generator[Values | None, None, None]:
         """Take from the cache what it has, compute what is missing, and commit that; float16 arrays."""
         for start in range(0, len(pictures), _LOOKED_UP_AT_ONCE):
             chunk = pictures[start : start + _LOOKED_UP_AT_ONCE]
             cached = self._look_up(chunk, source)
-            missing = [[name for name in source.keys if name not in values] for values in cached]
-            incomplete = [picture for picture, names in zip(chunk, missing, strict=True) if names]
+            missing = [
+                [name for name in source.keys if name not in values]
+                for values in cached
+            ]
+            incomplete = [
+                picture for picture, names in zip(chunk, missing, strict=True) if names
+            ]
             new: list[tuple[bytes, bytes]] = []
-            results = self.map_pictures(source.compute, incomplete, [names for names in missing if names])
+            results = self.map_pictures(
+                source.compute, incomplete, [names for names in missing if names]
+            )
             try:
                 for picture, values, names in zip(chunk, cached, missing, strict=True):
-                    content_hash, computed = (next(results) if names else None) or ("", {})
+                    content_hash, computed = (next(results) if names else None) or (
+                        "",
+                        {},
+                    )
                     keys = source.make_keys(picture, content_hash)
                     for name, array in computed.items():
                         # In the range of its type, and rounded, computed values equal cached ones to the last bit.
                         greatest = np.finfo(source.dtype).max
-                        values[name] = np.clip(array, -greatest, greatest).astype(source.dtype)
+                        values[name] = np.clip(array, -greatest, greatest).astype(
+                            source.dtype
+                        )
                         new.append((keys[name], values[name].tobytes()))
                     yield values if len(values) == len(source.keys) else None
             finally:
@@ -205,30 +270,45 @@ class FeatureLoader:
         """Look up what the cache has of pictures."""
         if self.cache is None:
             return [{} for _ in pictures]
-        keys = [source.make_keys(picture, self.hash_picture(picture)) for picture in pictures]
-        stored = self.cache.get([key for of_picture in keys for key in of_picture.values()])
+        keys = [
+            source.make_keys(picture, self.hash_picture(picture))
+            for picture in pictures
+        ]
+        stored = self.cache.get(
+            [key for of_picture in keys for key in of_picture.values()]
+        )
         return [
-            {name: np.frombuffer(stored[key], source.dtype) for name, key in of_picture.items() if key in stored}
+            {
+                name: np.frombuffer(stored[key], source.dtype)
+                for name, key in of_picture.items()
+                if key in stored
+            }
             for of_picture in keys
         ]
 
 
 @contextmanager
-def open_loader(jobs: int, cache: str | os.PathLike[str] | bool) -> Iterator[FeatureLoader]:
+def open_loader(
+    jobs: int, cache: str | os.PathLike[str] | bool
+) -> Iterator[FeatureLoader]:
     """Open the feature cache, as `leafid.train` describes it, with a loader that uses it."""
     if cache == "":
         raise InputError("cache: expected a folder, True or False, found an empty path")
     if cache is False:
         yield FeatureLoader(None, jobs)
         return
-    with closing(FeatureCache(choose_cache_folder() if cache is True else Path(cache))) as store:
+    with closing(
+        FeatureCache(choose_cache_folder() if cache is True else Path(cache))
+    ) as store:
         yield FeatureLoader(store, jobs)
 
 
 def get_type(picture: Picture) -> AcquisitionType:
     """Return the acquisition type of a picture; raise `LeafidError` where it is not known."""
     if picture.type is None:
-        raise LeafidError(f"{picture.file}: the acquisition type is not known; give it with --assume-type")
+        raise LeafidError(
+            f"{picture.file}: the acquisition type is not known; give it with --assume-type"
+        )
     return picture.type
 
 
@@ -244,7 +324,9 @@ def _call_guarded(function: Callable[..., Any], call: tuple[Picture, ...]) -> An
         problem = LeafidError(str(error))
         if not isinstance(error, LeafidError):
             text = " ".join(str(error).split())
-            problem = LeafidError(f"{file}: unexpected {type(error).__name__}: {text}; this is a bug, please report it")
+            problem = LeafidError(
+                f"{file}: unexpected {type(error).__name__}: {text}; this is a bug, please report it"
+            )
         problem.add_note("".join(traceback.format_exception(error)).rstrip("\n"))
         return problem
 
@@ -257,13 +339,20 @@ def _extract_features(
     names: Sequence[tuple[int, str]],
 ) -> Values:
     """Extract vectors, each behind the values of the `Condition`."""
-    source = SourcePicture(image, get_type(picture), extractor.longest_side, extractor.sought)
+    source = SourcePicture(
+        image, get_type(picture), extractor.longest_side, extractor.sought
+    )
     values: Values = {}
     for number, augmentation in enumerate(augmentations):
         if experts := [expert for of_number, expert in names if of_number == number]:
-            features = extractor.extract_from_views(source.make_views(augmentation), experts)
+            features = extractor.extract_from_views(
+                source.make_views(augmentation), experts
+            )
             vectors = {(number, expert): features.vectors[expert] for expert in experts}
-            values |= {name: np.append(features.condition, vector) for name, vector in vectors.items()}
+            values |= {
+                name: np.append(features.condition, vector)
+                for name, vector in vectors.items()
+            }
     return values
 
 
@@ -272,10 +361,15 @@ def _read_features(values: Values, number: int, experts: Iterable[str]) -> Featu
     arrays = {expert: values[number, expert] for expert in experts}
     n_values = len(Condition._fields)
     condition = Condition(*next(iter(arrays.values()))[:n_values].tolist())
-    return Features({expert: array[n_values:] for expert, array in arrays.items()}, condition)
+    return Features(
+        {expert: array[n_values:] for expert, array in arrays.items()}, condition
+    )
 
 
 def _compute_measures(
-    measure: Callable[[np.ndarray, Picture], np.ndarray], image: np.ndarray, picture: Picture, names: Sequence[str]
+    measure: Callable[[np.ndarray, Picture], np.ndarray],
+    image: np.ndarray,
+    picture: Picture,
+    names: Sequence[str],
 ) -> Values:
     return {name: measure(image, picture) for name in names}

@@ -54,24 +54,34 @@ def _cut_sheet(image: Image, mask: Mask, random: Generator) -> Image:
     """Cut the largest of some random rectangles without leaf out of a picture; without any, one of its plain colour."""
     rows, cols = mask.shape
     margin = max(1, int(0.02 * max(rows, cols)))
-    near = cv2.dilate(mask.astype(np.uint8), np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)).astype(bool)
+    near = cv2.dilate(
+        mask.astype(np.uint8), np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)
+    ).astype(bool)
     sheet = image[:0]
     for _ in range(60):
         row0, row1 = np.sort(random.integers(0, rows + 1, 2))
         col0, col1 = np.sort(random.integers(0, cols + 1, 2))
         part = image[row0:row1, col0:col1]
-        if min(part.shape[:2]) >= 16 and part.size > sheet.size and not near[row0:row1, col0:col1].any():
+        if (
+            min(part.shape[:2]) >= 16
+            and part.size > sheet.size
+            and not near[row0:row1, col0:col1].any()
+        ):
             sheet = part
     size = _choose_size(random)[::-1]
     if sheet.size:
         return cv2.resize(sheet, size, interpolation=cv2.INTER_CUBIC)
-    return _fill_plain(size, image[~mask] if (~mask).any() else image.reshape(-1, 3), random)
+    return _fill_plain(
+        size, image[~mask] if (~mask).any() else image.reshape(-1, 3), random
+    )
 
 
 def _fill_plain(size: tuple[int, int], colours: np.ndarray, random: Generator) -> Image:
     """Fill a canvas with one of some colours, (n, 3), and a little noise."""
     colour = colours[random.integers(len(colours))].astype(np.float32)
-    return make_image(colour + _draw_noise(random, random.uniform(0, 4), (*size[::-1], 3)))
+    return make_image(
+        colour + _draw_noise(random, random.uniform(0, 4), (*size[::-1], 3))
+    )
 
 
 def _draw_figure(image: Image, mask: Mask, random: Generator) -> Image:
@@ -80,7 +90,11 @@ def _draw_figure(image: Image, mask: Mask, random: Generator) -> Image:
     height, width = ground.shape[:2]
     area = np.zeros((height, width), np.uint8)
     for _ in range(int(random.choice([1, 1, 1, 2, 3]))):
-        n_points = int(random.choice([4, 64, int(random.integers(3, 9)), 2 * int(random.integers(4, 9))]))
+        n_points = int(
+            random.choice(
+                [4, 64, int(random.integers(3, 9)), 2 * int(random.integers(4, 9))]
+            )
+        )
         points = point_to(np.arange(n_points) * 2 * np.pi / n_points).T
         if n_points % 2 == 0 and random.random() < 0.4:
             points[::2] *= random.uniform(0.3, 0.7)  # a star
@@ -105,9 +119,13 @@ def _tile_leaf_texture(image: Image, mask: Mask, height: int, width: int) -> Ima
     row, col = np.unravel_index(distance.argmax(), distance.shape)
     # Without any background, the distance is huge.
     radius = min(max(4, int(distance[row, col]) - 1), max(mask.shape))
-    patch = image[max(0, row - radius) : row + radius, max(0, col - radius) : col + radius]
+    patch = image[
+        max(0, row - radius) : row + radius, max(0, col - radius) : col + radius
+    ]
     down, right = max(0, height - patch.shape[0]), max(0, width - patch.shape[1])
-    return cv2.copyMakeBorder(patch, 0, down, 0, right, cv2.BORDER_REFLECT)[:height, :width]
+    return cv2.copyMakeBorder(patch, 0, down, 0, right, cv2.BORDER_REFLECT)[
+        :height, :width
+    ]
 
 
 def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
@@ -116,7 +134,9 @@ def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
     canvas = ground.copy()
     height, width = canvas.shape[:2]
     size = random.uniform(0.6, 0.95) * min(height, width)
-    hue = np.array([random.uniform(20, 80), random.uniform(70, 160), random.uniform(30, 110)])
+    hue = np.array(
+        [random.uniform(20, 80), random.uniform(70, 160), random.uniform(30, 110)]
+    )
     angle = random.uniform(0, 2 * np.pi)
     start = np.array([width, height]) / 2 - 0.5 * size * point_to(angle)
     kind = random.random()
@@ -124,24 +144,44 @@ def _draw_needles(image: Image, mask: Mask, random: Generator) -> Image:
         length = size * random.uniform(0.1, 0.8)
         thickness = max(2, int(length * random.uniform(0.04, 0.14)))
         for turn in random.uniform(0, 2 * np.pi, int(random.choice([1, 1, 1, 2, 3]))):
-            base = random.uniform(0.3, 0.7, 2) * (width, height) - length / 2 * point_to(turn)
+            base = random.uniform(0.3, 0.7, 2) * (
+                width,
+                height,
+            ) - length / 2 * point_to(turn)
             _draw_needle(canvas, base, turn, length, thickness, hue, random)
     elif kind < 0.5:
         thickness = max(1, int(size * random.uniform(0.003, 0.02)))
         for turn in angle + random.normal(0, 0.35, int(random.integers(2, 40))):
-            _draw_needle(canvas, start, turn, size * random.uniform(0.6, 1), thickness, hue, random)
+            _draw_needle(
+                canvas,
+                start,
+                turn,
+                size * random.uniform(0.6, 1),
+                thickness,
+                hue,
+                random,
+            )
     else:
         _draw_two_rows(canvas, start, angle, size, hue, random)
     is_drawn = (canvas != ground).any(axis=2)
     offset = random.normal(0, 0.01, 2) * max(height, width)
     shift = np.array([[1, 0, offset[0]], [0, 1, offset[1]]], np.float32)
     shadow = cv2.warpAffine(is_drawn.astype(np.float32), shift, (width, height))
-    shadow = cv2.GaussianBlur(shadow, (0, 0), random.uniform(1, 8)) * random.uniform(0, 0.5) * ~is_drawn
+    shadow = (
+        cv2.GaussianBlur(shadow, (0, 0), random.uniform(1, 8))
+        * random.uniform(0, 0.5)
+        * ~is_drawn
+    )
     return _blur(np.round(canvas * (1 - shadow[..., None])).astype(np.uint8), random)
 
 
 def _draw_two_rows(
-    canvas: Image, start: np.ndarray, angle: float, size: float, hue: np.ndarray, random: Generator
+    canvas: Image,
+    start: np.ndarray,
+    angle: float,
+    size: float,
+    hue: np.ndarray,
+    random: Generator,
 ) -> None:
     """Draw a twig with needles on both sides."""
     length = size * random.uniform(0.04, 0.25)
@@ -157,12 +197,25 @@ def _draw_two_rows(
         taper = 1 - 0.6 * abs(2 * number / count - 0.8) ** 2
         for side in (-1, 1):
             turn = direction + side * (lean + random.normal(0, irregularity))
-            _draw_needle(canvas, twig[-1], turn, max(length * taper, 2), thickness, hue, random)
-    _draw_line(canvas, np.array(twig), hue * random.uniform(0.5, 1.2, 3), max(1, thickness // 2))
+            _draw_needle(
+                canvas, twig[-1], turn, max(length * taper, 2), thickness, hue, random
+            )
+    _draw_line(
+        canvas,
+        np.array(twig),
+        hue * random.uniform(0.5, 1.2, 3),
+        max(1, thickness // 2),
+    )
 
 
 def _draw_needle(
-    canvas: Image, base: np.ndarray, angle: float, length: float, thickness: int, hue: np.ndarray, random: Generator
+    canvas: Image,
+    base: np.ndarray,
+    angle: float,
+    length: float,
+    thickness: int,
+    hue: np.ndarray,
+    random: Generator,
 ) -> None:
     """Draw a bent line of nearly a colour, and a midrib where there is room for one."""
     steps = np.linspace(0, 1, 5)
@@ -191,28 +244,50 @@ def _draw_mosaic(_image: Image, _mask: Mask, random: Generator) -> Image:
         angles = np.linspace(0, 2 * np.pi, 24)
         if not is_round:
             angles = np.sort(random.uniform(0, 2 * np.pi, random.integers(3, 7)))
-        points = random.uniform(0, 1, 2) * size + radius * point_to(angles).T * (1, random.uniform(0.3, 1))
-        colour = np.clip(palette[random.integers(len(palette))] + random.normal(0, 20, 3), 0, 255)
-        cv2.fillPoly(canvas, [np.round(points).astype(np.int32)], colour.tolist(), cv2.LINE_AA)
-    shade = _draw_clouds(size, random).mean(axis=2, keepdims=True, dtype=np.float32) / 255
+        points = random.uniform(0, 1, 2) * size + radius * point_to(angles).T * (
+            1,
+            random.uniform(0.3, 1),
+        )
+        colour = np.clip(
+            palette[random.integers(len(palette))] + random.normal(0, 20, 3), 0, 255
+        )
+        cv2.fillPoly(
+            canvas, [np.round(points).astype(np.int32)], colour.tolist(), cv2.LINE_AA
+        )
+    shade = (
+        _draw_clouds(size, random).mean(axis=2, keepdims=True, dtype=np.float32) / 255
+    )
     shaded = canvas * (1 - np.float32(random.uniform(0, 0.7)) * shade)
-    return _blur(make_image(shaded + _draw_noise(random, random.uniform(0, 8), canvas.shape)), random)
+    return _blur(
+        make_image(shaded + _draw_noise(random, random.uniform(0, 8), canvas.shape)),
+        random,
+    )
 
 
-def _cut_photograph(names: Sequence[str], _image: Image, _mask: Mask, random: Generator) -> Image:
+def _cut_photograph(
+    names: Sequence[str], _image: Image, _mask: Mask, random: Generator
+) -> Image:
     """Cut a part out of one of some photographs, mirrored or negative at random, in other light."""
     file = _PHOTOGRAPHS / f"{random.choice(names)}.jpg"
     photograph = simplejpeg.decode_jpeg(file.read_bytes(), "BGR")
     share = random.uniform(0.4, 1)
     rows, cols = (int(share * side) for side in photograph.shape[:2])
-    row, col = (int(random.uniform(0, 1 - share) * side) for side in photograph.shape[:2])
+    row, col = (
+        int(random.uniform(0, 1 - share) * side) for side in photograph.shape[:2]
+    )
     part = photograph[row : row + rows, col : col + cols, :]
     if random.random() < 0.5:
         part = part[:, ::-1]
     if random.random() < 0.2:
         part = 255 - part
     scale = max(_choose_size(random)) / max(rows, cols)
-    resized = cv2.resize(np.ascontiguousarray(part), None, fx=scale, fy=scale, interpolation=cv2.INTER_LINEAR)
+    resized = cv2.resize(
+        np.ascontiguousarray(part),
+        None,
+        fx=scale,
+        fy=scale,
+        interpolation=cv2.INTER_LINEAR,
+    )
     gains = random.uniform(0.7, 1.3) * random.uniform(0.85, 1.15, 3)
     return make_image(resized * gains)
 
@@ -228,7 +303,9 @@ def _draw_pattern(_image: Image, _mask: Mask, random: Generator) -> Image:
 def _choose_colours(number: int, random: Generator) -> np.ndarray:
     """Choose colours, float64 (number, 3), BGR in 0 to 255, most of them dull."""
     grey = random.uniform(15, 240, (number, 1))
-    return np.clip(grey + random.exponential(0.35) * random.uniform(-128, 128, (number, 3)), 0, 255)
+    return np.clip(
+        grey + random.exponential(0.35) * random.uniform(-128, 128, (number, 3)), 0, 255
+    )
 
 
 def _draw_clouds(size: tuple[int, int], random: Generator) -> Image:
@@ -238,7 +315,9 @@ def _draw_clouds(size: tuple[int, int], random: Generator) -> Image:
     roughness = random.uniform(0.3, 1.2)
     for octave in range(7):
         side = 2 ** (octave + 1)
-        coarser = np.atleast_3d(cv2.resize(field, (side, side), interpolation=cv2.INTER_CUBIC))
+        coarser = np.atleast_3d(
+            cv2.resize(field, (side, side), interpolation=cv2.INTER_CUBIC)
+        )
         field = coarser + _draw_noise(random, roughness**octave, coarser.shape)
     field = np.atleast_3d(cv2.resize(field, size, interpolation=cv2.INTER_CUBIC))
     field -= field.min()
@@ -247,7 +326,9 @@ def _draw_clouds(size: tuple[int, int], random: Generator) -> Image:
     return make_image(np.round(low + (high - low) * field))
 
 
-def _draw_noise(random: Generator, deviation: float, shape: tuple[int, ...]) -> np.ndarray:
+def _draw_noise(
+    random: Generator, deviation: float, shape: tuple[int, ...]
+) -> np.ndarray:
     """Draw normally distributed noise of a standard deviation, float32: faster than as float64."""
     return random.standard_normal(shape, np.float32) * np.float32(deviation)
 
@@ -258,10 +339,14 @@ def _blur(image: Image, random: Generator) -> Image:
     return cv2.GaussianBlur(image, (0, 0), sigma) if sigma > 0.3 else image
 
 
-def _draw_line(canvas: Image, points: np.ndarray, colour: np.ndarray, thickness: int) -> None:
+def _draw_line(
+    canvas: Image, points: np.ndarray, colour: np.ndarray, thickness: int
+) -> None:
     """Draw a line through points, float64 (n, 2)."""
     path = np.round(points).astype(np.int32)
-    cv2.polylines(canvas, [path], False, np.clip(colour, 0, 255).tolist(), thickness, cv2.LINE_AA)
+    cv2.polylines(
+        canvas, [path], False, np.clip(colour, 0, 255).tolist(), thickness, cv2.LINE_AA
+    )
 
 
 # Kinds by their numbers, which feature caches name and random draws start from: 3 was another kind.
@@ -270,7 +355,10 @@ _DRAW: dict[int, Callable[[Image, Mask, Generator], Image]] = {
     1: _draw_needles,
     2: _draw_mosaic,
     4: _draw_pattern,
-    5: partial(_cut_photograph, ("brick", "camera", "chelsea", "coffee", "grass", "gravel", "retina")),
+    5: partial(
+        _cut_photograph,
+        ("brick", "camera", "chelsea", "coffee", "grass", "gravel", "retina"),
+    ),
     6: partial(_cut_photograph, ("astronaut", "rocket")),
 }
 #: Numbers of the kinds that a model learns from, by name. Twigs of conifers count as pictures without a leaf, because

@@ -41,7 +41,14 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
     #: `edge-sift` (patches on edges, turned to them; ignores `symmetry` and `coverage`), `outline-sift` (patches along
     #: the leaf's outline, turned to it; ignores `focus`, `symmetry` and `coverage`, and needs a view of the leaf) or
     #: `detected-sift` (ignores the keys from `scales` to `symmetry`)
-    descriptor: Literal["measures", "dense-sift", "dense-chroma-sift", "edge-sift", "outline-sift", "detected-sift"]
+    descriptor: Literal[
+        "measures",
+        "dense-sift",
+        "dense-chroma-sift",
+        "edge-sift",
+        "outline-sift",
+        "detected-sift",
+    ]
     #: for `measures`: a list of descriptor families (`leafid describe --list`), or functions of your own, as
     #: `package.module:function`
     families: tuple[str, ...] = ()
@@ -90,7 +97,9 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
         except LeafidError as error:
             raise ValueError(f"{key}: {error}") from None
         if self.descriptor == "outline-sift" and self.view == "picture":
-            raise ValueError("view: 'outline-sift' needs the leaf's outline; expected 'leaf' or 'upright'")
+            raise ValueError(
+                "view: 'outline-sift' needs the leaf's outline; expected 'leaf' or 'upright'"
+            )
 
     @property
     def is_local(self) -> bool:
@@ -104,17 +113,37 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
 
     def make_encoder(self, seed: int) -> Encoder:
         """Make an encoder that has learned nothing yet."""
-        return find_encoder(self.encoder)(self.modes, self.components, self.position, seed)
+        return find_encoder(self.encoder)(
+            self.modes, self.components, self.position, seed
+        )
 
     def make_feature_key(self) -> str:
         """Encode all settings that decide a picture's vector, except what an encoder learned; JSON."""
         if not self.is_local:
-            versions = [family.version for family in find_families(self.families) if family.version]
-            return json.dumps({"families": self.families} | ({"versions": versions} if versions else {}))
+            versions = [
+                family.version
+                for family in find_families(self.families)
+                if family.version
+            ]
+            return json.dumps(
+                {"families": self.families}
+                | ({"versions": versions} if versions else {})
+            )
         # The types that the codebook was learned from are left out: the hash covers the codebook itself.
-        names = ("descriptor", "view", "size", *_GRID_KEYS, "encoder", "modes", "components", "position")
+        names = (
+            "descriptor",
+            "view",
+            "size",
+            *_GRID_KEYS,
+            "encoder",
+            "modes",
+            "components",
+            "position",
+        )
         version = {"version": hash_module(self.encoder)} if ":" in self.encoder else {}
-        return json.dumps({name: getattr(self, name) for name in names} | version, sort_keys=True)
+        return json.dumps(
+            {name: getattr(self, name) for name in names} | version, sort_keys=True
+        )
 
 
 class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -125,7 +154,10 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     #: acquisition types that it serves, trained together
     types: Annotated[_Types, Meta(min_length=1)]
-    experts: Annotated[dict[Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]+\Z")], Expert], Meta(min_length=1)]
+    experts: Annotated[
+        dict[Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]+\Z")], Expert],
+        Meta(min_length=1),
+    ]
     #: acquisition types to learn from, `types` among them; by default, `types`
     training_types: _Types = ()
     #: what the recipe is, in a sentence
@@ -151,21 +183,34 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if missing := set(self.types) - set(self.training_types):
             types = list(map(str, self.training_types))
-            raise ValueError(f"training_types: expected {', '.join(sorted(missing))} among them, found {types}")
+            raise ValueError(
+                f"training_types: expected {', '.join(sorted(missing))} among them, found {types}"
+            )
 
 
-def group_by_training(recipes: Mapping[AcquisitionType, Recipe]) -> list[list[AcquisitionType]]:
+def group_by_training(
+    recipes: Mapping[AcquisitionType, Recipe],
+) -> list[list[AcquisitionType]]:
     """Group the types that have the same recipe; groups and members in the order given."""
     return list(group_by(recipes, lambda type_: repr(recipes[type_])).values())
 
 
-def choose_types_to_train(pictures: Sequence[Picture], only: AcquisitionType | None = None) -> list[AcquisitionType]:
+def choose_types_to_train(
+    pictures: Sequence[Picture], only: AcquisitionType | None = None
+) -> list[AcquisitionType]:
     """Choose the types to train for: those that the pictures have, or `only` one, which must be among them."""
     present = {picture.type for picture in pictures}
     if only is not None and only not in present:
-        types = ", ".join(sorted(str(type_) for type_ in present if type_ is not None)) or "none of a known type"
-        raise LeafidError(f"expected pictures of type {only} to train on, found {types}")
-    return [type_ for type_ in AcquisitionType if type_ in present and only in (None, type_)]
+        types = (
+            ", ".join(sorted(str(type_) for type_ in present if type_ is not None))
+            or "none of a known type"
+        )
+        raise LeafidError(
+            f"expected pictures of type {only} to train on, found {types}"
+        )
+    return [
+        type_ for type_ in AcquisitionType if type_ in present and only in (None, type_)
+    ]
 
 
 def list_recipes() -> list[str]:
@@ -180,15 +225,28 @@ def load_recipe(name: str, acquisition_type: AcquisitionType) -> Recipe:
     expected and found.
     """
     path = _SHIPPED / name if name in list_recipes() else Path(name)
-    files = sorted(path.glob("*.toml")) if name and path.is_dir() else [path] if path.is_file() else []
+    files = (
+        sorted(path.glob("*.toml"))
+        if name and path.is_dir()
+        else [path]
+        if path.is_file()
+        else []
+    )
     if not files:
         known = ", ".join(list_recipes())
-        raise LeafidError(f"{path}: no such recipe; expected one of {known}, a folder with .toml files, or such a file")
-    recipes = [parse_recipe(parse_toml(read_text(file), dict, file), str(file)) for file in files]
+        raise LeafidError(
+            f"{path}: no such recipe; expected one of {known}, a folder with .toml files, or such a file"
+        )
+    recipes = [
+        parse_recipe(parse_toml(read_text(file), dict, file), str(file))
+        for file in files
+    ]
     serving = [recipe for recipe in recipes if acquisition_type in recipe.types]
     if len(serving) != 1:
         served = ", ".join(type_ for recipe in recipes for type_ in recipe.types)
-        raise LeafidError(f"recipe {name}: expected one file that serves {acquisition_type}, found types {served}")
+        raise LeafidError(
+            f"recipe {name}: expected one file that serves {acquisition_type}, found types {served}"
+        )
     return serving[0]
 
 
@@ -203,7 +261,8 @@ def parse_recipe(data: Any, source: str) -> Recipe:
     experts = data.get("experts")
     if isinstance(experts, dict):
         data["experts"] = {
-            name: defaults | table if isinstance(table, dict) else table for name, table in experts.items()
+            name: defaults | table if isinstance(table, dict) else table
+            for name, table in experts.items()
         }
     data.setdefault("training_types", data.get("types", ()))
     recipe = convert(data, Recipe, source)

@@ -8,7 +8,11 @@ import numpy as np
 from scipy.cluster.hierarchy import DisjointSet
 
 from leafid.descriptors.local.grid import LocalFeatures
-from leafid.features.extractor import PictureViews, extract_local_features, segment_as_type
+from leafid.features.extractor import (
+    PictureViews,
+    extract_local_features,
+    segment_as_type,
+)
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Expert
 from leafid.grouping import group_by
@@ -26,7 +30,9 @@ _TOLERANCE = 0.02
 def detect_points(picture: Picture) -> LocalFeatures:
     """Detect points on the upright leaf of a picture of known type."""
     image = read_image(picture.file, 400)
-    return extract_local_features(PictureViews(image, segment_as_type(image, get_type(picture))), _POINTS)
+    return extract_local_features(
+        PictureViews(image, segment_as_type(image, get_type(picture))), _POINTS
+    )
 
 
 def count_matches(first: LocalFeatures, second: LocalFeatures) -> int:
@@ -48,12 +54,16 @@ def count_matches(first: LocalFeatures, second: LocalFeatures) -> int:
     if len(matches) < MIN_MATCHES:
         return 0
     inliers = cv2.estimateAffinePartial2D(
-        first.positions[matches], second.positions[nearest[matches]], ransacReprojThreshold=_TOLERANCE
+        first.positions[matches],
+        second.positions[nearest[matches]],
+        ransacReprojThreshold=_TOLERANCE,
     )[1]
     return 0 if inliers is None else int(inliers.sum())
 
 
-def find_similar(pictures: Sequence[Picture], loader: FeatureLoader) -> Iterator[list[Picture]]:
+def find_similar(
+    pictures: Sequence[Picture], loader: FeatureLoader
+) -> Iterator[list[Picture]]:
     """Yield the groups of pictures with one label that seem to show one leaf, by chains of similar pairs.
 
     Time grows with the square of the number of pictures of a label; a thousand pairs take a tenth of a second.
@@ -62,9 +72,15 @@ def find_similar(pictures: Sequence[Picture], loader: FeatureLoader) -> Iterator
     labels = [by_label[label] for label in sorted(by_label, key=str)]
     for of_label in loader.progress(labels, len(labels), "compare"):
         points = enumerate(loader.map_pictures(detect_points, of_label))
-        readable = [(index, detected) for index, detected in points if detected is not None]
+        readable = [
+            (index, detected) for index, detected in points if detected is not None
+        ]
         groups = DisjointSet(range(len(of_label)))
         for (first, first_points), (second, second_points) in combinations(readable, 2):
             if count_matches(first_points, second_points) >= MIN_MATCHES:
                 groups.merge(first, second)
-        yield from ([of_label[index] for index in sorted(group)] for group in groups.subsets() if len(group) > 1)
+        yield from (
+            [of_label[index] for index in sorted(group)]
+            for group in groups.subsets()
+            if len(group) > 1
+        )

@@ -34,7 +34,9 @@ class FittedExpert:
     def make_scorer(self, domain: int = 0) -> LinearScorer | EstimatorScorer:
         """Turn the classifier into one of vectors of a domain."""
         if isinstance(self.classifier, bytes):
-            return EstimatorScorer(self.transform.select_domain(domain), self.classifier)
+            return EstimatorScorer(
+                self.transform.select_domain(domain), self.classifier
+            )
         return self.transform.make_scorer(*self.classifier, domain)
 
 
@@ -71,15 +73,24 @@ def cross_fit(
                 continue
             fit_without = _fit(rows, weights_without, labels, settings)
             classes = np.unique(labels[fit_without.indices])
-            held_out_scores[name][np.ix_(positions, classes)] = fit_without.score(scored[positions])[:, classes]
+            held_out_scores[name][np.ix_(positions, classes)] = fit_without.score(
+                scored[positions]
+            )[:, classes]
     if not keep_statistics or isinstance(classifier, bytes):
         return FittedExpert(fit.transform, classifier, held_out_scores)
-    targets = _find_targets(fit, labels) if isinstance(fit, EstimatorFit) else (-1.0, 1.0)
-    return FittedExpert(fit.transform, classifier, held_out_scores, fit.summarise(), targets)
+    targets = (
+        _find_targets(fit, labels) if isinstance(fit, EstimatorFit) else (-1.0, 1.0)
+    )
+    return FittedExpert(
+        fit.transform, classifier, held_out_scores, fit.summarise(), targets
+    )
 
 
 def _fit(
-    rows: TrainingRows, weights: np.ndarray, labels: np.ndarray, settings: ClassifierSettings
+    rows: TrainingRows,
+    weights: np.ndarray,
+    labels: np.ndarray,
+    settings: ClassifierSettings,
 ) -> DualRidge | PrimalRidge | EstimatorFit:
     if settings.classifier != "ridge":
         estimator = make_estimator(settings.classifier, settings.classifier_options)
@@ -99,5 +110,9 @@ def _find_targets(fit: EstimatorFit, labels: np.ndarray) -> tuple[float, float]:
     scores, weights = fit.score(fit.indices), fit.weights / fit.weights.sum()
     is_right = labels[fit.indices, None] == np.arange(scores.shape[1])
     right = weights @ np.where(is_right, scores, 0).sum(axis=1)
-    wrong = weights @ np.where(is_right, 0, scores).sum(axis=1) / max(scores.shape[1] - 1, 1)
+    wrong = (
+        weights
+        @ np.where(is_right, 0, scores).sum(axis=1)
+        / max(scores.shape[1] - 1, 1)
+    )
     return float(wrong), float(right)

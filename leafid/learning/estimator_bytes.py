@@ -27,7 +27,10 @@ _TRUSTED = {
     "sklearn.tree._tree.Tree",
 }
 # What the nodes of `Tree`, and those of `TreePredictor`, refer to other nodes and to columns by.
-_TREE_COLUMNS, _HISTOGRAM_COLUMNS = ("left_child", "right_child", "feature"), ("left", "right", "feature_idx")
+_TREE_COLUMNS, _HISTOGRAM_COLUMNS = (
+    ("left_child", "right_child", "feature"),
+    ("left", "right", "feature_idx"),
+)
 # The first bytes of an array, whatever its file is called.
 _MAGIC = b"\x93NUMPY"
 _log = logging.getLogger(__name__)
@@ -43,7 +46,9 @@ def dump(estimator: Any) -> bytes:
         data = skops.dumps(estimator)
         _check_types(skops, data)
     except Exception as error:  # skops raises errors of its own for what it can't store
-        raise LeafidError(f"{type(estimator).__name__} can't be stored: {error}; use another classifier") from error
+        raise LeafidError(
+            f"{type(estimator).__name__} can't be stored: {error}; use another classifier"
+        ) from error
     return data
 
 
@@ -58,7 +63,11 @@ def load(data: bytes) -> Any:
         with ZipFile(io.BytesIO(data)) as archive:
             if any(info.compress_type != ZIP_STORED for info in archive.infolist()):
                 raise ValueError("expected files that are not compressed, found others")
-            contents = [archive.read(name) for name in archive.namelist() if name != "schema.json"]
+            contents = [
+                archive.read(name)
+                for name in archive.namelist()
+                if name != "schema.json"
+            ]
         _check_types(skops, data)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", InconsistentVersionWarning)
@@ -69,11 +78,16 @@ def load(data: bytes) -> Any:
             if nodes is not None:
                 _check_nodes(nodes, estimator)
         if caught:
-            _log.warning("a classifier of a model may answer differently; train it again: %s", caught[0].message)
+            _log.warning(
+                "a classifier of a model may answer differently; train it again: %s",
+                caught[0].message,
+            )
     except MemoryError:
         raise
     except Exception as error:  # anything may be wrong with the bytes
-        raise ValueError(f"expected a classifier as skops stores it, found an error: {error}") from error
+        raise ValueError(
+            f"expected a classifier as skops stores it, found an error: {error}"
+        ) from error
     return estimator
 
 
@@ -82,12 +96,16 @@ def _import_skops() -> Any:
         return import_module("skops.io")
     except ImportError as error:
         advice = "pip install 'leafid[skops]'"
-        raise LeafidError(f"to store or read a classifier of scikit-learn, skops is needed: {advice}") from error
+        raise LeafidError(
+            f"to store or read a classifier of scikit-learn, skops is needed: {advice}"
+        ) from error
 
 
 def _check_types(skops: Any, data: bytes) -> None:
     if unknown := set(skops.get_untrusted_types(data=data)) - _TRUSTED:
-        raise ValueError(f"expected only types of scikit-learn and NumPy, found {', '.join(sorted(unknown))}")
+        raise ValueError(
+            f"expected only types of scikit-learn and NumPy, found {', '.join(sorted(unknown))}"
+        )
 
 
 def _read_nodes(content: bytes) -> np.ndarray | None:
@@ -104,7 +122,17 @@ def _check_nodes(nodes: np.ndarray, estimator: Any) -> None:
     is_histogram = "is_leaf" in (nodes.dtype.names or ())
     left, right, feature = _HISTOGRAM_COLUMNS if is_histogram else _TREE_COLUMNS
     inner = np.flatnonzero(nodes["is_leaf"] == 0 if is_histogram else nodes[left] != -1)
-    children, columns = np.stack([nodes[left], nodes[right]]).astype(np.int64)[:, inner], nodes[feature][inner]
-    is_right = (children > inner) & (children < len(nodes)) & (columns >= 0) & (columns < last.n_features_in_)
+    children, columns = (
+        np.stack([nodes[left], nodes[right]]).astype(np.int64)[:, inner],
+        nodes[feature][inner],
+    )
+    is_right = (
+        (children > inner)
+        & (children < len(nodes))
+        & (columns >= 0)
+        & (columns < last.n_features_in_)
+    )
     if not is_right.all() or (is_histogram and nodes["is_categorical"].any()):
-        raise ValueError("expected nodes of trees that refer to later ones, found others")
+        raise ValueError(
+            "expected nodes of trees that refer to later ones, found others"
+        )

@@ -45,8 +45,12 @@ def check_estimator(name: str, options: Mapping[str, Any]) -> None:
     estimator = make_estimator(name, options)
     if not is_classifier(estimator):
         raise ValueError(f"expected a classifier, found {name}")
-    if not hasattr(estimator, "decision_function") and not hasattr(estimator, "predict_proba"):
-        raise ValueError(f"expected a classifier that gives scores or probabilities, found {name} with {dict(options)}")
+    if not hasattr(estimator, "decision_function") and not hasattr(
+        estimator, "predict_proba"
+    ):
+        raise ValueError(
+            f"expected a classifier that gives scores or probabilities, found {name} with {dict(options)}"
+        )
 
 
 def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
@@ -54,15 +58,23 @@ def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
     class_ = _find_class(name)
     allowed = signature(class_).parameters
     if unknown := sorted(options.keys() - allowed.keys()):
-        raise ValueError(f"{name}: expected parameters among {', '.join(sorted(allowed))}, found {', '.join(unknown)}")
-    parameters: dict[str, Any] = {"random_state": 0} if "random_state" in allowed else {}
+        raise ValueError(
+            f"{name}: expected parameters among {', '.join(sorted(allowed))}, found {', '.join(unknown)}"
+        )
+    parameters: dict[str, Any] = (
+        {"random_state": 0} if "random_state" in allowed else {}
+    )
     if "leaf_size" in allowed:
-        parameters["algorithm"] = "brute"  # as for rows of more than 15 columns; a tree of neighbours can't be stored
+        parameters["algorithm"] = (
+            "brute"  # as for rows of more than 15 columns; a tree of neighbours can't be stored
+        )
     parameters |= options
     if issubclass(class_, Pipeline):
         parameters["steps"] = _make_steps(parameters.get("steps"))
     if parameters.get("decision_function_shape", "ovr") != "ovr":
-        raise ValueError(f"{name}: expected decision_function_shape = 'ovr', a score for each species, found another")
+        raise ValueError(
+            f"{name}: expected decision_function_shape = 'ovr', a score for each species, found another"
+        )
     try:
         estimator = class_(**parameters)
         if hasattr(estimator, "_parameter_constraints"):
@@ -74,7 +86,9 @@ def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
     return estimator
 
 
-def fit_estimator(estimator: Any, rows: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> Any:
+def fit_estimator(
+    estimator: Any, rows: np.ndarray, labels: np.ndarray, weights: np.ndarray
+) -> Any:
     """Fit a copy of an estimator to the rows of weight above 0, float32 (n, d).
 
     `labels`, int (n,), are from 0, each of them present. A classifier that takes no weights gets its priors from them,
@@ -103,7 +117,9 @@ def fit_estimator(estimator: Any, rows: np.ndarray, labels: np.ndarray, weights:
             return estimator.fit(rows, labels, **fit_parameters)
     except (ValueError, np.linalg.LinAlgError) as error:
         counts = f"{len(rows)} pictures of {labels.max() + 1} species"
-        raise LeafidError(f"{type(last).__name__} can't be fitted to {counts}: {error}") from error
+        raise LeafidError(
+            f"{type(last).__name__} can't be fitted to {counts}: {error}"
+        ) from error
 
 
 def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
@@ -119,25 +135,39 @@ def score(estimator: Any, rows: np.ndarray) -> np.ndarray:
         else:
             scores = np.log(np.maximum(estimator.predict_proba(rows), _MIN_PROBABILITY))
     except ValueError as error:  # of what was fitted to too few rows
-        raise LeafidError(f"{type(estimator).__name__} gives no scores: {error}") from error
+        raise LeafidError(
+            f"{type(estimator).__name__} gives no scores: {error}"
+        ) from error
     if not np.isfinite(scores).all():
-        raise LeafidError(f"{type(estimator).__name__} gives scores that are not finite; use another, or more pictures")
+        raise LeafidError(
+            f"{type(estimator).__name__} gives scores that are not finite; use another, or more pictures"
+        )
     return np.asarray(scores, np.float32)
 
 
 def is_linear(estimator: Any) -> bool:
     """Whether the scores of a fitted estimator are a linear function of rows, which `to_linear` gives."""
-    return isinstance(estimator, LinearClassifierMixin) or len(getattr(estimator, "classes_", "ab")) == 1
+    return (
+        isinstance(estimator, LinearClassifierMixin)
+        or len(getattr(estimator, "classes_", "ab")) == 1
+    )
 
 
 def to_linear(estimator: Any) -> tuple[np.ndarray, np.ndarray]:
     """Take the coefficients, float32 (d, n_species), and intercepts, (n_species,), out of a linear estimator."""
     if len(estimator.classes_) == 1:
-        return np.zeros((estimator.n_features_in_, 1), np.float32), np.zeros(1, np.float32)
+        return np.zeros((estimator.n_features_in_, 1), np.float32), np.zeros(
+            1, np.float32
+        )
     coefficients = np.atleast_2d(estimator.coef_)
     intercepts = np.broadcast_to(estimator.intercept_, len(coefficients))
-    if len(coefficients) == 1:  # scikit-learn keeps one row for two classes: that of the second
-        coefficients, intercepts = np.vstack([-coefficients, coefficients]), np.append(-intercepts, intercepts)
+    if (
+        len(coefficients) == 1
+    ):  # scikit-learn keeps one row for two classes: that of the second
+        coefficients, intercepts = (
+            np.vstack([-coefficients, coefficients]),
+            np.append(-intercepts, intercepts),
+        )
     return coefficients.T.astype(np.float32), intercepts.astype(np.float32)
 
 
@@ -159,8 +189,13 @@ def _find_class(name: str) -> type:
 def _suggest_names(class_name: str) -> str:
     """Suggest the classifiers of scikit-learn whose names are nearest to one."""
     classes = dict(all_estimators(type_filter="classifier"))
-    packages = {name: ".".join(class_.__module__.split(".")[:2]) for name, class_ in classes.items()}
-    matches = [f"{packages[name]}.{name}" for name in get_close_matches(class_name, packages)]
+    packages = {
+        name: ".".join(class_.__module__.split(".")[:2])
+        for name, class_ in classes.items()
+    }
+    matches = [
+        f"{packages[name]}.{name}" for name in get_close_matches(class_name, packages)
+    ]
     return f"; did you mean {' or '.join(matches)}?" if matches else ""
 
 
@@ -169,11 +204,15 @@ def _make_steps(steps: Any) -> list[tuple[str, Any]]:
     try:
         steps = msgspec.convert(steps, list[tuple[str, str, dict[str, Any]]])
     except msgspec.ValidationError:
-        raise ValueError(f"sklearn.pipeline.Pipeline: expected {_STEPS}, found steps = {steps!r:.100}") from None
+        raise ValueError(
+            f"sklearn.pipeline.Pipeline: expected {_STEPS}, found steps = {steps!r:.100}"
+        ) from None
     return [(step, make_estimator(name, options)) for step, name, options in steps]
 
 
 @cache
 def _warn_of_ignored_weights(class_name: str) -> None:
     """Warn once of a class."""
-    _log.warning("%s takes no weights: all training pictures count the same for it", class_name)
+    _log.warning(
+        "%s takes no weights: all training pictures count the same for it", class_name
+    )

@@ -30,22 +30,35 @@ class DualRidge(WeightedRows):
     .. [1] C. Saunders, A. Gammerman, V. Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998
     """
 
-    def __init__(self, rows: TrainingRows, weights: np.ndarray, labels: np.ndarray, penalty: float) -> None:
+    def __init__(
+        self,
+        rows: TrainingRows,
+        weights: np.ndarray,
+        labels: np.ndarray,
+        penalty: float,
+    ) -> None:
         super().__init__(rows, weights)
         targets = encode_one_vs_rest(labels)[self.indices]
         self._intercepts = self.weights @ targets / self.weights.sum()
         indicators, shares, kernel = self.indicators, self.shares, self.read_kernel()
         with_means = kernel @ shares
         low_rank = np.hstack([indicators, with_means])
-        solved = self._solve(kernel, np.hstack([targets - self._intercepts, low_rank]), penalty)
+        solved = self._solve(
+            kernel, np.hstack([targets - self._intercepts, low_rank]), penalty
+        )
         dual, of_low_rank = np.hsplit(solved.astype(np.float64), [targets.shape[1]])
         nothing, one = np.zeros((shares.shape[1],) * 2), np.eye(shares.shape[1])
         # The inverse of [[S'KS, -1], [-1, 0]].
-        core = np.block([[nothing, -one], [-one, -(shares.T @ with_means)]]) + low_rank.T @ of_low_rank
+        core = (
+            np.block([[nothing, -one], [-one, -(shares.T @ with_means)]])
+            + low_rank.T @ of_low_rank
+        )
         dual -= of_low_rank @ np.linalg.solve(core, low_rank.T @ dual)
         self._dual = dual - shares @ (indicators.T @ dual)
         means = with_means.T @ self._dual
-        self._means = np.tile(self.counts @ means / len(self.indices), (rows.domains.max() + 1, 1))
+        self._means = np.tile(
+            self.counts @ means / len(self.indices), (rows.domains.max() + 1, 1)
+        )
         self._means[self.domains] = means
 
     @property
@@ -55,10 +68,14 @@ class DualRidge(WeightedRows):
 
     def score(self, indices: np.ndarray) -> np.ndarray:
         """Score any rows, given by their indices: float (n, n_species)."""
-        products = self.rows.kernel[indices] @ self._scatter_to_all_rows(self._dual).astype(np.float32)
+        products = self.rows.kernel[indices] @ self._scatter_to_all_rows(
+            self._dual
+        ).astype(np.float32)
         return products - self._means[self.rows.domains[indices]] + self._intercepts
 
-    def _solve(self, kernel: np.ndarray, columns: np.ndarray, penalty: float) -> np.ndarray:
+    def _solve(
+        self, kernel: np.ndarray, columns: np.ndarray, penalty: float
+    ) -> np.ndarray:
         """Solve (K + λ W⁻¹) Z = columns; K may be overwritten."""
         # Single precision mostly suffices for vectors in half precision.
         if self.weights @ kernel.diagonal() > _MAX_SINGLE_RATIO * penalty:
@@ -76,18 +93,29 @@ class PrimalRidge(WeightedRows):
     are (X'WX + λ)⁻¹ X'WY, as those of `DualRidge` are. The parameters are the same.
     """
 
-    def __init__(self, rows: TrainingRows, weights: np.ndarray, labels: np.ndarray, penalty: float) -> None:
+    def __init__(
+        self,
+        rows: TrainingRows,
+        weights: np.ndarray,
+        labels: np.ndarray,
+        penalty: float,
+    ) -> None:
         super().__init__(rows, weights)
         targets = encode_one_vs_rest(labels)[self.indices]
         intercepts = self.weights @ targets / self.weights.sum()
         n_columns = rows.shape[1]
-        gram, moments = penalty * np.eye(n_columns), np.zeros((n_columns, len(intercepts)))
+        gram, moments = (
+            penalty * np.eye(n_columns),
+            np.zeros((n_columns, len(intercepts))),
+        )
         for part in iterate_batches(len(self.indices), n_columns):
             values = self.read_centred(self.indices[part]).astype(np.float64)
             weighted = values.T * self.weights[part]
             gram += weighted @ values
             moments += weighted @ (targets[part] - intercepts)
-        coefficients = solve(gram, moments, assume_a="pos", overwrite_a=True, check_finite=False)
+        coefficients = solve(
+            gram, moments, assume_a="pos", overwrite_a=True, check_finite=False
+        )
         #: The classifier of centred rows.
         self.classifier: LinearClassifier = coefficients, intercepts
 
@@ -95,7 +123,12 @@ class PrimalRidge(WeightedRows):
         """Score any rows, given by their indices: float (n, n_species)."""
         coefficients, intercepts = self.classifier
         parts = iterate_batches(len(indices), len(coefficients))
-        return np.concatenate([self.read_centred(indices[part]) @ coefficients + intercepts for part in parts])
+        return np.concatenate(
+            [
+                self.read_centred(indices[part]) @ coefficients + intercepts
+                for part in parts
+            ]
+        )
 
 
 class EstimatorFit(WeightedRows):
@@ -105,9 +138,17 @@ class EstimatorFit(WeightedRows):
     time. Labels, int (n,), are species from 0; one without a row has coefficients and scores of 0.
     """
 
-    def __init__(self, rows: TrainingRows, weights: np.ndarray, labels: np.ndarray, estimator: Any) -> None:
+    def __init__(
+        self,
+        rows: TrainingRows,
+        weights: np.ndarray,
+        labels: np.ndarray,
+        estimator: Any,
+    ) -> None:
         super().__init__(rows, weights)
-        compressed, self._combinations = rows.compressed if is_linear(estimator) else (rows, None)
+        compressed, self._combinations = (
+            rows.compressed if is_linear(estimator) else (rows, None)
+        )
         self._compressed = WeightedRows(compressed, weights)
         self._n_species = int(labels.max()) + 1
         self._classes, targets = np.unique(labels[self.indices], return_inverse=True)
@@ -121,7 +162,9 @@ class EstimatorFit(WeightedRows):
             return dump(self._estimator)
         values, intercepts = to_linear(self._estimator)
         coefficients = np.zeros((self.rows.shape[1], self._n_species), np.float32)
-        coefficients[:, self._classes] = self.rows.rotate_back(values, self._combinations)
+        coefficients[:, self._classes] = self.rows.rotate_back(
+            values, self._combinations
+        )
         all_intercepts = np.zeros(self._n_species, np.float32)
         all_intercepts[self._classes] = intercepts
         return coefficients, all_intercepts
@@ -129,5 +172,7 @@ class EstimatorFit(WeightedRows):
     def score(self, indices: np.ndarray) -> np.ndarray:
         """Score any rows, given by their indices: float (n, n_species)."""
         scores = np.zeros((len(indices), self._n_species), np.float32)
-        scores[:, self._classes] = score(self._estimator, self._compressed.read_centred(indices))
+        scores[:, self._classes] = score(
+            self._estimator, self._compressed.read_centred(indices)
+        )
         return scores

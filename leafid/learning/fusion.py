@@ -12,7 +12,9 @@ _PENALTY = 1e-4
 _MIN_RANGE = 1e-9
 
 
-def fuse(scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
+def fuse(
+    scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray
+) -> np.ndarray:
     """Turn the experts' scores into probabilities, float64 (n, n_species); rows sum to 1.
 
     An expert's scores times its weight and its trust in the picture are, up to a constant, logarithms of a posterior;
@@ -23,7 +25,10 @@ def fuse(scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.
     total = np.zeros(scores[0].shape)
     for expert_scores, expert_trust, weight in zip(scores, trust, weights, strict=True):
         # -inf stays even with a weight of 0.
-        finite = np.where(np.isfinite(expert_scores), expert_scores, 0) * (weight * expert_trust)[:, None]
+        finite = (
+            np.where(np.isfinite(expert_scores), expert_scores, 0)
+            * (weight * expert_trust)[:, None]
+        )
         total += np.where(np.isfinite(expert_scores), finite, -np.inf)
     total[~np.isfinite(total).any(axis=1)] = 0
     total -= total.max(axis=1, keepdims=True)
@@ -32,7 +37,10 @@ def fuse(scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.
 
 
 def fit_fusion_weights(
-    scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], labels: np.ndarray, importance: np.ndarray
+    scores: Sequence[np.ndarray],
+    trust: Sequence[np.ndarray],
+    labels: np.ndarray,
+    importance: np.ndarray,
 ) -> np.ndarray:
     """Fit the weights, float64 (n_experts,), that maximise the likelihood of held-out pictures.
 
@@ -51,15 +59,26 @@ def fit_fusion_weights(
         return np.ones(n_experts)
     importance = importance / importance.sum()
     rows = np.arange(len(labels))
-    trusted = [np.where(np.isfinite(s), s, 0) * t[:, None] for s, t in zip(scores, trust, strict=True)]
+    trusted = [
+        np.where(np.isfinite(s), s, 0) * t[:, None]
+        for s, t in zip(scores, trust, strict=True)
+    ]
     # Weights are optimised in units of the scores' standard deviations, so that all are equally easy to change.
-    units = np.array([float(values.std()) if np.ptp(values) > _MIN_RANGE else 1.0 for values in trusted])
+    units = np.array(
+        [
+            float(values.std()) if np.ptp(values) > _MIN_RANGE else 1.0
+            for values in trusted
+        ]
+    )
 
     def compute_loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
         posterior = fuse(scores, trust, scaled / units)
         log_likelihood = np.log(np.maximum(posterior[rows, labels], 1e-300))
         gradient = [
-            (importance * ((posterior * values).sum(axis=1) - values[rows, labels])).sum() / unit
+            (
+                importance * ((posterior * values).sum(axis=1) - values[rows, labels])
+            ).sum()
+            / unit
             for values, unit in zip(trusted, units, strict=True)
         ]
         return (
@@ -67,5 +86,11 @@ def fit_fusion_weights(
             np.array(gradient) + 2 * _PENALTY * scaled,
         )
 
-    solution = minimize(compute_loss, np.ones(n_experts), jac=True, method="L-BFGS-B", bounds=[(0, None)] * n_experts)
+    solution = minimize(
+        compute_loss,
+        np.ones(n_experts),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, None)] * n_experts,
+    )
     return solution.x / units

@@ -36,12 +36,19 @@ def apply_chi2_map(vectors: np.ndarray) -> np.ndarray:
     values = np.asarray(vectors, np.float64)
     phase = step * np.log(np.where(values > 0, values, 1.0))
     amplitude = np.sqrt(2 * values * step / np.cosh(np.pi * step))
-    parts = [np.sqrt(values * step), amplitude * np.cos(phase), amplitude * np.sin(phase)]
+    parts = [
+        np.sqrt(values * step),
+        amplitude * np.cos(phase),
+        amplitude * np.sin(phase),
+    ]
     return np.concatenate(parts, axis=-1).astype(np.float32)
 
 
 def weigh_pictures(
-    labels: np.ndarray, plants: Sequence[str] | np.ndarray, species_balance: float, plant_balance: float
+    labels: np.ndarray,
+    plants: Sequence[str] | np.ndarray,
+    species_balance: float,
+    plant_balance: float,
 ) -> np.ndarray:
     """Weigh pictures by the numbers of pictures of their species and of their plant, to negative powers.
 
@@ -49,7 +56,10 @@ def weigh_pictures(
     than common ones: the pictures to identify differ more from the few that were trained on.
     """
     weights = np.ones(len(labels))
-    for groups, balance in ((np.asarray(labels), species_balance), (np.asarray(plants), plant_balance)):
+    for groups, balance in (
+        (np.asarray(labels), species_balance),
+        (np.asarray(plants), plant_balance),
+    ):
         _, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
         weights /= counts[inverse] ** float(balance)
     return weights
@@ -57,4 +67,6 @@ def weigh_pictures(
 
 def encode_one_vs_rest(labels: np.ndarray) -> np.ndarray:
     """Encode labels as regression targets: float32 (n, n_species), 1 in the label's column and -1 in all others."""
-    return np.where(labels[:, None] == np.arange(labels.max() + 1), np.float32(1), np.float32(-1))
+    return np.where(
+        labels[:, None] == np.arange(labels.max() + 1), np.float32(1), np.float32(-1)
+    )

@@ -41,22 +41,34 @@ class Rejection:
     #: of a leaf, times that of a known species, times that of the species.
     answer: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0], np.float32))
 
-    def assess(self, vectors: np.ndarray, evidence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def assess(
+        self, vectors: np.ndarray, evidence: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Give the probabilities that pictures show a leaf, and that a leaf is of a known species: float64 (n,).
 
         `vectors`, float (n, n_columns), are the joined ones of all experts; `evidence` is that of `compute_evidence`.
         """
-        leaf, known = _compute_logits(vectors, self.leaf), _compute_logits(evidence, self.known)
+        leaf, known = (
+            _compute_logits(vectors, self.leaf),
+            _compute_logits(evidence, self.known),
+        )
         return apply_logistic(leaf), apply_logistic(known)
 
-    def judge(self, leaf: np.ndarray, known: np.ndarray, rejected_share: float = REJECTED_SHARE) -> np.ndarray:
+    def judge(
+        self,
+        leaf: np.ndarray,
+        known: np.ndarray,
+        rejected_share: float = REJECTED_SHARE,
+    ) -> np.ndarray:
         """Judge pictures by the probabilities of `assess`, float (n,), and a share as in `find_threshold`: str (n,).
 
         It is "species" for a picture whose species is named, or why it is rejected: "no-leaf" surely shows none,
         "unclear" hardly looks like a leaf, "unknown" is probably a leaf of an unknown species. The first two are not
         counted in the share, but with a share of 0 only what has a probability of 0 is rejected.
         """
-        is_named = (leaf >= _MIN_LEAF) & (acceptance_score(leaf, known) >= self.find_threshold(rejected_share))
+        is_named = (leaf >= _MIN_LEAF) & (
+            acceptance_score(leaf, known) >= self.find_threshold(rejected_share)
+        )
         if rejected_share == 0:
             is_named = leaf > 0
         conditions = [is_named, leaf < _NO_LEAF, leaf < _MIN_LEAF]
@@ -72,7 +84,11 @@ class Rejection:
             raise ValueError(f"expected a share from 0 to 1, found {rejected_share}")
         if rejected_share == 1:
             return float("inf")
-        return float(np.interp(rejected_share, np.linspace(0, 1, len(self.quantiles)), self.quantiles))
+        return float(
+            np.interp(
+                rejected_share, np.linspace(0, 1, len(self.quantiles)), self.quantiles
+            )
+        )
 
 
 def acceptance_score(leaf: np.ndarray, known: np.ndarray) -> np.ndarray:
@@ -90,7 +106,10 @@ def count_evidence(n_experts: int) -> int:
 
 
 def compute_evidence(
-    scores: Sequence[np.ndarray], trust: Sequence[np.ndarray], weights: np.ndarray, confidence: np.ndarray
+    scores: Sequence[np.ndarray],
+    trust: Sequence[np.ndarray],
+    weights: np.ndarray,
+    confidence: np.ndarray,
 ) -> np.ndarray:
     """Measure how the scores of a picture look: float64 (n, count_evidence(n_experts)).
 
@@ -105,7 +124,8 @@ def compute_evidence(
     possible = np.isfinite(scores[0])
     finite = [np.where(possible, values, 0.0).astype(np.float64) for values in scores]
     total = sum(
-        values * (weight * trusted)[:, None] for values, trusted, weight in zip(finite, trust, weights, strict=True)
+        values * (weight * trusted)[:, None]
+        for values, trusted, weight in zip(finite, trust, weights, strict=True)
     )
     total = np.where(possible, total, -np.inf)
     best = total.argmax(axis=1)
@@ -125,11 +145,19 @@ def compute_evidence(
     agreement = np.zeros(len(best))
     for values in finite:
         mean = values.sum(axis=1) / counts
-        deviation = np.sqrt((np.where(possible, values - mean[:, None], 0.0) ** 2).sum(axis=1) / counts)
+        deviation = np.sqrt(
+            (np.where(possible, values - mean[:, None], 0.0) ** 2).sum(axis=1) / counts
+        )
         masked = np.where(possible, values, -np.inf)
         first, second = -np.partition(-masked, 1, axis=1)[:, :2].T
         chosen = masked[rows, best]
-        evidence += [first - mean, first - second, chosen - mean, chosen - first, deviation]
+        evidence += [
+            first - mean,
+            first - second,
+            chosen - mean,
+            chosen - first,
+            deviation,
+        ]
         agreement += masked.argmax(axis=1) == best
     return np.column_stack([*evidence, agreement, confidence])
 
@@ -148,4 +176,6 @@ def apply_logistic(logits: np.ndarray) -> np.ndarray:
 
 def _compute_logits(rows: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
     # One row at a time: a product of several rows rounds differently, and no answer may depend on other pictures.
-    return np.array([row.astype(np.float64) @ coefficients[:-1] + coefficients[-1] for row in rows])
+    return np.array(
+        [row.astype(np.float64) @ coefficients[:-1] + coefficients[-1] for row in rows]
+    )

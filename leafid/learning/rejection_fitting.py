@@ -12,7 +12,11 @@ from leafid.learning.rejection import Rejection, acceptance_score, apply_logisti
 from leafid.learning.rows import make_rows, release_memory
 
 # Penalty of the regression on feature vectors, of that on evidence, and of their calibration.
-_LEAF_REGULARISATION, _KNOWN_REGULARISATION, _CALIBRATION_REGULARISATION = 0.01, 10.0, 1.0
+_LEAF_REGULARISATION, _KNOWN_REGULARISATION, _CALIBRATION_REGULARISATION = (
+    0.01,
+    10.0,
+    1.0,
+)
 # Share of the pictures that people ask about that show a leaf. Without it, P(leaf) would tell cameras apart.
 _LEAF_SHARE = 0.95
 _TOLERANCE, _MAX_ITERATIONS = 1e-5, 500
@@ -71,15 +75,23 @@ def fit_rejection(
         The leaves that operating points are taken from; if there are none, they are taken from all known ones.
     first : FirstSpecies
     """
-    leaf, is_leaf, _ = _fit_calibrated(leaves, non_leaves, _LEAF_REGULARISATION, _LEAF_SHARE)
-    coefficients, is_known, seems_known = _fit_calibrated(known, unknown, _KNOWN_REGULARISATION)
+    leaf, is_leaf, _ = _fit_calibrated(
+        leaves, non_leaves, _LEAF_REGULARISATION, _LEAF_SHARE
+    )
+    coefficients, is_known, seems_known = _fit_calibrated(
+        known, unknown, _KNOWN_REGULARISATION
+    )
     answer = np.array([1.0, 0.0])
     if first.is_right[known.weights * first.is_used > 0].any():
-        products = np.concatenate([is_leaf * is_known * first.known, is_leaf * seems_known * first.unknown])
+        products = np.concatenate(
+            [is_leaf * is_known * first.known, is_leaf * seems_known * first.unknown]
+        )
         labels = np.append(first.is_right, np.zeros(len(leaves.rows), bool)).astype(int)
         inside = np.clip(products, _CALIBRATION_FLOOR, 1 - _CALIBRATION_FLOOR)
         logits = np.log(inside / (1 - inside))[:, None]
-        weights = _balance(known.weights * first.is_used, unknown.weights * first.is_used)
+        weights = _balance(
+            known.weights * first.is_used, unknown.weights * first.is_used
+        )
         answer = _fit_logistic(logits, labels, weights, _CALIBRATION_REGULARISATION)
     shift = max(0.0, float(np.sum(gain * coefficients[:-1])))
     is_known = is_known / (is_known + (1 - is_known) * np.exp(-shift))
@@ -104,7 +116,10 @@ def _balance(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
 
 
 def _fit_calibrated(
-    positive: Examples, negative: Examples, regularisation: float, positive_share: float = 0.5
+    positive: Examples,
+    negative: Examples,
+    regularisation: float,
+    positive_share: float = 0.5,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Fit a logistic regression, and calibrate it on groups that were held out of it.
 
@@ -112,8 +127,13 @@ def _fit_calibrated(
     (n_columns + 1,), the intercept last, and the held-out probabilities of the positive and negative examples.
     """
     # The examples are released once they are copied, so that one copy is in memory.
-    joined = np.empty((len(positive.rows) + len(negative.rows), positive.rows.shape[1]), positive.rows.dtype)
-    for examples, part in zip((positive, negative), np.split(joined, [len(positive.rows)]), strict=True):
+    joined = np.empty(
+        (len(positive.rows) + len(negative.rows), positive.rows.shape[1]),
+        positive.rows.dtype,
+    )
+    for examples, part in zip(
+        (positive, negative), np.split(joined, [len(positive.rows)]), strict=True
+    ):
         part[:] = examples.rows
         release_memory(examples.rows)
     rows = make_rows(joined, standardise=True)
@@ -121,7 +141,9 @@ def _fit_calibrated(
     values = compressed.read(slice(None))
     labels = np.repeat([1, 0], [len(positive.rows), len(negative.rows)])
     weights = _balance(positive.weights, negative.weights)
-    folds = np.concatenate([_assign_folds(examples.groups) for examples in (positive, negative)])
+    folds = np.concatenate(
+        [_assign_folds(examples.groups) for examples in (positive, negative)]
+    )
     final = _fit_logistic(values, labels, weights, regularisation)
     logits = np.empty(len(labels))
     for fold in np.unique(folds):
@@ -130,9 +152,13 @@ def _fit_calibrated(
         without = final
         # Without all groups of a class there is nothing to learn.
         if len(np.unique(labels[training])) == 2:
-            without = _fit_logistic(values[training], labels[training], weights[training], regularisation)
+            without = _fit_logistic(
+                values[training], labels[training], weights[training], regularisation
+            )
         logits[is_held_out] = values[is_held_out] @ without[:-1] + without[-1]
-    slope, offset = _fit_logistic(logits[:, None], labels, weights, _CALIBRATION_REGULARISATION)
+    slope, offset = _fit_logistic(
+        logits[:, None], labels, weights, _CALIBRATION_REGULARISATION
+    )
     offset += np.log(positive_share / (1 - positive_share))
     coefficients = rows.rotate_back(final[:-1, None], combinations)[:, 0] * rows.scale
     calibrated = slope * np.append(coefficients, final[-1] - rows.mean @ coefficients)
@@ -141,13 +167,19 @@ def _fit_calibrated(
     return calibrated.astype(np.float32), held_out[labels == 1], held_out[labels == 0]
 
 
-def _fit_logistic(rows: np.ndarray, labels: np.ndarray, weights: np.ndarray, regularisation: float) -> np.ndarray:
+def _fit_logistic(
+    rows: np.ndarray, labels: np.ndarray, weights: np.ndarray, regularisation: float
+) -> np.ndarray:
     """Fit a logistic regression: coefficients and intercept, float (n_columns + 1,)."""
-    regression = LogisticRegression(C=1 / regularisation, tol=_TOLERANCE, max_iter=_MAX_ITERATIONS)
+    regression = LogisticRegression(
+        C=1 / regularisation, tol=_TOLERANCE, max_iter=_MAX_ITERATIONS
+    )
     regression.fit(rows, labels, weights)
     return np.append(regression.coef_, regression.intercept_)
 
 
 def _assign_folds(groups: Sequence[str] | np.ndarray) -> np.ndarray:
     _, indices = np.unique(groups, return_inverse=True)
-    return np.random.default_rng(0).permutation(int(indices.max()) + 1)[indices] % _N_FOLDS
+    return (
+        np.random.default_rng(0).permutation(int(indices.max()) + 1)[indices] % _N_FOLDS
+    )

@@ -35,25 +35,44 @@ class RowStatistics:
         """Add rows (n, n_columns) with weights (n,)."""
         total = self.weight + weights.sum()
         mean = (self.weight * self.mean + weights @ rows) / total
-        deviations = np.vstack([(rows - mean) * np.sqrt(weights)[:, None], np.sqrt(self.weight) * (self.mean - mean)])
+        deviations = np.vstack(
+            [
+                (rows - mean) * np.sqrt(weights)[:, None],
+                np.sqrt(self.weight) * (self.mean - mean),
+            ]
+        )
         factor = np.hstack([self.components, deviations.T])
         eigenvectors = np.linalg.eigh(factor.T @ factor).eigenvectors
         components = factor @ eigenvectors[:, -N_COMPONENTS:]
-        remainder = self.remainder + (factor**2).sum(axis=1) - (components**2).sum(axis=1)
-        updated = make_statistics(components, remainder, mean, float(total), self.transform)
+        remainder = (
+            self.remainder + (factor**2).sum(axis=1) - (components**2).sum(axis=1)
+        )
+        updated = make_statistics(
+            components, remainder, mean, float(total), self.transform
+        )
         return replace(updated, base_weight=self.base_weight)
 
 
 def make_statistics(
-    components: np.ndarray, remainder: np.ndarray, mean: np.ndarray, weight: float, transform: RowTransform
+    components: np.ndarray,
+    remainder: np.ndarray,
+    mean: np.ndarray,
+    weight: float,
+    transform: RowTransform,
 ) -> RowStatistics:
     """Make statistics of arrays in double precision; remainders below 0, which are rounding errors, become 0."""
-    components, remainder, mean = (a.astype(np.float32) for a in (components, np.maximum(remainder, 0), mean))
+    components, remainder, mean = (
+        a.astype(np.float32) for a in (components, np.maximum(remainder, 0), mean)
+    )
     return RowStatistics(components, remainder, mean, weight, transform)
 
 
 def update_ridge(
-    statistics: RowStatistics, rows: np.ndarray, weights: np.ndarray, residuals: np.ndarray, regularisation: float
+    statistics: RowStatistics,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    residuals: np.ndarray,
+    regularisation: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Change a ridge regression by recursive least squares, so that it has learned further rows without the old ones.
 
@@ -68,7 +87,10 @@ def update_ridge(
     .. [1] A. H. Sayed, "Fundamentals of adaptive filtering", Wiley 2003, section 12.3
     """
     centred = rows.astype(np.float64) - statistics.mean
-    components, diagonal = statistics.components.astype(np.float64), statistics.remainder + float(regularisation)
+    components, diagonal = (
+        statistics.components.astype(np.float64),
+        statistics.remainder + float(regularisation),
+    )
     scaled = components / diagonal[:, None]
     inner = np.eye(components.shape[1]) + components.T @ scaled
     solved = centred.T / diagonal[:, None]

@@ -30,7 +30,9 @@ _MIN_SPREAD = 1e-6
 _MIN_PIVOT_RATIO = 1e-6
 
 
-def make_array(n_rows: int, n_columns: int, dtype: type[np.floating], folder: Path | None = None) -> np.ndarray:
+def make_array(
+    n_rows: int, n_columns: int, dtype: type[np.floating], folder: Path | None = None
+) -> np.ndarray:
     """Make an array (n_rows, n_columns) of zeros; a large one is mapped to a temporary file.
 
     The file has no name, so that it disappears with the array. By default it is in the folder of temporary files
@@ -89,10 +91,18 @@ class TrainingRows:
         """Numbers of rows and columns."""
         return len(self.vectors), len(self.mean)
 
-    def read(self, rows: np.ndarray | slice, columns: slice = slice(None)) -> np.ndarray:
+    def read(
+        self, rows: np.ndarray | slice, columns: slice = slice(None)
+    ) -> np.ndarray:
         """Read rows, float32 (k, n_columns), or only what some columns of their vectors are mapped to."""
-        mapped_columns = np.arange(len(self.mean)).reshape(-1, self.vectors.shape[1])[:, columns].ravel()
-        values = apply_feature_map(self.vectors[rows, columns].astype(np.float32), self.map)
+        mapped_columns = (
+            np.arange(len(self.mean))
+            .reshape(-1, self.vectors.shape[1])[:, columns]
+            .ravel()
+        )
+        values = apply_feature_map(
+            self.vectors[rows, columns].astype(np.float32), self.map
+        )
         values -= self.mean[mapped_columns]
         if self.scale is not None:
             values *= self.scale[mapped_columns]
@@ -106,14 +116,25 @@ class TrainingRows:
         # By columns, so that each vector is prepared once.
         for part in iterate_batches(d, n_rows * len(self.mean) // d):
             # This adds to the upper triangle, which in Fortran's order is the lower one of the transpose.
-            ssyrk(1.0, self.read(slice(None), part).T, 1.0, kernel.T, trans=1, lower=1, overwrite_c=1)
+            ssyrk(
+                1.0,
+                self.read(slice(None), part).T,
+                1.0,
+                kernel.T,
+                trans=1,
+                lower=1,
+                overwrite_c=1,
+            )
         release_memory(self.vectors)
         kernel += np.triu(kernel, 1).T
         return kernel
 
     def combine(self, coefficients: np.ndarray) -> np.ndarray:
         """Sum rows with coefficients (n, k): float64 (n_columns, k)."""
-        total, factors = np.zeros((len(self.mean), coefficients.shape[1])), coefficients.astype(np.float32)
+        total, factors = (
+            np.zeros((len(self.mean), coefficients.shape[1])),
+            coefficients.astype(np.float32),
+        )
         for part in iterate_batches(*self.shape):
             total += self.read(part).T @ factors[part]
         release_memory(self.vectors)
@@ -132,18 +153,35 @@ class TrainingRows:
             return self, None
         # With pivots, Cholesky's factor is a rotation of the rows, and takes a tenth of the time of eigenvectors.
         largest = max(float(self.kernel.diagonal().max()), 1e-30)
-        factor, order, kept, _ = dpstrf(self.kernel.T, _MIN_PIVOT_RATIO * largest, lower=1)
+        factor, order, kept, _ = dpstrf(
+            self.kernel.T, _MIN_PIVOT_RATIO * largest, lower=1
+        )
         # Equal rows span nothing; one empty column is kept to fit something to.
         kept = max(int(kept), 1)
-        values, combinations = np.zeros((n_rows, kept), np.float32), np.zeros((n_rows, kept))
+        values, combinations = (
+            np.zeros((n_rows, kept), np.float32),
+            np.zeros((n_rows, kept)),
+        )
         values[order - 1] = np.tril(factor)[:, :kept]
-        corner = factor[:kept, :kept] + np.diag(np.where(factor.diagonal()[:kept] > 0, 0, 1))
-        combinations[order[:kept] - 1] = solve_triangular(corner, np.eye(kept), trans="T", lower=True)
-        return TrainingRows(values, self.domains, "none", np.zeros(kept, np.float32), None), combinations
+        corner = factor[:kept, :kept] + np.diag(
+            np.where(factor.diagonal()[:kept] > 0, 0, 1)
+        )
+        combinations[order[:kept] - 1] = solve_triangular(
+            corner, np.eye(kept), trans="T", lower=True
+        )
+        return TrainingRows(
+            values, self.domains, "none", np.zeros(kept, np.float32), None
+        ), combinations
 
-    def rotate_back(self, coefficients: np.ndarray, combinations: np.ndarray | None) -> np.ndarray:
+    def rotate_back(
+        self, coefficients: np.ndarray, combinations: np.ndarray | None
+    ) -> np.ndarray:
         """Turn coefficients of compressed rows, (k, m), into those of rows, (n_columns, m)."""
-        return coefficients if combinations is None else self.combine(combinations @ coefficients)
+        return (
+            coefficients
+            if combinations is None
+            else self.combine(combinations @ coefficients)
+        )
 
 
 def make_rows(
@@ -178,4 +216,6 @@ def make_rows(
         scale = (factors / max(int(varies.sum()), 1) ** 0.5).astype(np.float32)
     if domains is None:
         domains = np.zeros(len(vectors), np.int64)
-    return TrainingRows(vectors, domains, map, (first + mean).astype(np.float32), scale, folder)
+    return TrainingRows(
+        vectors, domains, map, (first + mean).astype(np.float32), scale, folder
+    )

@@ -25,7 +25,11 @@ class LinearScorer:
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
         """Score every species for vectors (n, d), higher is better; float32 (n, n_species)."""
-        return apply_feature_map(vectors, self.map) @ np.asarray(self.coefficients, np.float32) + self.intercepts
+        return (
+            apply_feature_map(vectors, self.map)
+            @ np.asarray(self.coefficients, np.float32)
+            + self.intercepts
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,23 +48,35 @@ class RowTransform:
     def transform(self, vectors: np.ndarray, domains: np.ndarray) -> np.ndarray:
         """Turn vectors (n, d) of domains, int (n,), into rows, float32 (n, n_columns)."""
         rows = apply_feature_map(vectors.astype(np.float32), self.map)
-        rows = rows - np.array([self.means.get(domain, self.mean) for domain in domains.tolist()])
+        rows = rows - np.array(
+            [self.means.get(domain, self.mean) for domain in domains.tolist()]
+        )
         return rows if self.scale is None else rows * self.scale
 
     def select_domain(self, domain: int) -> RowTransform:
         """Make what transforms vectors of any domain as those of one."""
         return replace(self, means={}, mean=self.means.get(domain, self.mean))
 
-    def make_scorer(self, coefficients: np.ndarray, intercepts: np.ndarray, domain: int = 0) -> LinearScorer:
+    def make_scorer(
+        self, coefficients: np.ndarray, intercepts: np.ndarray, domain: int = 0
+    ) -> LinearScorer:
         """Turn a classifier of centred rows into one of vectors of a domain."""
         mean = self.means.get(domain, self.mean)
-        unscaled = coefficients if self.scale is None else coefficients * self.scale[:, None]
-        return LinearScorer(self.map, unscaled.astype(np.float32), (intercepts - mean @ unscaled).astype(np.float32))
+        unscaled = (
+            coefficients if self.scale is None else coefficients * self.scale[:, None]
+        )
+        return LinearScorer(
+            self.map,
+            unscaled.astype(np.float32),
+            (intercepts - mean @ unscaled).astype(np.float32),
+        )
 
     def read_scorer(self, scorer: LinearScorer, domain: int) -> LinearClassifier:
         """Turn what `make_scorer` made into a classifier of centred rows again."""
         coefficients = scorer.coefficients.astype(np.float64)
-        intercepts = scorer.intercepts + self.means.get(domain, self.mean) @ coefficients
+        intercepts = (
+            scorer.intercepts + self.means.get(domain, self.mean) @ coefficients
+        )
         if self.scale is not None:
             # The coefficients of a constant column are 0.
             coefficients /= np.where(self.scale > 0, self.scale, 1)[:, None]
@@ -87,4 +103,7 @@ class EstimatorScorer:
         """Score every species for vectors (n, d), higher is better; float32 (n, n_species)."""
         from leafid.learning.estimators import score
 
-        return score(self.estimator, self.transform.transform(vectors, np.zeros(len(vectors), int)))
+        return score(
+            self.estimator,
+            self.transform.transform(vectors, np.zeros(len(vectors), int)),
+        )

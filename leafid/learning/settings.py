@@ -35,14 +35,20 @@ class ClassifierSettings(Struct, frozen=True, kw_only=True, forbid_unknown_field
         """Raise a `ValueError` when the classifier or its options are not valid."""
         if self.classifier == "ridge":
             if self.classifier_options:
-                raise ValueError("classifier_options: expected none for 'ridge', which has a regularisation")
+                raise ValueError(
+                    "classifier_options: expected none for 'ridge', which has a regularisation"
+                )
             return
-        from leafid.learning.estimators import check_estimator  # scikit-learn takes a second to import
+        from leafid.learning.estimators import (
+            check_estimator,
+        )  # scikit-learn takes a second to import
 
         try:
             check_estimator(self.classifier, self.classifier_options)
         except ValueError as error:
             # Where the name is wrong, similar names may follow it.
-            expected, wrong_name, similar = str(error).partition(f"found {self.classifier!r}")
+            expected, wrong_name, similar = str(error).partition(
+                f"found {self.classifier!r}"
+            )
             expected = _EXPECTED_NAME if wrong_name else expected
             raise ValueError(f"classifier: {expected}{wrong_name}{similar}") from None

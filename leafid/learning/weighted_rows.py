@@ -27,7 +27,9 @@ class WeightedRows:
         #: float (k,): their weights.
         self.weights = weights[self.indices]
         #: int (n_domains,): their domains.
-        self.domains, numbers = np.unique(rows.domains[self.indices], return_inverse=True)
+        self.domains, numbers = np.unique(
+            rows.domains[self.indices], return_inverse=True
+        )
         #: float32 (k, n_domains): 1 where a row belongs to a domain.
         self.indicators = np.eye(len(self.domains), dtype=np.float32)[numbers]
         #: float32 (n_domains,): numbers of rows of the domains.
@@ -43,7 +45,12 @@ class WeightedRows:
         units = np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
         means = (rows.mean + self.sum_rows(self.shares).T * units).astype(np.float32)
         mean = (self.counts / self.counts.sum() @ means).astype(np.float32)
-        return RowTransform(rows.map, dict(zip(self.domains.tolist(), means, strict=True)), mean, rows.scale)
+        return RowTransform(
+            rows.map,
+            dict(zip(self.domains.tolist(), means, strict=True)),
+            mean,
+            rows.scale,
+        )
 
     def sum_rows(self, coefficients: np.ndarray) -> np.ndarray:
         """Sum the rows of weight above 0 with coefficients (k, m): float64 (n_columns, m)."""
@@ -57,7 +64,9 @@ class WeightedRows:
 
     def read_centred(self, indices: np.ndarray) -> np.ndarray:
         """Read any rows, given by their indices, centred: float32 (k, n_columns)."""
-        return self.transform.transform(self.rows.vectors[indices], self.rows.domains[indices])
+        return self.transform.transform(
+            self.rows.vectors[indices], self.rows.domains[indices]
+        )
 
     def summarise(self) -> RowStatistics:
         """Summarise centred rows by their leading principal components, and the variances of what they leave."""
@@ -70,7 +79,9 @@ class WeightedRows:
             squares += self.weights[part] @ np.square(values)
         # Within the span of the vectors, the mean can be taken off without losing positive semidefiniteness.
         inside = vectors.T @ mean
-        values, rotation = np.linalg.eigh(np.diag(strengths) - total * np.outer(inside, inside))
+        values, rotation = np.linalg.eigh(
+            np.diag(strengths) - total * np.outer(inside, inside)
+        )
         components = vectors @ (rotation * np.sqrt(np.maximum(values, 0)))
         remainder = squares - total * mean**2 - (components**2).sum(axis=1)
         return make_statistics(components, remainder, mean, total, self.transform)
@@ -92,7 +103,9 @@ class WeightedRows:
             side *= roots
         vectors, strengths = _find_eigenvectors(kernel, number)
         vectors = roots * vectors / np.sqrt(np.maximum(strengths, 1e-12))
-        return self.sum_rows(vectors - self.shares @ (self.indicators.T @ vectors)), strengths
+        return self.sum_rows(
+            vectors - self.shares @ (self.indicators.T @ vectors)
+        ), strengths
 
     def _scatter_to_all_rows(self, values: np.ndarray) -> np.ndarray:
         """Give values of the rows of weight above 0, (k, …), to all rows, (n, …), with 0 for the others."""
@@ -101,13 +114,19 @@ class WeightedRows:
         return scattered
 
 
-def _find_eigenvectors(matrix: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+def _find_eigenvectors(
+    matrix: np.ndarray, number: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Find the eigenvectors, (size, k), with the largest eigenvalues above 0 of a positive semidefinite matrix."""
     if len(matrix) <= 2 * number or not matrix.any():
         values, vectors = np.linalg.eigh(matrix.astype(np.float64))
     else:
-        values, vectors = eigsh(matrix, number, v0=np.random.default_rng(0).standard_normal(len(matrix)))
-    leading = np.flatnonzero(values > _MIN_EIGENVALUE_RATIO * values.max())[::-1][:number]
+        values, vectors = eigsh(
+            matrix, number, v0=np.random.default_rng(0).standard_normal(len(matrix))
+        )
+    leading = np.flatnonzero(values > _MIN_EIGENVALUE_RATIO * values.max())[::-1][
+        :number
+    ]
     if not len(leading):
         leading = np.array([len(values) - 1])
     return vectors[:, leading].astype(np.float32), np.maximum(values[leading], 0)

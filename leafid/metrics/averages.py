@@ -52,14 +52,18 @@ def average_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> f
     return accuracy_score(average_by_group(average_by_group(values, plant), owners))
 
 
-def index_plants(authors: ArrayLike, plants: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def index_plants(
+    authors: ArrayLike, plants: ArrayLike
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Index each author's plants: the author of each plant, rising, intp (m,), and each picture's plant, intp (n,).
 
     A plant of two authors is listed for each.
     """
     plant_index = encode(plants)
     width = plant_index.max(initial=0) + 1
-    pairs, plant_of_picture = np.unique(encode(authors) * width + plant_index, return_inverse=True)
+    pairs, plant_of_picture = np.unique(
+        encode(authors) * width + plant_index, return_inverse=True
+    )
     return pairs // width, plant_of_picture
 
 

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafid.metrics.averages import accuracy_score, average_by_group, average_score, encode, top_k_scores
+from leafid.metrics.averages import (
+    accuracy_score,
+    average_by_group,
+    average_score,
+    encode,
+    top_k_scores,
+)
 from leafid.pictures.picture import Picture
 
 #: Titles of the scores that `held_out_scores` computes, by their names, in the order of tables.
@@ -29,14 +35,23 @@ class HeldOutAnswers:
     def select_known(self) -> HeldOutAnswers:
         """Select the pictures of known species."""
         mask = self.is_known
-        pictures = [picture for picture, is_known in zip(self.pictures, mask, strict=True) if is_known]
-        return HeldOutAnswers(pictures, self.probabilities[mask], self.species, mask[mask])
+        pictures = [
+            picture
+            for picture, is_known in zip(self.pictures, mask, strict=True)
+            if is_known
+        ]
+        return HeldOutAnswers(
+            pictures, self.probabilities[mask], self.species, mask[mask]
+        )
 
     @property
     def labels(self) -> np.ndarray:
         """The column of each picture's species, intp (n,); -1 for one that `species` lacks."""
         columns = {name: column for column, name in enumerate(self.species)}
-        return np.array([columns.get(str(picture.species), -1) for picture in self.pictures], np.intp)
+        return np.array(
+            [columns.get(str(picture.species), -1) for picture in self.pictures],
+            np.intp,
+        )
 
 
 def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
@@ -47,13 +62,18 @@ def held_out_scores(answers: Sequence[HeldOutAnswers]) -> dict[str, float]:
     """
     known = [fold.select_known() for fold in answers]
     pictures = [picture for fold in known for picture in fold.pictures]
-    counts = {"pictures": len(pictures), "unseen": sum(len(fold.pictures) for fold in answers) - len(pictures)}
+    counts = {
+        "pictures": len(pictures),
+        "unseen": sum(len(fold.pictures) for fold in answers) - len(pictures),
+    }
     if not pictures:
         return dict(counts)
     rank = np.concatenate([rank_labels(fold) for fold in known])
     plants, is_first = [picture.group for picture in pictures], top_k_scores(rank)
     scores = {
-        "S": average_score(is_first, [picture.author or "" for picture in pictures], plants),
+        "S": average_score(
+            is_first, [picture.author or "" for picture in pictures], plants
+        ),
         "top1": accuracy_score(is_first),
         "top5": accuracy_score(top_k_scores(rank, 5)),
         "per_plant": accuracy_score(average_by_group(is_first, encode(plants))),
@@ -66,5 +86,8 @@ def rank_labels(answers: HeldOutAnswers) -> np.ndarray:
 
     Equally likely species rank in the order of the columns.
     """
-    is_label = np.argsort(-answers.probabilities, axis=1, kind="stable") == answers.labels[:, None]
+    is_label = (
+        np.argsort(-answers.probabilities, axis=1, kind="stable")
+        == answers.labels[:, None]
+    )
     return np.where(is_label.any(axis=1), is_label.argmax(axis=1) + 1, 0)

@@ -10,7 +10,10 @@ DONT_KNOW_ERROR, WRONG_ERROR = 0.5, 1.0
 
 
 def path_error(
-    correct: Sequence[str], answer: Sequence[str], branching: Sequence[int], unspecified: str | None = None
+    correct: Sequence[str],
+    answer: Sequence[str],
+    branching: Sequence[int],
+    unspecified: str | None = None,
 ) -> float:
     """Weigh the wrong and the undecided positions of an answer: 0 (correct) to 1 (wrong from the first position on).
 
@@ -48,10 +51,16 @@ def hierarchical_error(correct: str, answer: str, taxonomy: Taxonomy) -> float:
 
     An answer is a species or a back-off; `Taxonomy.find_path` raises a `LeafidError` for one that the taxonomy lacks.
     """
-    return path_error(taxonomy.paths[correct], taxonomy.find_path(answer), taxonomy.count_branches(correct))
+    return path_error(
+        taxonomy.paths[correct],
+        taxonomy.find_path(answer),
+        taxonomy.count_branches(correct),
+    )
 
 
-def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) -> list[tuple[str, float]]:
+def back_off(
+    probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float
+) -> list[tuple[str, float]]:
     """Name every picture at the finest rank that is likely enough: ``Quercus robur``, ``Fagales *`` or ``*``.
 
     Probabilities are float (n, C), rows summing to 1, columns as in ``taxonomy.species``. The threshold is the minimum
@@ -70,11 +79,17 @@ def back_off(probabilities: np.ndarray, taxonomy: Taxonomy, threshold: float) ->
     # "*" stands for all species, where no taxon reaches the threshold.
     is_likely[-1] = True
     depths = is_likely.argmax(axis=0).tolist()
-    return [(answers[depth][row], float(masses[depth, row])) for row, depth in enumerate(depths)]
+    return [
+        (answers[depth][row], float(masses[depth, row]))
+        for row, depth in enumerate(depths)
+    ]
 
 
 def fit_back_off_threshold(
-    probabilities: np.ndarray, correct: Sequence[str], taxonomy: Taxonomy, weights: np.ndarray
+    probabilities: np.ndarray,
+    correct: Sequence[str],
+    taxonomy: Taxonomy,
+    weights: np.ndarray,
 ) -> float:
     """Choose the threshold for `back_off` with the smallest mean error on held-out pictures.
 
@@ -85,7 +100,13 @@ def fit_back_off_threshold(
     answers, masses = _find_best_taxa(probabilities, taxonomy)
     # errors[d] belongs to answers at depth d (0: species); the last row belongs to "*".
     errors = np.array(
-        [[hierarchical_error(c, a, taxonomy) for c, a in zip(correct, row, strict=True)] for row in answers]
+        [
+            [
+                hierarchical_error(c, a, taxonomy)
+                for c, a in zip(correct, row, strict=True)
+            ]
+            for row in answers
+        ]
     )
     errors *= weights / weights.sum()
     # At a threshold just above a mass, its rank gives way to the next coarser one.
@@ -94,11 +115,15 @@ def fit_back_off_threshold(
     mean = errors[0].sum() + np.concatenate([[0.0], np.cumsum(change)])
     # The tolerance keeps the last bit from deciding between equal means.
     best = np.flatnonzero(mean <= mean.min() + 1e-12)[0]
-    thresholds = np.concatenate([[0.0], (steps[:-1] + steps[1:]) / 2, [np.nextafter(1.0, 2.0)]])
+    thresholds = np.concatenate(
+        [[0.0], (steps[:-1] + steps[1:]) / 2, [np.nextafter(1.0, 2.0)]]
+    )
     return float(thresholds[best])
 
 
-def _find_best_taxa(posteriors: np.ndarray, taxonomy: Taxonomy) -> tuple[list[list[str]], np.ndarray]:
+def _find_best_taxa(
+    posteriors: np.ndarray, taxonomy: Taxonomy
+) -> tuple[list[list[str]], np.ndarray]:
     """Find the likeliest taxon of each rank, from the species up to "*": answers, and their masses (ranks + 1, n)."""
     answers, masses = [], []
     for depth, taxa in enumerate(reversed(np.array([*taxonomy.paths.values()]).T)):

@@ -18,11 +18,19 @@ from leafid.pictures.taxonomy import WILDCARD
 _DIGITS = 10**9
 # The lowest probabilities of an answer that is called sure, probable, possible; that is not uncertain; of a second
 # species; and of a higher taxon that is called sure. Of other people's pictures, lower ones are often wrong.
-_SURE, _PROBABLE, _POSSIBLE, _CERTAIN, _WORTH_NAMING, _SURE_TAXON = 0.98, 0.6, 0.2, 0.5, 0.05, 0.95
+_SURE = 0.98
+_PROBABLE = 0.6
+_POSSIBLE = 0.2
+_CERTAIN = 0.5
+_WORTH_NAMING = 0.05
+_SURE_TAXON = 0.95
 _UNLIKE_A_LEAF = (
-    "leafid can't tell whether this is a leaf; lay it on a plain light sheet, and go so close that only these are seen"
+    "leafid can't tell whether this is a leaf; lay it on a plain light sheet, and go so "
+    "close that only these are seen"
 )
-Decision = Literal["species", "genus", "family", "order", "unclear", "unknown", "no-leaf"]
+Decision = Literal[
+    "species", "genus", "family", "order", "unclear", "unknown", "no-leaf"
+]
 Verdict = Decision | Literal["uncertain", "unreadable"]
 
 
@@ -74,7 +82,9 @@ class Answer(Shown):
         from matplotlib import pyplot  # takes a second to import
 
         axes = ax or pyplot.gca()
-        names, shares, labels = zip(*self.shares[::-1], strict=True) if self.ranking else ((), (), ())
+        names, shares, labels = (
+            zip(*self.shares[::-1], strict=True) if self.ranking else ((), (), ())
+        )
         axes.bar_label(axes.barh(names, shares), labels, padding=3)
         axes.set(xlim=(0, 1.15), xlabel="probability", title=self.picture.title)
         return axes
@@ -82,7 +92,10 @@ class Answer(Shown):
     @property
     def shares(self) -> list[tuple[str, float, str]]:
         """The first five species, with their probabilities as of `calibrate`, as a number and for people."""
-        first = [(self._describe_species(name), self.calibrate(p)) for name, p in self.ranking[:5]]
+        first = [
+            (self._describe_species(name), self.calibrate(p))
+            for name, p in self.ranking[:5]
+        ]
         return [(name, p, format_probability(p, 1)) for name, p in first]
 
     @property
@@ -104,7 +117,11 @@ class Answer(Shown):
 
         It is that of the first species where the model names none, and None for a picture that can't be read or judged.
         """
-        return None if self.verdict in {"unreadable", "unclear"} else round(self.calibrate(self._first[1]), 9)
+        return (
+            None
+            if self.verdict in {"unreadable", "unclear"}
+            else round(self.calibrate(self._first[1]), 9)
+        )
 
     @property
     def verdict_text(self) -> str:
@@ -118,7 +135,11 @@ class Answer(Shown):
             return "No leaf: leafid sees none in this picture"
         if verdict == "unclear":
             reasons = "; ".join(self.reasons)
-            return f"Unclear: this picture can't be judged: {reasons}" if reasons else f"Unclear: {_UNLIKE_A_LEAF}"
+            return (
+                f"Unclear: this picture can't be judged: {reasons}"
+                if reasons
+                else f"Unclear: {_UNLIKE_A_LEAF}"
+            )
         names = [self._describe_species(name) for name, _ in self.ranking[:2]]
         if verdict == "unknown" and self.backed_off and self.backed_off[0] == WILDCARD:
             return f"Unknown: not even an order is probable enough; the most similar species is {names[0]}"
@@ -127,16 +148,24 @@ class Answer(Shown):
             return f"Unknown: probably {known}; the most similar is {names[0]}"
         probability = self.calibrate(self._first[1])
         levels = {_SURE: "Sure:", _PROBABLE: "Probably", _POSSIBLE: "Perhaps"}
-        certainty = next((words for level, words in levels.items() if probability >= level), "Unsure, but most like")
+        certainty = next(
+            (words for level, words in levels.items() if probability >= level),
+            "Unsure, but most like",
+        )
         shares = [self.calibrate(p) for _, p in self.ranking[:2]]
-        shown = [f"{name}, {format_probability(share)}" for name, share in zip(names, shares, strict=True)]
+        shown = [
+            f"{name}, {format_probability(share)}"
+            for name, share in zip(names, shares, strict=True)
+        ]
         if verdict not in {"species", "uncertain"}:
             higher = f"{certainty} {self.name}, {format_probability(probability)}"
             return f"{higher}; no single species is probable enough, the most probable is {shown[0]}"
         species = ", or ".join(shown if shares[-1] >= _WORTH_NAMING else shown[:1])
         if probability >= _PROBABLE:
             return f"{certainty} {species}"
-        return "; ".join([f"{certainty} {species}{self._describe_what_is_sure()}", *self.reasons])
+        return "; ".join(
+            [f"{certainty} {species}{self._describe_what_is_sure()}", *self.reasons]
+        )
 
     @property
     def details(self) -> str:
@@ -144,7 +173,9 @@ class Answer(Shown):
         if self.p_leaf is None or self.p_known is None:
             return ""
         evidence = f"Leaf {format_probability(self.p_leaf)}, of a known species {format_probability(self.p_known)}"
-        species = ", ".join(f"{name} {format_probability(p)}" for name, p in self.ranking[:3])
+        species = ", ".join(
+            f"{name} {format_probability(p)}" for name, p in self.ranking[:3]
+        )
         return f"{evidence}; if both are true, {species}"
 
     def calibrate(self, probability: float) -> float:
@@ -156,12 +187,18 @@ class Answer(Shown):
         told = self.whole or self
         first = self.ranking[0][1]
         most = 1.0 if probability > first - 0.5 / _DIGITS else 1 - self.calibrate(first)
-        return min(apply_calibration(probability * told.known_leaf, told.calibration), most)
+        return min(
+            apply_calibration(probability * told.known_leaf, told.calibration), most
+        )
 
     @property
     def known_leaf(self) -> float:
         """`p_leaf` times `p_known`; 1 where the model has not learned to tell."""
-        return 1.0 if self.p_leaf is None or self.p_known is None else self.p_leaf * self.p_known
+        return (
+            1.0
+            if self.p_leaf is None or self.p_known is None
+            else self.p_leaf * self.p_known
+        )
 
     @property
     def _first(self) -> tuple[str, float]:
@@ -172,12 +209,22 @@ class Answer(Shown):
     def _describe_what_is_sure(self) -> str:
         """Say that the genus or family of the first species is sure, or that it is one of the first two; else ""."""
         first = self.taxa.get(self.ranking[0][0])
-        for rank, taxon in (("genus", first.genus), ("family", first.family)) if first else ():
-            total = sum(p for name, p in self.ranking if taxon in {self.taxa[name].genus, self.taxa[name].family})
+        for rank, taxon in (
+            (("genus", first.genus), ("family", first.family)) if first else ()
+        ):
+            total = sum(
+                p
+                for name, p in self.ranking
+                if taxon in {self.taxa[name].genus, self.taxa[name].family}
+            )
             if taxon and self.calibrate(total) >= _SURE_TAXON:
                 return f"; surely the {rank} {taxon}, {format_probability(self.calibrate(total))}"
         both = self.calibrate(sum(p for _, p in self.ranking[:2]))
-        return f"; surely one of the two, {format_probability(both)}" if both >= _SURE_TAXON else ""
+        return (
+            f"; surely one of the two, {format_probability(both)}"
+            if both >= _SURE_TAXON
+            else ""
+        )
 
     def _describe_species(self, name: str) -> str:
         names = self.common_names.get(name, ())
@@ -210,9 +257,13 @@ class Answer(Shown):
         """List the answers to the pictures: those of a plant get its ranking and verdict."""
         names = ("ranking", "p_known", "decision", "reasons", "backed_off")
         shared = {name: getattr(self, name) for name in names} | {"whole": self}
-        return [part if part.problem else replace(part, **shared) for part in self.parts] or [self]
+        return [
+            part if part.problem else replace(part, **shared) for part in self.parts
+        ] or [self]
 
-    def to_dict(self, ranking: Sequence[tuple[str, float]] | None = None) -> dict[str, Any]:
+    def to_dict(
+        self, ranking: Sequence[tuple[str, float]] | None = None
+    ) -> dict[str, Any]:
         """Make the record of the answer, which JSON can hold; docs/formats.md describes its keys.
 
         `ranking` is reported in place of the whole ranking, such as its beginning.
@@ -228,7 +279,11 @@ class Answer(Shown):
             "name": self.name,
             "answer_probability": self.answer_probability,
             "ranking": [
-                {"species": species, "common_names": list(self.common_names.get(species, ())), "probability": value}
+                {
+                    "species": species,
+                    "common_names": list(self.common_names.get(species, ())),
+                    "probability": value,
+                }
                 for species, value in (self.ranking if ranking is None else ranking)
             ],
             "reasons": list(self.reasons),
@@ -254,7 +309,9 @@ def format_probability(probability: float, digits: int = 0) -> str:
     return f"{under}{step:.{digits}%}" if text == f"{0:.{digits}%}" else text
 
 
-def rank_species(probabilities: np.ndarray, species: Sequence[str]) -> list[tuple[str, float]]:
+def rank_species(
+    probabilities: np.ndarray, species: Sequence[str]
+) -> list[tuple[str, float]]:
     """Sort species, which are given in alphabetical order, by falling probability, equally probable ones by name.
 
     Examples
@@ -264,4 +321,7 @@ def rank_species(probabilities: np.ndarray, species: Sequence[str]) -> list[tupl
     """
     order = np.argsort(-probabilities, kind="stable")
     # Rounded down, so that the probabilities of a picture never sum to more than 1.
-    return [(species[column], math.floor(probabilities[column] * _DIGITS) / _DIGITS) for column in order]
+    return [
+        (species[column], math.floor(probabilities[column] * _DIGITS) / _DIGITS)
+        for column in order
+    ]

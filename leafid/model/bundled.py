@@ -37,13 +37,21 @@ def read_once(path: Path) -> Model:
     return Model.read(path)
 
 
-def load_recogniser(pictures: Sequence[Picture], model: str | os.PathLike[str] | None = None) -> TypeRecogniser | None:
+def load_recogniser(
+    pictures: Sequence[Picture], model: str | os.PathLike[str] | None = None
+) -> TypeRecogniser | None:
     """Read the type recogniser of a model, by default the bundled one; None if the type of every picture is known."""
-    return None if all(p.type for p in pictures) else read_once(Path(model or find_bundled_model())).recogniser
+    return (
+        None
+        if all(p.type for p in pictures)
+        else read_once(Path(model or find_bundled_model())).recogniser
+    )
 
 
 def assign_types(
-    pictures: Sequence[Picture], loader: FeatureLoader, recogniser: TypeRecogniser | None = None
+    pictures: Sequence[Picture],
+    loader: FeatureLoader,
+    recogniser: TypeRecogniser | None = None,
 ) -> list[Picture]:
     """Give pictures of a collection without a type one that is frequent among them; leave out unreadable ones.
 
@@ -53,9 +61,17 @@ def assign_types(
     if used is None:
         return list(pictures)
     typed = used.recognise_pictures(pictures, loader).values()
-    counts = Counter(get_type(picture) for picture, probability in typed if probability is not None)
+    counts = Counter(
+        get_type(picture) for picture, probability in typed if probability is not None
+    )
     ranked = counts.most_common()
-    given = {type_: ranked[0][0] if count < MIN_TYPE_SHARE * counts.total() else type_ for type_, count in ranked}
+    given = {
+        type_: ranked[0][0] if count < MIN_TYPE_SHARE * counts.total() else type_
+        for type_, count in ranked
+    }
     warn_of_mixed_types(Counter(given[type_] for type_ in counts.elements()))
     warn_of_lost_species(pictures, [picture for picture, _ in typed])
-    return [replace(p, type=given[get_type(p)]) if probability is not None else p for p, probability in typed]
+    return [
+        replace(p, type=given[get_type(p)]) if probability is not None else p
+        for p, probability in typed
+    ]

@@ -63,7 +63,8 @@ class Identifier:
         """What extracts the features of pictures for it."""
         experts = self.recipe.experts
         encoders = {
-            name: experts[name].make_encoder(self.seed).set_state(dict(state)) for name, state in self.codebooks.items()
+            name: experts[name].make_encoder(self.seed).set_state(dict(state))
+            for name, state in self.codebooks.items()
         }
         return FeatureExtractor(experts, encoders, self.recipe.longest_side)
 
@@ -73,21 +74,34 @@ class Identifier:
         for kept in self.statistics.values():
             yield from (kept.components, kept.remainder)
             # Means of measures, which have different units, are few.
-            yield from kept.transform.means.values() if kept.transform.scale is None else ()
+            yield from (
+                kept.transform.means.values() if kept.transform.scale is None else ()
+            )
 
-    def predict_proba(self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None) -> np.ndarray:
+    def predict_proba(
+        self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
+    ) -> np.ndarray:
         """Give the probability of every species for each picture, float64 (n, n_species); rows sum to 1.
 
         All species are equally likely where no leaf was found. `scores` are those of `score`, if at hand.
         """
         confidence = np.array([item.confidence for item in features])
-        probabilities = fuse(scores or self.score(features), expert_trust(self.recipe, confidence), self.weights)
+        probabilities = fuse(
+            scores or self.score(features),
+            expert_trust(self.recipe, confidence),
+            self.weights,
+        )
         probabilities[confidence == 0] = 1 / len(self.species)
         return probabilities
 
     def join_vectors(self, features: Sequence[Features]) -> np.ndarray:
         """Join the vectors of all experts, as `rejection` sees them: float (n, n_columns)."""
-        return np.array([np.concatenate([item.vectors[name] for name in self.recipe.experts]) for item in features])
+        return np.array(
+            [
+                np.concatenate([item.vectors[name] for name in self.recipe.experts])
+                for item in features
+            ]
+        )
 
     def assess(
         self, features: Sequence[Features], scores: Sequence[np.ndarray] | None = None
@@ -100,15 +114,22 @@ class Identifier:
             return None
         confidence = np.array([item.confidence for item in features])
         trust = expert_trust(self.recipe, confidence)
-        evidence = compute_evidence(scores or self.score(features), trust, self.weights, confidence)
+        evidence = compute_evidence(
+            scores or self.score(features), trust, self.weights, confidence
+        )
         leaf, known = self.rejection.assess(self.join_vectors(features), evidence)
         return np.where(confidence > 0, leaf, 0.0), known
 
     def score(self, features: Sequence[Features]) -> list[np.ndarray]:
         """Give each expert's scores of the species, float (n, n_species)."""
-        classifiers: dict[str, LinearScorer | EstimatorScorer] = {**self.scorers, **self.estimators}
+        classifiers: dict[str, LinearScorer | EstimatorScorer] = {
+            **self.scorers,
+            **self.estimators,
+        }
         return [
-            classifiers[name].scores(np.array([item.vectors[name] for item in features], np.float32))
+            classifiers[name].scores(
+                np.array([item.vectors[name] for item in features], np.float32)
+            )
             for name in self.recipe.experts
         ]
 
@@ -116,7 +137,8 @@ class Identifier:
 def expert_trust(recipe: Recipe, confidence: np.ndarray) -> list[np.ndarray]:
     """Give each expert's trust in each picture, 0 to 1: the segmentation's confidence where it goes by that, else 1."""
     return [
-        confidence if expert.trust == "segmentation" else np.ones(len(confidence)) for expert in recipe.experts.values()
+        confidence if expert.trust == "segmentation" else np.ones(len(confidence))
+        for expert in recipe.experts.values()
     ]
 
 
@@ -133,18 +155,27 @@ class TypeModel:
     thresholds: Thresholds | None = field(default=None, repr=False)
 
     def answer(
-        self, picture: Picture, features: Features, reject_at: float, common_names: Mapping[str, Sequence[str]]
+        self,
+        picture: Picture,
+        features: Features,
+        reject_at: float,
+        common_names: Mapping[str, Sequence[str]],
     ) -> Answer:
         """Answer a picture by its features; `reject_at` of the leaves of known species may be rejected."""
         scores = self.identifier.score([features])
         (probabilities,) = self.identifier.predict_proba([features], scores)
         ranking = rank_species(probabilities, self.identifier.species)
-        assessed, rejection = self.identifier.assess([features], scores), self.identifier.rejection
+        assessed, rejection = (
+            self.identifier.assess([features], scores),
+            self.identifier.rejection,
+        )
         p_leaf = p_known = None
         slope, offset = 1.0, 0.0
         decision: Decision = "species" if features.confidence else "no-leaf"
         if assessed and rejection:
-            p_leaf, p_known = (round(float(probability), 9) for (probability,) in assessed)
+            p_leaf, p_known = (
+                round(float(probability), 9) for (probability,) in assessed
+            )
             (decision,) = rejection.judge(*assessed, reject_at).tolist()
             slope, offset = rejection.answer.tolist()
         return Answer(

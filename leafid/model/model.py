@@ -51,12 +51,20 @@ class Model(Shown):
     fingerprint: str
 
     def __post_init__(self) -> None:
-        if unknown := set().union(*(m.identifier.species for m in self.types.values())) - self.species.keys():
-            raise ValueError(f"expected an entry of every species, found none of {', '.join(sorted(unknown))}")
+        if (
+            unknown := set().union(*(m.identifier.species for m in self.types.values()))
+            - self.species.keys()
+        ):
+            raise ValueError(
+                f"expected an entry of every species, found none of {', '.join(sorted(unknown))}"
+            )
         check_shapes(self.types, self.recogniser)
 
     def __repr__(self) -> str:
-        types = [f"{type_} ({model.identifier.n_pictures} training pictures)" for type_, model in self.types.items()]
+        types = [
+            f"{type_} ({model.identifier.n_pictures} training pictures)"
+            for type_, model in self.types.items()
+        ]
         return f"<Model of {len(self.species)} species: {', '.join(types)}>"
 
     def __getitem__(self, acquisition_type: AcquisitionType | str) -> TypeModel:
@@ -80,7 +88,9 @@ class Model(Shown):
 
         The file holds coefficients in half precision, which changes probabilities in the fifth digit.
         """
-        large = chain.from_iterable(model.identifier.list_large_arrays() for model in self.types.values())
+        large = chain.from_iterable(
+            model.identifier.list_large_arrays() for model in self.types.values()
+        )
         write_object(path, self, large)
 
     def identify(
@@ -127,8 +137,17 @@ class Model(Shown):
             When something is no picture (`InputError`), a single path leads nowhere, there is no such type, or the
             model was not trained for it, or can't back off.
         """
-        listed, group_by = self._list_pictures(pictures, assume_type, color), "session" if sessions else None
-        yield from self.predict(listed, FeatureLoader(jobs=jobs), reject_at, back_off=back_off, group_by=group_by)
+        listed, group_by = (
+            self._list_pictures(pictures, assume_type, color),
+            "session" if sessions else None,
+        )
+        yield from self.predict(
+            listed,
+            FeatureLoader(jobs=jobs),
+            reject_at,
+            back_off=back_off,
+            group_by=group_by,
+        )
 
     def identify_plant(
         self,
@@ -149,10 +168,15 @@ class Model(Shown):
         LeafidError
             When there is no picture, or as `identify`.
         """
-        listed, loader = self._list_pictures(pictures, assume_type, color), FeatureLoader(jobs=jobs)
+        listed, loader = (
+            self._list_pictures(pictures, assume_type, color),
+            FeatureLoader(jobs=jobs),
+        )
         if not listed:
             raise LeafidError("expected at least one picture of the plant, found none")
-        [answer] = self.predict(listed, loader, reject_at, back_off=back_off, group_by="all")
+        [answer] = self.predict(
+            listed, loader, reject_at, back_off=back_off, group_by="all"
+        )
         return answer
 
     def embed(
@@ -173,12 +197,22 @@ class Model(Shown):
         """
         listed = self._list_pictures(pictures, assume_type, color)
         with open_loader(jobs, cache) as loader:
-            typed = [picture for picture, _ in self.recogniser.recognise_pictures(listed, loader).values()]
+            typed = [
+                picture
+                for picture, _ in self.recogniser.recognise_pictures(
+                    listed, loader
+                ).values()
+            ]
             types = {get_type(picture) for picture in typed}
             if len(types) > 1 or not listed:
                 kinds = ", ".join(sorted(types)) or "no picture"
-                raise LeafidError(f"expected pictures of one acquisition type, found {kinds}; say assume_type")
-            streams = [loader.stream(typed, self[type_].identifier.extractor) for type_ in types]
+                raise LeafidError(
+                    f"expected pictures of one acquisition type, found {kinds}; say assume_type"
+                )
+            streams = [
+                loader.stream(typed, self[type_].identifier.extractor)
+                for type_ in types
+            ]
             features = [item for item in chain(*streams) if item]
         if loader.unreadable:
             raise LeafidError(next(iter(loader.unreadable.values())))
@@ -202,25 +236,33 @@ class Model(Shown):
         loader's `unreadable`. A `LeafidError` is raised when the model was not trained for a picture's type, or can't
         back off. Memory doesn't grow with the number of pictures, which are identified in batches.
         """
-        for type_ in dict.fromkeys(picture.type for picture in pictures if picture.type is not None):
+        for type_ in dict.fromkeys(
+            picture.type for picture in pictures if picture.type is not None
+        ):
             self[type_]  # raises before any work is done
         recognised: Counter[AcquisitionType] = Counter()
         for groups in _split_into_batches(pictures, group_by):
             answers = self._answer_batch(list(chain(*groups)), loader, reject_at)
-            recognised.update(a.type for a in answers if a.type and a.type_probability is not None)
+            recognised.update(
+                a.type for a in answers if a.type and a.type_probability is not None
+            )
             if group_by == "session":
                 answers = pool_evidence_of_answers(answers)
             elif group_by:
                 stream = iter(answers)
                 parts = [list(islice(stream, len(group))) for group in groups]
                 answers = [fuse_answers(self.types, part, reject_at) for part in parts]
-            yield from [self._back_off(answer) for answer in answers] if back_off else answers
+            yield from (
+                [self._back_off(answer) for answer in answers] if back_off else answers
+            )
         warn_of_mixed_types(recognised)
 
     @cached_property
     def common_names(self) -> dict[str, tuple[str, ...]]:
         """The vernacular names of each species."""
-        return {name: species.vernacular_names for name, species in self.species.items()}
+        return {
+            name: species.vernacular_names for name, species in self.species.items()
+        }
 
     def in_language(self, language: str | None) -> "Model":
         """Return the model with the common names in a language first: "en", "fr" or "de", or None for the model's."""
@@ -229,36 +271,58 @@ class Model(Shown):
         table = read_common_names()
         species = {}
         for name, record in self.species.items():
-            names = dict.fromkeys([table.get(name, {}).get(language, ""), *record.vernacular_names])
-            species[name] = structs.replace(record, vernacular_names=tuple(filter(None, names)))
+            names = dict.fromkeys(
+                [table.get(name, {}).get(language, ""), *record.vernacular_names]
+            )
+            species[name] = structs.replace(
+                record, vernacular_names=tuple(filter(None, names))
+            )
         return replace(self, species=species)
 
-    def _list_pictures(self, pictures: Any, assume_type: AcquisitionType | str | None, color: str) -> list[Picture]:
+    def _list_pictures(
+        self, pictures: Any, assume_type: AcquisitionType | str | None, color: str
+    ) -> list[Picture]:
         listed = list_pictures(pictures, color)
         if not assume_type:
             return listed
         type_ = self[AcquisitionType.parse(assume_type)].identifier.type
         return [replace(picture, type=type_) for picture in listed]
 
-    def _answer_batch(self, pictures: Sequence[Picture], loader: FeatureLoader, reject_at: float) -> list[Answer]:
-        typed = self.recogniser.recognise_pictures(pictures, replace(loader, progress=pass_through))
+    def _answer_batch(
+        self, pictures: Sequence[Picture], loader: FeatureLoader, reject_at: float
+    ) -> list[Answer]:
+        typed = self.recogniser.recognise_pictures(
+            pictures, replace(loader, progress=pass_through)
+        )
         answers: dict[int, Answer] = {}
         taxa = {name: species.taxon for name, species in self.species.items()}
-        for type_, indices in group_by(typed, lambda index: get_type(typed[index][0])).items():
+        for type_, indices in group_by(
+            typed, lambda index: get_type(typed[index][0])
+        ).items():
             model = self[type_]
-            table = loader.stream([typed[index][0] for index in indices], model.identifier.extractor)
+            table = loader.stream(
+                [typed[index][0] for index in indices], model.identifier.extractor
+            )
             for index, features in zip(indices, table, strict=True):
                 if features is None:
                     continue
                 picture, probability = typed[index]
                 if features.confidence == 0:
-                    _log.warning("%s: no leaf found in it; every species is ranked as equally likely", picture.file)
+                    _log.warning(
+                        "%s: no leaf found in it; every species is ranked as equally likely",
+                        picture.file,
+                    )
                 # A product of one row takes less time than to start threads for it.
                 with using_one_thread():
-                    answer = model.answer(picture, features, reject_at, self.common_names)
-                answers[index] = replace(answer, type_probability=probability, taxa=taxa)
+                    answer = model.answer(
+                        picture, features, reject_at, self.common_names
+                    )
+                answers[index] = replace(
+                    answer, type_probability=probability, taxa=taxa
+                )
         return [
-            answers.get(index) or Answer(picture, [], 0.0, problem=loader.unreadable[picture.file])
+            answers.get(index)
+            or Answer(picture, [], 0.0, problem=loader.unreadable[picture.file])
             for index, picture in enumerate(pictures)
         ]
 
@@ -267,7 +331,9 @@ class Model(Shown):
         if answer.problem:
             return answer
         threshold = 0.0
-        for type_ in {part.picture.type for part in answer.parts or [answer] if part.picture.type}:
+        for type_ in {
+            part.picture.type for part in answer.parts or [answer] if part.picture.type
+        }:
             fitted = self[type_].thresholds
             if fitted is None or fitted.back_off is None:
                 raise LeafidError(
@@ -279,16 +345,28 @@ class Model(Shown):
         taxonomy = Taxonomy(self.species[name].taxon for name in sorted(by_species))
         probabilities = np.array([by_species[name] for name in taxonomy.species])
         # Without a leaf all species are equally probable: a threshold of 0 would select the alphabet's first.
-        [named] = back_off(probabilities[None], taxonomy, threshold if answer.has_leaf else np.inf)
+        [named] = back_off(
+            probabilities[None], taxonomy, threshold if answer.has_leaf else np.inf
+        )
         n_named = sum(part != WILDCARD for part in taxonomy.find_path(named[0]))
         rank = cast(Decision, taxonomy.ranks[n_named - 1] if n_named else "unknown")
-        return replace(answer, decision=rank if answer.decision == "species" else answer.decision, backed_off=named)
+        return replace(
+            answer,
+            decision=rank if answer.decision == "species" else answer.decision,
+            backed_off=named,
+        )
 
 
-def _split_into_batches(pictures: Sequence[Picture], grouping: str | None) -> Iterator[list[list[Picture]]]:
+def _split_into_batches(
+    pictures: Sequence[Picture], grouping: str | None
+) -> Iterator[list[list[Picture]]]:
     """Split the pictures into batches of groups, which have `BATCH_SIZE` pictures at most if there are several."""
     batch: list[list[Picture]] = []
-    groups = group_by(pictures, GROUPINGS[grouping]).values() if grouping else ([picture] for picture in pictures)
+    groups = (
+        group_by(pictures, GROUPINGS[grouping]).values()
+        if grouping
+        else ([picture] for picture in pictures)
+    )
     for group in groups:
         if batch and sum(map(len, batch)) + len(group) > BATCH_SIZE:
             yield batch

@@ -31,7 +31,9 @@ _SIZE_BYTES = 8
 ALLOWED = "LEAFID_ALLOW"
 
 
-def write_object(path: str | os.PathLike[str], content: object, halved: Iterable[np.ndarray] = ()) -> None:
+def write_object(
+    path: str | os.PathLike[str], content: object, halved: Iterable[np.ndarray] = ()
+) -> None:
     """Write an object to a model file; equal ones give equal bytes.
 
     Each array of the object becomes a dictionary with the name of its values, which are written once where they are
@@ -42,7 +44,9 @@ def write_object(path: str | os.PathLike[str], content: object, halved: Iterable
     large = {id(array) for array in halved}
 
     def store(array: np.ndarray) -> str:
-        name = names.setdefault((array.shape, array.dtype.str, array.tobytes()), str(len(names)))
+        name = names.setdefault(
+            (array.shape, array.dtype.str, array.tobytes()), str(len(names))
+        )
         arrays[name] = np.asarray(array, order="C")
         return name
 
@@ -52,9 +56,16 @@ def write_object(path: str | os.PathLike[str], content: object, halved: Iterable
         # This moves a score by less than a thousandth of what tells two species apart. With a scale for each column,
         # small coefficients don't fall below what half precision can hold.
         scale = np.maximum(np.abs(value).max(axis=0), 1e-20).astype(np.float32)
-        return {"values": store((value / scale).astype(np.float16)), "scale": store(scale)}
+        return {
+            "values": store((value / scale).astype(np.float16)),
+            "scale": store(scale),
+        }
 
-    manifest = {"format": FORMAT, "format_version": FORMAT_VERSION, "program_version": leafid.__version__}
+    manifest = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "program_version": leafid.__version__,
+    }
     manifest["model"] = msgspec.to_builtins(content, enc_hook=encode, str_keys=True)
     text = json.dumps(manifest, ensure_ascii=False)
     bare = save(arrays)
@@ -83,23 +94,38 @@ def read_object(path: str | os.PathLike[str], type_: type[T]) -> T:
             _import_allowed_code(manifest["model"], path)
             place = f"{path}: the model is damaged: manifest"
             return check_types(manifest["model"], type_, place, _make_decoder(arrays))
-    except (SafetensorError, ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError) as error:
+    except (
+        SafetensorError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        MemoryError,
+    ) as error:
         if is_out_of_memory(error):
-            raise LeafidError(f"{path}: out of memory; end other programs, or raise the limit") from error
+            raise LeafidError(
+                f"{path}: out of memory; end other programs, or raise the limit"
+            ) from error
         raise LeafidError(
             f"{path}: expected a leafid model, found something else, or the model is damaged: {error!s:.300}; "
             "train it again or get a new copy"
         ) from error
 
 
-def _read_manifest(stream: io.BufferedReader, metadata: dict[str, str] | None) -> dict[str, Any]:
+def _read_manifest(
+    stream: io.BufferedReader, metadata: dict[str, str] | None
+) -> dict[str, Any]:
     """Read the manifest from the metadata of a file, whose checksum is checked."""
     if not metadata or "manifest" not in metadata:
         raise ValueError("another file of safetensors")
     checksum, _, text = metadata["manifest"].partition("\n")
     stream.seek(_SIZE_BYTES + int.from_bytes(stream.read(_SIZE_BYTES), "little"))
     # The data are read in small pieces: arrays are converted one by one, so that no copy of the file is in memory.
-    if hashlib.file_digest(stream, lambda: hashlib.sha256(text.encode())).hexdigest() != checksum:
+    if (
+        hashlib.file_digest(stream, lambda: hashlib.sha256(text.encode())).hexdigest()
+        != checksum
+    ):
         raise ValueError("its checksum is wrong")
     # This parser gives finite numbers and valid characters, or a ValueError.
     manifest = msgspec.json.decode(text, type=dict[str, Any])
@@ -127,9 +153,17 @@ def _list_code(node: Any) -> dict[str, Callable[[str], object]]:
     code: dict[str, Callable[[str], object]] = {}
     if isinstance(node, dict):
         families = node.get("families")
-        code |= dict.fromkeys(map(str, families if isinstance(families, list) else ()), find_families)
+        code |= dict.fromkeys(
+            map(str, families if isinstance(families, list) else ()), find_families
+        )
         code |= {str(node.get("encoder")): find_encoder}
-    for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+    for child in (
+        node.values()
+        if isinstance(node, dict)
+        else node
+        if isinstance(node, list)
+        else ()
+    ):
         code |= _list_code(child)
     return {name: find for name, find in code.items() if ":" in name}
 
@@ -140,7 +174,9 @@ def _make_decoder(arrays: Any) -> Callable[[type, Any], np.ndarray]:
     def decode(expected: type, place: Any) -> np.ndarray:
         if expected is not np.ndarray or not isinstance(place, dict):
             raise ValueError(f"expected an array, found {place!s:.100}")
-        return read_array(str(place.get("values")), place.get("scale") and str(place["scale"]))
+        return read_array(
+            str(place.get("values")), place.get("scale") and str(place["scale"])
+        )
 
     # Types share arrays.
     @cache
@@ -148,10 +184,14 @@ def _make_decoder(arrays: Any) -> Callable[[type, Any], np.ndarray]:
         array = arrays.get_tensor(name)
         if scale is not None:
             if read_array(scale).shape != array.shape[1:]:
-                raise ValueError(f"expected as many scales {scale:.100} as the array {name:.100} has columns")
+                raise ValueError(
+                    f"expected as many scales {scale:.100} as the array {name:.100} has columns"
+                )
             array = array * read_array(scale)
         if array.dtype.kind != "f" or not np.isfinite(array).all():
-            raise ValueError(f"expected finite numbers in the array {name:.100}, found others")
+            raise ValueError(
+                f"expected finite numbers in the array {name:.100}, found others"
+            )
         return array
 
     return decode

@@ -37,7 +37,11 @@ _EXPONENTS = np.linspace(0, 1, 21)
 _FLOOR, _ODDS_FLOOR = 1e-9, 1e-6
 
 
-def fuse_answers(types: Mapping[AcquisitionType, TypeModel], answers: Sequence[Answer], reject_at: float) -> Answer:
+def fuse_answers(
+    types: Mapping[AcquisitionType, TypeModel],
+    answers: Sequence[Answer],
+    reject_at: float,
+) -> Answer:
     """Make one answer from those to the pictures of a plant, which become its `Answer.parts`.
 
     A picture counts in proportion to its probability to show a leaf, or not at all if its verdict is that it shows
@@ -50,25 +54,45 @@ def fuse_answers(types: Mapping[AcquisitionType, TypeModel], answers: Sequence[A
         return replace(answers[0], parts=tuple(answers))
     species = sorted({name for answer in readable for name, _ in answer.ranking})
     # A species that a type's classifier doesn't know is as likely there as any.
-    rows = [dict.fromkeys(species, 1 / len(answer.ranking)) | dict(answer.ranking) for answer in readable]
+    rows = [
+        dict.fromkeys(species, 1 / len(answer.ranking)) | dict(answer.ranking)
+        for answer in readable
+    ]
     table = np.array([[row[name] for name in species] for row in rows])
-    share = np.array([1.0 if answer.p_leaf is None else answer.p_leaf for answer in readable])
+    share = np.array(
+        [1.0 if answer.p_leaf is None else answer.p_leaf for answer in readable]
+    )
     share[[answer.verdict in {"no-leaf", "unclear"} for answer in readable]] = 0.0
     models = [types[answer.type] for answer in readable if answer.type]
-    fused = fuse_pictures(table, [str(a.type) for a in readable], [model.plant_exponent for model in models], share)
+    fused = fuse_pictures(
+        table,
+        [str(a.type) for a in readable],
+        [model.plant_exponent for model in models],
+        share,
+    )
     rejections = [model.identifier.rejection for model in models]
-    thresholds = [rejection.find_threshold(reject_at) for rejection in rejections if rejection]
+    thresholds = [
+        rejection.find_threshold(reject_at) for rejection in rejections if rejection
+    ]
     p_leaf = p_known = None
     decision: Decision = "species"
     if len(thresholds) == len(readable):
         p_leaf, p_known, decision = _judge(readable, thresholds, share)
     if not share.any():
-        decision = "unclear" if any(answer.verdict == "unclear" for answer in readable) else "no-leaf"
-    reasons = chain(*(answer.reasons for answer in readable)) if decision == "unclear" else ()
+        decision = (
+            "unclear"
+            if any(answer.verdict == "unclear" for answer in readable)
+            else "no-leaf"
+        )
+    reasons = (
+        chain(*(answer.reasons for answer in readable)) if decision == "unclear" else ()
+    )
     return replace(
         readable[int(share.argmax())],
         # Probabilities that are rounded down twice may lose a digit.
-        ranking=readable[0].ranking if len(readable) == 1 else rank_species(fused, species),
+        ranking=readable[0].ranking
+        if len(readable) == 1
+        else rank_species(fused, species),
         confidence=max(answer.confidence for answer in readable),
         p_leaf=p_leaf,
         p_known=p_known,
@@ -78,18 +102,31 @@ def fuse_answers(types: Mapping[AcquisitionType, TypeModel], answers: Sequence[A
     )
 
 
-def _judge(answers: Sequence[Answer], thresholds: Sequence[float], share: np.ndarray) -> tuple[float, float, Decision]:
+def _judge(
+    answers: Sequence[Answer], thresholds: Sequence[float], share: np.ndarray
+) -> tuple[float, float, Decision]:
     """Give `Answer.p_leaf`, `Answer.p_known` and `Answer.decision` of a plant that a picture shows a leaf of."""
     weights = share if share.any() else np.ones(len(answers))
-    odds = np.clip(np.array([answer.p_known for answer in answers], float), _ODDS_FLOOR, 1 - _ODDS_FLOOR)
-    p_known = float(1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights))))
+    odds = np.clip(
+        np.array([answer.p_known for answer in answers], float),
+        _ODDS_FLOOR,
+        1 - _ODDS_FLOOR,
+    )
+    p_known = float(
+        1 / (1 + np.exp(-np.average(np.log(odds / (1 - odds)), weights=weights)))
+    )
     p_leaf = max(float(answer.p_leaf or 0) for answer in answers)
-    is_known = acceptance_score(np.array(p_leaf), np.array(p_known)) >= np.average(thresholds, weights=weights)
+    is_known = acceptance_score(np.array(p_leaf), np.array(p_known)) >= np.average(
+        thresholds, weights=weights
+    )
     return round(p_leaf, 9), round(p_known, 9), "species" if is_known else "unknown"
 
 
 def fuse_pictures(
-    probabilities: np.ndarray, types: Sequence[str], exponents: ArrayLike, p_leaf: ArrayLike | None = None
+    probabilities: np.ndarray,
+    types: Sequence[str],
+    exponents: ArrayLike,
+    p_leaf: ArrayLike | None = None,
 ) -> np.ndarray:
     """Fuse the probabilities of pictures of one plant, float (n, n_species); float64 (n_species,), which sum to 1.
 
@@ -104,12 +141,19 @@ def fuse_pictures(
     >>> fuse_pictures(np.array([[0.8, 0.2], [0.8, 0.2]]), ["scan", "photo"], [1, 1]).round(3)
     array([0.941, 0.059])
     """
-    share = np.ones(len(probabilities)) if p_leaf is None else np.asarray(p_leaf, np.float64)
+    share = (
+        np.ones(len(probabilities))
+        if p_leaf is None
+        else np.asarray(p_leaf, np.float64)
+    )
     share = share / share.max() if share.max() > 0 else np.ones(len(share))
     _, kind = np.unique(types, return_inverse=True)
     # Pictures without a leaf are not counted as evidence that could repeat that of others.
     counts = np.maximum(np.bincount(kind, share)[kind], 1)
-    return _normalise((share * counts ** -np.asarray(exponents, np.float64)) @ _take_logarithm(probabilities))
+    return _normalise(
+        (share * counts ** -np.asarray(exponents, np.float64))
+        @ _take_logarithm(probabilities)
+    )
 
 
 def fit_plant_exponent(answers: HeldOutAnswers, seed: int = 0) -> float:
@@ -125,16 +169,30 @@ def fit_plant_exponent(answers: HeldOutAnswers, seed: int = 0) -> float:
     plants = group_by(range(len(labels)), lambda index: known.pictures[index].group)
     for _, indices in sorted(plants.items()):
         order = random.permutation(indices)
-        plant_sizes = [size for size in SIZES if size < len(order)] + [len(order)] * (len(order) > 1)
+        plant_sizes = [size for size in SIZES if size < len(order)] + [len(order)] * (
+            len(order) > 1
+        )
         for size in plant_sizes:
-            samples.append((logarithms[order[:size]].sum(axis=0), float(size), labels[order[0]], 1 / len(plant_sizes)))
+            samples.append(
+                (
+                    logarithms[order[:size]].sum(axis=0),
+                    float(size),
+                    labels[order[0]],
+                    1 / len(plant_sizes),
+                )
+            )
     if not samples:
         return DEFAULT_EXPONENT
     sums, sizes, species, weights = map(np.array, zip(*samples, strict=True))
     losses = []
     for exponent in _EXPONENTS:
         posterior = _normalise(sums * (sizes**-exponent)[:, None])
-        losses.append(-(weights * np.log(np.maximum(posterior[np.arange(len(sums)), species], 1e-300))).sum())
+        losses.append(
+            -(
+                weights
+                * np.log(np.maximum(posterior[np.arange(len(sums)), species], 1e-300))
+            ).sum()
+        )
     return float(_EXPONENTS[int(np.argmin(losses))])
 
 

@@ -12,10 +12,13 @@ _MIN_SHARPNESS, _MIN_LIGHTNESS, _MAX_CUT, _MIN_SIDE = 0.6, 0.25, 0.1, 64
 def explain_doubt(condition: Condition) -> tuple[str, ...]:
     """List what makes a picture hard to judge, each with what to do, the most important first."""
     reasons = {
-        f"it shows {condition.n_leaves:.0f} leaves: photograph one": condition.n_leaves > 1,
+        f"it shows {condition.n_leaves:.0f} leaves: photograph one": condition.n_leaves
+        > 1,
         "it is dark: photograph it in more light": condition.lightness < _MIN_LIGHTNESS,
         "it is blurred: hold the camera still": condition.sharpness < _MIN_SHARPNESS,
-        "the leaf is cut off by the border: photograph all of it": condition.cut > _MAX_CUT,
-        f"the leaf is small, {condition.side:.0f} pixels: go closer": condition.side < _MIN_SIDE,
+        "the leaf is cut off by the border: photograph all of it": condition.cut
+        > _MAX_CUT,
+        f"the leaf is small, {condition.side:.0f} pixels: go closer": condition.side
+        < _MIN_SIDE,
     }
     return tuple(reason for reason, is_true in reasons.items() if is_true)

@@ -36,16 +36,24 @@ class TypeRecogniser:
         """Recognise the type of a picture, with its probability, from float32 (N_TYPE_FEATURES,)."""
         if self.scorer is None:
             return self.types[0], 1.0
-        scores = self.scorer.scores(expand_features(features[None]))[0].astype(np.float64)
+        scores = self.scorer.scores(expand_features(features[None]))[0].astype(
+            np.float64
+        )
         odds = np.exp(scores - scores.max())
         probabilities = odds / odds.sum()
-        return self.types[int(probabilities.argmax())], round(float(probabilities.max()), 9)
+        return self.types[int(probabilities.argmax())], round(
+            float(probabilities.max()), 9
+        )
 
     def recognise_pictures(
         self, pictures: Sequence[Picture], loader: FeatureLoader
     ) -> dict[int, tuple[Picture, float | None]]:
         """Give every readable picture a type, with its probability where it is recognised; by the pictures' indices."""
-        table = iter(loader.load_type_features([picture for picture in pictures if picture.type is None]))
+        table = iter(
+            loader.load_type_features(
+                [picture for picture in pictures if picture.type is None]
+            )
+        )
         typed: dict[int, tuple[Picture, float | None]] = {}
         for index, picture in enumerate(pictures):
             if picture.type is not None:
@@ -59,7 +67,11 @@ class TypeRecogniser:
 def warn_of_mixed_types(recognised: Counter[AcquisitionType]) -> None:
     """Warn that pictures were recognised as several types: in a collection of one kind, some of them are errors."""
     if len(recognised) > 1 and recognised.total() >= _MIN_COLLECTION:
-        counts = ", ".join(f"{recognised[type_]} {type_}" for type_ in AcquisitionType if type_ in recognised)
+        counts = ", ".join(
+            f"{recognised[type_]} {type_}"
+            for type_ in AcquisitionType
+            if type_ in recognised
+        )
         message = (
             "the acquisition types of %d pictures were recognised as different ones: %s; if all of them were taken in "
             "the same way, say which by --assume-type (in Python: assume_type)"

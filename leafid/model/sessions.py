@@ -39,15 +39,26 @@ def pool_evidence_of_answers(answers: Sequence[Answer]) -> list[Answer]:
     rankings = [dict(answer.ranking) for answer in answers]
     species = sorted(set().union(*rankings))
     # A type whose classifier doesn't know a species never names it.
-    table = np.array([[ranking.get(name, 0.0) for name in species] for ranking in rankings])
-    is_judged = [answer.has_leaf and answer.verdict not in {"unclear", "unreadable"} for answer in answers]
+    table = np.array(
+        [[ranking.get(name, 0.0) for name in species] for ranking in rankings]
+    )
+    is_judged = [
+        answer.has_leaf and answer.verdict not in {"unclear", "unreadable"}
+        for answer in answers
+    ]
     weights = np.where(is_judged, [answer.known_leaf for answer in answers], 0.0)
     readable = [index for index, answer in enumerate(answers) if not answer.problem]
     pooled = list(answers)
     for places in _find_sessions([answers[index].picture for index in readable]):
         session = [readable[place] for place in places]
-        for index, row in zip(session, pool_evidence(table[session], weights[session]), strict=True):
-            ranked = [(name, value) for name, value in rank_species(row, species) if name in rankings[index]]
+        for index, row in zip(
+            session, pool_evidence(table[session], weights[session]), strict=True
+        ):
+            ranked = [
+                (name, value)
+                for name, value in rank_species(row, species)
+                if name in rankings[index]
+            ]
             pooled[index] = replace(answers[index], ranking=ranked)
     return pooled
 
@@ -64,13 +75,16 @@ def pool_evidence_held_out(answers: Sequence[HeldOutAnswers]) -> list[HeldOutAns
     for session in _find_sessions(pictures):
         table[session] = pool_evidence(table[session], np.ones(len(session)))
     return [
-        replace(fold, probabilities=part[:, known]) for part, fold, known in zip(parts, answers, columns, strict=True)
+        replace(fold, probabilities=part[:, known])
+        for part, fold, known in zip(parts, answers, columns, strict=True)
     ]
 
 
 def _find_sessions(pictures: Sequence[Picture]) -> list[list[int]]:
     """List the indices of the pictures of each session that has several."""
-    sessions = group_by(range(len(pictures)), lambda index: find_session(pictures[index]))
+    sessions = group_by(
+        range(len(pictures)), lambda index: find_session(pictures[index])
+    )
     return [indices for indices in sessions.values() if len(indices) > 1]
 
 
@@ -106,5 +120,7 @@ def pool_evidence(probabilities: np.ndarray, weights: np.ndarray) -> np.ndarray:
     for _ in range(_ROUNDS):
         evidence = weight * posterior
         product = alone * (1 + evidence.sum(axis=0) - evidence)
-        posterior = np.where(has_support, product / product.sum(axis=1, keepdims=True), alone)
+        posterior = np.where(
+            has_support, product / product.sum(axis=1, keepdims=True), alone
+        )
     return posterior

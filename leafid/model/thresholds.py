@@ -119,12 +119,22 @@ def select_set(
             "the model keeps no thresholds: its training had no species with two plants; train it again on more "
             "plants, or ask for top-K sets"
         )
-    find_threshold = thresholds.threshold_for_size if rule.kind == "average" else thresholds.threshold_for_coverage
+    find_threshold = (
+        thresholds.threshold_for_size
+        if rule.kind == "average"
+        else thresholds.threshold_for_coverage
+    )
     least = find_threshold(rule.value)
-    return [(species, probability) for species, probability in ranking if probability >= least]
+    return [
+        (species, probability)
+        for species, probability in ranking
+        if probability >= least
+    ]
 
 
-def fit_thresholds(held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]) -> Thresholds | None:
+def fit_thresholds(
+    held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]
+) -> Thresholds | None:
     """Fit the thresholds of sets and of backing off on held-out answers; None without a picture of known species.
 
     Only those count: an identifier that was trained on all plants knows all of its species. Sets are fitted on
@@ -142,20 +152,33 @@ def fit_thresholds(held_out: HeldOutAnswers, taxa: Mapping[str, Taxon]) -> Thres
         tree = Taxonomy(taxa[name] for name in held_out.species)
         if len(tree.ranks) > 1:
             correct = [held_out.species[label] for label in labels]
-            back_off = fit_back_off_threshold(probabilities, correct, tree, weigh_by_plant(known.pictures))
+            back_off = fit_back_off_threshold(
+                probabilities, correct, tree, weigh_by_plant(known.pictures)
+            )
     except LeafidError as error:
         _log.warning("no threshold for backing off could be fitted: %s", error)
-    return Thresholds(sizes, fit_average_k_thresholds(probabilities, sizes.tolist()), label_probabilities, back_off)
+    return Thresholds(
+        sizes,
+        fit_average_k_thresholds(probabilities, sizes.tolist()),
+        label_probabilities,
+        back_off,
+    )
 
 
 def _choose_sizes(n_species: int) -> np.ndarray:
     """Choose mean set sizes: whole ones up to 100, and others a few per cent apart; the last one is all species."""
     whole = np.arange(1, min(n_species, _WHOLE_SIZES) + 1)
     spaced = np.geomspace(0.05, n_species, _OTHER_SIZES)
-    return np.unique(np.concatenate([whole, spaced[spaced < n_species], [n_species]]).astype(np.float64))
+    return np.unique(
+        np.concatenate([whole, spaced[spaced < n_species], [n_species]]).astype(
+            np.float64
+        )
+    )
 
 
-def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -> NDArray[np.float64]:
+def fit_average_k_thresholds(
+    probabilities: ArrayLike, sizes: Sequence[float]
+) -> NDArray[np.float64]:
     """Find the thresholds at which sets have k classes on average on held-out pictures, (n, C), for several k above 0.
 
     With s all n·C probabilities in falling order, λ_k = (s[⌊n·k⌋ − 1] + s[⌊n·k⌋]) / 2 ([1]_, equation 4); 0 where all
@@ -171,7 +194,9 @@ def fit_average_k_thresholds(probabilities: ArrayLike, sizes: Sequence[float]) -
     """
     rising = np.sort(np.asarray(probabilities, np.float64), axis=None)
     counts = [count_inside(len(np.asarray(probabilities)), k) for k in sizes]
-    return np.array([0.0 if n >= len(rising) else place_threshold(rising, n) for n in counts])
+    return np.array(
+        [0.0 if n >= len(rising) else place_threshold(rising, n) for n in counts]
+    )
 
 
 def count_inside(n_pictures: int, k: float) -> int:

@@ -24,7 +24,14 @@ from leafid.pages.trait_words import TRAITS, describe_traits
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import encode_jpeg
 from leafid.pictures.names import describe_common_names
-from leafid.segmentation.result import Image, Point, Polygon, Segmentation, shrink, trace_polygons
+from leafid.segmentation.result import (
+    Image,
+    Point,
+    Polygon,
+    Segmentation,
+    shrink,
+    trace_polygons,
+)
 
 #: Number of species that are shown, and of those with pictures, and of pictures of each.
 SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
@@ -33,7 +40,11 @@ _NAMED, _DIFFERENCES_SHOWN, _MIN_PICTURES = 3, 6, 3
 # Distance between the medians of two species, in half widths of their ranges, above which they differ; and smallest
 # probability of a second name that a leaf is compared with.
 _APART, _CLOSE = 0.5, 0.02
-_VIEWS = {"leaf": "the cut-out leaf", "upright": "the upright leaf", "picture": "the whole picture"}
+_VIEWS = {
+    "leaf": "the cut-out leaf",
+    "upright": "the upright leaf",
+    "picture": "the whole picture",
+}
 
 #: Longest side that pictures to explain are read with: in one of them, a leaf may be small.
 READ_SIDE = 4 * LONGEST_SIDE
@@ -76,25 +87,41 @@ class Explanation(Shown):
     def plot(self, ax: Any = None) -> Any:
         """Draw the picture with its outlines on axes of Matplotlib, by default the current ones, and return these."""
         image = cv2.imdecode(np.frombuffer(self.image, np.uint8), cv2.IMREAD_COLOR_RGB)
-        axes = plot_outlines(image, {"red": self.outlines, "magenta": self.petioles}, ax)
+        axes = plot_outlines(
+            image, {"red": self.outlines, "magenta": self.petioles}, ax
+        )
         axes.set_title(self.answer.verdict_text, wrap=True)
         return axes
 
     def to_dict(self) -> dict[str, Any]:
         """Make the record of the explanation, which JSON can hold: all but its pictures."""
-        record = {name: value for name, value in vars(self).items() if name not in {"answer", "image"}}
-        shown = [{name: species[name] for name in species if name != "thumbnails"} for species in self.species]
-        return {"answer": self.answer.to_dict(), **to_builtins(record | {"species": shown})}
+        record = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in {"answer", "image"}
+        }
+        shown = [
+            {name: species[name] for name in species if name != "thumbnails"}
+            for species in self.species
+        ]
+        return {
+            "answer": self.answer.to_dict(),
+            **to_builtins(record | {"species": shown}),
+        }
 
 
 @using_one_thread()
-def explain(model: Model, image: Image, answer: Answer, ends: Sequence[float] = ()) -> Explanation:
+def explain(
+    model: Model, image: Image, answer: Answer, ends: Sequence[float] = ()
+) -> Explanation:
     """Explain the answer to a picture that could be read, uint8 (H, W, 3) as `leafid.read_image` returns it.
 
     `ends` are columns and rows of a tip and a base that a person chose, as shares of the picture's sides.
     """
     if answer.type is None:
-        raise ValueError(f"expected the answer to a picture that could be read, found: {answer.problem}")
+        raise ValueError(
+            f"expected the answer to a picture that could be read, found: {answer.problem}"
+        )
     shown = shrink(image, LONGEST_SIDE)
     is_leaf = answer.verdict != "no-leaf" or bool(ends)
     leaf = segment_as_type(shown, answer.type)
@@ -109,18 +136,34 @@ def explain(model: Model, image: Image, answer: Answer, ends: Sequence[float] = 
         values, landmarks = measure_reliable_traits(leaf, chosen)
         if not ends and shown.shape != image.shape and leaf.mask.any():
             # In a large picture, the margin of a small leaf is lost by shrinking.
-            closer = measure_reliable_traits(segment_as_type(_look_closer(image, leaf), answer.type))[0]
+            closer = measure_reliable_traits(
+                segment_as_type(_look_closer(image, leaf), answer.type)
+            )[0]
             values = closer or values
-        named = model.species[answer.name].traits if answer.name and answer.verdict == "species" else {}
-        if "compound" in named and values.get("compound", named["compound"].median) != named["compound"].median:
+        named = (
+            model.species[answer.name].traits
+            if answer.name and answer.verdict == "species"
+            else {}
+        )
+        if (
+            "compound" in named
+            and values.get("compound", named["compound"].median)
+            != named["compound"].median
+        ):
             # Leaflets that overlap were taken for lobes, or lobes for leaflets.
             values = {name: values[name] for name in ("petiole",) if name in values}
             note = f"Traits of the blade are left out: its outline doesn't fit leaves of {answer.name}."
         elif landmarks is None and "petiole" not in values:
             note = "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
     traits = describe_traits(values)
-    names = [name for name, _ in answer.ranking[:SPECIES_SHOWN] if answer.has_leaf and answer.verdict != "unclear"]
-    compared = [names[0], *choose_rival(answer, model.species)] if len(names) > 1 else []
+    names = [
+        name
+        for name, _ in answer.ranking[:SPECIES_SHOWN]
+        if answer.has_leaf and answer.verdict != "unclear"
+    ]
+    compared = (
+        [names[0], *choose_rival(answer, model.species)] if len(names) > 1 else []
+    )
     return Explanation(
         answer=answer,
         image=encode_jpeg(shown),
@@ -132,8 +175,12 @@ def explain(model: Model, image: Image, answer: Answer, ends: Sequence[float] = 
         base=(landmarks.base[::-1] + 0.5).tolist() if landmarks else None,
         traits=traits,
         plain_traits=describe_plainly(traits, values),
-        opinions=_collect_opinions(model[answer.type].identifier, shown) if is_leaf else [],
-        species=[_show_species(model, answer, values, rank) for rank in range(len(names))],
+        opinions=_collect_opinions(model[answer.type].identifier, shown)
+        if is_leaf
+        else [],
+        species=[
+            _show_species(model, answer, values, rank) for rank in range(len(names))
+        ],
         compared=compared,
         differences=compare_species(model.species, compared, values),
         note=note,
@@ -144,18 +191,32 @@ def _look_closer(image: Image, leaf: Segmentation) -> Image:
     """Cut the leaf that was found in a shrunk picture out of the whole one, with a fifth of its length around it."""
     row0, row1, col0, col1 = leaf.box
     margin = max(row1 - row0, col1 - col0) / 5
-    box = np.array([[row0 - margin, row1 + margin], [col0 - margin, col1 + margin]]) * image.shape[0]
-    rows, cols = (slice(*side) for side in np.maximum(box / leaf.mask.shape[0], 0).astype(int).tolist())
+    box = (
+        np.array([[row0 - margin, row1 + margin], [col0 - margin, col1 + margin]])
+        * image.shape[0]
+    )
+    rows, cols = (
+        slice(*side)
+        for side in np.maximum(box / leaf.mask.shape[0], 0).astype(int).tolist()
+    )
     return shrink(np.ascontiguousarray(image[rows, cols]), LONGEST_SIDE)
 
 
-def _show_species(model: Model, answer: Answer, values: Mapping[str, float], rank: int) -> dict[str, Any]:
+def _show_species(
+    model: Model, answer: Answer, values: Mapping[str, float], rank: int
+) -> dict[str, Any]:
     name, p = answer.ranking[rank]
     species = model.species[name]
-    n_pictures = PICTURES_SHOWN if rank < PICTURED_SPECIES and answer.verdict != "no-leaf" else 0
+    n_pictures = (
+        PICTURES_SHOWN if rank < PICTURED_SPECIES and answer.verdict != "no-leaf" else 0
+    )
     # Those of the same type first, then those whose traits are nearest to the leaf's.
     thumbnails = sorted(
-        species.thumbnails, key=lambda shown: (shown.type != answer.type, _measure_distance(shown.traits, values))
+        species.thumbnails,
+        key=lambda shown: (
+            shown.type != answer.type,
+            _measure_distance(shown.traits, values),
+        ),
     )
     return {
         "name": name,
@@ -165,10 +226,15 @@ def _show_species(model: Model, answer: Answer, values: Mapping[str, float], ran
     }
 
 
-def _measure_distance(traits: Mapping[str, float], values: Mapping[str, float]) -> float:
+def _measure_distance(
+    traits: Mapping[str, float], values: Mapping[str, float]
+) -> float:
     """Measure how much traits differ, on average, in the smallest differences worth mentioning."""
     shared = TRAITS.keys() & values.keys() & traits.keys()
-    gaps = [abs(values[name] - traits[name]) * TRAITS[name].scale / TRAITS[name].noticeable for name in shared]
+    gaps = [
+        abs(values[name] - traits[name]) * TRAITS[name].scale / TRAITS[name].noticeable
+        for name in shared
+    ]
     return float(np.mean(gaps)) if gaps else np.inf
 
 
@@ -196,31 +262,70 @@ def compare_species(
     """
     differences = []
     for trait, (title, unit, noticeable, scale) in TRAITS.items():
-        ranges = [records[name].traits[trait] for name in names if trait in records[name].traits]
-        if trait not in values or len(ranges) < 2 or min(r.n_pictures for r in ranges) < _MIN_PICTURES:
+        ranges = [
+            records[name].traits[trait]
+            for name in names
+            if trait in records[name].traits
+        ]
+        if (
+            trait not in values
+            or len(ranges) < 2
+            or min(r.n_pictures for r in ranges) < _MIN_PICTURES
+        ):
             continue
-        first, second = (TraitRange(scale * r.low, scale * r.median, scale * r.high, r.n_pictures) for r in ranges)
+        first, second = (
+            TraitRange(scale * r.low, scale * r.median, scale * r.high, r.n_pictures)
+            for r in ranges
+        )
         distance = abs(first.median - second.median)
-        separation = distance / sum(max((r.high - r.low) / 2, noticeable / 2) for r in (first, second))
+        separation = distance / sum(
+            max((r.high - r.low) / 2, noticeable / 2) for r in (first, second)
+        )
         value = scale * values[trait]
         # What can't be told from an end of a range lies inside.
-        inside = [r.low - noticeable / 2 <= value <= r.high + noticeable / 2 for r in (first, second)]
-        favours = names[inside.index(True)] if sum(inside) == 1 else "neither" if all(inside) else "against both"
-        difference = {"title": title, "unit": unit, "value": value, "ranges": (first, second), "favours": favours}
-        is_clear = favours != "neither" or (distance >= noticeable and separation >= _APART)
+        inside = [
+            r.low - noticeable / 2 <= value <= r.high + noticeable / 2
+            for r in (first, second)
+        ]
+        favours = (
+            names[inside.index(True)]
+            if sum(inside) == 1
+            else "neither"
+            if all(inside)
+            else "against both"
+        )
+        difference = {
+            "title": title,
+            "unit": unit,
+            "value": value,
+            "ranges": (first, second),
+            "favours": favours,
+        }
+        is_clear = favours != "neither" or (
+            distance >= noticeable and separation >= _APART
+        )
         differences.append((is_clear, separation, difference))
     ordered = sorted(differences, key=lambda row: row[:2], reverse=True)
     n_clear = sum(is_clear for is_clear, _, _ in ordered)
-    return [difference for _, _, difference in ordered[: min(n_clear, _DIFFERENCES_SHOWN) or _NAMED]]
+    return [
+        difference
+        for _, _, difference in ordered[: min(n_clear, _DIFFERENCES_SHOWN) or _NAMED]
+    ]
 
 
 def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, Any]]:
     """Collect what each expert says about a picture of the identifier's type, the most influential expert first."""
     extractor = identifier.extractor
-    features = [extractor.extract(shrink(image, extractor.longest_side), identifier.type)]
+    features = [
+        extractor.extract(shrink(image, extractor.longest_side), identifier.type)
+    ]
     trusts = expert_trust(identifier.recipe, np.array([features[0].confidence]))
     experts = zip(
-        identifier.recipe.experts.items(), identifier.score(features), trusts, identifier.weights, strict=True
+        identifier.recipe.experts.items(),
+        identifier.score(features),
+        trusts,
+        identifier.weights,
+        strict=True,
     )
     opinions: list[dict[str, Any]] = []
     for (name, expert), scores, trust, weight in experts:
@@ -230,7 +335,14 @@ def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, An
         description = f"measures of the leaf: {', '.join(family.replace('_', ' ') for family in expert.families)}"
         if expert.is_local:
             description = f"{LOCAL_DESCRIPTORS[expert.descriptor].summary} of {_VIEWS[expert.view]}"
-        opinions.append({"name": name, "description": description, "share": influence, "ranking": ranking})
+        opinions.append(
+            {
+                "name": name,
+                "description": description,
+                "share": influence,
+                "ranking": ranking,
+            }
+        )
     total = sum(opinion["share"] for opinion in opinions) or 1.0
     for opinion in opinions:
         opinion["share"] /= total

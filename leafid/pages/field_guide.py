@@ -21,7 +21,9 @@ _MEASURED_SHARE = 0.4
 def make_guide(model: Model, file: Path) -> dict[str, Any]:
     """Make the values of ``field_guide.html`` for the model that was read from a file."""
     plates: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for name, species in sorted(model.species.items(), key=lambda pair: (pair[1].taxon.family or "~", pair[0])):
+    for name, species in sorted(
+        model.species.items(), key=lambda pair: (pair[1].taxon.family or "~", pair[0])
+    ):
         traits = describe_typical_traits(species)
         medians = {trait: values.median for trait, values in species.traits.items()}
         plate = {
@@ -35,7 +37,13 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
         }
         plates[species.taxon.family or ""].append(plate)
     card = file.with_suffix(".md")
-    added = sorted({name for type_model in model.types.values() for name in type_model.identifier.added})
+    added = sorted(
+        {
+            name
+            for type_model in model.types.values()
+            for name in type_model.identifier.added
+        }
+    )
     note = f"Scores are those of the training, before species were added: {', '.join(added)}."
     return {
         "source": file.name,
@@ -62,7 +70,10 @@ def describe_model(model: Model, source: str) -> dict[str, Any]:
             }
             for type_, type_model in model.types.items()
         },
-        "species": [_describe_species(name, species) for name, species in sorted(model.species.items())],
+        "species": [
+            _describe_species(name, species)
+            for name, species in sorted(model.species.items())
+        ],
     }
 
 
@@ -79,17 +90,27 @@ def describe_typical_traits(species: Species) -> dict[str, str]:
 
     Leaflets that overlap can make a compound leaf look simple: a species is compound if most of its pictures are.
     """
-    least = _MEASURED_SHARE * max((trait.n_pictures for trait in species.traits.values()), default=0)
-    ranges = {name: trait for name, trait in species.traits.items() if trait.n_pictures >= least}
+    least = _MEASURED_SHARE * max(
+        (trait.n_pictures for trait in species.traits.values()), default=0
+    )
+    ranges = {
+        name: trait
+        for name, trait in species.traits.items()
+        if trait.n_pictures >= least
+    }
     low, typical, high = (
-        describe_traits({name: getattr(trait, quantile) for name, trait in ranges.items()})
+        describe_traits(
+            {name: getattr(trait, quantile) for name, trait in ranges.items()}
+        )
         for quantile in ("low", "median", "high")
     )
     is_compound = "compound" in ranges and ranges["compound"].median == 1
     return ({"leaflets": "compound leaf"} if is_compound else {}) | {
         name: words
         for name, words in typical.items()
-        if _drop_sizes(words) == _drop_sizes(low.get(name, "")) == _drop_sizes(high.get(name, ""))
+        if _drop_sizes(words)
+        == _drop_sizes(low.get(name, ""))
+        == _drop_sizes(high.get(name, ""))
     }
 
 
@@ -107,9 +128,17 @@ def _describe_species(name: str, species: Species) -> dict[str, Any]:
         "order": taxon.order,
         "pictures": species.n_pictures,
         "plants": species.n_plants,
-        "types": {str(type_): _describe_type(record) for type_, record in species.types.items()},
+        "types": {
+            str(type_): _describe_type(record)
+            for type_, record in species.types.items()
+        },
         "traits": {
-            name: {"low": trait.low, "median": trait.median, "high": trait.high, "pictures": trait.n_pictures}
+            name: {
+                "low": trait.low,
+                "median": trait.median,
+                "high": trait.high,
+                "pictures": trait.n_pictures,
+            }
             for name, trait in species.traits.items()
         },
         "description": "; ".join(describe_typical_traits(species).values()),
@@ -124,14 +153,28 @@ def _describe_type(record: TypeRecord) -> dict[str, Any]:
         "among_five": record.held_out.n_five,
         "taken_for": record.held_out.confused_with,
     }
-    return {"pictures": record.n_pictures, "plants": record.n_plants, "held_out": held_out}
+    return {
+        "pictures": record.n_pictures,
+        "plants": record.n_plants,
+        "held_out": held_out,
+    }
 
 
 def _tabulate_types(model: Model) -> Table:
-    columns = ["type", "pictures", "plants", *SCORE_TITLES.values(), "held-out pictures"]
+    columns = [
+        "type",
+        "pictures",
+        "plants",
+        *SCORE_TITLES.values(),
+        "held-out pictures",
+    ]
     rows: list[list[Cell]] = [
         [
-            *(str(type_), type_model.identifier.n_pictures, type_model.identifier.n_plants),
+            *(
+                str(type_),
+                type_model.identifier.n_pictures,
+                type_model.identifier.n_plants,
+            ),
             *(type_model.scores.get(key) for key in SCORE_TITLES),
             int(type_model.scores["pictures"]),
         ]
@@ -147,11 +190,30 @@ def _tabulate_species(model: Model) -> Table:
         held_out = [record and record.held_out for record in records]
         rows.append(
             [
-                *(name, describe_common_names(name, species.vernacular_names[:1]), species.taxon.family or ""),
+                *(
+                    name,
+                    describe_common_names(name, species.vernacular_names[:1]),
+                    species.taxon.family or "",
+                ),
                 *(species.n_pictures, species.n_plants),
-                *(f"{counts.n_first} of {counts.n_pictures}" if counts else None for counts in held_out),
+                *(
+                    f"{counts.n_first} of {counts.n_pictures}" if counts else None
+                    for counts in held_out
+                ),
                 ", ".join(_list_taken_for(species)[:1]),
             ]
         )
-    columns = ["species", "common name", "family", "pictures", "plants", *map(str, model.types), "taken for"]
-    return Table("Species, with the share of held-out pictures that are identified correctly", columns, rows)
+    columns = [
+        "species",
+        "common name",
+        "family",
+        "pictures",
+        "plants",
+        *map(str, model.types),
+        "taken for",
+    ]
+    return Table(
+        "Species, with the share of held-out pictures that are identified correctly",
+        columns,
+        rows,
+    )

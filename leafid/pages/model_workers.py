@@ -23,7 +23,12 @@ from leafid.pictures.picture import Picture
 
 
 @using_one_thread()
-def call_with_model(model_file: Path, language: str | None, function: Callable[..., Any], *arguments: Any) -> Any:
+def call_with_model(
+    model_file: Path,
+    language: str | None,
+    function: Callable[..., Any],
+    *arguments: Any,
+) -> Any:
     """Call ``function(model, *arguments)`` in a worker, which keeps the model; its common names are in the language."""
     return function(read_once(model_file).in_language(language), *arguments)
 
@@ -35,14 +40,21 @@ def warm_up(model_file: Path) -> None:
     next(read_once(model_file).identify(image))
 
 
-def identify_pictures(model: Model, pictures: Sequence[Picture], is_one_tree: bool, _: object) -> list[dict[str, Any]]:
+def identify_pictures(
+    model: Model, pictures: Sequence[Picture], is_one_tree: bool, _: object
+) -> list[dict[str, Any]]:
     """Identify pictures; returns the objects of ``predict --format json``."""
     return [answer.to_dict() for answer in _identify(model, pictures, is_one_tree)]
 
 
-def explain_pictures(model: Model, pictures: Sequence[Picture], is_one_tree: bool, ends: Sequence[float]) -> list[str]:
+def explain_pictures(
+    model: Model, pictures: Sequence[Picture], is_one_tree: bool, ends: Sequence[float]
+) -> list[str]:
     """Explain the answers to pictures, or to all of a tree together, as HTML for a page that has other answers."""
-    explained = [(answer, _explain(model, answer, ends)) for answer in _identify(model, pictures, is_one_tree)]
+    explained = [
+        (answer, _explain(model, answer, ends))
+        for answer in _identify(model, pictures, is_one_tree)
+    ]
     groups = [explained] if is_one_tree else [[pair] for pair in explained]
     return [
         render_site_page(
@@ -64,14 +76,22 @@ def _make_record(answer: Answer) -> dict[str, Any]:
     """Make the record of an answer that the page exports: that of JSON, with the accepted names of a few species."""
     record = answer.to_dict(answer.ranking[:SPECIES_SHOWN])
     for named in record["ranking"]:
-        named["accepted"] = read_common_names().get(named["species"], {}).get("accepted", "")
+        named["accepted"] = (
+            read_common_names().get(named["species"], {}).get("accepted", "")
+        )
     return record
 
 
-def _identify(model: Model, pictures: Sequence[Picture], is_one_tree: bool) -> list[Answer]:
+def _identify(
+    model: Model, pictures: Sequence[Picture], is_one_tree: bool
+) -> list[Answer]:
     # One by one: two pictures may have the same name.
     answers = [next(model.identify(picture)) for picture in pictures]
-    return fuse_answers(model.types, answers, REJECTED_SHARE).expand() if is_one_tree else answers
+    return (
+        fuse_answers(model.types, answers, REJECTED_SHARE).expand()
+        if is_one_tree
+        else answers
+    )
 
 
 def _explain(model: Model, answer: Answer, ends: Sequence[float]) -> Explanation | None:

@@ -36,7 +36,9 @@ _STYLE = {
 Interval = Sequence[Cell]
 
 
-def draw_points(names: Sequence[str], scores: Mapping[str, Sequence[Interval]], x: str) -> str:
+def draw_points(
+    names: Sequence[str], scores: Mapping[str, Sequence[Interval]], x: str
+) -> str:
     """Draw scores with their intervals, one below the other; `scores` has one for each name, by what is compared."""
     with rc_context(_STYLE):
         figure = Figure((6.2, 1.2 + (0.16 + 0.12 * len(scores)) * len(names)))
@@ -46,11 +48,22 @@ def draw_points(names: Sequence[str], scores: Mapping[str, Sequence[Interval]], 
             rows = np.arange(len(names)) + 0.7 * ((index + 0.5) / len(scores) - 0.5)
             # A percentile interval need not contain the score, and a whisker can't be negative.
             whiskers = np.nan_to_num(np.maximum([score - low, high - score], 0))
-            colour, marker = COLOURS[index % len(COLOURS)], _MARKERS[index % len(_MARKERS)]
+            colour, marker = (
+                COLOURS[index % len(COLOURS)],
+                _MARKERS[index % len(_MARKERS)],
+            )
             # A label that begins with an underscore would be left out of the legend.
             label = f" {clean_text(name)}"
             axes.errorbar(
-                score, rows, xerr=whiskers, label=label, color=colour, marker=marker, ls="", ms=4.5, elinewidth=1
+                score,
+                rows,
+                xerr=whiskers,
+                label=label,
+                color=colour,
+                marker=marker,
+                ls="",
+                ms=4.5,
+                elinewidth=1,
             )
         axes.set_yticks(range(len(names)), map(clean_text, names))
         axes.set(ylim=(len(names) - 0.5, -0.5), xlabel=x)
@@ -60,7 +73,9 @@ def draw_points(names: Sequence[str], scores: Mapping[str, Sequence[Interval]], 
         return _to_image(figure, f"{x} of {', '.join(names)}")
 
 
-def draw_confusion_matrix(species: Sequence[str], counts: NDArray[np.intp], run: str) -> tuple[str, str]:
+def draw_confusion_matrix(
+    species: Sequence[str], counts: NDArray[np.intp], run: str
+) -> tuple[str, str]:
     """Draw how often each species got which first answer of a run, (n, n + 1); the last column is of all others.
 
     Returns an image of HTML, and its source, SVG.
@@ -71,11 +86,31 @@ def draw_confusion_matrix(species: Sequence[str], counts: NDArray[np.intp], run:
         axes = figure.subplots()
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         for row, column in zip(*np.nonzero(counts), strict=True):
-            colour, opacity = COLOURS[0 if row == column else 1], 0.12 + 0.45 * shares[row, column]
-            axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, color=colour, alpha=opacity, lw=0))
-            axes.text(column, row, str(counts[row, column]), ha="center", va="center", fontsize=7.5)
+            colour, opacity = (
+                COLOURS[0 if row == column else 1],
+                0.12 + 0.45 * shares[row, column],
+            )
+            axes.add_patch(
+                Rectangle(
+                    (column - 0.5, row - 0.5), 1, 1, color=colour, alpha=opacity, lw=0
+                )
+            )
+            axes.text(
+                column,
+                row,
+                str(counts[row, column]),
+                ha="center",
+                va="center",
+                fontsize=7.5,
+            )
         names = [clean_text(name) for name in species]
-        axes.set_xticks(range(n_columns), [*names, "other"], rotation=90, style="italic", fontsize=8.5)
+        axes.set_xticks(
+            range(n_columns),
+            [*names, "other"],
+            rotation=90,
+            style="italic",
+            fontsize=8.5,
+        )
         axes.set_yticks(range(n_rows), names, style="italic", fontsize=8.5)
         axes.set(xlim=(-0.5, n_columns - 0.5), ylim=(n_rows - 0.5, -0.5))
         axes.set(xlabel="first answer", ylabel="correct species", aspect="equal")
@@ -96,5 +131,9 @@ def _to_svg(figure: Figure) -> str:
     with warnings.catch_warnings():
         # The reader's browser has the letters that are missing here.
         warnings.simplefilter("ignore")
-        figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+        figure.savefig(
+            stream,
+            format="svg",
+            metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")),
+        )
     return stream.getvalue().decode()

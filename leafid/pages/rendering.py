@@ -29,9 +29,13 @@ def render_site_page(template: str, path: str = "", **values: Any) -> str:
 def _get_environment() -> Any:
     """Return the environment of the templates, with the filters of all pages."""
     folder = Path(__file__).parent
-    environment = make_environment(folder / "templates", folder / "static", finalize=clean_text)
+    environment = make_environment(
+        folder / "templates", folder / "static", finalize=clean_text
+    )
     environment.globals["version"] = leafid.__version__
-    environment.filters.update(percent=format_share, probability=format_probability, score=format_score)
+    environment.filters.update(
+        percent=format_share, probability=format_probability, score=format_score
+    )
     environment.filters.update(trait=format_trait, cell=format_cell)
     return environment
 

@@ -67,7 +67,9 @@ def make_app(
             Route("/openapi.json", site.describe_api),
         ],
         middleware=[Middleware(BaseHTTPMiddleware, dispatch=site.guard)],
-        exception_handlers=dict.fromkeys((HTTPException, LeafidError, Exception), _report),
+        exception_handlers=dict.fromkeys(
+            (HTTPException, LeafidError, Exception), _report
+        ),
     )
 
 
@@ -79,13 +81,22 @@ def list_host_names() -> list[str]:
 
 def is_this_machine(host: str) -> bool:
     """Tell whether a name or an address means this machine wherever it is used."""
-    return host in {"localhost", "::1"} or host.removeprefix("::ffff:").startswith("127.")
+    return host in {"localhost", "::1"} or host.removeprefix("::ffff:").startswith(
+        "127."
+    )
 
 
 class _Site:
     """The handlers of the routes, with what they share."""
 
-    def __init__(self, workers: Executor, model_file: Path, host: str, limits: Limits, language: str | None) -> None:
+    def __init__(
+        self,
+        workers: Executor,
+        model_file: Path,
+        host: str,
+        limits: Limits,
+        language: str | None,
+    ) -> None:
         self.workers = workers
         self.model_file = model_file
         self.limits = limits
@@ -96,7 +107,9 @@ class _Site:
         if not self.is_local:
             self.names |= {*list_host_names(), socket.getfqdn().lower()}
 
-    async def guard(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+    async def guard(
+        self, request: Request, call_next: RequestResponseEndpoint
+    ) -> Response:
         """Check Host on every request and Origin on those that send something, and restrict what a page can do.
 
         A page elsewhere could let its own name point to this machine (DNS rebinding), and then read the answers: the
@@ -109,19 +122,34 @@ class _Site:
     def _refuse(self, request: Request) -> Response | None:
         host = request.headers.get("host", "").lower()
         if not self._is_this_server(host):
-            return _tell_problem(request, "expected the address of this server, or its name, as Host", 421)
-        site, origin = request.headers.get("sec-fetch-site", "none"), request.headers.get("origin", "").lower()
+            return _tell_problem(
+                request,
+                "expected the address of this server, or its name, as Host",
+                421,
+            )
+        site, origin = (
+            request.headers.get("sec-fetch-site", "none"),
+            request.headers.get("origin", "").lower(),
+        )
         # A browser that keeps the referrer to itself sends 'Origin: null' for a form of this page, too.
-        origins = {"", f"{request.scope['scheme']}://{host}", *(["null"] if site == "same-origin" else [])}
+        origins = {
+            "",
+            f"{request.scope['scheme']}://{host}",
+            *(["null"] if site == "same-origin" else []),
+        }
         is_same = origin in origins and site in {"same-origin", "none"}
         if is_same or request.method in {"GET", "HEAD"}:
             return None
-        return _tell_problem(request, "expected a request of this server's own page", 403)
+        return _tell_problem(
+            request, "expected a request of this server's own page", 403
+        )
 
     def _is_this_server(self, host: str) -> bool:
         try:
             name = (urlsplit(f"//{host}").hostname or "").removesuffix(".")
-            return name in self.names or (not self.is_local and bool(ipaddress.ip_address(name)))
+            return name in self.names or (
+                not self.is_local and bool(ipaddress.ip_address(name))
+            )
         except ValueError:  # neither an address nor a name
             return False
 
@@ -129,21 +157,35 @@ class _Site:
         return self._show_answers(request, [])
 
     async def explain(self, request: Request) -> Response:
-        return self._show_answers(request, await self._answer(request, model_workers.explain_pictures))
+        return self._show_answers(
+            request, await self._answer(request, model_workers.explain_pictures)
+        )
 
     async def show_field_guide(self, _: Request) -> Response:
-        return HTMLResponse(await self._call(model_workers.make_field_guide, self.model_file))
+        return HTMLResponse(
+            await self._call(model_workers.make_field_guide, self.model_file)
+        )
 
     def _show_answers(self, request: Request, answers: list[str]) -> Response:
         is_local = request.client is not None and is_this_machine(request.client.host)
-        values = {"is_local": is_local, "host": request.url.hostname, "answers": list(map(Markup, answers))}
-        return HTMLResponse(render_site_page("identify.html", "/", limits=self.limits, **values))
+        values = {
+            "is_local": is_local,
+            "host": request.url.hostname,
+            "answers": list(map(Markup, answers)),
+        }
+        return HTMLResponse(
+            render_site_page("identify.html", "/", limits=self.limits, **values)
+        )
 
     async def identify(self, request: Request) -> Response:
-        return JSONResponse(await self._answer(request, model_workers.identify_pictures))
+        return JSONResponse(
+            await self._answer(request, model_workers.identify_pictures)
+        )
 
     async def list_species(self, _: Request) -> Response:
-        return JSONResponse((await self._call(field_guide.describe_model, ""))["species"])
+        return JSONResponse(
+            (await self._call(field_guide.describe_model, ""))["species"]
+        )
 
     async def describe_api(self, _: Request) -> Response:
         return Response(render_page("openapi.json"), media_type="application/json")
@@ -158,7 +200,13 @@ class _Site:
         try:
             async with asyncio.timeout(self.limits.answer_seconds):
                 with reporting_lost_workers():
-                    call = model_workers.call_with_model, self.model_file, self.language, function, *arguments
+                    call = (
+                        model_workers.call_with_model,
+                        self.model_file,
+                        self.language,
+                        function,
+                        *arguments,
+                    )
                     return await asyncio.wrap_future(self.workers.submit(*call))
         except TimeoutError:
             raise _refuse_for_now("the answer took too long") from None
@@ -175,20 +223,35 @@ async def _report(request: Request, error: Exception) -> Response:
         return _tell_problem(request, error.detail, error.status_code, error.headers)
     if isinstance(error, LeafidError):
         return _tell_problem(request, str(error), 400)
-    text = f"unexpected {type(error).__name__}: {error}; this is a bug, please report it"
+    text = (
+        f"unexpected {type(error).__name__}: {error}; this is a bug, please report it"
+    )
     _log.debug("", exc_info=error)
     _log.warning("%s", text)
     return _tell_problem(request, text, 500)
 
 
-def _tell_problem(request: Request, problem: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+def _tell_problem(
+    request: Request,
+    problem: str,
+    status: int,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
     """Answer a browser with a page, and a program with JSON."""
     if "text/html" in request.headers.get("accept", ""):
-        return HTMLResponse(render_site_page("problem.html", problem=problem), status, headers)
+        return HTMLResponse(
+            render_site_page("problem.html", problem=problem), status, headers
+        )
     return JSONResponse({"problem": problem}, status, headers)
 
 
-def run_server(listener: socket.socket, workers: Executor, model_file: Path, host: str, language: str | None) -> None:
+def run_server(
+    listener: socket.socket,
+    workers: Executor,
+    model_file: Path,
+    host: str,
+    language: str | None,
+) -> None:
     """Serve at a socket what `make_app` makes."""
     # The messages of both are of bad requests, and of bugs, which the application reports.
     for name in ("uvicorn", "python_multipart"):

@@ -33,7 +33,9 @@ TRAITS: Mapping[str, TraitTitle] = {
     "tooth_depth": TraitTitle("height of the teeth, of the width", "%", 0.5),
     "apex_angle": TraitTitle("angle of the apex", "°", 8),
     "base_angle": TraitTitle("angle of the base", "°", 8),
-    "base_extension": TraitTitle("depth of the base's sinus, of the length", "%", 3, 100),
+    "base_extension": TraitTitle(
+        "depth of the base's sinus, of the length", "%", 3, 100
+    ),
     "petiole": TraitTitle("petiole to blade", "", 0.1),
 }
 
@@ -47,7 +49,11 @@ def describe_traits(values: Mapping[str, float]) -> dict[str, str]:
     # Leaflets and teeth that are small or overlap are missed; few are seen that aren't there.
     number = round(values.get("leaflets", 0))
     if values.get("compound", number > 1):
-        described["leaflets"] = f"compound leaf of {number} or more leaflets" if number > 1 else "compound leaf"
+        described["leaflets"] = (
+            f"compound leaf of {number} or more leaflets"
+            if number > 1
+            else "compound leaf"
+        )
     elif number:
         described["leaflets"] = "simple leaf"
     if "length_width" in values:
@@ -81,12 +87,20 @@ def _describe_margin(values: Mapping[str, float]) -> str:
     if values.get("lobes"):
         return "margin toothed"
     size = "finely " if height < 1.2 else "coarsely " if height >= 1.6 else ""
-    return f"margin {size}toothed, {number} or more teeth" if number else f"margin {size}toothed"
+    return (
+        f"margin {size}toothed, {number} or more teeth"
+        if number
+        else f"margin {size}toothed"
+    )
 
 
 def _describe_proportions(values: Mapping[str, float]) -> str:
     ratio = values["length_width"]
-    length = f"{ratio:.1f} times as long as wide" if ratio >= 1 else f"{1 / ratio:.1f} times as wide as long"
+    length = (
+        f"{ratio:.1f} times as long as wide"
+        if ratio >= 1
+        else f"{1 / ratio:.1f} times as wide as long"
+    )
     if 0.95 < ratio < 1.05:
         length = "as long as wide"
     form = _name_form(values)
@@ -113,14 +127,20 @@ def _name_form(values: Mapping[str, float]) -> str:
         return "oblong"
     if (ratio >= 4 and widest < 0.6) or (ratio >= 3 and widest < 0.44):
         return "lanceolate"
-    forms = {"ovate": widest <= 0.39, "elliptic": 0.44 <= widest <= 0.56, "obovate": widest >= 0.6}
+    forms = {
+        "ovate": widest <= 0.39,
+        "elliptic": 0.44 <= widest <= 0.56,
+        "obovate": widest >= 0.6,
+    }
     return next((form for form, is_so in forms.items() if is_so), "")
 
 
 def _describe_apex(values: Mapping[str, float]) -> str:
     if values["apex_extension"] >= 0.05:
         return "apex emarginate"
-    return f"apex {_describe_end(values['apex_angle'], values['apex_bulge'], 'acuminate')}"
+    return (
+        f"apex {_describe_end(values['apex_angle'], values['apex_bulge'], 'acuminate')}"
+    )
 
 
 def _describe_base(values: Mapping[str, float]) -> str:
@@ -136,8 +156,12 @@ def _describe_base(values: Mapping[str, float]) -> str:
 def _describe_end(angle: float, bulge: float | None, concave: str) -> str:
     """Describe an end by its angle, in degrees, and the bulge of its margin: 0 is straight."""
     words = ["acute"] if angle < 87 else ["obtuse"] if angle > 93 else []
-    if bulge is not None and ((bulge >= 0.2 and angle >= 75) or (bulge >= 0.15 and angle >= 90)):
+    if bulge is not None and (
+        (bulge >= 0.2 and angle >= 75) or (bulge >= 0.15 and angle >= 90)
+    ):
         words = ["rounded"]
     elif bulge is not None:
-        words.append(concave if bulge < -0.015 else "straight" if bulge < 0.05 else "convex")
+        words.append(
+            concave if bulge < -0.015 else "straight" if bulge < 0.05 else "convex"
+        )
     return ", ".join([*words, f"{angle:.0f}°"])

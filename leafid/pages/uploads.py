@@ -37,43 +37,74 @@ class Limits:
     answer_seconds: float = 60.0
 
 
-async def read_upload(request: Request, limits: Limits) -> tuple[list[Picture], bool, list[float]]:
+async def read_upload(
+    request: Request, limits: Limits
+) -> tuple[list[Picture], bool, list[float]]:
     """Read the pictures of a multipart request into memory, whether they show one tree, and tip and base of a leaf.
 
     An `HTTPException` is raised with status 400, 408, 413 or 415, and a `LeafidError` for an unknown type.
     """
     kind, parameters = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data":
-        raise HTTPException(415, f"expected multipart/form-data with files in the field '{FIELD}'")
+        raise HTTPException(
+            415, f"expected multipart/form-data with files in the field '{FIELD}'"
+        )
     # Names and values are UTF-8, as browsers send them, whatever charset the request declares.
     boundary = parameters.get(b"boundary", b"").decode("latin-1")
     headers = Headers({"content-type": f'multipart/form-data; boundary="{boundary}"'})
     stream = _limit(request, limits.request_bytes)
-    parser = MultiPartParser(headers, stream, max_files=limits.pictures + _MAX_PARTS, max_fields=_MAX_PARTS)
+    parser = MultiPartParser(
+        headers, stream, max_files=limits.pictures + _MAX_PARTS, max_fields=_MAX_PARTS
+    )
     # Pictures never reach the disk.
     parser.spool_max_size = 1 << 40
     try:
         async with asyncio.timeout(limits.upload_seconds):
             form = await parser.parse()
     except TimeoutError:
-        raise HTTPException(408, f"expected the pictures within {limits.upload_seconds:g} seconds") from None
-    except (ClientDisconnect, MultiPartException, FormParserError) as error:  # older Starlettes pass the last on
-        raise HTTPException(400, f"expected a complete multipart form: {error}") from None
+        raise HTTPException(
+            408, f"expected the pictures within {limits.upload_seconds:g} seconds"
+        ) from None
+    except (
+        ClientDisconnect,
+        MultiPartException,
+        FormParserError,
+    ) as error:  # older Starlettes pass the last on
+        raise HTTPException(
+            400, f"expected a complete multipart form: {error}"
+        ) from None
     # A browser sends an empty file without a name for a field that was left empty.
-    files = [file for file in form.getlist(FIELD) if isinstance(file, UploadFile) and (file.filename or file.size)]
+    files = [
+        file
+        for file in form.getlist(FIELD)
+        if isinstance(file, UploadFile) and (file.filename or file.size)
+    ]
     if not files:
-        raise HTTPException(400, f"expected one or several files in the field '{FIELD}', found none")
+        raise HTTPException(
+            400, f"expected one or several files in the field '{FIELD}', found none"
+        )
     if len(files) > limits.pictures:
         raise HTTPException(413, f"expected at most {limits.pictures} pictures")
     if any((file.size or 0) > limits.picture_bytes for file in files):
-        raise HTTPException(413, f"expected pictures of at most {limits.picture_bytes >> 20} MiB")
+        raise HTTPException(
+            413, f"expected pictures of at most {limits.picture_bytes >> 20} MiB"
+        )
     word = form.get("assume_type")
     type_ = AcquisitionType.parse(str(word)) if word else None
-    pictures = [Picture(_make_name(file), type_, data=await file.read()) for file in files]
+    pictures = [
+        Picture(_make_name(file), type_, data=await file.read()) for file in files
+    ]
     word = str(form.get("ends") or "")
-    ends = [float(share) for share in word.split(",")] if re.fullmatch(r"(0\.\d+,){3}0\.\d+", word) else []
+    ends = (
+        [float(share) for share in word.split(",")]
+        if re.fullmatch(r"(0\.\d+,){3}0\.\d+", word)
+        else []
+    )
     if word and (not ends or math.dist(ends[:2], ends[2:]) < _MIN_DISTANCE):
-        raise HTTPException(400, "expected ends=0.5,0.1,0.5,0.9: shares of the sides, columns and rows of tip and base")
+        raise HTTPException(
+            400,
+            "expected ends=0.5,0.1,0.5,0.9: shares of the sides, columns and rows of tip and base",
+        )
     return pictures, form.get("together") in {"1", "true", "on"}, ends
 
 
@@ -85,7 +116,10 @@ async def _limit(request: Request, most: int) -> AsyncGenerator[bytes, None]:
         if size <= most:
             yield chunk
     if size > most:
-        raise HTTPException(413, f"expected at most {most >> 20} MiB in one request; send fewer pictures")
+        raise HTTPException(
+            413,
+            f"expected at most {most >> 20} MiB in one request; send fewer pictures",
+        )
 
 
 def _make_name(file: UploadFile) -> Path:

@@ -32,21 +32,33 @@ def on_cluster(address: str | None) -> Iterator[None]:
     try:
         distributed = importlib.import_module("distributed")
     except ImportError as error:
-        raise LeafidError(f"--cluster needs Dask ({error}); install it: pip install distributed") from None
+        raise LeafidError(
+            f"--cluster needs Dask ({error}); install it: pip install distributed"
+        ) from None
     # leafid reports lost connections itself, in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         try:
-            client = stack.enter_context(distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False))
+            client = stack.enter_context(
+                distributed.Client(
+                    address, timeout=CONNECT_SECONDS, set_as_default=False
+                )
+            )
             client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
-        except Exception:  # servers of other kinds, and wrong certificates, raise any class
+        except (
+            Exception
+        ):  # servers of other kinds, and wrong certificates, raise any class
             advice = f"start them: dask scheduler, and dask worker {address}"
-            raise LeafidError(f"{address}: expected a Dask scheduler with a worker, found none; {advice}") from None
+            raise LeafidError(
+                f"{address}: expected a Dask scheduler with a worker, found none; {advice}"
+            ) from None
         token = current_executor.set(_Cluster(client))
         try:
             yield
         except (distributed.CancelledError, distributed.comm.CommClosedError) as error:
-            raise LeafidError(f"{address}: the scheduler is gone; start it, and the command, again") from error
+            raise LeafidError(
+                f"{address}: the scheduler is gone; start it, and the command, again"
+            ) from error
         finally:
             current_executor.reset(token)
 
@@ -60,9 +72,19 @@ class _Cluster:
         # The result of a task is computed again if the worker that holds it is lost, which scattered data are not.
         self._share = lru_cache(maxsize=8)(partial(client.submit, bytes))
 
-    def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Any:
-        shared = (self._share(value) if isinstance(value, Shared) else value for value in arguments)
-        return self._client.submit(_call_on_worker, collect_versions(), function, *shared, pure=False)
+    def submit(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        seconds: float | None = None,
+    ) -> Any:
+        shared = (
+            self._share(value) if isinstance(value, Shared) else value
+            for value in arguments
+        )
+        return self._client.submit(
+            _call_on_worker, collect_versions(), function, *shared, pure=False
+        )
 
 
 @cache
@@ -77,10 +99,14 @@ def check_versions(expected: dict[str, str]) -> None:
     for name, version in collect_versions().items():
         if version != expected[name]:
             difference = f"{name} {version} instead of {expected[name]}"
-            raise LeafidError(f"the worker on {platform.node()} has {difference}; install the same on all machines")
+            raise LeafidError(
+                f"the worker on {platform.node()} has {difference}; install the same on all machines"
+            )
 
 
-def _call_on_worker(versions: dict[str, str], function: Callable[..., Any], *arguments: Any) -> Any:
+def _call_on_worker(
+    versions: dict[str, str], function: Callable[..., Any], *arguments: Any
+) -> Any:
     with _call_lock:
         check_versions(versions)
         return function(*arguments)

@@ -52,12 +52,19 @@ class Executor(Protocol):
 
     n_workers: int
 
-    def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
+    def submit(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        seconds: float | None = None,
+    ) -> Future[Any]:
         """Queue a call in a worker, with a limit of time; `reporting_lost_workers` converts errors of its future."""
 
 
 #: What computes the calls of `ordered_map`; None: worker processes, as many as there are jobs.
-current_executor: ContextVar[Executor | None] = ContextVar("current_executor", default=None)
+current_executor: ContextVar[Executor | None] = ContextVar(
+    "current_executor", default=None
+)
 
 
 def ordered_map(
@@ -88,7 +95,9 @@ def ordered_map(
 
         pool = get_pool(count_workers(jobs))
         if pool.n_workers > 1:
-            if getattr(sys.modules["__main__"], "__file__", None) == "<stdin>":  # which workers can't read again
+            if (
+                getattr(sys.modules["__main__"], "__file__", None) == "<stdin>"
+            ):  # which workers can't read again
                 raise LeafidError(_NOT_STARTED)
             return _map_ahead(pool, function, items, make_failure)
     return map(using_one_thread()(function), items)
@@ -96,7 +105,12 @@ def ordered_map(
 
 def check_jobs(jobs: object) -> None:
     """Raise an `InputError` unless it is a number of jobs, as for `ordered_map`."""
-    if not isinstance(jobs, Integral) or isinstance(jobs, bool) or jobs == 0 or abs(int(jobs)) > MAX_JOBS:
+    if (
+        not isinstance(jobs, Integral)
+        or isinstance(jobs, bool)
+        or jobs == 0
+        or abs(int(jobs)) > MAX_JOBS
+    ):
         expected = f"expected a whole number of processes up to {MAX_JOBS}, or -1 for one a core"
         raise InputError(f"jobs: {expected}, found {jobs!r:.60}")
 
@@ -116,7 +130,9 @@ def _map_ahead(
     try:
         while True:
             for item in islice(remaining, _AHEAD * executor.n_workers - len(pending)):
-                future = executor.submit(_call_pickled, folder, call, pickle.dumps(item), seconds=seconds)
+                future = executor.submit(
+                    _call_pickled, folder, call, pickle.dumps(item), seconds=seconds
+                )
                 pending.append((item, future))
             if not pending:
                 return
@@ -149,9 +165,13 @@ def reporting_lost_workers(hint: str = "") -> Iterator[None]:
     except Exception as error:
         # Classes are known by name, as their packages take time to import, or may not be installed.
         if type(error).__name__ in {"ProcessExpired", "BrokenProcessPool"}:
-            raise WorkerError(f"a worker process ended, maybe out of memory{hint}") from error
+            raise WorkerError(
+                f"a worker process ended, maybe out of memory{hint}"
+            ) from error
         if type(error).__name__ == "KilledWorker":
-            raise WorkerError("a worker of the cluster ended while computing it, maybe out of memory") from error
+            raise WorkerError(
+                "a worker of the cluster ended while computing it, maybe out of memory"
+            ) from error
         raise
 
 
@@ -177,7 +197,11 @@ def recording_log(name: str = "leafid", *, propagate: bool = True) -> Iterator[L
     """Collect what is logged; without `propagate`, it is logged nowhere else."""
     log: Log = []
     handler = logging.Handler()
-    handler.emit = lambda record: log.append((record.name, record.levelno, record.getMessage()))  # type: ignore[method-assign]
+
+    def emit(record: logging.LogRecord) -> None:
+        log.append((record.name, record.levelno, record.getMessage()))
+
+    handler.emit = emit  # type: ignore[method-assign]  # instead of a class for one use
     logger = logging.getLogger(name)
     before, logger.propagate = logger.propagate, propagate
     logger.addHandler(handler)

@@ -27,19 +27,28 @@ class WorkerPool:
         # The keys are the processes that started them: a fork has no part in the workers of its parent.
         self._pools: dict[int, ProcessPool] = {}
 
-    def submit(self, function: Callable[..., Any], *arguments: Any, seconds: float | None = None) -> Future[Any]:
+    def submit(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        seconds: float | None = None,
+    ) -> Future[Any]:
         """Queue a call in a worker, as `leafid.parallel.mapping.Executor` does."""
         if pool := self._pools.get(os.getpid()):
             try:
                 return pool.schedule(function, arguments, timeout=seconds)
-            except RuntimeError:  # a worker was killed while none had work, which ends a pool of pebble
+            except (
+                RuntimeError
+            ):  # a worker was killed while none had work, which ends a pool of pebble
                 self.close()
         if getattr(multiprocessing.current_process(), "_inheriting", False):
             # A worker that runs the script of its parent, which says what the script lacks.
             os._exit(1)
         # A forked process would inherit locks that threads of this one hold.
         context = multiprocessing.get_context("spawn")
-        pool = self._pools[os.getpid()] = ProcessPool(self.n_workers, initializer=_start_worker, context=context)
+        pool = self._pools[os.getpid()] = ProcessPool(
+            self.n_workers, initializer=_start_worker, context=context
+        )
         # Before it ends, a process waits for its children.
         util.Finalize(None, self.close, exitpriority=1)
         with _deferring_interrupts():
@@ -59,9 +68,16 @@ def _deferring_interrupts() -> Iterator[None]:
     resource_tracker.ensure_running()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     # Another thread, of a library, may get the signal, too.
-    deferred = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    deferred = (
+        (signal.SIGINT, signal.SIGTERM)
+        if threading.current_thread() is threading.main_thread()
+        else ()
+    )
     received: list[int] = []
-    handlers = {number: signal.signal(number, lambda number, _: received.append(number)) for number in deferred}
+    handlers = {
+        number: signal.signal(number, lambda number, _: received.append(number))
+        for number in deferred
+    }
     try:
         yield
     finally:
@@ -81,7 +97,9 @@ get_pool = cache(WorkerPool)
 def _start_worker() -> None:
     # Names of uploaded files, and what is logged anyway, don't get to the terminal.
     logging.getLogger("leafid").addHandler(logging.NullHandler())
-    threading.Thread(target=_end_with_parent, args=(multiprocessing.parent_process(),), daemon=True).start()
+    threading.Thread(
+        target=_end_with_parent, args=(multiprocessing.parent_process(),), daemon=True
+    ).start()
 
 
 def _end_with_parent(parent: Any) -> None:

@@ -37,21 +37,32 @@ def list_pictures(sources: Any, color: str = "bgr") -> list[Picture]:
     if isinstance(sources, Collection) or is_one_picture(sources):
         return list(_list_item(sources, "picture", color))
     if not isinstance(sources, Iterable):
-        raise InputError(f"pictures: {EXPECTED}, or several of these, found {type(sources).__name__}")
-    items = (_list_item(source, f"pictures[{index}]", color) for index, source in enumerate(sources))
+        raise InputError(
+            f"pictures: {EXPECTED}, or several of these, found {type(sources).__name__}"
+        )
+    items = (
+        _list_item(source, f"pictures[{index}]", color)
+        for index, source in enumerate(sources)
+    )
     return [picture for pictures in items for picture in pictures]
 
 
 def check_color(color: object) -> None:
     """Raise an `InputError` unless it is an order of channels: "bgr" or "rgb"."""
     if color not in ("bgr", "rgb"):
-        raise InputError(f"color: expected 'bgr' or 'rgb', the order of channels in arrays, found {color!r:.60}")
+        raise InputError(
+            f"color: expected 'bgr' or 'rgb', the order of channels in arrays, found {color!r:.60}"
+        )
 
 
 def _list_item(source: Any, name: str, color: str) -> Iterable[Picture]:
     if isinstance(source, Collection):
         return source.pictures
-    if isinstance(source, (str, os.PathLike)) and source != "" and Path(source).exists():
+    if (
+        isinstance(source, (str, os.PathLike))
+        and source != ""
+        and Path(source).exists()
+    ):
         try:
             return read_and_warn(source).pictures
         except LeafidError as error:
@@ -61,7 +72,9 @@ def _list_item(source: Any, name: str, color: str) -> Iterable[Picture]:
 
 def is_one_picture(source: object) -> bool:
     """Check whether something is a single picture rather than several, without checking that it is a valid one."""
-    if isinstance(source, (str, os.PathLike, Picture, Image.Image, *_BYTES)) or hasattr(source, "read"):
+    if isinstance(source, (str, os.PathLike, Picture, Image.Image, *_BYTES)) or hasattr(
+        source, "read"
+    ):
         return True
     # Other arrays are a batch (n, H, W, 3), or paths.
     return hasattr(source, "__array__") and getattr(source, "ndim", 2) not in {1, 4}
@@ -77,12 +90,16 @@ def to_picture(source: object, name: str, color: str = "bgr") -> Picture:
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if not isinstance(path, str) or not path:
-            raise InputError(f"{name}: {EXPECTED}, found {'a path of bytes' if path else 'an empty path'}")
+            raise InputError(
+                f"{name}: {EXPECTED}, found {'a path of bytes' if path else 'an empty path'}"
+            )
         return Picture(Path(path))
     if hasattr(source, "read"):
         source = source.read()
         if not isinstance(source, bytes):
-            raise InputError(f"{name}: expected a file opened in binary mode, found one of {type(source).__name__}")
+            raise InputError(
+                f"{name}: expected a file opened in binary mode, found one of {type(source).__name__}"
+            )
     if not isinstance(source, _BYTES):
         # BMP is not compressed: the fastest format that loses nothing.
         source = cv2.imencode(".bmp", _to_array(source, name, color))[1].tobytes()
@@ -96,7 +113,11 @@ def to_image(source: object, name: str = "image", color: str = "bgr") -> np.ndar
     with the name, is raised for everything else, and an `ImageError` for a file that can't be read.
     """
     check_color(color)
-    if is_one_picture(source) and not isinstance(source, Image.Image) and not hasattr(source, "__array__"):
+    if (
+        is_one_picture(source)
+        and not isinstance(source, Image.Image)
+        and not hasattr(source, "__array__")
+    ):
         picture = to_picture(source, name)
         return read_hashed_image(picture.file, data=picture.data)[0]
     return _to_array(source, name, color)
@@ -107,33 +128,49 @@ def _to_array(source: object, name: str, color: str) -> np.ndarray:
         try:
             return convert_to_bgr(ImageOps.exif_transpose(source))
         except Exception as error:  # A file that Pillow opened is decoded only now, and raises errors of any class.
-            raise ImageError(f"{name}: expected a whole picture, found a damaged one ({error})") from error
+            raise ImageError(
+                f"{name}: expected a whole picture, found a damaged one ({error})"
+            ) from error
     if not hasattr(source, "__array__") and not hasattr(source, "__array_interface__"):
         raise InputError(f"{name}: {EXPECTED}, found {type(source).__name__}")
     try:
         array = np.asarray(source)
     except Exception as error:  # A tensor on another device raises one, for example.
-        raise InputError(f"{name}: {type(source).__name__} can't be turned into an array: {error}") from error
+        raise InputError(
+            f"{name}: {type(source).__name__} can't be turned into an array: {error}"
+        ) from error
     return _convert_array(array, name, color)
 
 
 def _convert_array(array: np.ndarray, name: str, color: str) -> np.ndarray:
     received = f"found {array.dtype} of shape {array.shape}"
-    if array.ndim not in {2, 3} or (array.ndim == 3 and array.shape[2] not in {1, 3, 4}) or not array.size:
-        raise InputError(f"{name}: {EXPECTED}, {received}; numpy.moveaxis moves channels to the end")
+    if (
+        array.ndim not in {2, 3}
+        or (array.ndim == 3 and array.shape[2] not in {1, 3, 4})
+        or not array.size
+    ):
+        raise InputError(
+            f"{name}: {EXPECTED}, {received}; numpy.moveaxis moves channels to the end"
+        )
     if array.dtype.kind == "f":
         # What was computed may be off by a rounding error; NaN is neither.
         if not ((array >= -_ROUNDING) & (array <= 1 + _ROUNDING)).all():
             low, high = array.min(), array.max()
-            raise InputError(f"{name}: expected float values from 0 to 1, found values from {low:g} to {high:g}")
+            raise InputError(
+                f"{name}: expected float values from 0 to 1, found values from {low:g} to {high:g}"
+            )
         array = np.rint(array * 255).astype(np.uint8)
     elif array.dtype != np.uint8:
-        raise InputError(f"{name}: expected an array of uint8, or of float from 0 to 1, {received}")
+        raise InputError(
+            f"{name}: expected an array of uint8, or of float from 0 to 1, {received}"
+        )
     if array.ndim == 2 or array.shape[2] == 1:
         return np.repeat(array.reshape(*array.shape[:2], 1), 3, axis=2)
     if color == "rgb":
         array = array[:, :, (2, 1, 0, 3)[: array.shape[2]]]
     if array.shape[2] == 4:
         opacity = array[:, :, 3:].astype(np.uint16)
-        return ((array[:, :, :3] * opacity + 255 * (255 - opacity) + 127) // 255).astype(np.uint8)
+        return (
+            (array[:, :, :3] * opacity + 255 * (255 - opacity) + 127) // 255
+        ).astype(np.uint8)
     return np.ascontiguousarray(array)

@@ -52,10 +52,18 @@ def read_hashed_image(
         except ImageError as error:
             raise ImageError(f"{file}: {error}") from error.__cause__
         try:
-            image = _decode_jpeg(file, header, data, max_side) if header.kind == "JPEG" else _decode(header, data)
-        except Exception as error:  # As for headers, damaged files raise errors of any class.
+            image = (
+                _decode_jpeg(file, header, data, max_side)
+                if header.kind == "JPEG"
+                else _decode(header, data)
+            )
+        except (
+            Exception
+        ) as error:  # As for headers, damaged files raise errors of any class.
             damage = f"a damaged {header.kind} ({str(error).strip()})"
-            raise ImageError(f"{file}: expected a whole picture, found {damage}") from error
+            raise ImageError(
+                f"{file}: expected a whole picture, found {damage}"
+            ) from error
     longest = max(header.rows, header.cols)
     if max_side is not None and longest > max_side:
         # Computed from the stored size and rounded up as reduced decoding does: mostly nothing is left to do.
@@ -63,7 +71,9 @@ def read_hashed_image(
         rows, cols = (-(-side * max_side // longest) for side in sides)
         if image.shape[:2] != (rows, cols):
             image = cv2.resize(image, (cols, rows), interpolation=cv2.INTER_AREA)
-    return _apply_orientation(image, header.orientation), hashlib.sha256(data).hexdigest()
+    return _apply_orientation(image, header.orientation), hashlib.sha256(
+        data
+    ).hexdigest()
 
 
 def encode_jpeg(image: np.ndarray, quality: int = 80) -> bytes:
@@ -77,14 +87,20 @@ def _decode(header: Header, data: bytes) -> np.ndarray:
         with open_picture(header.kind, data) as picture:
             image = convert_to_bgr(picture)
     if {*image.shape[:2]} != {header.rows, header.cols}:
-        raise ValueError(f"expected {header.cols} × {header.rows} pixels, found other ones")
+        raise ValueError(
+            f"expected {header.cols} × {header.rows} pixels, found other ones"
+        )
     return image
 
 
-def _decode_jpeg(file: str | os.PathLike[str], header: Header, data: bytes, max_side: int | None) -> np.ndarray:
+def _decode_jpeg(
+    file: str | os.PathLike[str], header: Header, data: bytes, max_side: int | None
+) -> np.ndarray:
     """Decode a JPEG at the lowest resolution that has at least the wanted size."""
     longest = max(header.rows, header.cols)
-    reduction = next((factor for factor in (8, 4, 2) if max_side and longest >= factor * max_side), 1)
+    reduction = next(
+        (factor for factor in (8, 4, 2) if max_side and longest >= factor * max_side), 1
+    )
     rows, cols = (-(-side // reduction) for side in (header.rows, header.cols))
     options = {"min_height": rows, "min_width": cols} if reduction > 1 else {}
     try:
@@ -104,7 +120,10 @@ def convert_to_bgr(picture: Image.Image) -> np.ndarray:
         if getattr(picture, "tag_v2", {}).get(_TIFF_PHOTOMETRIC) == _WHITE_IS_ZERO:
             grey = 255 - grey
         return np.repeat(grey[:, :, None], 3, axis=2)
-    if picture.mode in {"RGBA", "LA", "PA", "RGBa", "La"} or "transparency" in picture.info:
+    if (
+        picture.mode in {"RGBA", "LA", "PA", "RGBa", "La"}
+        or "transparency" in picture.info
+    ):
         white = Image.new("RGBA", picture.size, (255, 255, 255, 255))
         picture = Image.alpha_composite(white, picture.convert("RGBA"))
     return np.ascontiguousarray(np.asarray(picture.convert("RGB"))[:, :, ::-1])

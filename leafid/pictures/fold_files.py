@@ -18,11 +18,16 @@ logger = logging.getLogger(__name__)
 Folds = dict[int, list[np.ndarray]]
 
 
-def format_folds(pictures: Sequence[Picture], folds: Iterable[tuple[int, int, np.ndarray]]) -> list[list[str | int]]:
+def format_folds(
+    pictures: Sequence[Picture], folds: Iterable[tuple[int, int, np.ndarray]]
+) -> list[list[str | int]]:
     """List the rows of a table of folds, (repeat, fold, indices of pictures) each; names of pictures have to differ."""
     rows: list[list[str | int]] = [["picture", "plant", "fold", "repeat"]]
     for repeat, fold, members in folds:
-        rows += [[pictures[index].title, pictures[index].plant or "", fold, repeat] for index in members.tolist()]
+        rows += [
+            [pictures[index].title, pictures[index].plant or "", fold, repeat]
+            for index in members.tolist()
+        ]
     return rows
 
 
@@ -35,36 +40,58 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     """
     file = Path(path)
     # A table may call a picture by its names, and by all ends of its path.
-    indices = index_names([p.name, p.title, p.file, *map(p.file.relative_to, p.file.parents)] for p in pictures)
+    indices = index_names(
+        [p.name, p.title, p.file, *map(p.file.relative_to, p.file.parents)]
+        for p in pictures
+    )
     n_ignored = 0
     fold_of: dict[int, dict[int, str]] = {}
     rows, _ = read_rows(file)
     if not any("fold" in record for _, _, record in rows):
-        raise LeafidError(f"{file}: expected the folds of pictures in a column 'fold', found none")
+        raise LeafidError(
+            f"{file}: expected the folds of pictures in a column 'fold', found none"
+        )
     with LineProblems(file) as problems:
         for line, name, record in rows:
             repeat = parse_whole_number(record.get("repeat", "0"))
             index = indices.get(name)
             if repeat is None:
-                problems.add(line, f"expected a repeat (0, 1, …), found {record['repeat']!r}")
+                problems.add(
+                    line, f"expected a repeat (0, 1, …), found {record['repeat']!r}"
+                )
             elif "fold" not in record:
-                problems.add(line, "expected the fold of the picture, found an empty cell")
+                problems.add(
+                    line, "expected the fold of the picture, found an empty cell"
+                )
             elif index is None:
                 n_ignored += 1
             elif problems.check_unique(line, f"every picture of repeat {repeat}", name):
                 fold_of.setdefault(repeat, {})[index] = record["fold"]
         # What is wrong with a row explains what is missing.
         for repeat, folds in fold_of.items() if not problems else ():
-            if lacking := [picture.name for index, picture in enumerate(pictures) if index not in folds]:
+            if lacking := [
+                picture.name
+                for index, picture in enumerate(pictures)
+                if index not in folds
+            ]:
                 expected = f"expected a fold for each of the {len(pictures)} pictures in repeat {repeat}"
-                problems.add(None, f"{expected}, found none for {len(lacking)}, {lacking[0]} first")
+                problems.add(
+                    None,
+                    f"{expected}, found none for {len(lacking)}, {lacking[0]} first",
+                )
             elif len(set(folds.values())) < 2:
-                problems.add(None, f"expected several folds in repeat {repeat}, found one")
+                problems.add(
+                    None, f"expected several folds in repeat {repeat}, found one"
+                )
     if not fold_of:
-        raise LeafidError(f"{file}: expected folds of the pictures of the collection, found none of its pictures")
+        raise LeafidError(
+            f"{file}: expected folds of the pictures of the collection, found none of its pictures"
+        )
     if n_ignored:
         logger.warning(
-            "%s: %d rows are ignored, as the collection has no such labelled picture, or several", file, n_ignored
+            "%s: %d rows are ignored, as the collection has no such labelled picture, or several",
+            file,
+            n_ignored,
         )
     _warn_of_split_plants(file, pictures, fold_of)
     return {repeat: _list_folds(folds) for repeat, folds in sorted(fold_of.items())}
@@ -73,12 +100,27 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
 def _list_folds(fold_of: dict[int, str]) -> list[np.ndarray]:
     # The tenth fold comes after the second.
     members = group_by(sorted(fold_of), fold_of.__getitem__)
-    return [np.array(members[name]) for name in sorted(members, key=lambda name: (len(name), name))]
+    return [
+        np.array(members[name])
+        for name in sorted(members, key=lambda name: (len(name), name))
+    ]
 
 
-def _warn_of_split_plants(file: Path, pictures: Sequence[Picture], fold_of: dict[int, dict[int, str]]) -> None:
+def _warn_of_split_plants(
+    file: Path, pictures: Sequence[Picture], fold_of: dict[int, dict[int, str]]
+) -> None:
     for repeat, folds in fold_of.items():
         plants = group_by(folds, lambda index: pictures[index].group)
-        if split := [plant for plant, members in plants.items() if len({folds[index] for index in members}) > 1]:
+        if split := [
+            plant
+            for plant, members in plants.items()
+            if len({folds[index] for index in members}) > 1
+        ]:
             problem = "expected all pictures of a plant in one fold, found %d plants in several of repeat %d, %s first"
-            logger.warning(f"%s: {problem}; scores are too high", file, len(split), repeat, split[0])
+            logger.warning(
+                f"%s: {problem}; scores are too high",
+                file,
+                len(split),
+                repeat,
+                split[0],
+            )

@@ -23,8 +23,34 @@ from leafid.files import open_input
 
 #: File name endings that count as pictures when a folder is listed; the content decides which format it is.
 PICTURE_ENDINGS = frozenset(
-    {".jpg", ".jpeg", ".jpe", ".jfif", ".jfi", ".jif", ".pjpeg", ".pjp", ".mpo", ".png", ".apng", ".tif", ".tiff"}
-    | {".bmp", ".dib", ".webp", ".gif", ".heic", ".heics", ".heif", ".heifs", ".hif", ".avif", ".avifs"}
+    {
+        ".jpg",
+        ".jpeg",
+        ".jpe",
+        ".jfif",
+        ".jfi",
+        ".jif",
+        ".pjpeg",
+        ".pjp",
+        ".mpo",
+        ".png",
+        ".apng",
+        ".tif",
+        ".tiff",
+    }
+    | {
+        ".bmp",
+        ".dib",
+        ".webp",
+        ".gif",
+        ".heic",
+        ".heics",
+        ".heif",
+        ".heifs",
+        ".hif",
+        ".avif",
+        ".avifs",
+    }
 )
 READABLE_FORMATS = "a JPEG, PNG, TIFF, BMP, WebP, GIF, HEIC or AVIF picture"
 MAX_PIXELS = 100_000_000
@@ -43,16 +69,37 @@ _SIGNATURES: dict[str, tuple[bytes, ...]] = {
     "GIF": (b"GIF87a", b"GIF89a"),
 }
 # Brands of ISO/IEC 23008-12 (HEIF), and of the AV1 Image File Format, which shares mif1 and msf1.
-_BRANDS = dict.fromkeys((b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs"), "HEIF")
+_BRANDS = dict.fromkeys(
+    (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs"), "HEIF"
+)
 _BRANDS |= {b"avif": "AVIF", b"avis": "AVIF"}
 #: Pillow's names of the pixel formats that can be converted to RGB without loss of range.
-_MODES = {"1", "L", "LA", "La", "P", "PA", "RGB", "RGBA", "RGBX", "RGBa", "CMYK", "YCbCr", "I;16", "I;16B", "I;16L"}
+_MODES = {
+    "1",
+    "L",
+    "LA",
+    "La",
+    "P",
+    "PA",
+    "RGB",
+    "RGBA",
+    "RGBX",
+    "RGBa",
+    "CMYK",
+    "YCbCr",
+    "I;16",
+    "I;16B",
+    "I;16L",
+}
 # Tags of a TIFF.
 _BITS, _COMPRESSION, _PHOTOMETRIC, _CHANNELS, _PLANES = 258, 259, 262, 277, 284
 _SAMPLE_FORMAT, _DNG_VERSION = 339, 50706
 #: Compressions: none, CCITT (three), LZW, JPEG (two), Deflate (two), PackBits. Colours: grey (two), RGB, palette, CMYK,
 #: YCbCr.
-_READ_COMPRESSIONS, _READ_COLOURS = {1, 2, 3, 4, 5, 6, 7, 8, 32773, 32946}, {0, 1, 2, 3, 5, 6}
+_READ_COMPRESSIONS, _READ_COLOURS = (
+    {1, 2, 3, 4, 5, 6, 7, 8, 32773, 32946},
+    {0, 1, 2, 3, 5, 6},
+)
 
 #: Maximum number of chunks, of which long files have thousands, or of tags, and of segments of a JPEG.
 MAX_PARTS, MAX_SEGMENTS = 1 << 16, 1 << 10
@@ -90,7 +137,9 @@ def read_picture_bytes(file: str | os.PathLike[str]) -> bytes:
                 return stream.read()
     except LeafidError as error:
         raise ImageError(str(error)) from error
-    raise ImageError(f"{file}: expected a picture of 1 byte to {MAX_BYTES >> 20} MiB, found {n_bytes} bytes")
+    raise ImageError(
+        f"{file}: expected a picture of 1 byte to {MAX_BYTES >> 20} MiB, found {n_bytes} bytes"
+    )
 
 
 def hash_picture_file(file: str | os.PathLike[str]) -> str:
@@ -102,11 +151,15 @@ def read_header(data: bytes) -> Header:
     """Read the header of a picture; an `ImageError` refuses what is not a whole picture, too large or too small."""
     kind = identify_format(data)
     if kind is None:
-        raise ImageError(f"expected {READABLE_FORMATS}, found something else (its first bytes are {data[:16]!r})")
+        raise ImageError(
+            f"expected {READABLE_FORMATS}, found something else (its first bytes are {data[:16]!r})"
+        )
     n_scans = _check_structure(kind, data)
     try:
         with open_picture(kind, data) as picture:
-            is_readable = picture.mode in _MODES and _is_read_tiff(getattr(picture, "tag_v2", {}))
+            is_readable = picture.mode in _MODES and _is_read_tiff(
+                getattr(picture, "tag_v2", {})
+            )
             cols, rows = picture.size
             orientation = _read_orientation(picture)
     except Image.DecompressionBombError:
@@ -116,13 +169,19 @@ def read_header(data: bytes) -> Header:
         damage = f"a damaged {kind} header, or one of a kind that can't be read{reason}"
         raise ImageError(f"expected {READABLE_FORMATS}, found {damage}") from error
     if not is_readable:
-        raise ImageError(f"expected {READABLE_FORMATS}, found a {kind} of a kind that can't be read")
+        raise ImageError(
+            f"expected {READABLE_FORMATS}, found a {kind} of a kind that can't be read"
+        )
     if rows * cols > MAX_PIXELS:
         raise ImageError(f"{_EXPECTED_SIZE}, found {cols} × {rows}; shrink it first")
     if rows * cols * n_scans > _MAX_SCANNED_PIXELS:
-        raise ImageError(f"expected a JPEG that decodes in seconds, found {n_scans} scans; save it anew")
+        raise ImageError(
+            f"expected a JPEG that decodes in seconds, found {n_scans} scans; save it anew"
+        )
     if min(rows, cols) < MIN_SIDE:
-        raise ImageError(f"expected a picture of at least {MIN_SIDE} × {MIN_SIDE} pixels, found {cols} × {rows}")
+        raise ImageError(
+            f"expected a picture of at least {MIN_SIDE} × {MIN_SIDE} pixels, found {cols} × {rows}"
+        )
     return Header(kind, rows, cols, orientation)
 
 
@@ -133,10 +192,19 @@ def identify_format(data: bytes) -> str | None:
         if major not in {b"mif1", b"msf1"}:
             return _BRANDS.get(major)
         compatible = (data[position : position + 4] for position in range(16, end, 4))
-        return next((_BRANDS[brand] for brand in compatible if brand in _BRANDS), "HEIF")
+        return next(
+            (_BRANDS[brand] for brand in compatible if brand in _BRANDS), "HEIF"
+        )
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         return "WEBP"
-    return next((kind for kind, signatures in _SIGNATURES.items() if data.startswith(signatures)), None)
+    return next(
+        (
+            kind
+            for kind, signatures in _SIGNATURES.items()
+            if data.startswith(signatures)
+        ),
+        None,
+    )
 
 
 def _is_read_tiff(tags: Mapping[int, Any]) -> bool:
@@ -171,7 +239,9 @@ def _read_orientation(picture: Image.Image) -> int:
         return 1
     try:
         orientation = picture.getexif().get(_EXIF_ORIENTATION, 1)
-    except Exception:  # A damaged EXIF block has no orientation; the picture itself may be intact.
+    except (
+        Exception
+    ):  # A damaged EXIF block has no orientation; the picture itself may be intact.
         return 1
     return orientation if orientation in range(1, 9) else 1
 
@@ -192,13 +262,17 @@ def _check_structure(kind: str, data: bytes) -> int:
     elif kind == "TIFF":
         _check_tiff_directory(data)
     if not is_whole:
-        raise ImageError(f"expected a whole picture, found a truncated {kind} of {len(data)} bytes")
+        raise ImageError(
+            f"expected a whole picture, found a truncated {kind} of {len(data)} bytes"
+        )
     return n_scans
 
 
 def _limit(number: int, most: int, noun: str) -> None:
     if number > most:
-        raise ImageError(f"expected a picture of at most {most} {noun}, found {number}; save it anew")
+        raise ImageError(
+            f"expected a picture of at most {most} {noun}, found {number}; save it anew"
+        )
 
 
 def _find_first_scan(data: bytes) -> int:
@@ -213,7 +287,11 @@ def _find_first_scan(data: bytes) -> int:
             break
         n_segments += 1
         _limit(n_segments, MAX_SEGMENTS, "segments before the pixels")
-        length = 0 if code in _LONE_MARKERS else int.from_bytes(data[marker.end() : marker.end() + 2], "big")
+        length = (
+            0
+            if code in _LONE_MARKERS
+            else int.from_bytes(data[marker.end() : marker.end() + 2], "big")
+        )
         position = marker.end() + length
     return len(data)
 

@@ -15,7 +15,9 @@ from leafid.textfiles import parse_finite_number, read_table
 LANGUAGES = ("en", "fr", "de")
 
 _HYBRID_SIGNS = {"x", "×", "X"}
-_DATE = re.compile(r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*)?", re.ASCII)
+_DATE = re.compile(
+    r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*)?", re.ASCII
+)
 # What stands between a species name and that of a lower rank, or between its authors.
 _RANKS = {"subsp", "ssp", "var", "f", "fo", "cv", "ex", "et", "auct", "de", "von"}
 
@@ -35,9 +37,13 @@ def parse_species_name(text: str) -> str:
     'Platanus x hispanica'
     """
     genus, epithet, _ = _split_name(text)
-    words = [word if word == "x" else word.capitalize() for word in genus.split()] + epithet.lower().split()
+    words = [
+        word if word == "x" else word.capitalize() for word in genus.split()
+    ] + epithet.lower().split()
     if sum(word != "x" for word in words) < 2:
-        raise LeafidError(f"expected a species name of two or three words, found {text.strip()!r}")
+        raise LeafidError(
+            f"expected a species name of two or three words, found {text.strip()!r}"
+        )
     return check_printable(" ".join(words))
 
 
@@ -62,21 +68,36 @@ def parse_label(text: str) -> Taxon:
     genus, epithet = genus.removeprefix("x "), epithet.removeprefix("x ")
     family = read_families().get(genus.capitalize())
     is_binomial = genus[:1].isupper() and genus[1:].islower() and epithet.islower()
-    is_worded = genus.isalpha() and epithet.replace("-", "").isalpha() and not re.search(r"\d", text)
-    has_other_word = bool(further) and further[0][:1].islower() and further[0].rstrip(".") not in _RANKS
+    is_worded = (
+        genus.isalpha()
+        and epithet.replace("-", "").isalpha()
+        and not re.search(r"\d", text)
+    )
+    has_other_word = (
+        bool(further)
+        and further[0][:1].islower()
+        and further[0].rstrip(".") not in _RANKS
+    )
     if is_worded and (family or is_binomial) and not has_other_word:
         species = parse_species_name(text)
         return Taxon(species, parse_genus(species), family)
     label = check_printable(" ".join(unicodedata.normalize("NFC", text).split()))
     if not label or label.endswith("*"):
-        raise LeafidError(f"expected a label, not ending in '*', which stands for higher taxa, found {text!r}")
+        raise LeafidError(
+            f"expected a label, not ending in '*', which stands for higher taxa, found {text!r}"
+        )
     return Taxon(label)
 
 
 @cache
 def read_families() -> dict[str, str]:
     """Read the family of each common genus of trees."""
-    lines = Path(__file__).with_name("families.txt").read_text(encoding="utf-8").splitlines()
+    lines = (
+        Path(__file__)
+        .with_name("families.txt")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     rows = (line.split(": ") for line in lines)
     return {genus: family for family, genera in rows for genus in genera.split()}
 
@@ -100,13 +121,20 @@ def describe_common_names(species: str, names: Sequence[str]) -> str:
     'Pagoda Tree (now Styphnolobium japonicum)'
     """
     accepted = read_common_names().get(species, {}).get("accepted")
-    return " ".join([*([", ".join(names)] if names else []), *([f"(now {accepted})"] if accepted else [])])
+    return " ".join(
+        [
+            *([", ".join(names)] if names else []),
+            *([f"(now {accepted})"] if accepted else []),
+        ]
+    )
 
 
 def check_printable(name: str) -> str:
     """Return the name of a taxon; refuse control and direction characters, which no run file may hold."""
     if not name.isprintable():
-        raise LeafidError(f"expected a name without invisible characters, found {name!r}")
+        raise LeafidError(
+            f"expected a name without invisible characters, found {name!r}"
+        )
     return name
 
 
@@ -146,17 +174,24 @@ def parse_date(text: str) -> str:
         year, month, day = (int(part) for part in (*parts, 1, 1)[:3])
         date(year if len(parts[0]) == 4 else 0, month, day)
     except (ValueError, IndexError):
-        raise LeafidError(f"expected a date like 06/07/10, 2010/07 or 2010, found {text.strip()!r}") from None
+        raise LeafidError(
+            f"expected a date like 06/07/10, 2010/07 or 2010, found {text.strip()!r}"
+        ) from None
     return "-".join([parts[0], *(part.zfill(2) for part in parts[1:])])
 
 
 def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | None:
     """Parse degrees; None for 0, 0, a point far out at sea that devices and databases write for unknown coordinates."""
     degrees = []
-    for noun, word, limit in (("latitude", latitude, 90), ("longitude", longitude, 180)):
+    for noun, word, limit in (
+        ("latitude", latitude, 90),
+        ("longitude", longitude, 180),
+    ):
         value = parse_finite_number(word.replace(",", "."))
         if value is None or abs(value) > limit:
-            raise LeafidError(f"expected a {noun} from {-limit} to {limit}, found {word!r}")
+            raise LeafidError(
+                f"expected a {noun} from {-limit} to {limit}, found {word!r}"
+            )
         degrees.append(value)
     return (degrees[0], degrees[1]) if any(degrees) else None
 
@@ -165,4 +200,10 @@ def natural_sort_key(name: str) -> list[tuple[bool, int, str]]:
     """Return a sort key that places ``9.jpg`` before ``10.jpg``, and numbers before other text."""
     parts = [part for part in re.split("([0-9]+)", name) if part]
     # The name itself comes last, so that 01.jpg and 1.jpg have a fixed order.
-    return [*((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts), (False, -1, name)]
+    return [
+        *(
+            (False, int(part), "") if part.isdecimal() else (True, 0, part)
+            for part in parts
+        ),
+        (False, -1, name),
+    ]

@@ -37,7 +37,9 @@ class AcquisitionType(StrEnum):
             return cls(_SYNONYMS.get(lowered, lowered))
         except ValueError:
             known = ", ".join([*cls, *_SYNONYMS])
-            raise LeafidError(f"expected an acquisition type ({known}), found {word!r}") from None
+            raise LeafidError(
+                f"expected an acquisition type ({known}), found {word!r}"
+            ) from None
 
 
 # SheetAsBackground (2013) covers scans and scan-likes; scan-like is the harder of the two, and its recipe suits both.
@@ -107,11 +109,16 @@ class Picture(Shown):
     @property
     def group(self) -> str:
         """The group that a split must keep together: the plant, or the picture itself if its plant is unknown."""
-        return f"plant {self.plant}" if self.plant is not None else f"picture {self.file}"
+        return (
+            f"plant {self.plant}" if self.plant is not None else f"picture {self.file}"
+        )
 
     def make_thumbnail(self, side: int = 160) -> bytes | None:
         """Make a JPEG of at most so many pixels a side; None of a picture that can't be read."""
-        from leafid.pictures.decoding import encode_jpeg, read_hashed_image  # OpenCV takes a while to import
+        from leafid.pictures.decoding import (
+            encode_jpeg,
+            read_hashed_image,
+        )  # OpenCV takes a while to import
 
         try:
             return encode_jpeg(read_hashed_image(self.file, side, self.data)[0])
@@ -151,7 +158,10 @@ class Collection(Shown):
     problems: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        types = ", ".join(f"{len(self.select_type(type_))} {type_}" for type_ in self.types) or "of unknown types"
+        types = (
+            ", ".join(f"{len(self.select_type(type_))} {type_}" for type_ in self.types)
+            or "of unknown types"
+        )
         contents = f"{count_noun(len(self), 'picture')} of {len(self.species)} species: {types}"
         return f"<Collection {self.root} ({self.layout}), {contents}>"
 
@@ -166,7 +176,11 @@ class Collection(Shown):
     @property
     def types(self) -> tuple[AcquisitionType, ...]:
         """The acquisition types that occur, in the order scan, scan-like, photo."""
-        return tuple(type_ for type_ in AcquisitionType if any(picture.type == type_ for picture in self.pictures))
+        return tuple(
+            type_
+            for type_ in AcquisitionType
+            if any(picture.type == type_ for picture in self.pictures)
+        )
 
     @property
     def is_incomplete(self) -> bool:
@@ -175,15 +189,30 @@ class Collection(Shown):
 
     def select_type(self, type_: AcquisitionType | str | None) -> Collection:
         """Keep the pictures of one acquisition type; None selects those of unknown type."""
-        return replace(self, pictures=tuple(picture for picture in self.pictures if picture.type == type_))
+        return replace(
+            self,
+            pictures=tuple(
+                picture for picture in self.pictures if picture.type == type_
+            ),
+        )
 
     def part(self, part: str | None) -> Collection:
         """Keep the pictures of one part: ``train``, ``val``, ``test``, or None."""
-        return replace(self, pictures=tuple(picture for picture in self.pictures if picture.part == part))
+        return replace(
+            self,
+            pictures=tuple(
+                picture for picture in self.pictures if picture.part == part
+            ),
+        )
 
     def select_labelled(self) -> Collection:
         """Keep the pictures of known species."""
-        return replace(self, pictures=tuple(picture for picture in self.pictures if picture.species is not None))
+        return replace(
+            self,
+            pictures=tuple(
+                picture for picture in self.pictures if picture.species is not None
+            ),
+        )
 
     def find_missing(self) -> tuple[Picture, ...]:
         """Return the pictures with metadata but no file."""
@@ -192,11 +221,23 @@ class Collection(Shown):
 
 def group_by_species(pictures: Iterable[Picture]) -> dict[str, list[Picture]]:
     """Group labelled pictures by species, sorted by name; others are left out."""
-    groups = group_by((picture for picture in pictures if picture.species is not None), lambda p: str(p.species))
+    groups = group_by(
+        (picture for picture in pictures if picture.species is not None),
+        lambda p: str(p.species),
+    )
     return dict(sorted(groups.items()))
 
 
-def warn_of_lost_species(pictures: Iterable[Picture], readable: Iterable[Picture]) -> None:
+def warn_of_lost_species(
+    pictures: Iterable[Picture], readable: Iterable[Picture]
+) -> None:
     """Log a warning of species of which no picture is readable, so that a model lacks them."""
-    if lost := {picture.species for picture in pictures} - {picture.species for picture in readable} - {None}:
-        logger.warning("no picture could be read of %s; the model doesn't know it", ", ".join(sorted(map(str, lost))))
+    if (
+        lost := {picture.species for picture in pictures}
+        - {picture.species for picture in readable}
+        - {None}
+    ):
+        logger.warning(
+            "no picture could be read of %s; the model doesn't know it",
+            ", ".join(sorted(map(str, lost))),
+        )

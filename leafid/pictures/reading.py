@@ -12,7 +12,13 @@ from leafid.errors import InputError, LeafidError, ProblemsError, UsageError, li
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.picture import Collection, EmptyClass, Omission, Picture
-from leafid.pictures.readers import folders, imageclef, plantnet300k, species_folders, tables
+from leafid.pictures.readers import (
+    folders,
+    imageclef,
+    plantnet300k,
+    species_folders,
+    tables,
+)
 
 #: Paths that a collection is read from.
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -29,12 +35,18 @@ def _has_pictures(path: Path) -> bool:
 
 def _read_plain_pictures(path: Path) -> tuple[list[Picture], list[str]]:
     """List a file, whatever its name, or the picture files of a folder and of its sub-folders."""
-    return [Picture(file) for file in ([path] if path.is_file() else folders.walk_pictures(path))], []
+    return [
+        Picture(file)
+        for file in ([path] if path.is_file() else folders.walk_pictures(path))
+    ], []
 
 
 #: By the name of a layout, functions that detect it and read it, which list the pictures with their metadata, and what
 #: is wrong with the metadata. Detection tries the most specific layout first.
-READERS: dict[str, tuple[Callable[[Path], bool], Callable[[Path], tuple[list[Picture], list[str]]]]] = {
+READERS: dict[
+    str,
+    tuple[Callable[[Path], bool], Callable[[Path], tuple[list[Picture], list[str]]]],
+] = {
     plantnet300k.LAYOUT: (plantnet300k.detect, plantnet300k.read),
     imageclef.LAYOUT: (imageclef.detect, imageclef.read),
     species_folders.LAYOUT: (species_folders.detect, species_folders.read),
@@ -80,10 +92,16 @@ def read_collection(
     if layout is not None and layout not in READERS:
         raise UsageError(f"expected a layout ({', '.join(READERS)}), found {layout!r}")
     given = {"label": label_from, "plant": plants_from}
-    patterns = {field: tables.compile_pattern(field, pattern) for field, pattern in given.items() if pattern}
+    patterns = {
+        field: tables.compile_pattern(field, pattern)
+        for field, pattern in given.items()
+        if pattern
+    }
     paths = [path] if isinstance(path, (str, os.PathLike)) else path
     if "" in paths:  # which would mean the current folder
-        raise InputError("expected the paths of pictures or collections, found an empty one")
+        raise InputError(
+            "expected the paths of pictures or collections, found an empty one"
+        )
     if not paths:
         raise UsageError("expected at least one picture or collection, found none")
     table = Path(metadata) if metadata else None
@@ -105,19 +123,34 @@ def read_collection(
     if not collections:
         raise ProblemsError(problems)
     layouts = {collection.layout for collection in collections}
-    by_file = {picture.file: picture for collection in collections for picture in collection.pictures}
+    by_file = {
+        picture.file: picture
+        for collection in collections
+        for picture in collection.pictures
+    }
     return Collection(
-        Path(os.path.commonpath([collection.root.absolute() for collection in collections])),
+        Path(
+            os.path.commonpath(
+                [collection.root.absolute() for collection in collections]
+            )
+        ),
         layouts.pop() if len(layouts) == 1 else "several",
         tuple(by_file.values()),
-        (*(problem for collection in collections for problem in collection.problems), *problems),
+        (
+            *(problem for collection in collections for problem in collection.problems),
+            *problems,
+        ),
     )
 
 
-def read_and_warn(path: Paths, refused: tuple[type[str], ...] = (), /, **options: Any) -> Collection:
+def read_and_warn(
+    path: Paths, refused: tuple[type[str], ...] = (), /, **options: Any
+) -> Collection:
     """Read a collection; raise its problems of the classes `refused`, and log a warning for each of the first ones."""
     collection = read_collection(path, **options)
-    if errors := [problem for problem in collection.problems if isinstance(problem, refused)]:
+    if errors := [
+        problem for problem in collection.problems if isinstance(problem, refused)
+    ]:
         raise ProblemsError(errors)
     for problem in list_first(collection.problems):
         logger.warning("%s", problem)
@@ -125,11 +158,16 @@ def read_and_warn(path: Paths, refused: tuple[type[str], ...] = (), /, **options
 
 
 def _read_path(
-    path: Path, layout: str | None, metadata: Path | None, patterns: Mapping[str, re.Pattern[str]]
+    path: Path,
+    layout: str | None,
+    metadata: Path | None,
+    patterns: Mapping[str, re.Pattern[str]],
 ) -> Collection:
     if not path.exists():
         raise LeafidError(f"{path}: no such file or folder")
-    name = layout or next((name for name, (detect, _) in READERS.items() if detect(path)), "")
+    name = layout or next(
+        (name for name, (detect, _) in READERS.items() if detect(path)), ""
+    )
     pictures, problems = READERS[name][1](path) if name else ([], [])
     root = path if path.is_dir() else path.parent
     table_files: list[Path] = []
@@ -139,7 +177,10 @@ def _read_path(
             table_files, remarks = tables.find_tables(path)
             problems += remarks if metadata is None else []
     if metadata is not None:
-        table_files = [metadata, *(file for file in table_files if file.suffix.lower() == ".txt")]
+        table_files = [
+            metadata,
+            *(file for file in table_files if file.suffix.lower() == ".txt"),
+        ]
     folder_labels = {picture.file: picture.taxon for picture in pictures}
     for file in table_files if pictures else ():
         pictures, remarks = tables.apply_table(root, pictures, file)
@@ -148,11 +189,21 @@ def _read_path(
         pictures, remarks = tables.apply_pattern(root, pictures, pattern, field)
         problems += remarks
     if any(folder_labels[picture.file] is not picture.taxon for picture in pictures):
-        problems = [problem for problem in problems if not isinstance(problem, EmptyClass)]
+        problems = [
+            problem for problem in problems if not isinstance(problem, EmptyClass)
+        ]
     if not pictures:
-        expected = f"pictures in the layout {layout}" if layout else "pictures, or folders of pictures"
-        raise ProblemsError([f"{path}: expected {expected}, found none that can be used", *problems])
-    return Collection(path, name, tuple(name_clashing_pictures(root, pictures)), tuple(problems))
+        expected = (
+            f"pictures in the layout {layout}"
+            if layout
+            else "pictures, or folders of pictures"
+        )
+        raise ProblemsError(
+            [f"{path}: expected {expected}, found none that can be used", *problems]
+        )
+    return Collection(
+        path, name, tuple(name_clashing_pictures(root, pictures)), tuple(problems)
+    )
 
 
 def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
@@ -163,25 +214,41 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
         file
         for folder, files in folders.walk_folders(root, errors.append)
         for file in files
-        if file.suffix.lower() not in _METADATA_ENDINGS | (PICTURE_ENDINGS if folder in used else set())
+        if file.suffix.lower()
+        not in _METADATA_ENDINGS | (PICTURE_ENDINGS if folder in used else set())
         and file.name != _METADATA_NAME
     ]
     for error in errors:
-        yield Omission(f"{error.filename}: can't be read: {error.strerror}; its pictures are left out")
+        yield Omission(
+            f"{error.filename}: can't be read: {error.strerror}; its pictures are left out"
+        )
     if left:
         count = f"{count_noun(len(left), 'file')} left out ({left[0]} first)"
         line = f"{root}: {count}: no pictures, or outside of the layout"
-        yield Omission(line) if any(file.suffix.lower() in PICTURE_ENDINGS for file in left) else line
+        yield (
+            Omission(line)
+            if any(file.suffix.lower() in PICTURE_ENDINGS for file in left)
+            else line
+        )
 
 
-def name_clashing_pictures(root: Path, pictures: Sequence[Picture]) -> Iterator[Picture]:
+def name_clashing_pictures(
+    root: Path, pictures: Sequence[Picture]
+) -> Iterator[Picture]:
     """Name pictures by their paths below their part in each part in which file names are repeated."""
     by_part = group_by(pictures, lambda picture: picture.part)
-    clashing = {part for part, group in by_part.items() if len({picture.name for picture in group}) < len(group)}
+    clashing = {
+        part
+        for part, group in by_part.items()
+        if len({picture.name for picture in group}) < len(group)
+    }
     for picture in pictures:
         if picture.part in clashing:
             path = tables.get_relative_path(picture.file, root)
-            if len(path.parts) > 2 and folders.parse_part(path.parts[0]) == picture.part:
+            if (
+                len(path.parts) > 2
+                and folders.parse_part(path.parts[0]) == picture.part
+            ):
                 path = path.relative_to(path.parts[0])
             picture = replace(picture, path_name=str(path))
         yield picture

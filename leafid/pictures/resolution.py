@@ -19,7 +19,11 @@ def read_mm_per_pixel(file: str | os.PathLike[str]) -> float | None:
     data = read_picture_bytes(file)
     with open_picture(str(identify_format(data)), data) as picture:
         across, down = picture.info.get("dpi", (0, 0))
-        exposure = picture.getexif().get_ifd(_EXIF_IFD) if "exif" in picture.info else {}
+        exposure = (
+            picture.getexif().get_ifd(_EXIF_IFD) if "exif" in picture.info else {}
+        )
     is_exposed = _EXPOSURE_TIME in exposure or _FOCAL_LENGTH in exposure
-    is_plausible = _LEAST_DPI <= across <= _MOST_DPI and math.isclose(across, down, rel_tol=0.01)
+    is_plausible = _LEAST_DPI <= across <= _MOST_DPI and math.isclose(
+        across, down, rel_tol=0.01
+    )
     return MM_PER_INCH / float(across) if is_plausible and not is_exposed else None

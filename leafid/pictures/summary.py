@@ -16,7 +16,12 @@ from leafid.grouping import count_noun, group_by
 from leafid.parallel.mapping import recording_log
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.header import read_picture_bytes
-from leafid.pictures.picture import AcquisitionType, Collection, Picture, group_by_species
+from leafid.pictures.picture import (
+    AcquisitionType,
+    Collection,
+    Picture,
+    group_by_species,
+)
 
 _NOUNS = {"species": "species", "part": "parts", "group": "plants"}
 logger = logging.getLogger(__name__)
@@ -38,27 +43,40 @@ def check_file(file: Path) -> FileCheck:
             digest = read_hashed_image(file)[1]
         except LeafidError as error:
             return FileCheck(file, error=str(error))
-    return FileCheck(file, digest, warnings=tuple(text for _, level, text in log if level >= logging.WARNING))
+    return FileCheck(
+        file,
+        digest,
+        warnings=tuple(text for _, level, text in log if level >= logging.WARNING),
+    )
 
 
 def summarise(collection: Collection, checks: Sequence[FileCheck]) -> dict[str, Any]:
     """Summarise a collection, and the checks of its existing files, as the JSON of ``leafid info``."""
     pictures = collection.pictures
     digests = {check.file: check.digest for check in checks if check.digest is not None}
-    by_digest = group_by((p for p in pictures if p.file in digests), lambda picture: digests[picture.file])
+    by_digest = group_by(
+        (p for p in pictures if p.file in digests),
+        lambda picture: digests[picture.file],
+    )
     duplicates = [group for group in by_digest.values() if len(group) > 1]
     by_type = group_by(pictures, lambda picture: picture.type)
     return {
         "root": str(collection.root),
         "layout": collection.layout,
         "total": count_pictures(pictures),
-        "types": {str(t or "unknown"): count_pictures(by_type[t]) for t in (*AcquisitionType, None) if t in by_type},
+        "types": {
+            str(t or "unknown"): count_pictures(by_type[t])
+            for t in (*AcquisitionType, None)
+            if t in by_type
+        },
         "parts": dict(Counter(picture.part or "unknown" for picture in pictures)),
         "species": count_by_species(pictures),
         "missing": [str(picture.file) for picture in collection.find_missing()],
         "unreadable": [check.error for check in checks if check.error is not None],
         "damaged": [line for check in checks for line in check.warnings],
-        "duplicates": [[str(picture.file) for picture in group] for group in duplicates],
+        "duplicates": [
+            [str(picture.file) for picture in group] for group in duplicates
+        ],
         "problems": list(collection.problems),
         "warnings": list(find_risks(pictures, duplicates)),
     }
@@ -67,7 +85,10 @@ def summarise(collection: Collection, checks: Sequence[FileCheck]) -> dict[str, 
 def count_pictures(pictures: Sequence[Picture]) -> dict[str, int]:
     """Count pictures, and the species, plants and authors among them; unknown ones don't count."""
     fields = {"species": "species", "plants": "plant", "authors": "author"}
-    counts = {noun: len({getattr(picture, field) for picture in pictures} - {None}) for noun, field in fields.items()}
+    counts = {
+        noun: len({getattr(picture, field) for picture in pictures} - {None})
+        for noun, field in fields.items()
+    }
     return {"pictures": len(pictures), **counts}
 
 
@@ -81,7 +102,11 @@ def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
             "species": species,
             "pictures": len(group),
             "plants": len({picture.group for picture in group}),
-            "by_type": dict(sorted(Counter(str(picture.type or "unknown") for picture in group).items())),
+            "by_type": dict(
+                sorted(
+                    Counter(str(picture.type or "unknown") for picture in group).items()
+                )
+            ),
         }
         for species, group in group_by_species(pictures).items()
     ]
@@ -89,20 +114,35 @@ def count_by_species(pictures: Iterable[Picture]) -> list[dict[str, Any]]:
 
 
 def find_risks(
-    pictures: Sequence[Picture], duplicates: Sequence[Sequence[Picture]], fields: Iterable[str] = _NOUNS
+    pictures: Sequence[Picture],
+    duplicates: Sequence[Sequence[Picture]],
+    fields: Iterable[str] = _NOUNS,
 ) -> Iterator[str]:
     """Find what would spoil an experiment on a collection, such as groups that differ in `fields`; yield what to do."""
-    plants = group_by((p for p in pictures if p.species and p.plant is not None), lambda picture: picture.plant)
+    plants = group_by(
+        (p for p in pictures if p.species and p.plant is not None),
+        lambda picture: picture.plant,
+    )
     for noun, groups in (("duplicate", duplicates), ("plant", list(plants.values()))):
         for field in fields:
-            if mixed := [group for group in groups if len({getattr(picture, field) for picture in group}) > 1]:
+            if mixed := [
+                group
+                for group in groups
+                if len({getattr(picture, field) for picture in group}) > 1
+            ]:
                 # The first group gives an example: a picture for each value.
-                first, second, *_ = {getattr(picture, field): picture.file for picture in mixed[0]}.values()
+                first, second, *_ = {
+                    getattr(picture, field): picture.file for picture in mixed[0]
+                }.values()
                 yield (
                     f"{count_noun(len(mixed), noun)} of several {_NOUNS[field]}, {first} and {second} first: correct "
                     "the metadata, or remove pictures"
                 )
-    if not plants and "group" in fields and any(picture.species for picture in pictures):
+    if (
+        not plants
+        and "group" in fields
+        and any(picture.species for picture in pictures)
+    ):
         yield (
             "the plants are unknown: where several pictures show one, held-out scores are too high; say --plants-from, "
             "or look for pictures of one leaf with --similar"
@@ -114,8 +154,14 @@ def warn_of_shared_pictures(pictures: Sequence[Picture]) -> None:
     groups = [list(pictures)]
     # Most pictures differ in size or in their last bytes, and needn't be read.
     for n_bytes in (64, None):
-        mixed = [group for group in groups if len({picture.part for picture in group}) > 1]
-        groups = [same for group in mixed for same in group_by(group, partial(_hash_end, n_bytes=n_bytes)).values()]
+        mixed = [
+            group for group in groups if len({picture.part for picture in group}) > 1
+        ]
+        groups = [
+            same
+            for group in mixed
+            for same in group_by(group, partial(_hash_end, n_bytes=n_bytes)).values()
+        ]
     for line in find_risks(pictures, groups, ["part"]):
         logger.warning("%s", line)
 
@@ -139,7 +185,16 @@ def compute_fingerprint(pictures: Iterable[Picture]) -> str:
 
 def _encode_picture(picture: Picture) -> bytes:
     data = read_picture_bytes(picture.file) if picture.data is None else picture.data
-    fields = (picture.name, picture.type, picture.species, picture.plant, hashlib.sha256(data).hexdigest())
+    fields = (
+        picture.name,
+        picture.type,
+        picture.species,
+        picture.plant,
+        hashlib.sha256(data).hexdigest(),
+    )
     # A length before each field, so that different fields never join to the same bytes.
-    encoded = (b"-" if field is None else str(field).encode("utf-8", "surrogateescape") for field in fields)
+    encoded = (
+        b"-" if field is None else str(field).encode("utf-8", "surrogateescape")
+        for field in fields
+    )
     return b"".join(len(field).to_bytes(4, "big") + field for field in encoded)

@@ -24,9 +24,17 @@ class Taxonomy:
     """
 
     def __init__(self, taxa: Iterable[Taxon]) -> None:
-        listed = [t if t.genus else replace(t, genus=parse_label(t.species).genus) for t in taxa]
-        self.ranks = tuple(rank for rank in RANKS if all(getattr(taxon, rank) for taxon in listed))
-        self.paths = {taxon.species: tuple(getattr(taxon, rank) for rank in self.ranks) for taxon in listed}
+        listed = [
+            t if t.genus else replace(t, genus=parse_label(t.species).genus)
+            for t in taxa
+        ]
+        self.ranks = tuple(
+            rank for rank in RANKS if all(getattr(taxon, rank) for taxon in listed)
+        )
+        self.paths = {
+            taxon.species: tuple(getattr(taxon, rank) for rank in self.ranks)
+            for taxon in listed
+        }
         self.species = tuple(self.paths)
         self._children: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
         self._path_of_taxon: dict[str, tuple[str, ...]] = {"": ()}
@@ -36,12 +44,20 @@ class Taxonomy:
                 place = path[: depth + 1]
                 if (first := self._path_of_taxon.setdefault(name, place)) != place:
                     places = f"{' > '.join(first)} and {' > '.join(place)}"
-                    raise LeafidError(f"expected one place for {name!r} in the taxonomy, found {places}")
+                    raise LeafidError(
+                        f"expected one place for {name!r} in the taxonomy, found {places}"
+                    )
 
     @classmethod
     def from_pictures(cls, pictures: Iterable[Picture]) -> Taxonomy:
         """Make the tree of the species of labelled pictures; of two taxa of one species the later one counts."""
-        return cls({picture.taxon.species: picture.taxon for picture in pictures if picture.taxon}.values())
+        return cls(
+            {
+                picture.taxon.species: picture.taxon
+                for picture in pictures
+                if picture.taxon
+            }.values()
+        )
 
     def find_path(self, answer: str) -> tuple[str, ...]:
         """Find the path of an answer: a name for each of `ranks`, ``"*"`` where the answer says nothing.
@@ -52,8 +68,14 @@ class Taxonomy:
         if answer in self.paths:
             return self.paths[answer]
         taxon = answer.removesuffix(WILDCARD).rstrip()
-        if not answer.endswith(WILDCARD) or taxon in self.paths or taxon not in self._path_of_taxon:
-            raise LeafidError(f"expected a species of the taxonomy, or a higher taxon and '*', found {answer!r}")
+        if (
+            not answer.endswith(WILDCARD)
+            or taxon in self.paths
+            or taxon not in self._path_of_taxon
+        ):
+            raise LeafidError(
+                f"expected a species of the taxonomy, or a higher taxon and '*', found {answer!r}"
+            )
         known = self._path_of_taxon[taxon]
         return known + (WILDCARD,) * (len(self.ranks) - len(known))
 

@@ -8,7 +8,9 @@ from leafid.metrics.averages import accuracy_score
 N_BINS = 15
 
 
-def expected_calibration_error(confidence: ArrayLike, is_correct: ArrayLike, n_bins: int = N_BINS) -> float:
+def expected_calibration_error(
+    confidence: ArrayLike, is_correct: ArrayLike, n_bins: int = N_BINS
+) -> float:
     """Average the difference between confidence and accuracy over bins of equal mass; in [0, 1], NaN without pictures.
 
     `confidence` is the probability of the species that is named, float (n,). A bin holds consecutive pictures in the
@@ -45,7 +47,9 @@ def area_under_roc(known: ArrayLike, unknown: ArrayLike) -> float:
     return open_set_classification_rate(known, np.ones(len(np.asarray(known))), unknown)
 
 
-def open_set_classification_rate(known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike) -> float:
+def open_set_classification_rate(
+    known: ArrayLike, is_correct: ArrayLike, unknown: ArrayLike
+) -> float:
     """Compute the area under the curve of the correct classification rate over the false positive rate (OSCR).
 
     At a threshold, the former is the share of known pictures, (n,), that are accepted and named correctly, bool (n,),
@@ -62,14 +66,21 @@ def open_set_classification_rate(known: ArrayLike, is_correct: ArrayLike, unknow
     >>> open_set_classification_rate([0.9, 0.8], [True, False], [0.1])
     0.5
     """
-    scores, rejected = np.asarray(known, np.float64), np.sort(np.asarray(unknown, np.float64))
+    scores, rejected = (
+        np.asarray(known, np.float64),
+        np.sort(np.asarray(unknown, np.float64)),
+    )
     if not len(scores) or not len(rejected):
         return float("nan")
-    below = np.searchsorted(rejected, scores, "left") + np.searchsorted(rejected, scores, "right")
+    below = np.searchsorted(rejected, scores, "left") + np.searchsorted(
+        rejected, scores, "right"
+    )
     return float((below * np.asarray(is_correct, bool)).mean() / (2 * len(rejected)))
 
 
-def false_positive_rate(known: ArrayLike, unknown: ArrayLike, true_positive_rate: float = 0.95) -> float:
+def false_positive_rate(
+    known: ArrayLike, unknown: ArrayLike, true_positive_rate: float = 0.95
+) -> float:
     """Compute the share of unknown pictures, (m,), that are accepted where a share of the known ones, (n,), is.
 
     The threshold is the highest that accepts this share; NaN without pictures of both kinds.

@@ -11,7 +11,13 @@ from leafid.errors import InputError, LeafidError, UsageError, naming_what_to_in
 from leafid.pictures.picture import Collection, Picture
 from leafid.scoring.judging import JudgedRun, judge_run
 from leafid.scoring.metrics import DEFAULT_METRICS, find_metrics
-from leafid.scoring.reading.inputs import PathLike, Rankings, list_values, to_ground_truth, to_runs
+from leafid.scoring.reading.inputs import (
+    PathLike,
+    Rankings,
+    list_values,
+    to_ground_truth,
+    to_runs,
+)
 from leafid.scoring.reading.truth import GroundTruth
 from leafid.scoring.resampling import Bootstrap
 from leafid.scoring.score_table import (
@@ -28,7 +34,13 @@ from leafid.scoring.tables import FORMATS, Cell, Table, render
 Frame = Any
 Truth = PathLike | Collection | Iterable[Picture] | Mapping[str, str] | Frame
 Scores = tuple[ArrayLike, Sequence[str], Sequence[str]] | Frame
-Runs = PathLike | Rankings | Scores | Sequence[PathLike] | Mapping[str, PathLike | Rankings | Scores]
+Runs = (
+    PathLike
+    | Rankings
+    | Scores
+    | Sequence[PathLike]
+    | Mapping[str, PathLike | Rankings | Scores]
+)
 
 
 class Records(list[dict[str, Any]]):
@@ -43,7 +55,9 @@ class Records(list[dict[str, Any]]):
     def render(self, form: str = "text", digits: int = 3) -> str:
         """Write the table as ``text``, ``latex``, ``csv`` or ``json``, as the command does."""
         if form not in FORMATS or not isinstance(digits, int) or digits < 1:
-            raise InputError(f"expected one of {', '.join(FORMATS)} and digits from 1, found {form!r} and {digits!r}")
+            raise InputError(
+                f"expected one of {', '.join(FORMATS)} and digits from 1, found {form!r} and {digits!r}"
+            )
         return render([self.table], form, digits)
 
     def to_frame(self) -> Any:
@@ -113,9 +127,13 @@ def evaluate(
     all pictures  run         2  .500   .750
     """
     if by not in ("type", *GROUPS):
-        raise UsageError(f"expected a group ({', '.join(('type', *GROUPS))}), found {by!r}")
+        raise UsageError(
+            f"expected a group ({', '.join(('type', *GROUPS))}), found {by!r}"
+        )
     if not isinstance(leave_out_missing, bool):
-        raise InputError(f"leave_out_missing: expected True or False, found {leave_out_missing!r}")
+        raise InputError(
+            f"leave_out_missing: expected True or False, found {leave_out_missing!r}"
+        )
     options = make_options(metrics, intervals, bootstrap, leave_out_missing)
     ground_truth, judged = _judge(truth, runs, options.needs_families)
     if per_picture:
@@ -124,7 +142,11 @@ def evaluate(
 
 
 def compare(
-    truth: Truth, runs: Runs, metrics: Sequence[str] = ("S",), *, bootstrap: Bootstrap | None = None
+    truth: Truth,
+    runs: Runs,
+    metrics: Sequence[str] = ("S",),
+    *,
+    bootstrap: Bootstrap | None = None,
 ) -> Records:
     """Test whether runs differ, each with every other, as ``leafid compare`` does.
 
@@ -141,42 +163,84 @@ def compare(
     ground_truth, judged = _judge(truth, runs, False)
     if len(judged) < 2:
         raise UsageError("expected at least two runs to compare, found one")
-    return Records(make_comparison_table("type", make_groups(ground_truth, [[run] for run in judged]), options))
+    return Records(
+        make_comparison_table(
+            "type", make_groups(ground_truth, [[run] for run in judged]), options
+        )
+    )
 
 
 def make_options(
-    metrics: Any, intervals: Any = "none", bootstrap: Any = None, leave_out_missing: bool = False
+    metrics: Any,
+    intervals: Any = "none",
+    bootstrap: Any = None,
+    leave_out_missing: bool = False,
 ) -> ScoreOptions:
     """Check what a caller asks for; an `InputError` or a `UsageError` says what is wrong."""
     chosen = find_metrics(list_values("metrics", metrics, str))
     if not isinstance(intervals, str) or intervals not in ("none", "bounds", "error"):
-        raise InputError(f"intervals: expected 'none', 'bounds' or 'error', found {intervals!r}")
+        raise InputError(
+            f"intervals: expected 'none', 'bounds' or 'error', found {intervals!r}"
+        )
     if not isinstance(bootstrap, Bootstrap | None):
         raise InputError(f"bootstrap: expected a Bootstrap, found {bootstrap!r}")
-    return ScoreOptions(chosen, cast(Intervals, intervals), bootstrap or Bootstrap(), leave_out_missing)
+    return ScoreOptions(
+        chosen, cast(Intervals, intervals), bootstrap or Bootstrap(), leave_out_missing
+    )
 
 
-def _judge(truth: Any, runs: Any, needs_families: bool) -> tuple[GroundTruth, list[JudgedRun]]:
+def _judge(
+    truth: Any, runs: Any, needs_families: bool
+) -> tuple[GroundTruth, list[JudgedRun]]:
     ground_truth = to_ground_truth(truth)
     made = to_runs(runs, ground_truth)
     judged = [judge_run(run, ground_truth) for run in made]
     if empty := [run.name for run in judged if not run.covered.any()]:
-        raise LeafidError(f"{empty[0]}: expected predictions for the labelled pictures, found none")
+        raise LeafidError(
+            f"{empty[0]}: expected predictions for the labelled pictures, found none"
+        )
     if needs_families:
         ground_truth.warn_of_families(made)
     return ground_truth, judged
 
 
-def _tabulate_pictures(truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions) -> Table:
+def _tabulate_pictures(
+    truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions
+) -> Table:
     """Tabulate what each picture of known species scores by each metric that is a mean over pictures."""
-    if together := [metric.name for metric in options.metrics if metric.score_pictures is None]:
-        raise UsageError(f"expected metrics that score single pictures, found {', '.join(together)}")
+    if together := [
+        metric.name for metric in options.metrics if metric.score_pictures is None
+    ]:
+        raise UsageError(
+            f"expected metrics that score single pictures, found {', '.join(together)}"
+        )
     rows: list[list[Cell]] = []
     for run in runs:
         for metric in options.metrics:
             metric.check_scores(run)
-        scores = [metric.score_pictures(run) for metric in options.metrics if metric.score_pictures]
-        cells = zip(truth.pictures, truth.type, truth.species, run.rank.tolist(), *scores, strict=True)
-        rows += [[run.title, *row] for row in np.array([*cells], object)[run.is_known].tolist()]
-    columns = ["run", "picture", "type", "species", "rank", *(metric.name for metric in options.metrics)]
+        scores = [
+            metric.score_pictures(run)
+            for metric in options.metrics
+            if metric.score_pictures
+        ]
+        cells = zip(
+            truth.pictures,
+            truth.type,
+            truth.species,
+            run.rank.tolist(),
+            *scores,
+            strict=True,
+        )
+        rows += [
+            [run.title, *row]
+            for row in np.array([*cells], object)[run.is_known].tolist()
+        ]
+    columns = [
+        "run",
+        "picture",
+        "type",
+        "species",
+        "rank",
+        *(metric.name for metric in options.metrics),
+    ]
     return Table("Scores of pictures", columns, rows, n_keys=2)

@@ -24,7 +24,12 @@ from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.runs import Run, check_picture_names
 from leafid.scoring.reading.truth import collect_known_names
-from leafid.scoring.score_table import ScoredGroup, ScoreOptions, make_comparison_table, make_score_table
+from leafid.scoring.score_table import (
+    ScoredGroup,
+    ScoreOptions,
+    make_comparison_table,
+    make_score_table,
+)
 from leafid.scoring.tables import Table
 from leafid.textfiles import read_text
 from leafid.training.cross_validation import FoldAnswers, cross_validate
@@ -57,21 +62,29 @@ class RecipeEntry(Struct, frozen=True, forbid_unknown_fields=True):
         named = {*self.only, *self.without, *self.expert_keys} - {"*"}
         if unknown := sorted(named - base.experts.keys()):
             known = ", ".join(base.experts)
-            raise LeafidError(f"recipes: expected experts {known} of type {type_}, found {', '.join(unknown)}")
+            raise LeafidError(
+                f"recipes: expected experts {known} of type {type_}, found {', '.join(unknown)}"
+            )
         data = msgspec.to_builtins(base)
         experts = {
-            name: expert | self.expert_keys.get("*", {}) | self.expert_keys.get(name, {})
+            name: expert
+            | self.expert_keys.get("*", {})
+            | self.expert_keys.get(name, {})
             for name, expert in data["experts"].items()
             if name in (self.only or base.experts) and name not in self.without
         }
-        recipe = parse_recipe(data | {"experts": experts} | self.keys, self.name or "vary")
+        recipe = parse_recipe(
+            data | {"experts": experts} | self.keys, self.name or "vary"
+        )
         if self.vary is None:
             yield self.name, recipe
             return
         for name, expert in recipe.experts.items():
             yield f"only {name}", replace(recipe, experts={name: expert})
         for name in recipe.experts:
-            if remaining := {key: expert for key, expert in recipe.experts.items() if key != name}:
+            if remaining := {
+                key: expert for key, expert in recipe.experts.items() if key != name
+            }:
                 yield f"without {name}", replace(recipe, experts=remaining)
 
 
@@ -87,7 +100,11 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
 
     recipes: Annotated[tuple[str | RecipeEntry, ...], Meta(min_length=1)]
     protocols: tuple[Protocol, ...] = ()
-    seeds: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(min_length=1)] = (0, 1, 2)
+    seeds: Annotated[tuple[Annotated[int, Meta(ge=0)], ...], Meta(min_length=1)] = (
+        0,
+        1,
+        2,
+    )
     #: How many, or a file that has them; paths are relative to the TOML file.
     folds: Annotated[int, Meta(ge=2)] | str = 5
     #: Answers of other systems, which become rows of the table; then folds have to be a file.
@@ -99,12 +116,19 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if self.runs and (isinstance(self.folds, int) or self.protocols):
-            raise ValueError("expected a file as 'folds' and no 'protocols' with 'runs', which answer its folds")
+            raise ValueError(
+                "expected a file as 'folds' and no 'protocols' with 'runs', which answer its folds"
+            )
 
     def make_protocols(self) -> list[Protocol]:
         """Make the protocols; by default folds of plants."""
-        protocols = self.protocols or (Protocol(f"{self.folds} folds" if isinstance(self.folds, int) else "folds"),)
-        return [replace(protocol, folds=protocol.folds or self.folds) for protocol in protocols]
+        protocols = self.protocols or (
+            Protocol(f"{self.folds} folds" if isinstance(self.folds, int) else "folds"),
+        )
+        return [
+            replace(protocol, folds=protocol.folds or self.folds)
+            for protocol in protocols
+        ]
 
     def make_recipes(self, type_: AcquisitionType) -> dict[str, Recipe]:
         """Make the recipes of a type, by their names."""
@@ -113,7 +137,9 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True):
             changes = RecipeEntry(entry, entry) if isinstance(entry, str) else entry
             for name, recipe in changes.make_recipes(type_):
                 if recipes.setdefault(name, recipe) is not recipe:
-                    raise LeafidError(f"recipes: expected names that differ, found {name!r} twice")
+                    raise LeafidError(
+                        f"recipes: expected names that differ, found {name!r} twice"
+                    )
         return recipes
 
 
@@ -126,10 +152,19 @@ def read_experiment(name: str) -> Experiment:
     """Read a shipped experiment, or a TOML file; a `LeafidError` says what is wrong with it."""
     path = _SHIPPED / f"{name}.toml" if name in list_experiments() else Path(name)
     if not path.is_file():
-        raise LeafidError(f"{name}: no such experiment; expected a file, or one of {', '.join(list_experiments())}")
+        raise LeafidError(
+            f"{name}: no such experiment; expected a file, or one of {', '.join(list_experiments())}"
+        )
     experiment = parse_toml(read_text(path), Experiment, name)
-    folds = experiment.folds if isinstance(experiment.folds, int) else str(path.parent / experiment.folds)
-    runs = [replace(run, files=tuple(str(path.parent / file) for file in run.files)) for run in experiment.runs]
+    folds = (
+        experiment.folds
+        if isinstance(experiment.folds, int)
+        else str(path.parent / experiment.folds)
+    )
+    runs = [
+        replace(run, files=tuple(str(path.parent / file) for file in run.files))
+        for run in experiment.runs
+    ]
     return replace(experiment, folds=folds, runs=tuple(runs))
 
 
@@ -161,7 +196,8 @@ def tabulate_experiment(
     grid = [
         (name, type_, protocol, recipe)
         for name, pictures in collections.items()
-        for type_ in experiment.types or [t for t in AcquisitionType if any(p.type == t for p in pictures)]
+        for type_ in experiment.types
+        or [t for t in AcquisitionType if any(p.type == t for p in pictures)]
         for protocol in experiment.make_protocols()
         for recipe in experiment.make_recipes(type_).items()
     ]
@@ -177,40 +213,66 @@ def tabulate_experiment(
             test_type=protocol.test_type,
         )
         for answers in held_out:
-            setting = f"{protocol.name}, {answers.setting}" if answers.setting else protocol.name
+            setting = (
+                f"{protocol.name}, {answers.setting}"
+                if answers.setting
+                else protocol.name
+            )
             key = (collection, str(type_), setting, name)
             cells.setdefault(key, GridCell(*key)).answers.append(answers)
         note(f"{number}/{len(grid)} {collection}, {type_}, {protocol.name}, {name}")
     return make_experiment_tables(list(cells.values()), options, external)
 
 
-def _read_external_runs(experiment: Experiment, collections: Mapping[str, Sequence[Picture]]) -> dict[str, list[Run]]:
+def _read_external_runs(
+    experiment: Experiment, collections: Mapping[str, Sequence[Picture]]
+) -> dict[str, list[Run]]:
     """Read the runs of other systems by name, before hours of training: what is wrong with them is raised."""
     if len(collections) > 1:
-        raise LeafidError(f"runs: expected a single collection with runs, found {len(collections)}")
+        raise LeafidError(
+            f"runs: expected a single collection with runs, found {len(collections)}"
+        )
     (pictures,) = collections.values()
     types = experiment.types or {picture.type for picture in pictures if picture.type}
     recipes = {name for type_ in types for name in experiment.make_recipes(type_)}
-    n_repeats = len({split.seed for split in experiment.make_protocols()[0].make_splits(pictures, (0,))})
+    n_repeats = len(
+        {
+            split.seed
+            for split in experiment.make_protocols()[0].make_splits(pictures, (0,))
+        }
+    )
     pictures = [picture for picture in pictures if picture.type in types]
     check_picture_names(pictures)
-    known = collect_known_names(pictures, [str(picture.species) for picture in pictures])
+    known = collect_known_names(
+        pictures, [str(picture.species) for picture in pictures]
+    )
     runs: dict[str, list[Run]] = {}
     for system in experiment.runs:
         if system.name in recipes or system.name in runs:
-            raise LeafidError(f"runs: expected names that differ, also from the recipes', found {system.name!r}")
+            raise LeafidError(
+                f"runs: expected names that differ, also from the recipes', found {system.name!r}"
+            )
         if len(system.files) != n_repeats:
             expected = f"expected {count_noun(n_repeats, 'file')}, one for each repeat of the folds"
-            raise LeafidError(f"runs: {expected}, found {len(system.files)} of {system.name}")
+            raise LeafidError(
+                f"runs: {expected}, found {len(system.files)} of {system.name}"
+            )
         runs[system.name] = [read_run(file, known) for file in system.files]
         for run in runs[system.name]:
             if missing := len(known.pictures - {*run.pictures}):
-                logger.warning("%s: %d of %d pictures are missing and count 0", run.name, missing, len(pictures))
+                logger.warning(
+                    "%s: %d of %d pictures are missing and count 0",
+                    run.name,
+                    missing,
+                    len(pictures),
+                )
     return runs
 
 
 def make_experiment_tables(
-    cells: Sequence[GridCell], options: ScoreOptions, external: Mapping[str, Sequence[Run]] | None = None
+    cells: Sequence[GridCell],
+    options: ScoreOptions,
+    external: Mapping[str, Sequence[Run]] | None = None,
 ) -> list[Table]:
     """Tabulate the scores on each collection, type and setting of a protocol, and differences from the first recipe.
 
@@ -219,15 +281,27 @@ def make_experiment_tables(
     """
     keys = {(cell.collection, cell.type, cell.protocol): None for cell in cells}
     # What all rows share is in the title.
-    varying = [index for index in range(3) if len({key[index] for key in keys}) > 1] or [1]
-    shared = ", ".join(value for index, value in enumerate(next(iter(keys), ())) if index not in varying)
+    varying = [
+        index for index in range(3) if len({key[index] for key in keys}) > 1
+    ] or [1]
+    shared = ", ".join(
+        value
+        for index, value in enumerate(next(iter(keys), ()))
+        if index not in varying
+    )
     groups = []
-    for key, block in group_by(cells, lambda cell: (cell.collection, cell.type, cell.protocol)).items():
+    for key, block in group_by(
+        cells, lambda cell: (cell.collection, cell.type, cell.protocol)
+    ).items():
         name = ", ".join(key[index] for index in varying)
         group = _make_group(name, block, external or {})
-        groups += [group] if any(repeat.is_known.any() for repeat in group.runs[0]) else []
+        groups += (
+            [group] if any(repeat.is_known.any() for repeat in group.runs[0]) else []
+        )
     if not groups:
-        raise LeafidError("expected species with training pictures in a fold, found none")
+        raise LeafidError(
+            "expected species with training pictures in a fold, found none"
+        )
     heading = ", ".join(("collection", "type", "protocol")[index] for index in varying)
     title = f"Experiment: {shared}" if shared else "Experiment"
     scores = make_score_table(title, heading, groups, options)
@@ -239,14 +313,34 @@ def make_experiment_tables(
     return tables
 
 
-def _make_group(name: str, cells: Sequence[GridCell], external: Mapping[str, Sequence[Run]]) -> ScoredGroup:
-    truth = HeldOutTruth([picture for cell in cells for fold in cell.answers for picture in fold.held_out.pictures])
+def _make_group(
+    name: str, cells: Sequence[GridCell], external: Mapping[str, Sequence[Run]]
+) -> ScoredGroup:
+    truth = HeldOutTruth(
+        [
+            picture
+            for cell in cells
+            for fold in cell.answers
+            for picture in fold.held_out.pictures
+        ]
+    )
     runs = [judge_folds(cell.recipe, cell.answers, truth) for cell in cells]
     for system, of_repeats in external.items():
-        runs.append([dataclasses.replace(judge_run(run, truth.truth), name=system) for run in of_repeats])
-    known = [np.any([run.is_known for run in repeat[: len(cells)]], axis=0) for repeat in zip(*runs, strict=True)]
+        runs.append(
+            [
+                dataclasses.replace(judge_run(run, truth.truth), name=system)
+                for run in of_repeats
+            ]
+        )
+    known = [
+        np.any([run.is_known for run in repeat[: len(cells)]], axis=0)
+        for repeat in zip(*runs, strict=True)
+    ]
     scored = [
-        [dataclasses.replace(run, is_known=is_known) for run, is_known in zip(repeats, known, strict=True)]
+        [
+            dataclasses.replace(run, is_known=is_known)
+            for run, is_known in zip(repeats, known, strict=True)
+        ]
         for repeats in runs
     ]
     return ScoredGroup(name, scored, [np.arange(len(truth.truth))])

@@ -28,18 +28,27 @@ class HeldOutTruth:
             file: picture.name if is_unique else f"{number}.jpg"
             for number, (file, picture) in enumerate(distinct.items())
         }
-        renamed = [replace(picture, file=Path(self.names[file])) for file, picture in distinct.items()]
+        renamed = [
+            replace(picture, file=Path(self.names[file]))
+            for file, picture in distinct.items()
+        ]
         self.truth = make_ground_truth(renamed if not is_unique else distinct.values())
 
 
-def make_held_out_run(name: str, folds: Sequence[FoldAnswers], names: Mapping[Path, str]) -> Run:
+def make_held_out_run(
+    name: str, folds: Sequence[FoldAnswers], names: Mapping[Path, str]
+) -> Run:
     """Make a run of the answers of one seed's folds, to pictures of any type."""
     species = sorted({name for fold in folds for name in fold.held_out.species})
-    pictures = [names[picture.file] for fold in folds for picture in fold.held_out.pictures]
+    pictures = [
+        names[picture.file] for fold in folds for picture in fold.held_out.pictures
+    ]
     blocks = []
     for fold in folds:
         block = np.zeros((len(fold.held_out.pictures), len(species)))
-        block[:, np.searchsorted(species, fold.held_out.species)] = fold.held_out.probabilities
+        block[:, np.searchsorted(species, fold.held_out.species)] = (
+            fold.held_out.probabilities
+        )
         blocks.append(block)
     scores = np.concatenate(blocks)
     rows, columns = np.indices(scores.shape, float)
@@ -47,23 +56,44 @@ def make_held_out_run(name: str, folds: Sequence[FoldAnswers], names: Mapping[Pa
     return make_run(name, pictures, species, table.reshape(-1, 5))
 
 
-def judge_folds(name: str, folds: Sequence[FoldAnswers], truth: HeldOutTruth) -> list[JudgedRun]:
+def judge_folds(
+    name: str, folds: Sequence[FoldAnswers], truth: HeldOutTruth
+) -> list[JudgedRun]:
     """Judge answers, by seed: only those to pictures count whose species has another plant in the fold's training."""
     runs = []
     for of_seed in group_by(folds, lambda fold: fold.seed).values():
         judged = judge_run(make_held_out_run(name, of_seed, truth.names), truth.truth)
-        known = {truth.names[picture.file] for fold in of_seed for picture in fold.held_out.select_known().pictures}
-        runs.append(replace(judged, is_known=np.array([picture in known for picture in truth.truth.pictures], bool)))
+        known = {
+            truth.names[picture.file]
+            for fold in of_seed
+            for picture in fold.held_out.select_known().pictures
+        }
+        runs.append(
+            replace(
+                judged,
+                is_known=np.array(
+                    [picture in known for picture in truth.truth.pictures], bool
+                ),
+            )
+        )
     return runs
 
 
-def make_cross_validation_table(name: str, answers: Sequence[FoldAnswers], options: ScoreOptions) -> Table:
+def make_cross_validation_table(
+    name: str, answers: Sequence[FoldAnswers], options: ScoreOptions
+) -> Table:
     """Tabulate the scores of a recipe, or of each setting of the splits, means over the seeds."""
-    truth = HeldOutTruth([picture for fold in answers for picture in fold.held_out.pictures])
+    truth = HeldOutTruth(
+        [picture for fold in answers for picture in fold.held_out.pictures]
+    )
     # A setting begins with its number of training pictures; fewer come first.
-    ordered = sorted(answers, key=lambda fold: int(fold.setting.split()[0]) if fold.setting else 0)
+    ordered = sorted(
+        answers, key=lambda fold: int(fold.setting.split()[0]) if fold.setting else 0
+    )
     settings = group_by(ordered, lambda fold: fold.setting or name)
     runs = [judge_folds(setting, folds, truth) for setting, folds in settings.items()]
-    table = make_score_table("Held-out scores", "type", make_groups(truth.truth, runs), options)
+    table = make_score_table(
+        "Held-out scores", "type", make_groups(truth.truth, runs), options
+    )
     note = f"means over {count_noun(len(runs[0]), 'seed')}; left out: no training picture of the species"
     return replace(table, notes=[*table.notes, note])

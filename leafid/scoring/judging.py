@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 from leafid.errors import LeafidError
 from leafid.pictures.names import parse_genus
 from leafid.scoring.reading.runs import Run
-from leafid.scoring.reading.truth import UNKNOWN, UNKNOWN_SPECIES, GroundTruth, find_indices
+from leafid.scoring.reading.truth import (
+    UNKNOWN,
+    UNKNOWN_SPECIES,
+    GroundTruth,
+    find_indices,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,11 @@ class JudgedRun:
 
     def select(self, chosen: NDArray[Any]) -> JudgedRun:
         """Select pictures, by a mask or by indices."""
-        columns = [field.name for field in fields(self) if field.name not in ("name", "problem")]
+        columns = [
+            field.name
+            for field in fields(self)
+            if field.name not in ("name", "problem")
+        ]
         return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
 
 
@@ -96,7 +105,9 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         is_known = np.array([name != UNKNOWN for name in taxon_names])[expected]
         is_right = np.zeros(len(truth), bool)
         # The correct species is right even if the ground truth has two families of its genus.
-        is_right[picture[at_first]] = ((predicted == expected) | is_hit[at_first]) & is_known
+        is_right[picture[at_first]] = (
+            (predicted == expected) | is_hit[at_first]
+        ) & is_known
         return is_right
 
     return JudgedRun(
@@ -107,12 +118,17 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         first=first,
         confidence=confidence,
         probability=probability,
-        squares=np.bincount(picture, predictions.score**2, len(truth)).astype(np.float64),
+        squares=np.bincount(picture, predictions.score**2, len(truth)).astype(
+            np.float64
+        ),
         genus_correct=is_correct(genera, "genus"),
         family_correct=is_correct(families, "family"),
         is_known=np.array(truth.species) != UNKNOWN_SPECIES,
         problem=_find_score_problem(run),
-        **{name: truth.encode(name)[1] for name in ("author", "official_plant", "plant")},
+        **{
+            name: truth.encode(name)[1]
+            for name in ("author", "official_plant", "plant")
+        },
     )
 
 

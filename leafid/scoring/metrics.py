@@ -58,7 +58,9 @@ class Metric:
     def check_scores(self, run: JudgedRun) -> None:
         """Raise a `LeafidError` if the metric needs probabilities, and the run's scores are none."""
         if self.needs_probabilities and run.problem:
-            raise LeafidError(f"{run.problem}; {self.name} is computed from probabilities")
+            raise LeafidError(
+                f"{run.problem}; {self.name} is computed from probabilities"
+            )
 
     def compute_statistics(self, run: JudgedRun, n_plants: int) -> Statistics:
         """Compute the statistics of a run's answers, of which only those to pictures of known species may count.
@@ -68,31 +70,52 @@ class Metric:
         self.check_scores(run)
         if self.score_together:
             score = self.score_together(run)
-            return Statistics(sum_by_plant([], [], [], (0, n_plants)), lambda sums: np.full(sums.shape[1], score))
+            return Statistics(
+                sum_by_plant([], [], [], (0, n_plants)),
+                lambda sums: np.full(sums.shape[1], score),
+            )
         known = run.select(run.is_known)
         if self.gather:
             return self.gather(known, n_plants)
         assert self.score_pictures
-        return average_pictures(self.score_pictures(known), self.average, known, n_plants)
+        return average_pictures(
+            self.score_pictures(known), self.average, known, n_plants
+        )
 
 
-def average_pictures(values: Floats, average: Average, run: JudgedRun, n_plants: int) -> Statistics:
+def average_pictures(
+    values: Floats, average: Average, run: JudgedRun, n_plants: int
+) -> Statistics:
     """Average what the pictures score, float (n,), in one of the ways of `Average`."""
     weights, groups = weigh_in_groups(average, run)
     n_groups = int(groups.max(initial=-1)) + 1
     # Above are the sums of the weighted values of each group, below those of the weights.
     rows = np.concatenate([groups, n_groups + groups])
-    sums = sum_by_plant([*weights * values, *weights], rows, np.tile(run.plant, 2), (2 * n_groups, n_plants))
+    sums = sum_by_plant(
+        [*weights * values, *weights],
+        rows,
+        np.tile(run.plant, 2),
+        (2 * n_groups, n_plants),
+    )
 
     def finish(sums: Floats) -> Floats:
         totals = sums[n_groups:]
         # A group none of whose plants is drawn is left out.
-        return nan_mean(np.divide(sums[:n_groups], totals, out=np.full_like(totals, np.nan), where=totals > 0))
+        return nan_mean(
+            np.divide(
+                sums[:n_groups],
+                totals,
+                out=np.full_like(totals, np.nan),
+                where=totals > 0,
+            )
+        )
 
     return Statistics(sums, finish)
 
 
-def weigh_in_groups(average: Average, run: JudgedRun) -> tuple[Floats, NDArray[np.intp]]:
+def weigh_in_groups(
+    average: Average, run: JudgedRun
+) -> tuple[Floats, NDArray[np.intp]]:
     """Compute how much each picture weighs in its group, and the group: int (n,).
 
     The score is the mean over the groups of the weighted means in each: over authors for S, over species, or in one
@@ -102,10 +125,16 @@ def weigh_in_groups(average: Average, run: JudgedRun) -> tuple[Floats, NDArray[n
         return np.ones(len(run.rank)), np.unique(run.label, return_inverse=True)[1]
     groups = run.author if average == "S" else np.zeros(len(run.rank), np.intp)
     # In a mean over pictures each one counts as if it showed a plant by itself.
-    plants = {"S": run.official_plant, "plants": run.plant, "pictures": np.arange(len(run.rank))}[average]
+    plants = {
+        "S": run.official_plant,
+        "plants": run.plant,
+        "pictures": np.arange(len(run.rank)),
+    }[average]
     owners, plant = index_plants(groups, plants)
     pictures_of_plant, plants_of_group = np.bincount(plant), np.bincount(owners)
-    return 1 / (plants_of_group[owners][plant] * pictures_of_plant[plant]), owners[plant]
+    return 1 / (plants_of_group[owners][plant] * pictures_of_plant[plant]), owners[
+        plant
+    ]
 
 
 def inverse_rank_scores(rank: ArrayLike) -> Floats:
@@ -127,12 +156,23 @@ def _f1(run: JudgedRun, n_plants: int, is_weighted: bool) -> Statistics:
     # How often each species is named correctly, named, and shown.
     rows = [run.label[correct], n_species + run.first[named], 2 * n_species + run.label]
     plants = np.concatenate([run.plant[correct], run.plant[named], run.plant])
-    sums = sum_by_plant(np.ones(len(plants)), np.concatenate(rows), plants, (3 * n_species, n_plants))
+    sums = sum_by_plant(
+        np.ones(len(plants)), np.concatenate(rows), plants, (3 * n_species, n_plants)
+    )
 
     def finish(sums: Floats) -> Floats:
         n_correct, n_named, n_shown = np.split(sums, 3)
-        scores = np.divide(2 * n_correct, n_named + n_shown, out=np.full_like(n_shown, np.nan), where=n_shown > 0)
-        return np.nansum(scores * n_shown, axis=0) / n_shown.sum(axis=0) if is_weighted else nan_mean(scores)
+        scores = np.divide(
+            2 * n_correct,
+            n_named + n_shown,
+            out=np.full_like(n_shown, np.nan),
+            where=n_shown > 0,
+        )
+        return (
+            np.nansum(scores * n_shown, axis=0) / n_shown.sum(axis=0)
+            if is_weighted
+            else nan_mean(scores)
+        )
 
     return Statistics(sums, finish)
 
@@ -140,7 +180,11 @@ def _f1(run: JudgedRun, n_plants: int, is_weighted: bool) -> Statistics:
 def _calibration_error(run: JudgedRun) -> float:
     known = run.select(run.is_known)
     # The pictures of a single plant are correct or wrong together.
-    return expected_calibration_error(known.confidence, known.rank == 1) if len({*known.plant}) > 1 else float("nan")
+    return (
+        expected_calibration_error(known.confidence, known.rank == 1)
+        if len({*known.plant}) > 1
+        else float("nan")
+    )
 
 
 def _compare_known(function: Callable[..., float]) -> Callable[[JudgedRun], float]:
@@ -150,7 +194,9 @@ def _compare_known(function: Callable[..., float]) -> Callable[[JudgedRun], floa
         # A run rejects a picture that it lacks, or for which it names the unknown species first.
         is_rejected = ~run.covered | np.isin(run.first, run.label[~run.is_known])
         best = np.where(is_rejected, -np.inf, run.confidence)
-        return function(best[run.is_known], best[~run.is_known], run.rank[run.is_known] == 1)
+        return function(
+            best[run.is_known], best[~run.is_known], run.rank[run.is_known] == 1
+        )
 
     return score
 
@@ -166,15 +212,29 @@ _METRICS = {
     "balanced-accuracy": Metric(lambda run: top_k_scores(run.rank), "species"),
     "macro-f1": Metric(gather=partial(_f1, is_weighted=False)),
     "weighted-f1": Metric(gather=partial(_f1, is_weighted=True)),
-    "log-loss": Metric(lambda run: -np.log(np.maximum(run.probability, LEAST_PROBABILITY)), needs_probabilities=True),
-    "brier": Metric(lambda run: run.squares - 2 * run.probability + 1, needs_probabilities=True),
+    "log-loss": Metric(
+        lambda run: -np.log(np.maximum(run.probability, LEAST_PROBABILITY)),
+        needs_probabilities=True,
+    ),
+    "brier": Metric(
+        lambda run: run.squares - 2 * run.probability + 1, needs_probabilities=True
+    ),
     "confidence": Metric(lambda run: run.confidence, needs_probabilities=True),
     "ece": Metric(score_together=_calibration_error, needs_probabilities=True),
-    "auroc": Metric(score_together=_compare_known(lambda a, b, _: area_under_roc(a, b))),
-    "oscr": Metric(score_together=_compare_known(lambda a, b, hits: open_set_classification_rate(a, hits, b))),
-    "fpr-95": Metric(score_together=_compare_known(lambda a, b, _: false_positive_rate(a, b))),
+    "auroc": Metric(
+        score_together=_compare_known(lambda a, b, _: area_under_roc(a, b))
+    ),
+    "oscr": Metric(
+        score_together=_compare_known(
+            lambda a, b, hits: open_set_classification_rate(a, hits, b)
+        )
+    ),
+    "fpr-95": Metric(
+        score_together=_compare_known(lambda a, b, _: false_positive_rate(a, b))
+    ),
     "confident-unknown": Metric(
-        score_together=_compare_known(lambda _a, b, _: accuracy_score(b >= CONFIDENT)), needs_probabilities=True
+        score_together=_compare_known(lambda _a, b, _: accuracy_score(b >= CONFIDENT)),
+        needs_probabilities=True,
     ),
     "coverage": Metric(lambda run: (run.rank > 0).astype(np.float64)),
     "macro-coverage": Metric(lambda run: (run.rank > 0).astype(np.float64), "species"),
@@ -191,17 +251,28 @@ def find_metric(name: str) -> Metric:
     """Find a metric by its name, such as ``S`` or ``top-5``; a `UsageError` lists the names where there is none."""
     if match := re.fullmatch("(macro-)?top-([1-9][0-9]{0,8})", name):
         k = int(match[2])
-        metric = Metric(lambda run: top_k_scores(run.rank, k), "species" if match[1] else "pictures")
+        metric = Metric(
+            lambda run: top_k_scores(run.rank, k), "species" if match[1] else "pictures"
+        )
     elif name in _METRICS:
         metric = _METRICS[name]
     else:
         names = ", ".join(
-            row["metric"] for row in read_metrics() if row["command"] in ("evaluate", "evaluate --metrics")
+            row["metric"]
+            for row in read_metrics()
+            if row["command"] in ("evaluate", "evaluate --metrics")
         )
-        raise UsageError(f"expected a metric ({names}; any whole number from 1 as K), found {name!r}")
+        raise UsageError(
+            f"expected a metric ({names}; any whole number from 1 as K), found {name!r}"
+        )
     family = f"{match[1] or ''}top-K" if match else name
     (row,) = [row for row in read_metrics() if row["metric"] == family]
-    return replace(metric, name=name, description=row["what it is"], is_error=row["better"] == "lower")
+    return replace(
+        metric,
+        name=name,
+        description=row["what it is"],
+        is_error=row["better"] == "lower",
+    )
 
 
 def find_metrics(names: Sequence[str] | None) -> list[Metric]:

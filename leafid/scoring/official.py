@@ -16,7 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.grouping import group_by
-from leafid.metrics.averages import average_by_group, average_score, index_plants, top_k_scores
+from leafid.metrics.averages import (
+    average_by_group,
+    average_score,
+    index_plants,
+    top_k_scores,
+)
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.reading.truth import UNKNOWN, GroundTruth
 
@@ -49,7 +54,9 @@ def format_official_files(
         types = ", ".join(sorted(set(truth.type) - _TYPE_WORDS.keys()))
         problem = "expected pictures of type %s, found %d of type %s, which the official scorer's files leave out"
         logger.warning(problem, ", ".join(_OFFICIAL_TYPES), (~is_official).sum(), types)
-    counted = [(run, is_official & (run.covered | (not leave_out_missing))) for run in runs]
+    counted = [
+        (run, is_official & (run.covered | (not leave_out_missing))) for run in runs
+    ]
     stems = [PurePath(run.name).stem for run in runs]
     files = {SCORES: _format_scores(truth, counted)}
     for stem, counted_run in zip(stems, counted, strict=True):
@@ -62,8 +69,13 @@ def format_official_files(
             files[f"{stem}ScoresBy{level.title()}.csv"] = _format_groups(table)
         if len(runs) > 1:
             # A mean is that of the runs that have a score of the group.
-            scores = {key: [table[key] for table in tables if key in table] for key in sorted(set().union(*tables))}
-            means = {key: sum(of_runs) / len(of_runs) for key, of_runs in scores.items()}
+            scores = {
+                key: [table[key] for table in tables if key in table]
+                for key in sorted(set().union(*tables))
+            }
+            means = {
+                key: sum(of_runs) / len(of_runs) for key, of_runs in scores.items()
+            }
             files[f"{MEAN_OF_RUNS}ScoresBy{level.title()}.csv"] = _format_groups(means)
     return files
 
@@ -86,40 +98,79 @@ def _format_scores(truth: GroundTruth, counted: Sequence[_CountedRun]) -> str:
         scores = []
         for type_ in _OFFICIAL_TYPES:
             chosen = mask & (types == type_)
-            scores.append(average_score(top_k_scores(run.rank[chosen]), authors[chosen], plants[chosen]))
+            scores.append(
+                average_score(
+                    top_k_scores(run.rank[chosen]), authors[chosen], plants[chosen]
+                )
+            )
         lines.append(_format_line(run.name, *map(format_java_double, scores)))
     return "".join(lines)
 
 
 def _format_pictures(truth: GroundTruth, counted: Sequence[_CountedRun]) -> str:
-    header = ("type", "image", "succes", "family", "genus", "species", "plantId", "author")
+    header = (
+        "type",
+        "image",
+        "succes",
+        "family",
+        "genus",
+        "species",
+        "plantId",
+        "author",
+    )
     lines = [_format_line(*header, *(run.name for run, _ in counted))]
     order = [*_TYPE_WORDS]
     shown = np.flatnonzero(np.any([mask for _, mask in counted], axis=0)).tolist()
-    for index in sorted(shown, key=lambda index: (order.index(truth.type[index]), index)):
+    for index in sorted(
+        shown, key=lambda index: (order.index(truth.type[index]), index)
+    ):
         # A run that lacks the picture has no score to show where it is left out of its mean.
-        scores = [str(int(run.rank[index] == 1)) if mask[index] else "" for run, mask in counted]
-        genus, plant, author = truth.genus[index], truth.official_plant[index], truth.author[index]
+        scores = [
+            str(int(run.rank[index] == 1)) if mask[index] else ""
+            for run, mask in counted
+        ]
+        genus, plant, author = (
+            truth.genus[index],
+            truth.official_plant[index],
+            truth.author[index],
+        )
         epithet = truth.species[index].removeprefix(genus).strip()
-        start = _TYPE_WORDS[truth.type[index]], truth.pictures[index], str(scores.count("1")), truth.family[index]
+        start = (
+            _TYPE_WORDS[truth.type[index]],
+            truth.pictures[index],
+            str(scores.count("1")),
+            truth.family[index],
+        )
         lines.append(_format_line(*start, genus, epithet, plant, author, *scores))
     return "".join(lines)
 
 
-def _score_groups(truth: GroundTruth, level: str, counted: _CountedRun) -> dict[tuple[str, str], float]:
+def _score_groups(
+    truth: GroundTruth, level: str, counted: _CountedRun
+) -> dict[tuple[str, str], float]:
     """Score each type's species, genera or families: S by type and name, both sorted."""
     run, mask = counted
     names = getattr(truth, level)
-    correct = {"species": run.rank == 1, "genus": run.genus_correct, "family": run.family_correct}
+    correct = {
+        "species": run.rank == 1,
+        "genus": run.genus_correct,
+        "family": run.family_correct,
+    }
     values = correct[level]
     authors, plants = truth.encode("author")[1], truth.encode("official_plant")[1]
-    groups = group_by(np.flatnonzero(mask).tolist(), lambda index: (truth.type[index], names[index]))
+    groups = group_by(
+        np.flatnonzero(mask).tolist(), lambda index: (truth.type[index], names[index])
+    )
     scores = {}
     for key, indices in sorted(groups.items()):
         owners, plant = index_plants(authors[indices], plants[indices])
-        author_scores = average_by_group(average_by_group(values[indices], plant), owners)
+        author_scores = average_by_group(
+            average_by_group(values[indices], plant), owners
+        )
         # Authors are added up one after the other, which decides the last digit.
-        scores[key] = float(average_by_group(author_scores, np.zeros(len(author_scores), np.intp))[0])
+        scores[key] = float(
+            average_by_group(author_scores, np.zeros(len(author_scores), np.intp))[0]
+        )
     return scores
 
 
@@ -128,7 +179,10 @@ def _format_groups(table: dict[tuple[str, str], float]) -> str:
     by_type = group_by(table.items(), lambda item: item[0][0])
     sections = []
     for type_ in sorted(by_type, key=[*_TYPE_WORDS].index):
-        rows = [f"{_TYPE_WORDS[type_]};{name};{format_java_double(score)}\n" for (_, name), score in by_type[type_]]
+        rows = [
+            f"{_TYPE_WORDS[type_]};{name};{format_java_double(score)}\n"
+            for (_, name), score in by_type[type_]
+        ]
         sections.append("".join(rows) + "\n")
     return "".join(sections)
 

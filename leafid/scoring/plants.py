@@ -39,11 +39,15 @@ class PlantPictures:
             chosen = chosen[random.permutation(len(chosen))[:size]]
         if not chosen.any():
             return False
-        fused = fuse_pictures(chosen, [""] * len(chosen), [DEFAULT_EXPONENT] * len(chosen))
+        fused = fuse_pictures(
+            chosen, [""] * len(chosen), [DEFAULT_EXPONENT] * len(chosen)
+        )
         return int(fused.argmax()) == self.label
 
 
-def score_plants(plants: Sequence[PlantPictures], size: int | None = None) -> tuple[int, float, float, float]:
+def score_plants(
+    plants: Sequence[PlantPictures], size: int | None = None
+) -> tuple[int, float, float, float]:
     """Score plants by samples of some of their pictures, or by all; a plant with fewer than a sample is left out.
 
     Returns the number of plants, the share of these that a single picture names correctly, the share that the pictures
@@ -52,16 +56,28 @@ def score_plants(plants: Sequence[PlantPictures], size: int | None = None) -> tu
     random = np.random.default_rng(0)
     scored = [plant for plant in plants if len(plant.probabilities) >= (size or 1)]
     by_picture = [
-        ((plant.probabilities.argmax(axis=1) == plant.label) & plant.probabilities.any(axis=1)).mean()
+        (
+            (plant.probabilities.argmax(axis=1) == plant.label)
+            & plant.probabilities.any(axis=1)
+        ).mean()
         for plant in scored
     ]
     correct = by_picture
     if size != 1:
         n_samples = _N_SAMPLES if size else 1
-        correct = [np.mean([plant.is_named_by(size, random) for _ in range(n_samples)]) for plant in scored]
+        correct = [
+            np.mean([plant.is_named_by(size, random) for _ in range(n_samples)])
+            for plant in scored
+        ]
     single = accuracy_score(by_picture)
-    answers = [(share, author, index) for index, share in enumerate(correct) for author in scored[index].authors]
-    mean_by_author = average_score(*zip(*answers, strict=True)) if answers else float("nan")
+    answers = [
+        (share, author, index)
+        for index, share in enumerate(correct)
+        for author in scored[index].authors
+    ]
+    mean_by_author = (
+        average_score(*zip(*answers, strict=True)) if answers else float("nan")
+    )
     return len(scored), single, accuracy_score(correct), mean_by_author
 
 
@@ -75,13 +91,21 @@ def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures
     located, picture, _ = truth.locate(run)
     table = np.zeros((len(truth), len(run.species)))
     # The least difference that makes the better rank win between equal scores; what is listed wins over what isn't.
-    table[picture, located.species_index] = np.maximum(located.score, _LISTED) * (1 - 1e-12 * located.rank)
+    table[picture, located.species_index] = np.maximum(located.score, _LISTED) * (
+        1 - 1e-12 * located.rank
+    )
     labels = find_indices(truth.species, run.species).tolist()
-    by_type: dict[str, list[PlantPictures]] = {type_: [] for type_ in sorted(set(truth.type))}
-    plants = group_by(range(len(truth)), lambda index: (truth.type[index], truth.plant[index]))
+    by_type: dict[str, list[PlantPictures]] = {
+        type_: [] for type_ in sorted(set(truth.type))
+    }
+    plants = group_by(
+        range(len(truth)), lambda index: (truth.type[index], truth.plant[index])
+    )
     for (type_, _), indices in plants.items():
         authors = {truth.author[index] for index in indices}
-        by_type[type_].append(PlantPictures(table[indices], labels[indices[0]], authors))
+        by_type[type_].append(
+            PlantPictures(table[indices], labels[indices[0]], authors)
+        )
     return by_type
 
 
@@ -93,7 +117,16 @@ def make_plant_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
             for size in SIZES:
                 n_plants, *scores = score_plants(plants, size)
                 if n_plants:
-                    rows.append([f"{title_run(run.name)}, {type_}", size or "all", n_plants, *scores])
-    notes = ["single: share of the pictures of these plants that are named correctly by themselves, averaged by plant"]
+                    rows.append(
+                        [
+                            f"{title_run(run.name)}, {type_}",
+                            size or "all",
+                            n_plants,
+                            *scores,
+                        ]
+                    )
+    notes = [
+        "single: share of the pictures of these plants that are named correctly by themselves, averaged by plant"
+    ]
     headings = ["run", "pictures", "plants", "single", "top-1", "S"]
     return Table("Per plant, fused from several pictures", headings, rows, notes)

@@ -71,9 +71,13 @@ def nan_mean(values: Floats) -> Floats:
     return np.divide(total, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
 
 
-def sum_by_plant(values: ArrayLike, rows: ArrayLike, plants: ArrayLike, shape: tuple[int, int]) -> csr_array:
+def sum_by_plant(
+    values: ArrayLike, rows: ArrayLike, plants: ArrayLike, shape: tuple[int, int]
+) -> csr_array:
     """Sum the pictures' values, (n,), by their rows and plants, int (n,): float (rows, plants)."""
-    return csr_array((np.asarray(values, np.float64), (np.asarray(rows), np.asarray(plants))), shape)
+    return csr_array(
+        (np.asarray(values, np.float64), (np.asarray(rows), np.asarray(plants))), shape
+    )
 
 
 def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats | None:
@@ -86,7 +90,9 @@ def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats | None:
     if len(plants) < 2:
         return None
     sums = csr_array(score.sums[:, plants])
-    blocks = [score.finish(sums @ times) for times in _draw_plants(len(plants), bootstrap)]
+    blocks = [
+        score.finish(sums @ times) for times in _draw_plants(len(plants), bootstrap)
+    ]
     return np.concatenate(blocks)
 
 
@@ -106,7 +112,9 @@ def randomisation_test(
         swapped = [run.sums @ is_swapped for run in runs]
         for index, (a, b) in enumerate(pairs):
             change = swapped[b] - swapped[a]
-            difference = runs[a].finish(totals[a] + change) - runs[b].finish(totals[b] - change)
+            difference = runs[a].finish(totals[a] + change) - runs[b].finish(
+                totals[b] - change
+            )
             n_extreme[index] += int((np.abs(difference) >= observed[index]).sum())
     return [(count + 1) / (bootstrap.resamples + 1) for count in n_extreme.tolist()]
 
@@ -126,8 +134,15 @@ def _draw_plants(n_plants: int, bootstrap: Bootstrap) -> Iterator[Floats]:
     random = np.random.default_rng(bootstrap.seed)
     for size in _split_resamples(n_plants, bootstrap):
         # NumPy's multinomial takes seven times as long.
-        indices = random.integers(0, n_plants, (size, n_plants)) + np.arange(size)[:, None] * n_plants
-        yield np.bincount(indices.ravel(), minlength=size * n_plants).reshape(size, n_plants).T.astype(np.float64)
+        indices = (
+            random.integers(0, n_plants, (size, n_plants))
+            + np.arange(size)[:, None] * n_plants
+        )
+        yield (
+            np.bincount(indices.ravel(), minlength=size * n_plants)
+            .reshape(size, n_plants)
+            .T.astype(np.float64)
+        )
 
 
 def _swap_plants(n_plants: int, bootstrap: Bootstrap) -> Iterator[Floats]:

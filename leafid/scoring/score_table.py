@@ -73,7 +73,9 @@ class ScoredGroup:
         ]
 
 
-def make_groups(truth: GroundTruth, runs: Sequence[Sequence[JudgedRun]], by: str = "type") -> list[ScoredGroup]:
+def make_groups(
+    truth: GroundTruth, runs: Sequence[Sequence[JudgedRun]], by: str = "type"
+) -> list[ScoredGroup]:
     """Make the groups of a table in which all runs answer all pictures.
 
     The types that have pictures, in `TYPE_ORDER`, are followed by `MEAN_OF_TYPES`, whose types are averaged, and `ALL`.
@@ -88,29 +90,54 @@ def make_groups(truth: GroundTruth, runs: Sequence[Sequence[JudgedRun]], by: str
     if len(groups) == 1:
         return [replace(groups[0], name=ALL)] if names == [UNKNOWN] else groups
     parts = [group.parts[0] for group in groups]
-    return [*groups, ScoredGroup(MEAN_OF_TYPES, runs, parts), ScoredGroup(ALL, runs, [np.arange(len(truth))])]
+    return [
+        *groups,
+        ScoredGroup(MEAN_OF_TYPES, runs, parts),
+        ScoredGroup(ALL, runs, [np.arange(len(truth))]),
+    ]
 
 
-def score_by_group(truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions, by: str = "type") -> Table:
+def score_by_group(
+    truth: GroundTruth,
+    runs: Sequence[JudgedRun],
+    options: ScoreOptions,
+    by: str = "type",
+) -> Table:
     """Tabulate the scores of runs by acquisition type, or by one of `GROUPS`, whose runs are not tested."""
-    together = [metric.name for metric in options.metrics if metric.score_pictures is None]
+    together = [
+        metric.name for metric in options.metrics if metric.score_pictures is None
+    ]
     if together and by in ("species", "genus", "family"):
         # A group has no pictures of others, which are taken for its species.
-        raise UsageError(f"expected metrics of single pictures by {by}, found {', '.join(together)}")
+        raise UsageError(
+            f"expected metrics of single pictures by {by}, found {', '.join(together)}"
+        )
     title = "Scores by acquisition type" if by == "type" else f"Scores by {by}"
     groups = make_groups(truth, [[run] for run in runs], by)
     return make_score_table(title, by, groups, options, is_tested=by == "type")
 
 
 def score_metrics(
-    title: str, names: Sequence[str], truth: GroundTruth, runs: Sequence[JudgedRun], options: ScoreOptions
+    title: str,
+    names: Sequence[str],
+    truth: GroundTruth,
+    runs: Sequence[JudgedRun],
+    options: ScoreOptions,
 ) -> Table:
     """Tabulate other metrics than those of the options by acquisition type."""
-    return replace(score_by_group(truth, runs, replace(options, metrics=find_metrics(names))), title=title)
+    return replace(
+        score_by_group(truth, runs, replace(options, metrics=find_metrics(names))),
+        title=title,
+    )
 
 
 def make_score_table(
-    title: str, heading: str, groups: Sequence[ScoredGroup], options: ScoreOptions, *, is_tested: bool = True
+    title: str,
+    heading: str,
+    groups: Sequence[ScoredGroup],
+    options: ScoreOptions,
+    *,
+    is_tested: bool = True,
 ) -> Table:
     """Tabulate the scores of each run on each group of pictures, called `heading`, with their numbers of pictures.
 
@@ -119,17 +146,37 @@ def make_score_table(
     interval also where there is a single plant.
     """
     names = list(dict.fromkeys(run[0].title for group in groups for run in group.runs))
-    letters = dict(zip(names, LETTERS, strict=False)) if is_tested and 1 < len(names) <= len(LETTERS) else {}
+    letters = (
+        dict(zip(names, LETTERS, strict=False))
+        if is_tested and 1 < len(names) <= len(LETTERS)
+        else {}
+    )
     rows = [row for group in groups for row in _score_group(group, options, letters)]
-    columns = [heading, "run", "pictures", "left out", "missing", "plants", *(m.name for m in options.metrics)]
-    details = {"missing", "plants"} if any(row[3] for row in rows) else {"left out", "missing", "plants"}
+    columns = [
+        heading,
+        "run",
+        "pictures",
+        "left out",
+        "missing",
+        "plants",
+        *(m.name for m in options.metrics),
+    ]
+    details = (
+        {"missing", "plants"}
+        if any(row[3] for row in rows)
+        else {"left out", "missing", "plants"}
+    )
     notes = _describe(options, bool(letters))
     if is_tested and len(names) > len(LETTERS):
-        notes.append(f"more than {len(LETTERS)} runs are not tested here; 'leafid compare' tests them")
+        notes.append(
+            f"more than {len(LETTERS)} runs are not tested here; 'leafid compare' tests them"
+        )
     return Table(title, columns, rows, notes, frozenset(details), 2, True, letters)
 
 
-def _score_group(group: ScoredGroup, options: ScoreOptions, letters: Mapping[str, str]) -> list[list[Cell]]:
+def _score_group(
+    group: ScoredGroup, options: ScoreOptions, letters: Mapping[str, str]
+) -> list[list[Cell]]:
     """Make the row of each run."""
     answers = group.select(options.leave_out_missing)
     rows: list[list[Cell]] = []
@@ -140,14 +187,24 @@ def _score_group(group: ScoredGroup, options: ScoreOptions, letters: Mapping[str
         n_missing = round(sum(int((~part.covered).sum()) for part in known) / len(run))
         n_plants = len(np.unique(np.concatenate([part.plant for part in known])))
         n_left_out = sum(map(len, group.parts)) - n_scored
-        rows.append([group.name, run[0].title, n_scored, n_left_out, n_missing, n_plants])
+        rows.append(
+            [group.name, run[0].title, n_scored, n_left_out, n_missing, n_plants]
+        )
     marks = [letters.get(run[0].title, "") for run in group.runs]
-    columns = [_score_metric(metric, answers, options, marks) for metric in options.metrics]
-    return [[*row, *estimates] for row, estimates in zip(rows, zip(*columns, strict=True), strict=True)]
+    columns = [
+        _score_metric(metric, answers, options, marks) for metric in options.metrics
+    ]
+    return [
+        [*row, *estimates]
+        for row, estimates in zip(rows, zip(*columns, strict=True), strict=True)
+    ]
 
 
 def _score_metric(
-    metric: Metric, answers: Sequence[Sequence[JudgedRun]], options: ScoreOptions, letters: Sequence[str]
+    metric: Metric,
+    answers: Sequence[Sequence[JudgedRun]],
+    options: ScoreOptions,
+    letters: Sequence[str],
 ) -> list[Estimate]:
     """Estimate the score of each run, and mark the best, and the letters of runs that it is significantly better than.
 
@@ -155,13 +212,22 @@ def _score_metric(
     """
     statistics = compute_statistics(metric, answers)
     estimates = [_estimate(score, options) for score in statistics]
-    scores = np.array([-estimate.value if metric.is_error else estimate.value for estimate in estimates])
+    scores = np.array(
+        [
+            -estimate.value if metric.is_error else estimate.value
+            for estimate in estimates
+        ]
+    )
     if len(scores) == 1 or np.isnan(scores).all():
         return estimates
     worse: list[set[str]] = [set() for _ in scores]
-    for first, second, _, p in find_differences(statistics, options.bootstrap) if all(letters) else ():
+    for first, second, _, p in (
+        find_differences(statistics, options.bootstrap) if all(letters) else ()
+    ):
         if p < SIGNIFICANT:
-            better, worst = (first, second) if scores[first] > scores[second] else (second, first)
+            better, worst = (
+                (first, second) if scores[first] > scores[second] else (second, first)
+            )
             worse[better].add(letters[worst])
     is_best = scores == np.nanmax(scores)
     return [
@@ -170,10 +236,17 @@ def _score_metric(
     ]
 
 
-def compute_statistics(metric: Metric, answers: Sequence[Sequence[JudgedRun]]) -> list[Statistics]:
+def compute_statistics(
+    metric: Metric, answers: Sequence[Sequence[JudgedRun]]
+) -> list[Statistics]:
     """Compute the statistics of each run, means over its repeats and the parts of its pictures."""
-    n_plants = 1 + max(int(part.plant.max(initial=0)) for run in answers for part in run)
-    return [average_statistics([metric.compute_statistics(part, n_plants) for part in run]) for run in answers]
+    n_plants = 1 + max(
+        int(part.plant.max(initial=0)) for run in answers for part in run
+    )
+    return [
+        average_statistics([metric.compute_statistics(part, n_plants) for part in run])
+        for run in answers
+    ]
 
 
 def _estimate(score: Statistics, options: ScoreOptions) -> Estimate:
@@ -182,22 +255,34 @@ def _estimate(score: Statistics, options: ScoreOptions) -> Estimate:
         return Estimate(value)
     samples = bootstrap_scores(score, options.bootstrap)
     if options.intervals == "error":
-        return Estimate(value, error=nan if samples is None else float(np.nanstd(samples, ddof=1)))
+        return Estimate(
+            value, error=nan if samples is None else float(np.nanstd(samples, ddof=1))
+        )
     # The tails are equal; a resample without a score is left out.
     tail = (1 - options.bootstrap.confidence) / 2
-    low, high = (nan, nan) if samples is None else np.nanquantile(samples, [tail, 1 - tail]).tolist()
+    low, high = (
+        (nan, nan)
+        if samples is None
+        else np.nanquantile(samples, [tail, 1 - tail]).tolist()
+    )
     return Estimate(value, low, high)
 
 
 def _describe(options: ScoreOptions, is_tested: bool) -> list[str]:
     bootstrap = options.bootstrap
     notes = []
-    if options.intervals != "none" and any(metric.score_together is None for metric in options.metrics):
+    if options.intervals != "none" and any(
+        metric.score_together is None for metric in options.metrics
+    ):
         bounds = f"[low, high]: {100 * bootstrap.confidence:g}% interval"
         spread = bounds if options.intervals == "bounds" else "±: standard error"
-        notes.append(f"{spread}, bootstrap over plants, {bootstrap.resamples} resamples, seed {bootstrap.seed}")
+        notes.append(
+            f"{spread}, bootstrap over plants, {bootstrap.resamples} resamples, seed {bootstrap.seed}"
+        )
     if is_tested:
-        test = f"p < {SIGNIFICANT:g}, paired randomisation over plants, Holm's correction"
+        test = (
+            f"p < {SIGNIFICANT:g}, paired randomisation over plants, Holm's correction"
+        )
         notes.append(f"raised letters: better than these runs ({test})")
     return notes
 
@@ -206,15 +291,27 @@ def find_differences(
     statistics: Sequence[Statistics], bootstrap: Bootstrap, pairs: Pairs = "all"
 ) -> list[tuple[int, int, float, float]]:
     """Test every two of the runs that have a score, or each with the first one: their indices, p, and p after Holm."""
-    scored = [index for index, score in enumerate(statistics) if score.is_resampled and not isnan(score.compute())]
-    tested = [pair for pair in combinations(scored, 2) if pairs == "all" or pair[0] == 0]
+    scored = [
+        index
+        for index, score in enumerate(statistics)
+        if score.is_resampled and not isnan(score.compute())
+    ]
+    tested = [
+        pair for pair in combinations(scored, 2) if pairs == "all" or pair[0] == 0
+    ]
     p_values = randomisation_test(statistics, tested, bootstrap)
     corrected = correct_holm(p_values).tolist()
-    return [(*pair, p, holm) for pair, p, holm in zip(tested, p_values, corrected, strict=True)]
+    return [
+        (*pair, p, holm)
+        for pair, p, holm in zip(tested, p_values, corrected, strict=True)
+    ]
 
 
 def make_comparison_table(
-    heading: str, groups: Sequence[ScoredGroup], options: ScoreOptions, pairs: Pairs = "all"
+    heading: str,
+    groups: Sequence[ScoredGroup],
+    options: ScoreOptions,
+    pairs: Pairs = "all",
 ) -> Table:
     """Tabulate the differences between runs on each group of pictures: of every two, or of each from the first.
 
@@ -224,10 +321,14 @@ def make_comparison_table(
     for group in groups:
         for metric in options.metrics:
             statistics = compute_statistics(metric, group.select())
-            for first, second, p, corrected in find_differences(statistics, options.bootstrap, pairs):
+            for first, second, p, corrected in find_differences(
+                statistics, options.bootstrap, pairs
+            ):
                 names = [group.runs[run][0].title for run in (first, second)]
                 a, b = (statistics[run].compute() for run in (first, second))
-                rows.append([group.name, metric.name, *names, a, b, a - b, p, corrected])
+                rows.append(
+                    [group.name, metric.name, *names, a, b, a - b, p, corrected]
+                )
     columns = [heading, "metric", "run A", "run B", "A", "B", "A - B", "p", "p (Holm)"]
     bootstrap = options.bootstrap
     notes = [

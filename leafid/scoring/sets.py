@@ -41,7 +41,11 @@ def score_average_k(
     # Pictures outside the ground truth don't count; those that the run lacks have no species above any threshold.
     fitted, n_pictures, lists = truth.locate(run)[0], len(truth), [run]
     if validation is not None:
-        fitted, n_pictures, lists = validation, len(validation.pictures), [validation, run]
+        fitted, n_pictures, lists = (
+            validation,
+            len(validation.pictures),
+            [validation, run],
+        )
     for ranking in lists:
         ranking.check_order()
     rising = np.sort(fitted.score)
@@ -61,9 +65,16 @@ def score_average_k(
                 f"found {len(rising) / n_pictures:.3g}; write more species to the run"
             )
         judged = judge_run(run.select(run.score >= threshold), truth)
-        if cut := sum(_count_cut_lists(ranking, threshold, truth.known.species) for ranking in lists):
+        if cut := sum(
+            _count_cut_lists(ranking, threshold, truth.known.species)
+            for ranking in lists
+        ):
             cut_lists = f"for K = {k:g}, {count_noun(cut, 'picture')} with a list that ends at or above the threshold"
-            logger.warning("%s: %s, so that it may be wrong; write more species to the run", fitted.name, cut_lists)
+            logger.warning(
+                "%s: %s, so that it may be wrong; write more species to the run",
+                fitted.name,
+                cut_lists,
+            )
         is_inside = judged.rank > 0
         accuracy = accuracy_score(is_inside)
         record: dict[str, Cell] = {
@@ -72,7 +83,9 @@ def score_average_k(
             "size fitted": float((rising >= threshold).sum() / n_pictures),
             "accuracy": accuracy,
             "error": 1 - accuracy,
-            "macro-average accuracy": accuracy_score(average_by_group(is_inside, judged.label)),
+            "macro-average accuracy": accuracy_score(
+                average_by_group(is_inside, judged.label)
+            ),
             "mean size": accuracy_score(judged.size),
             "empty sets": accuracy_score(judged.size == 0),
         }
@@ -83,12 +96,23 @@ def score_average_k(
 def _count_cut_lists(run: Run, threshold: float, species: frozenset[str]) -> int:
     """Count the pictures all of whose scores reach the threshold, of those for which not all species are named."""
     sizes = np.bincount(run.picture_index, minlength=len(run.pictures))
-    n_inside = np.bincount(run.picture_index[run.score >= threshold], minlength=len(run.pictures))
-    return int(((n_inside == sizes) & (sizes > 0) & (sizes < len(species.union(run.species)))).sum())
+    n_inside = np.bincount(
+        run.picture_index[run.score >= threshold], minlength=len(run.pictures)
+    )
+    return int(
+        (
+            (n_inside == sizes)
+            & (sizes > 0)
+            & (sizes < len(species.union(run.species)))
+        ).sum()
+    )
 
 
 def make_average_table(
-    truth: GroundTruth, runs: Sequence[Run], sizes: Sequence[float], validation: Sequence[Run] = ()
+    truth: GroundTruth,
+    runs: Sequence[Run],
+    sizes: Sequence[float],
+    validation: Sequence[Run] = (),
 ) -> Table:
     """Tabulate `score_average_k` of each run, with its own validation run if there are any."""
     records: list[dict[str, Cell]] = [
@@ -97,5 +121,12 @@ def make_average_table(
         for record in score_average_k(truth, run, sizes, fitted)
     ]
     origin = "the validation run" if validation else "the run itself"
-    notes = [f"threshold: fitted on {origin}, where the sets have the mean size 'size fitted'"]
-    return Table("Sets of K species on average", [*records[0]], [[*record.values()] for record in records], notes)
+    notes = [
+        f"threshold: fitted on {origin}, where the sets have the mean size 'size fitted'"
+    ]
+    return Table(
+        "Sets of K species on average",
+        [*records[0]],
+        [[*record.values()] for record in records],
+        notes,
+    )

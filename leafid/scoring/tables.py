@@ -31,8 +31,12 @@ class Estimate:
 
     def list_numbers(self, name: str) -> dict[str, float]:
         """List all its numbers, by the name of the score: ``S``, ``S low``, ``S high`` or ``S error``."""
-        numbers = {f"{name} {word}": getattr(self, word) for word in ("low", "high", "error")}
-        return {name: self.value} | {word: number for word, number in numbers.items() if number is not None}
+        numbers = {
+            f"{name} {word}": getattr(self, word) for word in ("low", "high", "error")
+        }
+        return {name: self.value} | {
+            word: number for word, number in numbers.items() if number is not None
+        }
 
     def format(self, digits: int) -> str:
         """Format it as ``.812 [.78, .84]`` or ``.812 ± .02``; the spread has one decimal less, but two at least."""
@@ -95,12 +99,20 @@ class Table:
     def _to_record(self, row: Sequence[Cell]) -> dict[str, Any]:
         record: dict[str, Any] = {}
         for column, cell in zip(self.columns, row, strict=True):
-            record |= cell.list_numbers(column) if isinstance(cell, Estimate) else {column: cell}
+            record |= (
+                cell.list_numbers(column)
+                if isinstance(cell, Estimate)
+                else {column: cell}
+            )
         return record
 
     def without_details(self) -> "Table":
         """Leave out what only CSV and JSON have."""
-        kept = [index for index, column in enumerate(self.columns) if column not in self.details]
+        kept = [
+            index
+            for index, column in enumerate(self.columns)
+            if column not in self.details
+        ]
         rows = [[row[index] for index in kept] for row in self.rows]
         return replace(self, columns=[self.columns[index] for index in kept], rows=rows)
 
@@ -126,7 +138,8 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
             {
                 "title": table.title,
                 "rows": [
-                    {column: _clean_number(cell) for column, cell in record.items()} for record in table.to_records()
+                    {column: _clean_number(cell) for column, cell in record.items()}
+                    for record in table.to_records()
                 ],
                 "notes": list(table.notes),
             }
@@ -137,33 +150,54 @@ def render(tables: Sequence[Table], form: str = "text", digits: int = 4) -> str:
     return "\n".join(write(table.without_details(), digits) for table in tables)
 
 
-def choose_tables(tables: Sequence[Table], form: str, number: int | None) -> Sequence[Table]:
+def choose_tables(
+    tables: Sequence[Table], form: str, number: int | None
+) -> Sequence[Table]:
     """Choose the table with a number from 1 up, or all; raise `UsageError` where CSV would hold several."""
     if number is None and (form != "csv" or len(tables) == 1):
         return tables
     if number is None or number > len(tables):
-        titles = ", ".join(f"{position} {table.title}" for position, table in enumerate(tables, 1))
+        titles = ", ".join(
+            f"{position} {table.title}" for position, table in enumerate(tables, 1)
+        )
         chosen = f"--table {number}" if number else "several tables for a CSV"
-        raise UsageError(f"expected one table, found {chosen}; choose one with --table N: {titles}")
+        raise UsageError(
+            f"expected one table, found {chosen}; choose one with --table N: {titles}"
+        )
     return [tables[number - 1]]
 
 
 def _format_csv_table(table: Table) -> str:
     records = table.to_records()
-    columns = dict.fromkeys(column for record in records for column in record) if records else table.columns
-    return format_csv([[*columns], *([record.get(column) for column in columns] for record in records)])
+    columns = (
+        dict.fromkeys(column for record in records for column in record)
+        if records
+        else table.columns
+    )
+    return format_csv(
+        [
+            [*columns],
+            *([record.get(column) for column in columns] for record in records),
+        ]
+    )
 
 
 def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
     """Write rows as CSV; cells that a spreadsheet would take for a formula are escaped, NaN is empty."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerows([_escape_formula(_clean_number(cell)) for cell in row] for row in rows)
+    writer.writerows(
+        [_escape_formula(_clean_number(cell)) for cell in row] for row in rows
+    )
     return stream.getvalue()
 
 
 def _escape_formula(cell: Cell) -> Cell:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "@", "\t", "\r")) else cell
+    return (
+        f"'{cell}"
+        if isinstance(cell, str) and cell.startswith(("=", "+", "@", "\t", "\r"))
+        else cell
+    )
 
 
 def _clean_number(cell: Cell) -> Cell:
@@ -175,47 +209,90 @@ def _clean_number(cell: Cell) -> Cell:
 
 def _format_text(table: Table, digits: int) -> str:
     cells = [_format_row(table, row, digits, _format_named) for row in table.rows]
-    columns = [[heading, *column] for heading, *column in zip(table.columns, *cells, strict=True)]
+    columns = [
+        [heading, *column]
+        for heading, *column in zip(table.columns, *cells, strict=True)
+    ]
     blocks = []
     for index, column in enumerate(columns):
         width = max(map(len, column))
-        is_number = all(isinstance(row[index], int | float | None) for row in table.rows)
+        is_number = all(
+            isinstance(row[index], int | float | None) for row in table.rows
+        )
         column[1:1] = ["-" * width]
-        blocks.append([cell.rjust(width) if is_number and table.rows else cell.ljust(width) for cell in column])
+        blocks.append(
+            [
+                cell.rjust(width) if is_number and table.rows else cell.ljust(width)
+                for cell in column
+            ]
+        )
     keys = blocks[: table.n_keys]
     parts = [keys]
     for block in blocks[table.n_keys :]:
         # A table that is too wide is set in parts, one below the other.
-        if keys and len(parts[-1]) > len(keys) and sum(len(part[0]) + 2 for part in [*parts[-1], block]) > WIDTH + 2:
+        if (
+            keys
+            and len(parts[-1]) > len(keys)
+            and sum(len(part[0]) + 2 for part in [*parts[-1], block]) > WIDTH + 2
+        ):
             parts.append(keys)
         parts[-1] = [*parts[-1], block]
-    text = "\n\n".join("\n".join("  ".join(cells).rstrip() for cells in zip(*part, strict=True)) for part in parts)
-    return "\n".join([*filter(None, [table.title]), text, *(fill(note, WIDTH) for note in table.notes)]) + "\n"
+    text = "\n\n".join(
+        "\n".join("  ".join(cells).rstrip() for cells in zip(*part, strict=True))
+        for part in parts
+    )
+    return (
+        "\n".join(
+            [
+                *filter(None, [table.title]),
+                text,
+                *(fill(note, WIDTH) for note in table.notes),
+            ]
+        )
+        + "\n"
+    )
 
 
 def _format_row(
-    table: Table, row: Sequence[Cell], digits: int, form: Callable[[Cell, int, Mapping[str, str]], str]
+    table: Table,
+    row: Sequence[Cell],
+    digits: int,
+    form: Callable[[Cell, int, Mapping[str, str]], str],
 ) -> list[str]:
     # A type may have the name of a run.
     pairs = zip(table.columns, row, strict=True)
-    return [form(cell, digits, table.letters if column == "run" else {}) for column, cell in pairs]
+    return [
+        form(cell, digits, table.letters if column == "run" else {})
+        for column, cell in pairs
+    ]
 
 
 def _format_named(cell: Cell, digits: int, letters: Mapping[str, str]) -> str:
     """Format a cell for text, with the letter of a run, or those of the runs that a score is better than."""
     if isinstance(cell, Estimate):
         return cell.format(digits) + cell.better_than.translate(RAISED)
-    return format_cell(cell, digits) + (f" ({letters[cell]})" if isinstance(cell, str) and cell in letters else "")
+    return format_cell(cell, digits) + (
+        f" ({letters[cell]})" if isinstance(cell, str) and cell in letters else ""
+    )
 
 
 def _format_latex(table: Table, digits: int) -> str:
     """Write a table for the package booktabs; the first column of a grouped one is a heading above each group."""
     first = int(table.is_grouped)
     rows = [_format_row(table, row, digits, _format_latex_cell) for row in table.rows]
-    is_text = [any(isinstance(row[column], str) for row in table.rows) for column in range(len(table.columns))][first:]
+    is_text = [
+        any(isinstance(row[column], str) for row in table.rows)
+        for column in range(len(table.columns))
+    ][first:]
     lines = [f"% {line}" for line in (table.title, *table.notes) if line]
-    lines += [rf"\begin{{tabular}}{{{''.join('l' if text else 'r' for text in is_text)}}}", r"\toprule"]
-    lines += [_join_latex(_escape_latex(column) for column in table.columns[first:]), r"\midrule"]
+    lines += [
+        rf"\begin{{tabular}}{{{''.join('l' if text else 'r' for text in is_text)}}}",
+        r"\toprule",
+    ]
+    lines += [
+        _join_latex(_escape_latex(column) for column in table.columns[first:]),
+        r"\midrule",
+    ]
     for index, row in enumerate(rows):
         if first and (index == 0 or row[0] != rows[index - 1][0]):
             lines += [r"\addlinespace"] if index else []

@@ -11,7 +11,9 @@ Values = NDArray[np.float32]
 # Side of the sampling grid. The surface is smooth: more samples change nothing but the time.
 SAMPLES = 48
 _FAR = 25.0  # 8-bit Lab units; no shade of the sheet is farther from its colour
-_NOISE_FLOOR = 1.5  # 8-bit Lab units; JPEG and rounding scatter a plain sheet by this much
+_NOISE_FLOOR = (
+    1.5  # 8-bit Lab units; JPEG and rounding scatter a plain sheet by this much
+)
 
 
 def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, float]:
@@ -30,7 +32,9 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
     .. [1] P. W. Holland, R. E. Welsch, "Robust regression using iteratively reweighted least squares",
        Communications in Statistics 6(9), 1977, doi:10.1080/03610927708827533.
     """
-    coarse = cv2.cvtColor(shrink(image, SAMPLES // 2 if quick else SAMPLES), cv2.COLOR_BGR2LAB)
+    coarse = cv2.cvtColor(
+        shrink(image, SAMPLES // 2 if quick else SAMPLES), cv2.COLOR_BGR2LAB
+    )
     rows, cols = coarse.shape[:2]
     samples = coarse.reshape(-1, 3).T.astype(np.float32)
     basis = _make_basis(rows, cols)
@@ -54,9 +58,14 @@ def fit_sheet_surface(image: Image, *, quick: bool = False) -> tuple[Values, flo
     for terms in (6, 10) if quick else (6, 6, 10, 10):
         residual = _sum_squares(samples - surface)
         spread = max(_NOISE_FLOOR, _compute_upper_median(residual[border]) ** 0.5)
-        weights = _compute_weights(residual, 2 * spread) * (residual < min(4 * spread, 25.0) ** 2)
+        weights = _compute_weights(residual, 2 * spread) * (
+            residual < min(4 * spread, 25.0) ** 2
+        )
         surface = _solve_weighted(basis[:terms], samples, weights) @ basis[:terms]
-    spread = max(_NOISE_FLOOR, _compute_upper_median(_sum_squares(outer - surface[:, border])) ** 0.5)
+    spread = max(
+        _NOISE_FLOOR,
+        _compute_upper_median(_sum_squares(outer - surface[:, border])) ** 0.5,
+    )
     return surface.T.reshape(rows, cols, 3), spread
 
 
@@ -65,7 +74,9 @@ def _fit_robust_plane(basis: Values, colours: Values, rounds: int) -> Values:
     fitted = np.partition(colours, middle, axis=1)[:, middle : middle + 1]
     for _ in range(rounds):
         residual = _sum_squares(colours - fitted)
-        weights = _compute_weights(residual, 1.5 * _compute_upper_median(residual) ** 0.5)
+        weights = _compute_weights(
+            residual, 1.5 * _compute_upper_median(residual) ** 0.5
+        )
         plane = _solve_weighted(basis, colours, weights)
         fitted = plane @ basis
     return plane
@@ -101,7 +112,20 @@ def _solve_weighted(basis: Values, values: Values, weights: Values) -> Values:
 
 def _make_basis(rows: int, cols: int) -> Values:
     """List the monomials in row and column up to third order, both running from -1 to 1; shape (10, rows · cols)."""
-    row, col = np.meshgrid(np.linspace(-1, 1, rows), np.linspace(-1, 1, cols), indexing="ij")
+    row, col = np.meshgrid(
+        np.linspace(-1, 1, rows), np.linspace(-1, 1, cols), indexing="ij"
+    )
     constant = np.ones_like(row)
-    terms = [constant, row, col, row**2, col**2, row * col, row**3, col**3, row**2 * col, row * col**2]
+    terms = [
+        constant,
+        row,
+        col,
+        row**2,
+        col**2,
+        row * col,
+        row**3,
+        col**3,
+        row**2 * col,
+        row * col**2,
+    ]
     return np.stack(terms).reshape(10, -1).astype(np.float32)

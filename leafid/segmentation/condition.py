@@ -10,7 +10,9 @@ from leafid.segmentation.result import Image, Segmentation, shrink
 
 _SHARPNESS_SIDE = 256  # pixels that the leaf's longer side is reduced to
 _BLUR = 9  # side, in pixels, of a blur that a picture which is blurred already hardly notices
-_LIGHT_QUANTILE = 0.95  # of the picture's pixels; a white sheet counts where there is one
+_LIGHT_QUANTILE = (
+    0.95  # of the picture's pixels; a white sheet counts where there is one
+)
 _LIGHT_STEP = 8  # distance between the pixels that it is taken from
 
 
@@ -59,11 +61,19 @@ def _measure_sharpness(image: Image) -> float:
         return 1.0
     # Green is nearly lightness, and takes a third of the time; averaging by a factor that is not 2 would take longest.
     green = shrink(cv2.extractChannel(image, 1), _SHARPNESS_SIDE, cv2.INTER_LINEAR)
-    before, after = (_measure_contrast(plane) for plane in (green, cv2.blur(green, (_BLUR, _BLUR))))
+    before, after = (
+        _measure_contrast(plane) for plane in (green, cv2.blur(green, (_BLUR, _BLUR)))
+    )
     return 1 - min(after / before, 1.0) if before else 1.0
 
 
 def _measure_contrast(plane: NDArray[np.uint8]) -> float:
     """Sum the squared differences of neighbours."""
     pairs = ((plane[1:], plane[:-1]), (plane[:, 1:], plane[:, :-1]))
-    return float(sum(cv2.norm(first, second, cv2.NORM_L2SQR) for first, second in pairs if first.size))
+    return float(
+        sum(
+            cv2.norm(first, second, cv2.NORM_L2SQR)
+            for first, second in pairs
+            if first.size
+        )
+    )

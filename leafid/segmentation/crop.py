@@ -5,7 +5,9 @@ import numpy as np
 
 from leafid.segmentation.result import Image, Mask, Segmentation, find_convex_hull
 
-_MOMENTS_SIZE = 64  # pixels on the shorter side of the leaf's box that its axis is estimated from
+_MOMENTS_SIZE = (
+    64  # pixels on the shorter side of the leaf's box that its axis is estimated from
+)
 _MARGIN = 0.05  # free part of the square on each side of the leaf
 
 
@@ -21,21 +23,39 @@ def estimate_upright_angle(segmentation: Segmentation) -> float:
     row0, row1, col0, col1 = segmentation.box
     # Using every pixel of a large leaf would change the angle by less than a tenth of a degree.
     step = max(1, min(row1 - row0, col1 - col0) // _MOMENTS_SIZE)
-    part = np.ascontiguousarray(segmentation.blade[row0:row1:step, col0:col1:step]).view(np.uint8)
+    part = np.ascontiguousarray(
+        segmentation.blade[row0:row1:step, col0:col1:step]
+    ).view(np.uint8)
     moments = cv2.moments(part, binaryImage=True)
     if not moments["m00"]:
         # A few scattered pixels, all of them between the sampled ones.
-        step, moments = 1, cv2.moments(np.ascontiguousarray(segmentation.blade[row0:row1, col0:col1]).view(np.uint8))
-    centre = np.array([moments["m10"], moments["m01"]]) / moments["m00"] * step + (col0, row0)
+        step, moments = (
+            1,
+            cv2.moments(
+                np.ascontiguousarray(segmentation.blade[row0:row1, col0:col1]).view(
+                    np.uint8
+                )
+            ),
+        )
+    centre = np.array([moments["m10"], moments["m01"]]) / moments["m00"] * step + (
+        col0,
+        row0,
+    )
     foot = find_petiole_foot(segmentation)
     if foot is not None and np.any(foot != centre):
         up = centre - foot
     else:
-        values, vectors = np.linalg.eigh([[moments["mu20"], moments["mu11"]], [moments["mu11"], moments["mu02"]]])
+        values, vectors = np.linalg.eigh(
+            [[moments["mu20"], moments["mu11"]], [moments["mu11"], moments["mu02"]]]
+        )
         up = vectors[:, int(np.argmax(values))]
         col, row = up
-        third = np.array([moments["mu30"], moments["mu21"], moments["mu12"], moments["mu03"]])
-        tail = float(third @ np.array([col**3, 3 * col**2 * row, 3 * col * row**2, row**3]))
+        third = np.array(
+            [moments["mu30"], moments["mu21"], moments["mu12"], moments["mu03"]]
+        )
+        tail = float(
+            third @ np.array([col**3, 3 * col**2 * row, 3 * col * row**2, row**3])
+        )
         if tail < 0 or (tail == 0 and up[1] > 0):
             up = -up
     # Rows grow downwards: straight up is (0, -1).
@@ -43,7 +63,9 @@ def estimate_upright_angle(segmentation: Segmentation) -> float:
     return float((angle + 180) % 360 - 180)
 
 
-def crop_leaf(image: Image, segmentation: Segmentation, size: int, *, upright: bool = True) -> tuple[Image, Mask]:
+def crop_leaf(
+    image: Image, segmentation: Segmentation, size: int, *, upright: bool = True
+) -> tuple[Image, Mask]:
     """Cut the leaf out on white, upright and scaled to a square of `size` pixels a side.
 
     Takes and returns BGR or grey pictures, with the mask of the crop; the leaf must not be empty. Its longer side fills
@@ -51,26 +73,41 @@ def crop_leaf(image: Image, segmentation: Segmentation, size: int, *, upright: b
     """
     mask = segmentation.mask
     row0, row1, col0, col1 = segmentation.box
-    corners = find_convex_hull(mask[row0:row1, col0:col1].view(np.uint8))[:, 0] + (col0, row0)
-    matrix = _fit_square(corners, estimate_upright_angle(segmentation) if upright else 0.0, size)
+    corners = find_convex_hull(mask[row0:row1, col0:col1].view(np.uint8))[:, 0] + (
+        col0,
+        row0,
+    )
+    matrix = _fit_square(
+        corners, estimate_upright_angle(segmentation) if upright else 0.0, size
+    )
     # The standard deviation, in pixels of the picture, of a blur against aliasing.
     scale = float(np.hypot(matrix[0, 0], matrix[0, 1]))
     sigma = 0.0 if scale >= 0.75 else 0.4 / scale
     # Only the leaf's box, and the pixels that the blur mixes into it, appear in the square.
     reach = 2 + int(np.ceil(4 * sigma))
-    box = np.s_[max(row0 - reach, 0) : row1 + reach, max(col0 - reach, 0) : col1 + reach]
+    box = np.s_[
+        max(row0 - reach, 0) : row1 + reach, max(col0 - reach, 0) : col1 + reach
+    ]
     matrix[:, 2] += matrix[:, :2] @ (box[1].start, box[0].start)
     crop = image[box]
     if sigma:
         # The kernel ends at two standard deviations, beyond which weights are negligible.
         side = 2 * max(1, round(2 * sigma)) + 1
         crop = cv2.GaussianBlur(crop, (side, side), sigma)
-    crop = cv2.warpAffine(crop, matrix, (size, size), borderMode=cv2.BORDER_CONSTANT, borderValue=(255, 255, 255))
+    crop = cv2.warpAffine(
+        crop,
+        matrix,
+        (size, size),
+        borderMode=cv2.BORDER_CONSTANT,
+        borderValue=(255, 255, 255),
+    )
     if segmentation.coverage is not None:
         coverage = cv2.warpAffine(segmentation.coverage[box], matrix, (size, size))
         leaf = cv2.threshold(coverage, 127, 1, cv2.THRESH_BINARY)[1]
     else:
-        leaf = cv2.warpAffine(mask[box].view(np.uint8), matrix, (size, size), flags=cv2.INTER_NEAREST)
+        leaf = cv2.warpAffine(
+            mask[box].view(np.uint8), matrix, (size, size), flags=cv2.INTER_NEAREST
+        )
     return cv2.copyTo(crop, leaf, np.full_like(crop, 255)), leaf.view(bool)
 
 
@@ -82,20 +119,31 @@ def _fit_square(corners: np.ndarray, angle: float, size: int) -> np.ndarray:
     rotated = rotation @ corners.T
     low, high = rotated.min(axis=1), rotated.max(axis=1)
     scale = (1 - 2 * _MARGIN) * size / max(float((high - low).max()) + 1, 1.0)
-    return np.column_stack([scale * rotation, (size - 1) / 2 - scale * (low + high) / 2])
+    return np.column_stack(
+        [scale * rotation, (size - 1) / 2 - scale * (low + high) / 2]
+    )
 
 
 def find_petiole_foot(segmentation: Segmentation) -> np.ndarray | None:
     """Find where the petiole meets the blade, (col, row); None without a petiole."""
     row0, row1, col0, col1 = segmentation.box
     blade = segmentation.blade[row0:row1, col0:col1].view(np.uint8)
-    petiole = cv2.subtract(segmentation.mask[row0:row1, col0:col1].view(np.uint8), blade)
+    petiole = cv2.subtract(
+        segmentation.mask[row0:row1, col0:col1].view(np.uint8), blade
+    )
     left, top, width, height = cv2.boundingRect(petiole)
     if not width:
         return None
-    window = np.s_[max(top - 2, 0) : top + height + 2, max(left - 2, 0) : left + width + 2]
-    near_blade = cv2.dilate(np.ascontiguousarray(blade[window]), np.ones((5, 5), np.uint8))
+    window = np.s_[
+        max(top - 2, 0) : top + height + 2, max(left - 2, 0) : left + width + 2
+    ]
+    near_blade = cv2.dilate(
+        np.ascontiguousarray(blade[window]), np.ones((5, 5), np.uint8)
+    )
     foot = cv2.moments(near_blade & petiole[window])
     if not foot["m00"]:
         foot = cv2.moments(petiole[window])
-    return np.array([foot["m10"], foot["m01"]]) / foot["m00"] + (col0 + window[1].start, row0 + window[0].start)
+    return np.array([foot["m10"], foot["m01"]]) / foot["m00"] + (
+        col0 + window[1].start,
+        row0 + window[0].start,
+    )

@@ -21,7 +21,9 @@ _MARGIN = 0.15
 _NEAR, _LEAST_HOLE = 0.4, 2e-4
 
 
-def segment_leaves(image: Image, acquisition_type: AcquisitionType) -> list[Segmentation]:
+def segment_leaves(
+    image: Image, acquisition_type: AcquisitionType
+) -> list[Segmentation]:
     """Cut every leaf out of a picture, as `segment` does: a list, the largest leaf first, empty without a leaf.
 
     Each further leaf is what `segment` finds where those before have been erased. A photo has one at most. A compound
@@ -49,21 +51,31 @@ def erase(image: Image, mask: Mask) -> Image:
 
 def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Image:
     """Cut one of several leaves out of a picture with some of the sheet around it; the other leaves are erased."""
-    erased = np.any([leaf.mask for number, leaf in enumerate(leaves) if number != index], axis=0)
+    erased = np.any(
+        [leaf.mask for number, leaf in enumerate(leaves) if number != index], axis=0
+    )
     image = erase(image, erased & ~leaves[index].mask)
     row0, row1, col0, col1 = leaves[index].box
     margin = round(_MARGIN * max(row1 - row0, col1 - col0))
-    return image[max(row0 - margin, 0) : row1 + margin, max(col0 - margin, 0) : col1 + margin]
+    return image[
+        max(row0 - margin, 0) : row1 + margin, max(col0 - margin, 0) : col1 + margin
+    ]
 
 
 def find_holes(image: Image, leaf: Segmentation) -> Mask:
     """Mark the parts of a leaf that look like the sheet: holes, or else reflections of light."""
     sheet = _estimate_sheet(image, leaf.mask)
-    distance = measure_sheet_distance(cv2.cvtColor(image, cv2.COLOR_BGR2LAB), cv2.cvtColor(sheet, cv2.COLOR_BGR2LAB))
-    inside = cv2.erode(leaf.mask.view(np.uint8), np.ones((3, 3), np.uint8), borderValue=0)
+    distance = measure_sheet_distance(
+        cv2.cvtColor(image, cv2.COLOR_BGR2LAB), cv2.cvtColor(sheet, cv2.COLOR_BGR2LAB)
+    )
+    inside = cv2.erode(
+        leaf.mask.view(np.uint8), np.ones((3, 3), np.uint8), borderValue=0
+    )
     near = (distance < _NEAR * cv2.mean(distance, inside)[0]).view(np.uint8) & inside
     _, labels, stats, _ = cv2.connectedComponentsWithStats(near, connectivity=4)
-    is_hole = stats[:, cv2.CC_STAT_AREA] >= max(4, _LEAST_HOLE * np.count_nonzero(leaf.mask))
+    is_hole = stats[:, cv2.CC_STAT_AREA] >= max(
+        4, _LEAST_HOLE * np.count_nonzero(leaf.mask)
+    )
     is_hole[0] = False
     return is_hole[labels]
 
@@ -77,4 +89,6 @@ def _estimate_sheet(image: Image, mask: Mask) -> Image:
     weights = cv2.GaussianBlur(is_sheet, (0, 0), _BLUR)[..., None] + 1e-6
     mean = np.array(cv2.mean(small, is_sheet.astype(np.uint8))[:3])
     colours = cv2.GaussianBlur(small * is_sheet, (0, 0), _BLUR) + 1e-6 * mean
-    return cv2.resize((colours / weights).clip(0, 255).astype(np.uint8), image.shape[1::-1])
+    return cv2.resize(
+        (colours / weights).clip(0, 255).astype(np.uint8), image.shape[1::-1]
+    )

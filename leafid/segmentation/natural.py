@@ -17,7 +17,10 @@ _SKIN_HUE, _SKIN_LIGHT = 136, 0.5
 _SKY_HUE, _SKY_LIGHT = 128, 0.8
 _RARE_PRIOR = 0.5
 _ROUNDS = 8  # alternations between learning the colours of leaf and background and finding the leaf
-RADIUS, EPSILON = 2, 1e-3  # of the guided filter: pixels of the reduced picture; variance of grey values in [0, 1]
+RADIUS, EPSILON = (
+    2,
+    1e-3,
+)  # of the guided filter: pixels of the reduced picture; variance of grey values in [0, 1]
 _BOX = np.full(2 * RADIUS + 1, 1 / (2 * RADIUS + 1), np.float32)
 _COLOUR_BINS = np.array([24, 40, 40], np.uint16)  # bins of L, a and b
 
@@ -38,7 +41,9 @@ def segment_photo(image: Image, *, sky: bool = False) -> Segmentation:
     confidence = _estimate_confidence(mask, probability)
     # Enlarging the probability places the edge between the pixels; other regions stay just below the threshold.
     selected = np.where(mask, probability, np.minimum(probability, np.float32(0.499)))
-    mask = cv2.resize(selected, image.shape[1::-1], interpolation=cv2.INTER_LINEAR) > 0.5
+    mask = (
+        cv2.resize(selected, image.shape[1::-1], interpolation=cv2.INTER_LINEAR) > 0.5
+    )
     return Segmentation(mask, mask, confidence)
 
 
@@ -50,11 +55,18 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32
     prior = 0.1 + 0.8 * np.exp(-1.5 * row**2) * np.exp(-1.5 * col**2)
     lightness, a, b = cv2.split(lab)
     # The 90th percentile.
-    light = np.searchsorted(cv2.calcHist([lightness], [0], None, [256], [0, 256]).cumsum(), 0.9 * lightness.size)
-    np.multiply(prior, np.float32(_SHADE_PRIOR), out=prior, where=lightness < _SHADE * light)
+    light = np.searchsorted(
+        cv2.calcHist([lightness], [0], None, [256], [0, 256]).cumsum(),
+        0.9 * lightness.size,
+    )
+    np.multiply(
+        prior, np.float32(_SHADE_PRIOR), out=prior, where=lightness < _SHADE * light
+    )
     is_rare = (cv2.min(a, b) > _SKIN_HUE) & (lightness > _SKIN_LIGHT * light)
     # What fills the middle is a leaf in autumn.
-    middle = is_rare[2 * rows // 5 : -(-3 * rows // 5), 2 * cols // 5 : -(-3 * cols // 5)]
+    middle = is_rare[
+        2 * rows // 5 : -(-3 * rows // 5), 2 * cols // 5 : -(-3 * cols // 5)
+    ]
     is_rare &= middle.mean() < 0.5
     if sky:
         is_rare |= (b < _SKY_HUE) & (lightness > _SKY_LIGHT * light)
@@ -73,13 +85,17 @@ def _estimate_leaf_probability(small: Image, *, sky: bool) -> NDArray[np.float32
     probability = prior
     for _ in range(_ROUNDS):
         by_colour = (np.bincount(colour, weights=probability.ravel()) + 0.5) / count
-        odds = (by_colour / (1 - by_colour)).astype(np.float32).take(colour) * prior_odds
+        odds = (by_colour / (1 - by_colour)).astype(np.float32).take(
+            colour
+        ) * prior_odds
         filtered = filter_by_guide((odds / (odds + 1)).reshape(rows, cols))
         probability = np.minimum(np.maximum(filtered, 0), 1)
     return probability
 
 
-def make_guided_filter(guide: NDArray[np.float32]) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
+def make_guided_filter(
+    guide: NDArray[np.float32],
+) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
     """Make a filter of maps by a picture, the guide, both float32 in [0, 1], that aligns their edges with the guide's.
 
     In every window of 2 · `RADIUS` + 1 rows and columns the map is fitted as ``slope · guide + offset``; a pixel gets
@@ -92,7 +108,9 @@ def make_guided_filter(guide: NDArray[np.float32]) -> Callable[[NDArray[np.float
        doi:10.1109/TPAMI.2012.213
     """
     guide_mean = _blur(guide)
-    gain = np.float32(1) / (_blur(guide * guide) - guide_mean * guide_mean + np.float32(EPSILON))
+    gain = np.float32(1) / (
+        _blur(guide * guide) - guide_mean * guide_mean + np.float32(EPSILON)
+    )
 
     def filter_by_guide(values: NDArray[np.float32]) -> NDArray[np.float32]:
         mean = _blur(values)
@@ -103,11 +121,16 @@ def make_guided_filter(guide: NDArray[np.float32]) -> Callable[[NDArray[np.float
 
 
 def _blur(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(cv2.sepFilter2D(values, -1, _BOX, _BOX, borderType=cv2.BORDER_REPLICATE), np.float32)
+    return np.asarray(
+        cv2.sepFilter2D(values, -1, _BOX, _BOX, borderType=cv2.BORDER_REPLICATE),
+        np.float32,
+    )
 
 
 def _select_central_region(marked: NDArray[np.uint8]) -> Mask:
-    count, labels, stats, centroids = cv2.connectedComponentsWithStats(marked, connectivity=4)
+    count, labels, stats, centroids = cv2.connectedComponentsWithStats(
+        marked, connectivity=4
+    )
     if count == 1:
         return marked.astype(bool)
     area = stats[1:, cv2.CC_STAT_AREA]

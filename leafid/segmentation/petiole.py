@@ -4,7 +4,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.segmentation.pixels import Mask, find_bounding_box, find_convex_hull, list_halves
+from leafid.segmentation.pixels import (
+    Mask,
+    find_bounding_box,
+    find_convex_hull,
+    list_halves,
+)
 
 # √area of the reduced mask: a disc with a radius of a few percent of it is still a disc.
 _WORKING_ROOT_AREA = 100.0
@@ -36,14 +41,23 @@ def remove_petiole(mask: Mask) -> Mask:
         return blade
     leaf = mask[row0:row1, col0:col1].view(np.uint8)
     factor = min(1.0, _WORKING_ROOT_AREA / float(np.sqrt(cv2.countNonZero(leaf))))
-    size = (max(1, round(leaf.shape[1] * factor)), max(1, round(leaf.shape[0] * factor)))
+    size = (
+        max(1, round(leaf.shape[1] * factor)),
+        max(1, round(leaf.shape[0] * factor)),
+    )
     halved = list_halves(leaf * np.uint8(255), 2 * max(size) - 1)[-1]
-    small = (cv2.resize(halved, size, interpolation=cv2.INTER_LINEAR) > 80).view(np.uint8)
+    small = (cv2.resize(halved, size, interpolation=cv2.INTER_LINEAR) > 80).view(
+        np.uint8
+    )
     # A margin, so that the picture's own border counts as background.
-    petiole = _find_petiole(cv2.copyMakeBorder(small, 2, 2, 2, 2, cv2.BORDER_CONSTANT, value=0))
+    petiole = _find_petiole(
+        cv2.copyMakeBorder(small, 2, 2, 2, 2, cv2.BORDER_CONSTANT, value=0)
+    )
     if petiole is None:
         return blade
-    petiole = cv2.resize(petiole[2:-2, 2:-2], leaf.shape[::-1], interpolation=cv2.INTER_NEAREST)
+    petiole = cv2.resize(
+        petiole[2:-2, 2:-2], leaf.shape[::-1], interpolation=cv2.INTER_NEAREST
+    )
     blade[row0:row1, col0:col1] &= petiole == 0
     return blade if blade.any() else mask.copy()
 
@@ -53,15 +67,24 @@ def _find_petiole(small: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
     root_area = float(np.sqrt(np.count_nonzero(small)))
     depth = cv2.distanceTransform(small, cv2.DIST_L2, 5)
     widest = float(depth.max())
-    solidity = np.count_nonzero(small) / max(cv2.contourArea(find_convex_hull(small)), 1.0)
+    solidity = np.count_nonzero(small) / max(
+        cv2.contourArea(find_convex_hull(small)), 1.0
+    )
     if widest < _COMPOUND_DISC * root_area and solidity < _COMPOUND_SOLIDITY:
         blade, min_length = _fill_crown(small, depth, root_area), _MIN_LENGTH_COMPOUND
     else:
-        blade, min_length = _open(depth, min(_DISC * root_area, _DISC_OF_WIDTH * widest)), _MIN_LENGTH
+        blade, min_length = (
+            _open(depth, min(_DISC * root_area, _DISC_OF_WIDTH * widest)),
+            _MIN_LENGTH,
+        )
     if not blade.any():
         return None
     distance = cv2.distanceTransform(1 - blade, cv2.DIST_L2, 5)
-    stalk = _select_stalk(((distance > _RIM) & (small > 0)).view(np.uint8), distance, min_length * root_area)
+    stalk = _select_stalk(
+        ((distance > _RIM) & (small > 0)).view(np.uint8),
+        distance,
+        min_length * root_area,
+    )
     if stalk is None:
         return None
     return cv2.dilate(stalk, np.ones((5, 5), np.uint8)) & (1 - blade)
@@ -71,7 +94,9 @@ def _select_stalk(
     residue: NDArray[np.uint8], distance: NDArray[np.float32], min_length: float
 ) -> NDArray[np.uint8] | None:
     """Select the piece that is most like a stalk: long, slender, not tapering; `distance` is that to the blade."""
-    curves, hierarchy = cv2.findContours(residue, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
+    curves, hierarchy = cv2.findContours(
+        residue, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE
+    )
     best, best_score = None, 0.0
     for index, curve in enumerate(curves):
         left, top, width, height = cv2.boundingRect(curve)
@@ -91,8 +116,15 @@ def _select_stalk(
         outer = np.count_nonzero(distances > (farthest + _RIM) / 2)
         # Beside lobes, a stalk is near the blade for much of its length: halve it from its end, too.
         rows, cols = np.nonzero(piece)
-        from_end = np.hypot(rows - rows[distances.argmax()], cols - cols[distances.argmax()])
-        outer = max(outer, np.count_nonzero(from_end < from_end[distances <= distances.min() + 1].min() / 2))
+        from_end = np.hypot(
+            rows - rows[distances.argmax()], cols - cols[distances.argmax()]
+        )
+        outer = max(
+            outer,
+            np.count_nonzero(
+                from_end < from_end[distances <= distances.min() + 1].min() / 2
+            ),
+        )
         evenness = min(1.0, outer / max(area - outer, 1))
         score = farthest * evenness**2
         if score > best_score and evenness >= _MIN_EVENNESS:
@@ -110,14 +142,25 @@ def _dilate(mask: NDArray[np.uint8], radius: float) -> NDArray[np.uint8]:
     return (cv2.distanceTransform(1 - mask, cv2.DIST_L2, 5) <= radius).view(np.uint8)
 
 
-def _fill_crown(small: NDArray[np.uint8], depth: NDArray[np.float32], root_area: float) -> NDArray[np.uint8]:
+def _fill_crown(
+    small: NDArray[np.uint8], depth: NDArray[np.float32], root_area: float
+) -> NDArray[np.uint8]:
     """Fill the convex hull of a compound leaf's leaflets."""
     gap = max(1.0, _LEAFLET_GAP * root_area)
     pad = round(gap) + 2
-    dilated = _dilate(cv2.copyMakeBorder(small, pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=0), gap)
+    dilated = _dilate(
+        cv2.copyMakeBorder(small, pad, pad, pad, pad, cv2.BORDER_CONSTANT, value=0), gap
+    )
     # Closing by `gap` and then eroding by the disc equals dilating by `gap` and then eroding by both.
-    core = cv2.distanceTransform(dilated, cv2.DIST_L2, 5)[pad:-pad, pad:-pad] > gap + _CROWN_DISC * root_area
-    crown = _dilate(core.view(np.uint8), _CROWN_DISC * root_area) if core.any() else core.view(np.uint8)
+    core = (
+        cv2.distanceTransform(dilated, cv2.DIST_L2, 5)[pad:-pad, pad:-pad]
+        > gap + _CROWN_DISC * root_area
+    )
+    crown = (
+        _dilate(core.view(np.uint8), _CROWN_DISC * root_area)
+        if core.any()
+        else core.view(np.uint8)
+    )
     leaflets = _open(depth, _LEAFLET_DISC_OF_WIDTH * float(depth.max()))
     hull = np.zeros_like(small)
     cv2.fillConvexPoly(hull, find_convex_hull(crown | leaflets), 1)

@@ -33,7 +33,9 @@ def downsample2(image: NDArray[Value]) -> NDArray[Value]:
     shape (H, W) or (H, W, C), H and W at least 2.
     """
     rows, cols = image.shape[0] // 2, image.shape[1] // 2
-    return cv2.resize(image[: 2 * rows, : 2 * cols], (cols, rows), interpolation=cv2.INTER_AREA)
+    return cv2.resize(
+        image[: 2 * rows, : 2 * cols], (cols, rows), interpolation=cv2.INTER_AREA
+    )
 
 
 def list_halves(image: NDArray[Value], size: int) -> list[NDArray[Value]]:
@@ -50,5 +52,8 @@ def shrink(image: Image, size: int, interpolation: int = cv2.INTER_AREA) -> Imag
     factor = size / max(image.shape[:2])
     if factor >= 1:
         return image
-    shape = (max(1, round(image.shape[1] * factor)), max(1, round(image.shape[0] * factor)))
+    shape = (
+        max(1, round(image.shape[1] * factor)),
+        max(1, round(image.shape[0] * factor)),
+    )
     return cv2.resize(image, shape, interpolation=interpolation)

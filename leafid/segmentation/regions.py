@@ -45,7 +45,9 @@ def select_leaf_regions(
     area[0] = 0
     border = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
     contact = np.bincount(border, minlength=count)
-    area[(contact > _RIM_CONTACT * np.sqrt(area)) & (area < _RIM_SHARE * marked.size)] = 0
+    area[
+        (contact > _RIM_CONTACT * np.sqrt(area)) & (area < _RIM_SHARE * marked.size)
+    ] = 0
     if not area.any():
         return things, things
     area[area < _MIN_SPECK * area.max()] = 0
@@ -56,7 +58,9 @@ def select_leaf_regions(
             things = np.isin(labels, straight).view(np.uint8)
     if np.count_nonzero(area) > 1:
         # The background may have no pixel.
-        strength = np.bincount(labels.ravel(), weights=distance.ravel(), minlength=count) / np.maximum(pixels, 1)
+        strength = np.bincount(
+            labels.ravel(), weights=distance.ravel(), minlength=count
+        ) / np.maximum(pixels, 1)
         area[strength < _FAINT * strength[area.argmax()]] = 0
     if np.count_nonzero(area) == 1:
         return _fill_holes((labels == area.argmax()).view(np.uint8)), things
@@ -64,7 +68,9 @@ def select_leaf_regions(
     joined = _bridge_gaps((area > 0).take(labels).view(np.uint8), area.max())
     n_groups, group_labels = cv2.connectedComponents(joined, connectivity=8)
     group = np.zeros(count, np.intp)
-    group[labels.ravel()] = group_labels.ravel()  # every pixel of a region has the same group
+    group[labels.ravel()] = (
+        group_labels.ravel()
+    )  # every pixel of a region has the same group
     group_area = np.bincount(group, weights=area, minlength=n_groups)
     selected = (area > 0) & (group_area[group] >= _MIN_GROUP * group_area.max())
     selected &= area >= _MIN_SPECK * area[selected].sum()
@@ -75,10 +81,14 @@ def select_leaf_regions(
 def _bridge_gaps(marked: NDArray[np.uint8], area: float) -> NDArray[np.uint8]:
     """Connect regions across gaps that are narrow for a leaf of some area."""
     reach = max(1, round(_GAP * np.sqrt(area)))
-    return cv2.dilate(marked, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach | 1, reach | 1)))
+    return cv2.dilate(
+        marked, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach | 1, reach | 1))
+    )
 
 
-def pick_leaf(leaf: NDArray[np.uint8], distance: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
+def pick_leaf(
+    leaf: NDArray[np.uint8], distance: NDArray[np.uint8]
+) -> tuple[NDArray[np.uint8], int]:
     """Pick the largest of several leaves, and count them; regions that may belong to one leaf stay together.
 
     Takes 1 for leaf and 0 for background, and the distance from the sheet's colour. Smaller regions that nothing
@@ -89,21 +99,30 @@ def pick_leaf(leaf: NDArray[np.uint8], distance: NDArray[np.uint8]) -> tuple[NDA
         return leaf, 1
     sheet = float(np.median(distance[leaf == 0]))
     link = sheet + _LINK * (cv2.mean(distance, leaf)[0] - sheet)
-    linked = _bridge_gaps(leaf, cv2.countNonZero(leaf)) | cv2.threshold(distance, link, 1, cv2.THRESH_BINARY)[1]
+    linked = (
+        _bridge_gaps(leaf, cv2.countNonZero(leaf))
+        | cv2.threshold(distance, link, 1, cv2.THRESH_BINARY)[1]
+    )
     labels = cv2.connectedComponents(linked, connectivity=8)[1] * leaf
     area = np.bincount(labels.ravel())
     area[0] = 0
     leaves, largest = np.flatnonzero(area >= _MIN_SHARE * area.max()), area.argmax()
     border = np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]])
-    return (labels == largest).view(np.uint8), len(np.union1d(np.setdiff1d(leaves, border), largest))
+    return (labels == largest).view(np.uint8), len(
+        np.union1d(np.setdiff1d(leaves, border), largest)
+    )
 
 
-def _find_straight_regions(labels: NDArray[np.int32], regions: NDArray[np.intp]) -> list[int]:
+def _find_straight_regions(
+    labels: NDArray[np.int32], regions: NDArray[np.intp]
+) -> list[int]:
     """Find the regions, given by their labels, whose outlines have straight sides and right angles."""
     straight = []
     for region in regions.tolist():
         (outline, *_), _ = cv2.findContours(
-            cv2.compare(labels, region, cv2.CMP_EQ), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
+            cv2.compare(labels, region, cv2.CMP_EQ),
+            cv2.RETR_EXTERNAL,
+            cv2.CHAIN_APPROX_NONE,
         )
         if min(cv2.minAreaRect(outline)[1]) < _THIN * max(labels.shape):
             continue
@@ -122,7 +141,9 @@ def _fill_holes(leaf: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Fill pin-holes, and larger holes (reflections of light) in a leaf with a closed outline."""
     curves, hierarchy = cv2.findContours(leaf, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
     parents = hierarchy[0, :, 3]
-    holes = [curve for curve, parent in zip(curves, parents, strict=True) if parent >= 0]
+    holes = [
+        curve for curve, parent in zip(curves, parents, strict=True) if parent >= 0
+    ]
     if not holes:
         return leaf
     outer = [curve for curve, parent in zip(curves, parents, strict=True) if parent < 0]
@@ -133,5 +154,7 @@ def _fill_holes(leaf: NDArray[np.uint8]) -> NDArray[np.uint8]:
     is_closed = area + sum(sizes) > _CLOSED_SOLIDITY * hull_area
     max_size = (_MAX_REFLECTION if is_closed else _MAX_PINHOLE) * area
     # All curves are drawn in one call, because OpenCV converts the whole list at every call.
-    filled = [curve for curve, size in zip(holes, sizes, strict=True) if size <= max_size]
+    filled = [
+        curve for curve, size in zip(holes, sizes, strict=True) if size <= max_size
+    ]
     return cv2.drawContours(leaf.copy(), filled, -1, 1, cv2.FILLED) if filled else leaf

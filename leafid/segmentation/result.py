@@ -22,7 +22,16 @@ from leafid.segmentation.pixels import (
     shrink,
 )
 
-__all__ = ["Image", "Mask", "Value", "downsample2", "find_bounding_box", "find_convex_hull", "list_halves", "shrink"]
+__all__ = [
+    "Image",
+    "Mask",
+    "Value",
+    "downsample2",
+    "find_bounding_box",
+    "find_convex_hull",
+    "list_halves",
+    "shrink",
+]
 # Parts of the outline smaller than this share of the largest one aren't drawn.
 _PART_SHARE = 0.02
 
@@ -55,9 +64,15 @@ class Segmentation(Shown):
         mean the same; of an image of labels, give ``labels == 1``. An `InputError` is raised where nothing is.
         """
         array = np.asarray(mask)
-        if array.ndim != 2 or array.dtype.kind not in "buif" or not 0 < array.max(initial=0) < np.inf:
+        if (
+            array.ndim != 2
+            or array.dtype.kind not in "buif"
+            or not 0 < array.max(initial=0) < np.inf
+        ):
             expected = "expected an array of finite numbers of shape (H, W), highest where the leaf is"
-            raise InputError(f"mask: {expected}, found {array.dtype} of shape {array.shape}, or nothing above 0")
+            raise InputError(
+                f"mask: {expected}, found {array.dtype} of shape {array.shape}, or nothing above 0"
+            )
         leaf = array > array.max() / 2
         return cls(leaf, remove_petiole(leaf), 1.0)
 
@@ -73,7 +88,10 @@ class Segmentation(Shown):
     @property
     def outlines(self) -> dict[str, list[Polygon]]:
         """Lines around the parts of the blade and around the petiole, by the colours that they are drawn in."""
-        return {"red": trace_polygons(self.blade), "magenta": trace_polygons(self.petiole)}
+        return {
+            "red": trace_polygons(self.blade),
+            "magenta": trace_polygons(self.petiole),
+        }
 
     @cached_property
     def box(self) -> tuple[int, int, int, int]:
@@ -88,8 +106,14 @@ class Segmentation(Shown):
 
 def trace_polygons(mask: Mask) -> list[Polygon]:
     """Trace the outlines of the larger parts of a mask."""
-    curves, _ = cv2.findContours(mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    curves, _ = cv2.findContours(
+        mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
+    )
     least = _PART_SHARE * max(map(cv2.contourArea, curves), default=0)
     # Bends of less than half a pixel aren't drawn. Points of OpenCV are the middles of pixels.
-    kept = [cv2.approxPolyDP(curve, 0.5, True)[:, 0] + 0.5 for curve in curves if cv2.contourArea(curve) > least]
+    kept = [
+        cv2.approxPolyDP(curve, 0.5, True)[:, 0] + 0.5
+        for curve in curves
+        if cv2.contourArea(curve) > least
+    ]
     return [curve.tolist() for curve in kept]

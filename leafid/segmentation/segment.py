@@ -12,15 +12,26 @@ from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.segmentation.sheet import segment_sheet
 
 
-def segment(image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True) -> Segmentation:
+def segment(
+    image: Image, acquisition_type: AcquisitionType, *, petiole: bool = True
+) -> Segmentation:
     """Cut the leaf out of a picture: from its sheet in scans and scan-likes, from any background in photos.
 
     Where no leaf was found, as in an all-white scan, the mask is empty and the confidence 0. Without `petiole`, the
     petiole is not separated: the blade equals the mask. What is no image of uint8 (H, W, 3) raises a ValueError.
     """
-    if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3 or 0 in image.shape:
-        raise ValueError(f"expected an image, uint8 of shape (H, W, 3), found {image.dtype} {image.shape}")
-    leaf = segment_sheet(image) if acquisition_type.lies_on_sheet else segment_photo(image)
+    if (
+        image.dtype != np.uint8
+        or image.ndim != 3
+        or image.shape[2] != 3
+        or 0 in image.shape
+    ):
+        raise ValueError(
+            f"expected an image, uint8 of shape (H, W, 3), found {image.dtype} {image.shape}"
+        )
+    leaf = (
+        segment_sheet(image) if acquisition_type.lies_on_sheet else segment_photo(image)
+    )
     return replace(leaf, blade=remove_petiole(leaf.mask)) if petiole else leaf
 
 
@@ -28,7 +39,9 @@ def draw_overlay(image: Image, segmentation: Segmentation) -> Image:
     """Outline the blade in red and the petiole in magenta, and pale the background; at most 1,600 pixels a side."""
     canvas = shrink(image, 1600).copy()
     mask, blade = (
-        cv2.resize(part.view(np.uint8), canvas.shape[1::-1], interpolation=cv2.INTER_NEAREST)
+        cv2.resize(
+            part.view(np.uint8), canvas.shape[1::-1], interpolation=cv2.INTER_NEAREST
+        )
         for part in (segmentation.mask, segmentation.blade)
     )
     canvas[mask == 0] = (canvas[mask == 0].astype(np.uint16) + 255) // 2

@@ -18,7 +18,10 @@ _LOW_CONFIDENCE_GREY, _HIGH_CONFIDENCE = 0.6, 0.7
 # It is replaced by that of `segment_photo` if this is likely to be one leaf.
 _SURE, _SURE_PHOTO, _MAX_CONTACT = 0.9, 0.6, 0.2
 _GREY_RANGE = 4  # largest range of a and b, in 8-bit Lab units, of a grey picture
-_MIN_SHEET_SHARE, _MAX_SHEET_SHARE = 0.05, 0.95  # shares of the picture that a sheet inside a frame takes
+_MIN_SHEET_SHARE, _MAX_SHEET_SHARE = (
+    0.05,
+    0.95,
+)  # shares of the picture that a sheet inside a frame takes
 # Smallest part of the quadrilateral around a sheet to which the sheet's outline is nearer than _OFF, as a part of the
 # picture's longer side, where the sheet was taken for a leaf, and where it is only light. What lies across the sheet's
 # edge, or its shadow, takes the rest.
@@ -43,7 +46,9 @@ def segment_sheet(image: Image) -> Segmentation:
     """
     leaf = _segment_on_sheet(image)
     # A leaf that the border cuts stands out from its sheet as others do; what fills much of the border is background.
-    border = np.concatenate([leaf.mask[0], leaf.mask[-1], leaf.mask[:, 0], leaf.mask[:, -1]]).mean()
+    border = np.concatenate(
+        [leaf.mask[0], leaf.mask[-1], leaf.mask[:, 0], leaf.mask[:, -1]]
+    ).mean()
     if leaf.confidence < _SURE * (1 - (border if border < _MAX_CONTACT else 0)):
         photographed = segment_photo(image, sky=True)
         if photographed.confidence > _SURE_PHOTO:
@@ -58,7 +63,9 @@ def _segment_on_sheet(image: Image) -> Segmentation:
     hues = cv2.cvtColor(image, cv2.COLOR_BGR2LAB).reshape(-1, 3)[:, 1:]
     if first.confidence > LOW_CONFIDENCE and np.ptp(hues, axis=0).max() > _GREY_RANGE:
         return first
-    alternatives = (leaf for leaf in _segment_otherwise(image) if _find_sheet(leaf.mask) is None)
+    alternatives = (
+        leaf for leaf in _segment_otherwise(image) if _find_sheet(leaf.mask) is None
+    )
     best = max(alternatives, key=lambda leaf: leaf.confidence, default=first)
     return best if best.confidence > _HIGH_CONFIDENCE else first
 
@@ -71,19 +78,25 @@ def _segment_inside_frames(image: Image) -> Segmentation:
         return leaf
     # Paper is light, though one side of it may be shaded.
     lightness = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-    light = cv2.threshold(lightness, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1].view(bool)
+    light = cv2.threshold(lightness, 0, 1, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1].view(
+        bool
+    )
     sheet = _find_sheet(light, _LIGHT_STRAIGHT)
     flattened = None if sheet is None else _segment_flattened(image, sheet)
     return max(leaf, flattened or leaf, key=lambda candidate: candidate.confidence)
 
 
-def _find_sheet(mask: Mask, min_straight: float = _STRAIGHT) -> NDArray[np.int32] | None:
+def _find_sheet(
+    mask: Mask, min_straight: float = _STRAIGHT
+) -> NDArray[np.int32] | None:
     """Find the corners, int (4, 2), of a mask that is a sheet; None for a leaf. `min_straight` is as `_STRAIGHT`."""
     if mask.all():
         return None
     step = max(1, max(mask.shape) // REGION_SIZE)
     mask = np.ascontiguousarray(mask[::step, ::step])
-    outlines, _ = cv2.findContours(mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    outlines, _ = cv2.findContours(
+        mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
+    )
     outline = max(outlines, key=cv2.contourArea, default=None)
     if outline is None or cv2.contourArea(outline) < _MIN_SHEET_SHARE * mask.size:
         return None
@@ -92,7 +105,10 @@ def _find_sheet(mask: Mask, min_straight: float = _STRAIGHT) -> NDArray[np.int32
         return None
     corners = cv2.approxPolyN(hull, 4, ensure_convex=True)
     area = cv2.contourArea(corners)
-    if area > _MAX_SHEET_SHARE * mask.size or cv2.contourArea(hull) < _MIN_FILLED * area:
+    if (
+        area > _MAX_SHEET_SHARE * mask.size
+        or cv2.contourArea(hull) < _MIN_FILLED * area
+    ):
         return None
     is_off = np.ones(mask.shape, np.uint8)
     is_off[outline[:, 0, 1], outline[:, 0, 0]] = 0
@@ -102,7 +118,9 @@ def _find_sheet(mask: Mask, min_straight: float = _STRAIGHT) -> NDArray[np.int32
     return corners[0] * step if is_near.mean() >= min_straight else None
 
 
-def _segment_flattened(image: Image, corners: NDArray[np.int32], margin: float = _EDGE) -> Segmentation | None:
+def _segment_flattened(
+    image: Image, corners: NDArray[np.int32], margin: float = _EDGE
+) -> Segmentation | None:
     """Find the leaf on a sheet with four corners, int (4, 2), as seen from above.
 
     A margin, relative to the picture's longer side, is left out; None where the sheet is too small.
@@ -110,21 +128,42 @@ def _segment_flattened(image: Image, corners: NDArray[np.int32], margin: float =
     quadrilateral = corners.astype(np.float32)
     sides = np.linalg.norm(quadrilateral - np.roll(quadrilateral, 1, axis=0), axis=1)
     width = max(2, round(margin * max(image.shape[:2])))
-    right, bottom = (round(float(max(pair))) - width for pair in (sides[1::2], sides[::2]))
+    right, bottom = (
+        round(float(max(pair))) - width for pair in (sides[1::2], sides[::2])
+    )
     size = right - width + 1, bottom - width + 1
     if min(size) < _MIN_SIDE:
         return None
-    flat_corners = np.array([[-width, -width], [right, -width], [right, bottom], [-width, bottom]], np.float32)
+    flat_corners = np.array(
+        [[-width, -width], [right, -width], [right, bottom], [-width, bottom]],
+        np.float32,
+    )
     flattening = cv2.getPerspectiveTransform(quadrilateral, flat_corners)
     leaf = _segment_inside_frames(cv2.warpPerspective(image, flattening, size))
-    values = leaf.mask.astype(np.uint8) * np.uint8(255) if leaf.coverage is None else leaf.coverage
-    back = cv2.warpPerspective(values, flattening, image.shape[1::-1], flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP)
-    return replace(leaf, mask=back > 127, blade=back > 127, coverage=None if leaf.coverage is None else back)
+    values = (
+        leaf.mask.astype(np.uint8) * np.uint8(255)
+        if leaf.coverage is None
+        else leaf.coverage
+    )
+    back = cv2.warpPerspective(
+        values,
+        flattening,
+        image.shape[1::-1],
+        flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP,
+    )
+    return replace(
+        leaf,
+        mask=back > 127,
+        blade=back > 127,
+        coverage=None if leaf.coverage is None else back,
+    )
 
 
 def _segment_otherwise(image: Image) -> Iterator[Segmentation]:
     last_row, last_col = image.shape[0] - 1, image.shape[1] - 1
-    whole = np.array([[0, 0], [last_col, 0], [last_col, last_row], [0, last_row]], np.int32)
+    whole = np.array(
+        [[0, 0], [last_col, 0], [last_col, last_row], [0, last_row]], np.int32
+    )
     if inner := _segment_flattened(image, whole, _RIM):
         yield inner
     yield _segment_padded(image)
@@ -135,11 +174,25 @@ def _segment_padded(image: Image) -> Segmentation:
     """Find the leaf with a border around the picture, in the colour of its corners."""
     rows, cols = image.shape[:2]
     side = max(1, round(_CORNER_PATCH * min(rows, cols)))
-    patches = (image[:side, :side], image[:side, -side:], image[-side:, :side], image[-side:, -side:])
-    colour = np.median([np.median(patch.reshape(-1, 3), axis=0) for patch in patches], axis=0)
+    patches = (
+        image[:side, :side],
+        image[:side, -side:],
+        image[-side:, :side],
+        image[-side:, -side:],
+    )
+    colour = np.median(
+        [np.median(patch.reshape(-1, 3), axis=0) for patch in patches], axis=0
+    )
     width = max(1, round(_PADDING * max(rows, cols)))
-    padded = cv2.copyMakeBorder(image, width, width, width, width, cv2.BORDER_CONSTANT, value=colour.tolist())
+    padded = cv2.copyMakeBorder(
+        image, width, width, width, width, cv2.BORDER_CONSTANT, value=colour.tolist()
+    )
     leaf = segment_uniform(padded)
     inside = slice(width, width + rows), slice(width, width + cols)
     mask = leaf.mask[inside].copy()
-    return replace(leaf, mask=mask, blade=mask, coverage=None if leaf.coverage is None else leaf.coverage[inside])
+    return replace(
+        leaf,
+        mask=mask,
+        blade=mask,
+        coverage=None if leaf.coverage is None else leaf.coverage[inside],
+    )

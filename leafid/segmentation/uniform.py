@@ -26,8 +26,13 @@ _LOCAL_CUT = 0.66
 # maximum: a shadow keeps more of it. Paler sheets (in 8-bit Lab units) do not count as coloured.
 _CARD_CUT, _MIN_CARD_CHROMA = 0.72, 30.0
 _MIN_CARD_CUT, _MAX_CARD_CUT = 0.3, 0.75
-_LOCAL_REACH = 0.012  # radius of the local maximum, as a part of the picture's longer side
-_MIN_CUT_OF_OTSU, _MAX_CUT_OF_OTSU = 0.55, 1.2  # bounds of the local cut, as parts of Otsu's global threshold
+_LOCAL_REACH = (
+    0.012  # radius of the local maximum, as a part of the picture's longer side
+)
+_MIN_CUT_OF_OTSU, _MAX_CUT_OF_OTSU = (
+    0.55,
+    1.2,
+)  # bounds of the local cut, as parts of Otsu's global threshold
 _MIN_CUT = 8.0  # smallest cut, in 8-bit Lab units
 _MIN_LEAF_CHROMA = 10.0  # chroma in the leaf's hue, in 8-bit Lab units, that few shadows on an uncoloured sheet have
 _LINE_REACH = 0.012  # half of the largest width of a line (rachis, petiole), as a part of the longer side
@@ -62,33 +67,49 @@ def segment_uniform(image: Image, *, by_lightness: bool = False) -> Segmentation
     pyramid = list_halves(image, REGION_SIZE)
     leaf = _find_leaf(pyramid, share, quick=True)
     # The quick fit of the sheet sometimes takes the leaf for it.
-    return leaf if leaf.confidence > LOW_CONFIDENCE else _find_leaf(pyramid, share, quick=False)
+    return (
+        leaf
+        if leaf.confidence > LOW_CONFIDENCE
+        else _find_leaf(pyramid, share, quick=False)
+    )
 
 
-def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> Segmentation:
+def _find_leaf(
+    pyramid: list[Image], lightness_share: float, *, quick: bool
+) -> Segmentation:
     """Find the leaf in the last picture of a pyramid, and trace its edge up to the first one."""
     *larger, small = pyramid
-    contrast = _measure_contrast(small, _LOCAL_CUT if larger else _SMALL_LINE_CUT, lightness_share, quick=quick)
+    contrast = _measure_contrast(
+        small, _LOCAL_CUT if larger else _SMALL_LINE_CUT, lightness_share, quick=quick
+    )
     if not contrast.above.any():
         nothing = np.zeros(pyramid[0].shape[:2], bool)
         return Segmentation(nothing, nothing, 0.0)
     if larger:
         # NumPy searches bools several times faster than integers.
-        cells = np.flatnonzero(_mark_undecided(contrast.distance, contrast.cuts).view(bool))
-        indices, above = _classify_subpixels(larger[-1], cells, small.shape[1], contrast)
+        cells = np.flatnonzero(
+            _mark_undecided(contrast.distance, contrast.cuts).view(bool)
+        )
+        indices, above = _classify_subpixels(
+            larger[-1], cells, small.shape[1], contrast
+        )
         contrast.above.ravel()[cells] = above.sum(axis=0, dtype=np.uint8) * 63
     distance = cv2.add(contrast.distance, contrast.lines)
     leaf, things = select_leaf_regions(contrast.above, distance)
     if things.any():
         # Colours of a chart decide about the thresholds, too.
         return _find_leaf(
-            [_paint_over(image, things, contrast.sheet) for image in pyramid], lightness_share, quick=quick
+            [_paint_over(image, things, contrast.sheet) for image in pyramid],
+            lightness_share,
+            quick=quick,
         )
     confidence = _estimate_confidence(leaf, contrast)
     leaf, n_leaves = pick_leaf(leaf, distance)
     if not larger:
         mask = leaf.view(bool)
-        return Segmentation(mask, mask, confidence, _estimate_coverage(leaf, contrast), n_leaves)
+        return Segmentation(
+            mask, mask, confidence, _estimate_coverage(leaf, contrast), n_leaves
+        )
     edge = np.flatnonzero(_mark_rim(leaf).view(bool).take(cells))
     mask = _upsample2(leaf, larger.pop())
     mask.ravel()[indices.take(edge, axis=1)] = above.take(edge, axis=1)
@@ -103,8 +124,12 @@ def _find_leaf(pyramid: list[Image], lightness_share: float, *, quick: bool) -> 
 def _paint_over(image: Image, things: Plane, sheet: Image) -> Image:
     """Give things, marked in the reduced picture, and their rims the colour of the sheet, in 8-bit Lab."""
     size = image.shape[1::-1]
-    marked = cv2.resize(cv2.dilate(things, _SQUARE, iterations=2), size, interpolation=cv2.INTER_NEAREST)
-    return cv2.copyTo(cv2.resize(cv2.cvtColor(sheet, cv2.COLOR_LAB2BGR), size), marked, image.copy())
+    marked = cv2.resize(
+        cv2.dilate(things, _SQUARE, iterations=2), size, interpolation=cv2.INTER_NEAREST
+    )
+    return cv2.copyTo(
+        cv2.resize(cv2.cvtColor(sheet, cv2.COLOR_LAB2BGR), size), marked, image.copy()
+    )
 
 
 class _Contrast(NamedTuple):
@@ -119,20 +144,28 @@ class _Contrast(NamedTuple):
     lightness_share: float
 
 
-def _measure_contrast(image: Image, line_cut: float, lightness_share: float, *, quick: bool) -> _Contrast:
+def _measure_contrast(
+    image: Image, line_cut: float, lightness_share: float, *, quick: bool
+) -> _Contrast:
     surface, spread = fit_sheet_surface(image, quick=quick)
-    sheet = cv2.resize(np.clip(surface + 0.5, 0, 255).astype(np.uint8), image.shape[1::-1])
+    sheet = cv2.resize(
+        np.clip(surface + 0.5, 0, 255).astype(np.uint8), image.shape[1::-1]
+    )
     lab = cv2.cvtColor(image, cv2.COLOR_BGR2LAB)
     distance = measure_sheet_distance(lab, sheet, lightness_share)
     # A white top-hat: what exceeds the surroundings and is narrower than the structuring element.
     side = 2 * max(1, round(_LINE_REACH * max(distance.shape))) + 1
-    lines = cv2.morphologyEx(distance, cv2.MORPH_TOPHAT, np.ones((side, side), np.uint8))
+    lines = cv2.morphologyEx(
+        distance, cv2.MORPH_TOPHAT, np.ones((side, side), np.uint8)
+    )
     cuts = _choose_cuts(lab, distance, lines, spread, line_cut, sheet)
     above = cv2.compare(distance, cuts, cv2.CMP_GT)
     return _Contrast(sheet, spread, distance, lines, cuts, above, lightness_share)
 
 
-def measure_sheet_distance(lab: Image, sheet: Image, lightness_share: float = _LIGHTNESS_SHARE) -> Plane:
+def measure_sheet_distance(
+    lab: Image, sheet: Image, lightness_share: float = _LIGHTNESS_SHARE
+) -> Plane:
     """Measure the distance of each pixel's colour from the sheet's, both (H, W, 3) in 8-bit Lab.
 
     In 8-bit Lab units: `lightness_share` |ΔL| + 0.25 max(|ΔL| − 90, 0) + √(Δa² + Δb²). The root is replaced by the
@@ -140,7 +173,9 @@ def measure_sheet_distance(lab: Image, sheet: Image, lightness_share: float = _L
     """
     lightness, a, b = cv2.split(cv2.absdiff(lab, sheet))
     chroma = _measure_chroma(a, b)
-    deep = cv2.addWeighted(lightness, lightness_share, cv2.subtract(lightness, _DEEP), _DEEP_SHARE, 0)
+    deep = cv2.addWeighted(
+        lightness, lightness_share, cv2.subtract(lightness, _DEEP), _DEEP_SHARE, 0
+    )
     return cv2.add(chroma, deep)
 
 
@@ -149,7 +184,14 @@ def _measure_chroma(a: Plane, b: Plane) -> Plane:
     return cv2.addWeighted(cv2.max(a, b), 1.0, cv2.min(a, b), 0.4, 0)
 
 
-def _choose_cuts(lab: Image, distance: Plane, lines: Plane, spread: float, line_cut: float, sheet: Image) -> Plane:
+def _choose_cuts(
+    lab: Image,
+    distance: Plane,
+    lines: Plane,
+    spread: float,
+    line_cut: float,
+    sheet: Image,
+) -> Plane:
     """Choose the threshold at each pixel; along lines at `line_cut` of the local maximum."""
     otsu, _ = cv2.threshold(distance.reshape(-1, 1), 0, 255, cv2.THRESH_OTSU)
     floor = max(_MIN_CUT, 3 * spread)
@@ -164,24 +206,39 @@ def _choose_cuts(lab: Image, distance: Plane, lines: Plane, spread: float, line_
     min_cuts[255] = int(min(floor, 255))
     cuts = cv2.convertScaleAbs(local_max, alpha=_LOCAL_CUT)
     cuts = cv2.copyTo(cv2.convertScaleAbs(local_max, alpha=line_cut), line, cuts)
-    cuts = np.minimum(cv2.max(cuts, cv2.LUT(line, min_cuts)), np.uint8(min(round(high), 255)))
+    cuts = np.minimum(
+        cv2.max(cuts, cv2.LUT(line, min_cuts)), np.uint8(min(round(high), 255))
+    )
     if np.hypot(*(np.array(cv2.mean(sheet)[1:3]) - 128)) < _MIN_CARD_CHROMA:
         pale = _mark_pale_parts(lab, sheet, distance, cuts, low)
-        return cuts if pale is None else cv2.copyTo(cv2.min(cuts, round(low)), cv2.dilate(pale, square), cuts)
+        return (
+            cuts
+            if pale is None
+            else cv2.copyTo(cv2.min(cuts, round(low)), cv2.dilate(pale, square), cuts)
+        )
     _, a, b = cv2.split(cv2.absdiff(sheet, np.full_like(sheet, 128)))
-    least, most = (cv2.convertScaleAbs(local_max, alpha=part) for part in (_MIN_CARD_CUT, _MAX_CARD_CUT))
-    card = np.clip(cv2.convertScaleAbs(_measure_chroma(a, b), alpha=_CARD_CUT), least, most)
+    least, most = (
+        cv2.convertScaleAbs(local_max, alpha=part)
+        for part in (_MIN_CARD_CUT, _MAX_CARD_CUT)
+    )
+    card = np.clip(
+        cv2.convertScaleAbs(_measure_chroma(a, b), alpha=_CARD_CUT), least, most
+    )
     # Pale lines keep their lower cut.
     return np.where(cuts < low, cuts, np.maximum(card, np.uint8(min(round(low), 255))))
 
 
-def _mark_pale_parts(lab: Image, sheet: Image, distance: Plane, cuts: Plane, low: float) -> Plane | None:
+def _mark_pale_parts(
+    lab: Image, sheet: Image, distance: Plane, cuts: Plane, low: float
+) -> Plane | None:
     """Mark parts of a leaf between `low` and the cut (dry tips beside vivid colours); None where there are none.
 
     A shadow on the sheet is as pale, but its chroma is that of the sheet, reduced like its lightness. A leaf's differs
     in the direction in which what is above the cut differs.
     """
-    between = cv2.inRange(distance, round(low) + 1, 255) & cv2.compare(distance, cuts, cv2.CMP_LE)
+    between = cv2.inRange(distance, round(low) + 1, 255) & cv2.compare(
+        distance, cuts, cv2.CMP_LE
+    )
     between = cv2.morphologyEx(between, cv2.MORPH_OPEN, _SQUARE)
     leaf = cv2.compare(distance, cuts, cv2.CMP_GT)
     if not cv2.countNonZero(between) or not cv2.countNonZero(leaf):
@@ -189,10 +246,15 @@ def _mark_pale_parts(lab: Image, sheet: Image, distance: Plane, cuts: Plane, low
     lightness, *colour = np.stack(cv2.split(lab)).astype(np.float32)
     sheet_lightness, *sheet_colour = np.stack(cv2.split(sheet)).astype(np.float32)
     shade = np.minimum((lightness + 1) / (sheet_lightness + 1), 1)
-    chroma = [plane - 128 - shade * (behind - 128) for plane, behind in zip(colour, sheet_colour, strict=True)]
+    chroma = [
+        plane - 128 - shade * (behind - 128)
+        for plane, behind in zip(colour, sheet_colour, strict=True)
+    ]
     hue = np.array([cv2.mean(plane, leaf)[0] for plane in chroma])
     along = cv2.addWeighted(chroma[0], hue[0], chroma[1], hue[1], 0)
-    between &= cv2.compare(along, _MIN_LEAF_CHROMA * (np.hypot(*hue) + 1e-6), cv2.CMP_GT)
+    between &= cv2.compare(
+        along, _MIN_LEAF_CHROMA * (np.hypot(*hue) + 1e-6), cv2.CMP_GT
+    )
     return cv2.morphologyEx(between, cv2.MORPH_OPEN, _SQUARE)
 
 
@@ -223,14 +285,20 @@ def _classify_subpixels(
         return np.zeros((4, 0), np.intp), np.zeros((4, 0), bool)
     rows, cols = np.divmod(cells, width)
     # All first pixels come first, then all second ones, and so on: NumPy and OpenCV are fast on long rows.
-    indices = 2 * (rows * picture.shape[1] + cols) + np.array([[0], [1], [picture.shape[1]], [picture.shape[1] + 1]])
+    indices = 2 * (rows * picture.shape[1] + cols) + np.array(
+        [[0], [1], [picture.shape[1]], [picture.shape[1] + 1]]
+    )
     # Rows and columns that downsampling dropped at the end take the values of the last one.
     last_row, last_col = np.array(contrast.cuts.shape) - 1
     factor = width // (last_col + 1)
-    places = np.minimum(rows // factor, last_row) * (last_col + 1) + np.minimum(cols // factor, last_col)
+    places = np.minimum(rows // factor, last_row) * (last_col + 1) + np.minimum(
+        cols // factor, last_col
+    )
     lab = cv2.cvtColor(picture.reshape(-1, 3).take(indices, axis=0), cv2.COLOR_BGR2LAB)
     behind = np.stack([contrast.sheet.reshape(-1, 3).take(places, axis=0)] * 4)
-    return indices, measure_sheet_distance(lab, behind, contrast.lightness_share) > contrast.cuts.take(places)
+    return indices, measure_sheet_distance(
+        lab, behind, contrast.lightness_share
+    ) > contrast.cuts.take(places)
 
 
 def _upsample2(mask: Plane, picture: Image) -> Plane:

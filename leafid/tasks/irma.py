@@ -38,7 +38,9 @@ def read_code_table(path: str | os.PathLike[str]) -> CodeTable:
             code = words[0] if words else ""
             if len(code) != AXES.get(axis) or not re.fullmatch("[0-9a-z]+", code):
                 expected = "an axis (T, D, A or B) and its code of 4, 3, 3 or 3 positions of 0-9, a-z"
-                problems.add(line, f"expected {expected}, found {' '.join([axis, *words])!r}")
+                problems.add(
+                    line, f"expected {expected}, found {' '.join([axis, *words])!r}"
+                )
             elif problems.check_unique(line, f"every code of axis {axis}", code):
                 for depth, character in enumerate(code):
                     children[axis, code[:depth]].add(character)
@@ -62,12 +64,19 @@ def read_labels(
     with LineProblems(path) as problems:
         for line, (picture, *answers) in _split_lines(path):
             if len(answers) != len(years):
-                expected = f"a picture and {len(years)} answers ({', '.join(map(str, years))})"
-                problems.add(line, f"expected {expected}, found {' '.join([picture, *answers])!r}")
+                expected = (
+                    f"a picture and {len(years)} answers ({', '.join(map(str, years))})"
+                )
+                problems.add(
+                    line,
+                    f"expected {expected}, found {' '.join([picture, *answers])!r}",
+                )
                 continue
             problems.check_unique(line, "every picture", picture)
             if pictures is not None and picture not in pictures:
-                problems.add(line, f"expected a picture of the ground truth, found {picture!r}")
+                problems.add(
+                    line, f"expected a picture of the ground truth, found {picture!r}"
+                )
             for year, answer in zip(years, answers, strict=True):
                 try:
                     _check_answer(answer, year, table, wildcard)
@@ -81,8 +90,13 @@ def read_labels(
 
 def _check_answer(answer: str, year: int, table: CodeTable, wildcard: str) -> None:
     if year in FLAT_YEARS:
-        if not re.fullmatch("0|[1-9][0-9]*", answer) and answer not in {CLUTTER, wildcard}:
-            raise LeafidError(f"expected a label (a whole number or C{wildcard and ', or *'}), found {answer!r}")
+        if not re.fullmatch("0|[1-9][0-9]*", answer) and answer not in {
+            CLUTTER,
+            wildcard,
+        }:
+            raise LeafidError(
+                f"expected a label (a whole number or C{wildcard and ', or *'}), found {answer!r}"
+            )
         return
     codes = answer.split("-")
     if [len(code) for code in codes] != [*AXES.values()]:
@@ -90,11 +104,15 @@ def _check_answer(answer: str, year: int, table: CodeTable, wildcard: str) -> No
     others = wildcard + CLUTTER * (year in CLUTTER_YEARS)
     for axis, code in zip(AXES, codes, strict=True):
         if not re.fullmatch(f"[0-9a-z{others}]+", code):
-            raise LeafidError(f"axis {axis}: expected positions of {', '.join(['0-9, a-z', *others])}, found {code!r}")
+            raise LeafidError(
+                f"axis {axis}: expected positions of {', '.join(['0-9, a-z', *others])}, found {code!r}"
+            )
         prefix = code.partition(WILDCARD)[0]
         is_known = not prefix or prefix[-1] in table.get((axis, prefix[:-1]), ())
         if set(prefix) != {CLUTTER} and not is_known:
-            raise LeafidError(f"axis {axis}: expected a code of the table, found {code!r}")
+            raise LeafidError(
+                f"axis {axis}: expected a code of the table, found {code!r}"
+            )
 
 
 def _split_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
@@ -124,7 +142,9 @@ def axis_error(correct: str, answer: str, branching: Sequence[int]) -> float:
     if set(correct) == {CLUTTER}:
         return 0.0
     depth = min(len(correct.rstrip(UNSPECIFIED)) + 1, len(correct))
-    return 0.25 * path_error(correct[:depth], answer[:depth], branching[:depth], UNSPECIFIED)
+    return 0.25 * path_error(
+        correct[:depth], answer[:depth], branching[:depth], UNSPECIFIED
+    )
 
 
 def code_errors(correct: str, answer: str, table: CodeTable) -> tuple[float, ...]:
@@ -135,13 +155,18 @@ def code_errors(correct: str, answer: str, table: CodeTable) -> tuple[float, ...
     answers = (answer or "????-???-???-???").split("-")
     errors = []
     for axis, code, answered in zip(AXES, correct.split("-"), answers, strict=True):
-        branching = [len(table.get((axis, code[:depth]), ())) for depth in range(len(code))]
+        branching = [
+            len(table.get((axis, code[:depth]), ())) for depth in range(len(code))
+        ]
         errors.append(axis_error(code, answered, branching))
     return tuple(errors)
 
 
 def year_errors(
-    truth: Mapping[str, Answers], run: Mapping[str, Answers], table: CodeTable, years: Sequence[int]
+    truth: Mapping[str, Answers],
+    run: Mapping[str, Answers],
+    table: CodeTable,
+    years: Sequence[int],
 ) -> Errors:
     """Score a run in each of `years`, the columns of `truth` and `run`; `table` has the codes of 2007 and 2008.
 

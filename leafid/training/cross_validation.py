@@ -78,11 +78,18 @@ def cross_validate(
     for split in splits:
         training = [pictures[index] for index in split.training]
         test = [pictures[index] for index in split.test]
-        queries = {type_: [picture for picture in test if picture.type == (test_type or type_)] for type_ in recipes}
+        queries = {
+            type_: [picture for picture in test if picture.type == (test_type or type_)]
+            for type_ in recipes
+        }
         tested = {type_: recipe for type_, recipe in recipes.items() if queries[type_]}
-        for type_, identifier in _train_split(split, training, tested, loader, shared, learn_rejection=False):
+        for type_, identifier in _train_split(
+            split, training, tested, loader, shared, learn_rejection=False
+        ):
             held_out = _identify(queries[type_], identifier, loader)
-            yield FoldAnswers(test_type or type_, split.seed, split.fold, held_out, split.setting)
+            yield FoldAnswers(
+                test_type or type_, split.seed, split.fold, held_out, split.setting
+            )
 
 
 def cross_validate_open_world(
@@ -101,32 +108,52 @@ def cross_validate_open_world(
     shared = _share_training_sets(pictures, recipes, loader) if shared_codebooks else {}
     for split in splits:
         order = np.random.default_rng([split.seed, split.fold]).permutation(len(names))
-        held_out = {names[index] for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]}
-        training = [pictures[index] for index in split.training if pictures[index].species not in held_out]
+        held_out = {
+            names[index]
+            for index in order[: round(HELD_OUT_SPECIES_SHARE * len(names))]
+        }
+        training = [
+            pictures[index]
+            for index in split.training
+            if pictures[index].species not in held_out
+        ]
         test = [pictures[index] for index in split.test]
         unknown = [picture for picture in pictures if picture.species in held_out]
-        for type_, identifier in _train_split(split, training, recipes, loader, shared, learn_rejection=True):
+        for type_, identifier in _train_split(
+            split, training, recipes, loader, shared, learn_rejection=True
+        ):
             if identifier.rejection is None:
                 continue
             model = TypeModel(identifier, {}, DEFAULT_EXPONENT)
-            known = [picture for picture in test if picture.species in identifier.species]
+            known = [
+                picture for picture in test if picture.species in identifier.species
+            ]
             non_leaves: dict[str, list[Answer]] = {}
-            for kind, features in load_non_leaves(identifier, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS):
+            for kind, features in load_non_leaves(
+                identifier, test, loader, N_TESTED_NON_LEAVES, ALL_KINDS
+            ):
                 answer = model.answer(Picture(Path(kind)), features, REJECTED_SHARE, {})
                 non_leaves.setdefault(kind, []).append(answer)
             judged, others = (
-                _answer([p for p in queries if p.type == type_], model, loader) for queries in (known, unknown)
+                _answer([p for p in queries if p.type == type_], model, loader)
+                for queries in (known, unknown)
             )
-            yield OpenWorldFold(type_, split.seed, split.fold, split.setting, judged, others, non_leaves)
+            yield OpenWorldFold(
+                type_, split.seed, split.fold, split.setting, judged, others, non_leaves
+            )
 
 
 def _share_training_sets(
-    pictures: Sequence[Picture], recipes: Mapping[AcquisitionType, Recipe], loader: FeatureLoader
+    pictures: Sequence[Picture],
+    recipes: Mapping[AcquisitionType, Recipe],
+    loader: FeatureLoader,
 ) -> dict[AcquisitionType, TrainingSet]:
     """Make the training sets of all pictures, which compute their kernel matrices once for the fits of all splits."""
     shared: dict[AcquisitionType, TrainingSet] = {}
     for types in group_by_training(recipes):
-        training_set = build_training_set(pictures, recipes[types[0]], loader.with_step(", ".join(types)), 0)
+        training_set = build_training_set(
+            pictures, recipes[types[0]], loader.with_step(", ".join(types)), 0
+        )
         shared |= dict.fromkeys(types, replace(training_set, rows={}))
     return shared
 
@@ -142,14 +169,29 @@ def _train_split(
 ) -> Iterator[tuple[AcquisitionType, Identifier]]:
     """Train an identifier for each of the recipes that has training pictures of its type."""
     present = {picture.type for picture in training}
-    for types in group_by_training({type_: recipe for type_, recipe in recipes.items() if type_ in present}):
-        step = loader.with_step(f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}")
-        training_set = shared.get(types[0]) or build_training_set(training, recipes[types[0]], step, split.seed)
-        trained = train_identifiers(training_set, types, training, step, split.seed, learn_rejection=learn_rejection)
+    for types in group_by_training(
+        {type_: recipe for type_, recipe in recipes.items() if type_ in present}
+    ):
+        step = loader.with_step(
+            f"seed {split.seed}, fold {split.fold + 1}, {', '.join(types)}"
+        )
+        training_set = shared.get(types[0]) or build_training_set(
+            training, recipes[types[0]], step, split.seed
+        )
+        trained = train_identifiers(
+            training_set,
+            types,
+            training,
+            step,
+            split.seed,
+            learn_rejection=learn_rejection,
+        )
         yield from ((type_, identifier) for type_, (identifier, _) in trained.items())
 
 
-def _identify(queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader) -> HeldOutAnswers:
+def _identify(
+    queries: Sequence[Picture], identifier: Identifier, loader: FeatureLoader
+) -> HeldOutAnswers:
     """Identify pictures, but for those that can't be read; their features are not kept."""
     pictures: list[Picture] = []
     probabilities = [np.empty((0, len(identifier.species)))]
@@ -158,14 +200,26 @@ def _identify(queries: Sequence[Picture], identifier: Identifier, loader: Featur
             if features is not None:
                 pictures.append(picture)
                 probabilities.append(identifier.predict_proba([features]))
-    is_known = np.array([picture.species in identifier.species for picture in pictures], bool)
-    return HeldOutAnswers(pictures, np.concatenate(probabilities), identifier.species, is_known)
+    is_known = np.array(
+        [picture.species in identifier.species for picture in pictures], bool
+    )
+    return HeldOutAnswers(
+        pictures, np.concatenate(probabilities), identifier.species, is_known
+    )
 
 
-def _answer(queries: Sequence[Picture], model: TypeModel, loader: FeatureLoader) -> list[Answer]:
+def _answer(
+    queries: Sequence[Picture], model: TypeModel, loader: FeatureLoader
+) -> list[Answer]:
     """Answer the pictures that can be read."""
-    loaded = zip(queries, loader.stream(queries, model.identifier.extractor), strict=True)
-    return [model.answer(picture, features, REJECTED_SHARE, {}) for picture, features in loaded if features is not None]
+    loaded = zip(
+        queries, loader.stream(queries, model.identifier.extractor), strict=True
+    )
+    return [
+        model.answer(picture, features, REJECTED_SHARE, {})
+        for picture, features in loaded
+        if features is not None
+    ]
 
 
 def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
@@ -176,5 +230,8 @@ def pool_evidence_of_folds(answers: Sequence[FoldAnswers]) -> list[FoldAnswers]:
     shared = []
     for folds in group_by(answers, lambda fold: (fold.seed, fold.setting)).values():
         held_out = pool_evidence_held_out([fold.held_out for fold in folds])
-        shared += [replace(fold, held_out=pooled) for fold, pooled in zip(folds, held_out, strict=True)]
+        shared += [
+            replace(fold, held_out=pooled)
+            for fold, pooled in zip(folds, held_out, strict=True)
+        ]
     return shared

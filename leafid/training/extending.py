@@ -31,7 +31,9 @@ from leafid.training.species import describe_species
 from leafid.training.training_set import build_training_set
 
 
-def check_extension(model: Model, pictures: Sequence[Picture], name: str = "the model") -> None:
+def check_extension(
+    model: Model, pictures: Sequence[Picture], name: str = "the model"
+) -> None:
     """Refuse, by a `LeafidError`, a model without statistics, species that it knows, and types that it doesn't."""
     identifiers = [type_model.identifier for type_model in model.types.values()]
     if not all(identifier.statistics for identifier in identifiers):
@@ -39,20 +41,34 @@ def check_extension(model: Model, pictures: Sequence[Picture], name: str = "the 
             f"{name} keeps no statistics that further species could be learned with: not all of its classifiers are "
             '"ridge"; train it again'
         )
-    if known := sorted({str(picture.species) for picture in pictures} & model.species.keys()):
+    if known := sorted(
+        {str(picture.species) for picture in pictures} & model.species.keys()
+    ):
         raise LeafidError(
             f"expected new species, found {len(known)} that {name} knows, {known[0]!r} first; leave them out, or train "
             "on all pictures together"
         )
-    learned = {type_ for identifier in identifiers for type_ in identifier.recipe.training_types}
-    if unknown := sorted({picture.type for picture in pictures if picture.type} - learned):
+    learned = {
+        type_
+        for identifier in identifiers
+        for type_ in identifier.recipe.training_types
+    }
+    if unknown := sorted(
+        {picture.type for picture in pictures if picture.type} - learned
+    ):
         raise LeafidError(
             f"{name} learns from pictures of type {', '.join(sorted(learned))} only, and some of the new ones are of "
             f"type {unknown[0]}; say --assume-type, or leave them out"
         )
 
 
-def extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, thumbnails: bool = True) -> Model:
+def extend(
+    model: Model,
+    pictures: Sequence[Picture],
+    loader: FeatureLoader,
+    *,
+    thumbnails: bool = True,
+) -> Model:
     """Add the species of labelled pictures, each of a known acquisition type, to a model.
 
     An identifier whose recipe trains on none of their types stays the same. With `thumbnails`, the model keeps small
@@ -60,28 +76,49 @@ def extend(model: Model, pictures: Sequence[Picture], loader: FeatureLoader, *, 
     """
     check_extension(model, pictures)
     extended: dict[AcquisitionType, Identifier] = {}
-    identifiers = {type_: type_model.identifier for type_, type_model in model.types.items()}
+    identifiers = {
+        type_: type_model.identifier for type_, type_model in model.types.items()
+    }
     # Identifiers that were trained together share their statistics, and learn together.
-    for types in group_by_training({type_: identifier.recipe for type_, identifier in identifiers.items()}):
+    for types in group_by_training(
+        {type_: identifier.recipe for type_, identifier in identifiers.items()}
+    ):
         step = loader.with_step(", ".join(types))
-        extended.update(_extend_group({type_: identifiers[type_] for type_ in types}, pictures, step))
+        extended.update(
+            _extend_group(
+                {type_: identifiers[type_] for type_ in types}, pictures, step
+            )
+        )
     readable = [p for p in pictures if p.file not in loader.unreadable]
     if not readable:
         raise LeafidError("no picture could be read; nothing to learn from")
-    new = describe_species(readable, {}, loader.with_step("traits"), thumbnails=thumbnails)
-    species = dict(sorted({**model.species, **_complete_taxa(new, model.species)}.items()))
-    models = {type_: replace(type_model, identifier=extended[type_]) for type_, type_model in model.types.items()}
-    fingerprint = hashlib.sha256(f"{model.fingerprint} {compute_fingerprint(readable)}".encode()).hexdigest()
+    new = describe_species(
+        readable, {}, loader.with_step("traits"), thumbnails=thumbnails
+    )
+    species = dict(
+        sorted({**model.species, **_complete_taxa(new, model.species)}.items())
+    )
+    models = {
+        type_: replace(type_model, identifier=extended[type_])
+        for type_, type_model in model.types.items()
+    }
+    fingerprint = hashlib.sha256(
+        f"{model.fingerprint} {compute_fingerprint(readable)}".encode()
+    ).hexdigest()
     return replace(model, types=models, species=species, fingerprint=fingerprint)
 
 
 def _extend_group(
-    identifiers: Mapping[AcquisitionType, Identifier], pictures: Sequence[Picture], loader: FeatureLoader
+    identifiers: Mapping[AcquisitionType, Identifier],
+    pictures: Sequence[Picture],
+    loader: FeatureLoader,
 ) -> dict[AcquisitionType, Identifier]:
     """Extend identifiers that were trained together."""
     first = next(iter(identifiers.values()))
     recipe = first.recipe
-    training_set = build_training_set(pictures, recipe, loader, extractor=first.extractor)
+    training_set = build_training_set(
+        pictures, recipe, loader, extractor=first.extractor
+    )
     if not training_set.pictures:
         return dict(identifiers)
     pictures = training_set.pictures
@@ -89,17 +126,27 @@ def _extend_group(
     species = tuple(sorted({*first.species, *names}))
     labels = np.searchsorted(species, names)
     row_labels = labels[training_set.picture_indices]
-    scorers: dict[AcquisitionType, dict[str, LinearScorer]] = {type_: {} for type_ in identifiers}
+    scorers: dict[AcquisitionType, dict[str, LinearScorer]] = {
+        type_: {} for type_ in identifiers
+    }
     statistics: dict[str, RowStatistics] = {}
-    for name, expert in loader.show_progress(recipe.experts.items(), len(recipe.experts), "fit"):
+    for name, expert in loader.show_progress(
+        recipe.experts.items(), len(recipe.experts), "fit"
+    ):
         kept = first.statistics[name]
-        rows = kept.transform.transform(training_set.vectors[name], training_set.number_domains())
+        rows = kept.transform.transform(
+            training_set.vectors[name], training_set.number_domains()
+        )
         # New pictures weigh as much as they would in training together with the old ones.
         weights = kept.base_weight * relative_picture_weights(pictures, labels, expert)
         weights = weights[training_set.picture_indices] * training_set.relative_weights
-        update = partial(update_ridge, kept, rows, weights, regularisation=expert.regularisation)
+        update = partial(
+            update_ridge, kept, rows, weights, regularisation=expert.regularisation
+        )
         for type_, identifier in identifiers.items():
-            scorers[type_][name] = _extend_scorer(identifier, name, species, rows, row_labels, update)
+            scorers[type_][name] = _extend_scorer(
+                identifier, name, species, rows, row_labels, update
+            )
         statistics[name] = kept.update(rows, weights)
     n_plants = len({picture.group for picture in pictures})
     extended = {}
@@ -114,21 +161,30 @@ def _extend_group(
             added=tuple(sorted({*identifier.added, *names})),
         )
         of_type = [picture for picture in pictures if picture.type is type_]
-        extended[type_] = _lower_operating_point(larger, list(loader.stream(of_type, larger.extractor)))
+        extended[type_] = _lower_operating_point(
+            larger, list(loader.stream(of_type, larger.extractor))
+        )
     return extended
 
 
-def _lower_operating_point(identifier: Identifier, features: Sequence[Features | None]) -> Identifier:
+def _lower_operating_point(
+    identifier: Identifier, features: Sequence[Features | None]
+) -> Identifier:
     """Lower the quantiles of `Identifier.rejection` to those of the new pictures of its type, where these are lower.
 
     The regression that recognises leaves has seen no leaf of the new species, and may take them for something else.
     """
-    assessed = identifier.assess([leaf for leaf in features if leaf and leaf.confidence > 0])
+    assessed = identifier.assess(
+        [leaf for leaf in features if leaf and leaf.confidence > 0]
+    )
     if identifier.rejection is None or assessed is None:
         return identifier
     old = identifier.rejection.quantiles
     new = np.quantile(acceptance_score(*assessed), np.linspace(0, 1, len(old)))
-    return replace(identifier, rejection=replace(identifier.rejection, quantiles=np.minimum(old, new)))
+    return replace(
+        identifier,
+        rejection=replace(identifier.rejection, quantiles=np.minimum(old, new)),
+    )
 
 
 def _extend_scorer(
@@ -147,18 +203,28 @@ def _extend_scorer(
     coefficients = np.zeros((rows.shape[1], len(species)))
     intercepts = np.full(len(species), off)
     known = np.searchsorted(species, identifier.species)
-    coefficients[:, known], intercepts[known] = transform.read_scorer(identifier.scorers[name], domain)
+    coefficients[:, known], intercepts[known] = transform.read_scorer(
+        identifier.scorers[name], domain
+    )
     targets = np.where(labels[:, None] == np.arange(len(species)), on, off)
     change, shift = update(targets - (rows @ coefficients + intercepts))
     return transform.make_scorer(coefficients + change, intercepts + shift, domain)
 
 
-def _complete_taxa(new: Mapping[str, Species], old: Mapping[str, Species]) -> dict[str, Species]:
+def _complete_taxa(
+    new: Mapping[str, Species], old: Mapping[str, Species]
+) -> dict[str, Species]:
     """Give new species without a family or order those of a known species of the genus."""
-    known: dict[str | None, Taxon] = {info.taxon.genus: info.taxon for info in old.values() if info.taxon.genus}
+    known: dict[str | None, Taxon] = {
+        info.taxon.genus: info.taxon for info in old.values() if info.taxon.genus
+    }
     completed = {}
     for name, info in new.items():
         taxon, relative = info.taxon, known.get(info.taxon.genus, info.taxon)
-        taxon = replace(taxon, family=taxon.family or relative.family, order=taxon.order or relative.order)
+        taxon = replace(
+            taxon,
+            family=taxon.family or relative.family,
+            order=taxon.order or relative.order,
+        )
         completed[name] = msgspec.structs.replace(info, taxon=taxon)
     return completed

@@ -26,7 +26,10 @@ def fuse_experts(
     which are None where there is nothing to learn to reject pictures from.
     """
     positions = np.searchsorted(plan.scored, plan.held_out_rows[type_])
-    scores = {name: [expert.held_out_scores[name][positions] for expert in experts.values()] for name in plan.folds}
+    scores = {
+        name: [expert.held_out_scores[name][positions] for expert in experts.values()]
+        for name in plan.folds
+    }
     weights, answers = _fit_weights(plan, type_, scores[WITHOUT_PLANT])
     domain = plan.training_set.recipe.training_types.index(type_)
     scorers = {name: expert.make_scorer(domain) for name, expert in experts.items()}
@@ -36,18 +39,35 @@ def fuse_experts(
         plan.training_set.recipe,
         type_,
         plan.species,
-        {name: encoder.get_state() for name, encoder in plan.training_set.extractor.encoders.items()},
-        {name: scorer for name, scorer in scorers.items() if isinstance(scorer, LinearScorer)},
+        {
+            name: encoder.get_state()
+            for name, encoder in plan.training_set.extractor.encoders.items()
+        },
+        {
+            name: scorer
+            for name, scorer in scorers.items()
+            if isinstance(scorer, LinearScorer)
+        },
         weights,
         plan.seed,
         len(plan.pictures),
         len({picture.group for picture in plan.pictures}),
-        estimators={name: scorer for name, scorer in scorers.items() if isinstance(scorer, EstimatorScorer)},
-        statistics={name: expert.statistics for name, expert in kept.items() if expert.statistics},
+        estimators={
+            name: scorer
+            for name, scorer in scorers.items()
+            if isinstance(scorer, EstimatorScorer)
+        },
+        statistics={
+            name: expert.statistics
+            for name, expert in kept.items()
+            if expert.statistics
+        },
         targets={name: expert.targets for name, expert in kept.items()},
     )
     can_learn = (
-        len(scores) > 1 and answers.is_known.any() and all(np.isfinite(kind[0]).any() for kind in scores.values())
+        len(scores) > 1
+        and answers.is_known.any()
+        and all(np.isfinite(kind[0]).any() for kind in scores.values())
     )
     return identifier, answers, scores if can_learn else None
 
@@ -69,4 +89,6 @@ def _fit_weights(
     )
     n_pictures = len(plan.held_out[type_])
     probabilities = fuse(scores, trust, weights)[:n_pictures]
-    return weights, HeldOutAnswers(pictures[:n_pictures], probabilities, plan.species, is_known[:n_pictures])
+    return weights, HeldOutAnswers(
+        pictures[:n_pictures], probabilities, plan.species, is_known[:n_pictures]
+    )

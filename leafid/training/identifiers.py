@@ -36,10 +36,14 @@ def train_identifiers(
     """
     recipe = training_set.recipe
     files = {picture.file for picture in pictures}
-    chosen = np.flatnonzero([picture.file in files for picture in training_set.pictures])
+    chosen = np.flatnonzero(
+        [picture.file in files for picture in training_set.pictures]
+    )
     plan = FoldPlan(training_set, types, chosen, seed, learn_rejection)
     if missing := set(types) - {picture.type for picture in plan.pictures}:
-        raise LeafidError(f"no labelled picture of type {min(missing)} could be read; nothing to train on")
+        raise LeafidError(
+            f"no labelled picture of type {min(missing)} could be read; nothing to train on"
+        )
     # A cross-validation, which has no use for statistics, keeps rows or learns no rejection.
     keep_statistics = learn_rejection and training_set.rows is None
     trained = {}
@@ -65,7 +69,10 @@ def train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExpe
         plan.labels[training_set.picture_indices],
         weights,
         {
-            kind: [(training_set.find_rows(fold), plan.weigh_rows(settings, fold)) for fold in folds]
+            kind: [
+                (training_set.find_rows(fold), plan.weigh_rows(settings, fold))
+                for fold in folds
+            ]
             for kind, folds in plan.folds.items()
         },
         plan.scored,
@@ -74,6 +81,10 @@ def train_expert(plan: FoldPlan, name: str, keep_statistics: bool) -> FittedExpe
     )
     if expert.statistics is None:
         return expert
-    relative = relative_picture_weights(plan.pictures, plan.labels[plan.chosen], settings)
+    relative = relative_picture_weights(
+        plan.pictures, plan.labels[plan.chosen], settings
+    )
     base_weight = float(weights[plan.chosen[0]] / relative[0])
-    return replace(expert, statistics=replace(expert.statistics, base_weight=base_weight))
+    return replace(
+        expert, statistics=replace(expert.statistics, base_weight=base_weight)
+    )

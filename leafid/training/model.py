@@ -56,16 +56,23 @@ def train(
         learned |= {picture.file for picture in training_set.pictures}
         trained |= train_identifiers(training_set, types, pictures, step, seed)
         if len(trained[types[0]][0].species) == 1:
-            _log.warning("all pictures are of one species; it will be the answer to every %s", " or ".join(types))
+            _log.warning(
+                "all pictures are of one species; it will be the answer to every %s",
+                " or ".join(types),
+            )
     used = {type_ for recipe in recipes.values() for type_ in recipe.training_types}
     # A picture whose altered copies can't be described is learned from nevertheless.
     readable = [p for p in pictures if p.file in learned and p.type in used]
     warn_of_lost_species([p for p in pictures if p.type in used], readable)
     served = [picture for picture in readable if picture.type in recipes]
-    sample = [served[index] for index in sample_by_plant(served, RECOGNISER_PICTURES, seed)]
+    sample = [
+        served[index] for index in sample_by_plant(served, RECOGNISER_PICTURES, seed)
+    ]
     recogniser = train_recogniser(sample, loader.with_step("acquisition types"), seed)
     held_out = {type_: trained[type_][1] for type_ in recipes}
-    species = describe_species(readable, held_out, loader.with_step("traits"), thumbnails=thumbnails)
+    species = describe_species(
+        readable, held_out, loader.with_step("traits"), thumbnails=thumbnails
+    )
     taxa = {name: info.taxon for name, info in species.items()}
     models = {
         type_: TypeModel(
@@ -79,39 +86,62 @@ def train(
     return Model(models, species, recogniser, compute_fingerprint(readable))
 
 
-def train_recogniser(pictures: Sequence[Picture], loader: FeatureLoader, seed: int) -> TypeRecogniser:
+def train_recogniser(
+    pictures: Sequence[Picture], loader: FeatureLoader, seed: int
+) -> TypeRecogniser:
     """Train a recogniser on pictures of known types, and measure its accuracy on held-out plants.
 
     Leaves on sheets are learned on card of any colour, and on paper on a table, as well.
     """
     measured = list(zip(pictures, loader.load_type_features(pictures), strict=True))
-    on_sheets = [picture for picture in pictures if picture.type is AcquisitionType.SCAN_LIKE]
-    on_surfaces = loader.load_measures(on_sheets, "type on a surface|1", TYPE_SIDE, measure_type_on_surface)
+    on_sheets = [
+        picture for picture in pictures if picture.type is AcquisitionType.SCAN_LIKE
+    ]
+    on_surfaces = loader.load_measures(
+        on_sheets, "type on a surface|1", TYPE_SIDE, measure_type_on_surface
+    )
     n_readable = sum(row is not None for _, row in measured)
     measured += zip(on_sheets, on_surfaces, strict=True)
-    readable, rows = zip(*((picture, row) for picture, row in measured if row is not None), strict=True)
+    readable, rows = zip(
+        *((picture, row) for picture, row in measured if row is not None), strict=True
+    )
     types = [get_type(picture) for picture in readable]
     if len(set(types)) < 2:
         return TypeRecogniser(tuple(dict.fromkeys(types)))
     table = np.stack(rows)
     n_plants = len({picture.group for picture in readable})
     correct: list[bool] = []
-    for test in split_by_plant(readable, min(_RECOGNISER_FOLDS, n_plants), seed) if n_plants > 1 else []:
+    for test in (
+        split_by_plant(readable, min(_RECOGNISER_FOLDS, n_plants), seed)
+        if n_plants > 1
+        else []
+    ):
         training = np.setdiff1d(np.arange(len(table)), test)
         training_types = [types[index] for index in training]
         if len(set(training_types)) > 1:
             recogniser = fit_type_recogniser(table[training], training_types)
-            correct += [recogniser.recognise(table[index])[0] is types[index] for index in test if index < n_readable]
-    return replace(fit_type_recogniser(table, types), accuracy=float(np.mean(correct)) if correct else None)
+            correct += [
+                recogniser.recognise(table[index])[0] is types[index]
+                for index in test
+                if index < n_readable
+            ]
+    return replace(
+        fit_type_recogniser(table, types),
+        accuracy=float(np.mean(correct)) if correct else None,
+    )
 
 
-def fit_type_recogniser(features: np.ndarray, types: Sequence[AcquisitionType]) -> TypeRecogniser:
+def fit_type_recogniser(
+    features: np.ndarray, types: Sequence[AcquisitionType]
+) -> TypeRecogniser:
     """Fit a recogniser to features, (n, N_TYPE_FEATURES), of known types, each type with the same total weight."""
     names, labels = np.unique([str(type_) for type_ in types], return_inverse=True)
     weights = weigh_pictures(labels, [""] * len(labels), 1.0, 0.0)
     weights /= weights.mean()
     rows = make_rows(expand_features(features), standardise=True)
     estimator = LogisticRegression(C=_RECOGNISER_C, max_iter=_RECOGNISER_ITERATIONS)
-    classifier = to_linear(fit_estimator(estimator, rows.read(slice(None)), labels, weights))
+    classifier = to_linear(
+        fit_estimator(estimator, rows.read(slice(None)), labels, weights)
+    )
     scorer = RowTransform(rows.map, {}, rows.mean, rows.scale).make_scorer(*classifier)
     return TypeRecogniser(tuple(AcquisitionType(str(name)) for name in names), scorer)

@@ -18,7 +18,12 @@ from leafid.learning.rows import make_array, release_memory
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import sample_by_plant, weigh_by_plant
-from leafid.training.folds import WITHOUT_MORE_PLANTS, WITHOUT_PLANT, WITHOUT_SPECIES, FoldPlan
+from leafid.training.folds import (
+    WITHOUT_MORE_PLANTS,
+    WITHOUT_PLANT,
+    WITHOUT_SPECIES,
+    FoldPlan,
+)
 from leafid.training.training_set import TrainingSet
 
 # Number of pictures without a leaf that an identifier learns from, of sheets and of photos: anything can be behind the
@@ -44,22 +49,33 @@ def train_rejection(
     training_set, rows = plan.training_set, plan.held_out_rows[identifier.type]
     held_out_pictures = training_set.select_pictures(training_set.picture_indices[rows])
     confidence = training_set.confidence[rows]
-    sample = np.array(sample_by_plant(held_out_pictures, MAX_HELD_OUT, identifier.seed), int)
+    sample = np.array(
+        sample_by_plant(held_out_pictures, MAX_HELD_OUT, identifier.seed), int
+    )
     sample = sample[confidence[sample] > 0]
     sampled = [held_out_pictures[index] for index in sample.tolist()]
     labels = plan.labels[training_set.picture_indices[rows[sample]]]
-    weights, plants = weigh_by_plant(sampled), np.array([picture.group for picture in sampled])
+    weights, plants = (
+        weigh_by_plant(sampled),
+        np.array([picture.group for picture in sampled]),
+    )
     is_jittered = training_set.augmentations[rows[sample]] > 0
     # The number of an answer is to hold for poor pictures.
     is_used = is_jittered if is_jittered.any() else ~is_jittered
     confidence = confidence[sample]
     trust = expert_trust(identifier.recipe, confidence)
-    sampled_scores = {name: [values[sample] for values in kind] for name, kind in scores.items()}
+    sampled_scores = {
+        name: [values[sample] for values in kind] for name, kind in scores.items()
+    }
     evidence = {
-        name: compute_evidence(kind, trust, identifier.weights, confidence) for name, kind in sampled_scores.items()
+        name: compute_evidence(kind, trust, identifier.weights, confidence)
+        for name, kind in sampled_scores.items()
     }
     # A classifier does not know the species of a fold that has all other plants of the species, too.
-    sees_species = {name: np.isfinite(kind[0][np.arange(len(labels)), labels]) for name, kind in sampled_scores.items()}
+    sees_species = {
+        name: np.isfinite(kind[0][np.arange(len(labels)), labels])
+        for name, kind in sampled_scores.items()
+    }
     non_leaves = gather_non_leaves(identifier, pictures, loader)
     if non_leaves is None or not sees_species[WITHOUT_PLANT].any():
         return None
@@ -67,16 +83,26 @@ def train_rejection(
     gains = (evidence[WITHOUT_PLANT] - evidence[WITHOUT_MORE_PLANTS])[comparable]
     mean_gain = weights[comparable] @ gains / max(weights[comparable].sum(), 1e-12)
     known, unknown = (
-        fuse(sampled_scores[name], trust, identifier.weights) for name in (WITHOUT_PLANT, WITHOUT_SPECIES)
+        fuse(sampled_scores[name], trust, identifier.weights)
+        for name in (WITHOUT_PLANT, WITHOUT_SPECIES)
     )
     return fit_rejection(
-        Examples(_join_vectors(identifier, training_set, rows[sample]), weights, plants),
+        Examples(
+            _join_vectors(identifier, training_set, rows[sample]), weights, plants
+        ),
         non_leaves,
-        Examples(evidence[WITHOUT_PLANT], weights * sees_species[WITHOUT_PLANT], plants),
+        Examples(
+            evidence[WITHOUT_PLANT], weights * sees_species[WITHOUT_PLANT], plants
+        ),
         Examples(evidence[WITHOUT_SPECIES], weights, plants),
         mean_gain,
         _have_another_plant(sampled),
-        FirstSpecies(known.max(axis=1), unknown.max(axis=1), known.argmax(axis=1) == labels, is_used),
+        FirstSpecies(
+            known.max(axis=1),
+            unknown.max(axis=1),
+            known.argmax(axis=1) == labels,
+            is_used,
+        ),
     )
 
 
@@ -86,11 +112,16 @@ def _have_another_plant(pictures: Sequence[Picture]) -> np.ndarray:
     A classifier that has seen no other plant photographed in the same way says little of one that will have seen some.
     """
     by_species = group_by(pictures, lambda picture: picture.species)
-    n_plants = {name: len({picture.group for picture in members}) for name, members in by_species.items()}
+    n_plants = {
+        name: len({picture.group for picture in members})
+        for name, members in by_species.items()
+    }
     return np.array([n_plants[picture.species] > 1 for picture in pictures], bool)
 
 
-def _join_vectors(identifier: Identifier, training_set: TrainingSet, rows: np.ndarray) -> np.ndarray:
+def _join_vectors(
+    identifier: Identifier, training_set: TrainingSet, rows: np.ndarray
+) -> np.ndarray:
     """Join the vectors of all experts for rows of the training set, float16 (n, n_columns)."""
     names = list(identifier.recipe.experts)
     ends = np.cumsum([training_set.vectors[name].shape[1] for name in names])
@@ -101,11 +132,16 @@ def _join_vectors(identifier: Identifier, training_set: TrainingSet, rows: np.nd
     return vectors
 
 
-def gather_non_leaves(identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader) -> Examples | None:
+def gather_non_leaves(
+    identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader
+) -> Examples | None:
     """Gather pictures without a leaf as examples, grouped by kind; None where the segmentation finds none in any."""
     number = _N_SHEETS if identifier.type.lies_on_sheet else _N_PHOTOS
     loaded = load_non_leaves(identifier, pictures, loader, number, TRAINING_KINDS)
-    examples = [(kind, identifier.join_vectors([features]).astype(np.float16)) for kind, features in loaded]
+    examples = [
+        (kind, identifier.join_vectors([features]).astype(np.float16))
+        for kind, features in loaded
+    ]
     if not examples:
         return None
     kinds, rows = zip(*examples, strict=True)
@@ -113,7 +149,11 @@ def gather_non_leaves(identifier: Identifier, pictures: Sequence[Picture], loade
 
 
 def load_non_leaves(
-    identifier: Identifier, pictures: Sequence[Picture], loader: FeatureLoader, number: int, kinds: Iterable[str]
+    identifier: Identifier,
+    pictures: Sequence[Picture],
+    loader: FeatureLoader,
+    number: int,
+    kinds: Iterable[str],
 ) -> Iterator[tuple[str, Features]]:
     """Load the features of `number` pictures without a leaf in which the segmentation finds one, with their kinds.
 
@@ -122,15 +162,22 @@ def load_non_leaves(
     type.
     """
     # Where there are only photos, these lend their background.
-    sheets = [picture for picture in pictures if get_type(picture).lies_on_sheet] or pictures
+    sheets = [
+        picture for picture in pictures if get_type(picture).lies_on_sheet
+    ] or pictures
     indices = np.linspace(0, len(sheets) - 1, min(number // 2, len(sheets))).astype(int)
     # All pictures of sheets are segmented alike: their types share these in the cache.
     type_ = AcquisitionType.SCAN if identifier.type.lies_on_sheet else identifier.type
     sources = [replace(sheets[index], type=type_) for index in indices]
     names = list(kinds)
     for position, kind in enumerate(names):
-        augmentations = [Augmentation(made, ALL_KINDS[kind]) for made in ("no-leaf", "jittered-no-leaf")]
+        augmentations = [
+            Augmentation(made, ALL_KINDS[kind])
+            for made in ("no-leaf", "jittered-no-leaf")
+        ]
         chosen = sources[position :: len(names)]
-        with closing(loader.stream_augmented(chosen, identifier.extractor, augmentations)) as stream:
+        with closing(
+            loader.stream_augmented(chosen, identifier.extractor, augmentations)
+        ) as stream:
             for views in stream:
                 yield from ((kind, view) for view in views or [] if view.confidence > 0)

@@ -66,7 +66,10 @@ class TrainingSet:
     def find_jittered(self, pictures: np.ndarray) -> np.ndarray:
         """Find the rows of the jittered copies of some pictures, given by their indices."""
         rows = self.find_rows(pictures)
-        return rows[(self.augmentations[rows] > 0) & (self.augmentations[rows] <= self.recipe.jittered)]
+        return rows[
+            (self.augmentations[rows] > 0)
+            & (self.augmentations[rows] <= self.recipe.jittered)
+        ]
 
     def number_domains(self) -> np.ndarray:
         """Give the number of each row's domain, int (n_rows,): of rows that resemble each other, centred on their mean.
@@ -75,7 +78,9 @@ class TrainingSet:
         composited photo of a picture, the photos of each type.
         """
         types = self.recipe.training_types
-        of_pictures = np.array([types.index(get_type(picture)) for picture in self.pictures], int)
+        of_pictures = np.array(
+            [types.index(get_type(picture)) for picture in self.pictures], int
+        )
         composites = np.maximum(self.augmentations - self.recipe.jittered, 0)
         return of_pictures[self.picture_indices] + len(types) * composites
 
@@ -91,7 +96,13 @@ class TrainingSet:
             return self.rows[name]
         expert = self.recipe.experts[name]
         domains = self.number_domains() if expert.centre_types else None
-        rows = make_rows(self.vectors[name], expert.feature_map, not expert.is_local, domains, self.folder)
+        rows = make_rows(
+            self.vectors[name],
+            expert.feature_map,
+            not expert.is_local,
+            domains,
+            self.folder,
+        )
         if self.rows is not None:
             self.rows[name] = rows
         return rows
@@ -108,18 +119,27 @@ def build_training_set(
 
     Without an extractor, one is made, with encoders that are learned from the pictures or those of the bundled model.
     """
-    labelled = [p for p in pictures if p.type in recipe.training_types and p.species is not None]
+    labelled = [
+        p for p in pictures if p.type in recipe.training_types and p.species is not None
+    ]
     is_source = _choose_composite_sources(labelled)
     is_used = np.ones(len(labelled), bool)
     if recipe.composited:
         # Of types that the recipe doesn't serve, the pictures that photos are composited from are enough.
-        types = {*recipe.types, *(type_ for type_ in AcquisitionType if not type_.lies_on_sheet)}
-        is_used = is_source | np.array([picture.type in types for picture in labelled], bool)
+        types = {
+            *recipe.types,
+            *(type_ for type_ in AcquisitionType if not type_.lies_on_sheet),
+        }
+        is_used = is_source | np.array(
+            [picture.type in types for picture in labelled], bool
+        )
     pictures = [labelled[index] for index in np.flatnonzero(is_used)]
     augmentations, weights = _list_augmentations(recipe, len(pictures))
     is_served = np.array([picture.type in recipe.types for picture in pictures], bool)
     masks = {"jitter": is_served, "composite": is_source[is_used]}
-    is_augmented = np.array([masks[a.kind] if a else np.ones(len(pictures), bool) for a in augmentations])
+    is_augmented = np.array(
+        [masks[a.kind] if a else np.ones(len(pictures), bool) for a in augmentations]
+    )
     if extractor is None:
         if recipe.codebooks == "bundled":
             encoders = load_encoders(recipe)
@@ -151,7 +171,9 @@ def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
     local = {name: expert for name, expert in recipe.experts.items() if expert.is_local}
     for name, expert in local.items():
         bundled = identifier.recipe.experts.get(name)
-        if bundled is None or any(getattr(bundled, key) != getattr(expert, key) for key in _ENCODER_KEYS):
+        if bundled is None or any(
+            getattr(bundled, key) != getattr(expert, key) for key in _ENCODER_KEYS
+        ):
             raise LeafidError(
                 f'codebooks = "bundled": expected an expert {", ".join(identifier.extractor.encoders)} with the '
                 f"{', '.join(_ENCODER_KEYS)} of the bundled model, found others of expert {name!r}"
@@ -159,23 +181,39 @@ def load_encoders(recipe: Recipe) -> dict[str, Encoder]:
     return {name: identifier.extractor.encoders[name] for name in local}
 
 
-def _list_augmentations(recipe: Recipe, n_pictures: int) -> tuple[list[Augmentation | None], np.ndarray]:
+def _list_augmentations(
+    recipe: Recipe, n_pictures: int
+) -> tuple[list[Augmentation | None], np.ndarray]:
     """List the augmentations, with the weight of a picture relative to it as it is, which is the first: None."""
     augmentations: list[Augmentation | None] = [None]
     weights = [1.0]
     if n_pictures <= MAX_AUGMENTED_PICTURES:
-        augmentations += [Augmentation("jitter", number + 1) for number in range(recipe.jittered)]
-        augmentations += [Augmentation("composite", number + 1) for number in range(recipe.composited)]
-        weights += [recipe.jittered_weight / recipe.jittered for _ in range(recipe.jittered)]
-        weights += [COMPOSITED_WEIGHT / recipe.composited for _ in range(recipe.composited)]
+        augmentations += [
+            Augmentation("jitter", number + 1) for number in range(recipe.jittered)
+        ]
+        augmentations += [
+            Augmentation("composite", number + 1) for number in range(recipe.composited)
+        ]
+        weights += [
+            recipe.jittered_weight / recipe.jittered for _ in range(recipe.jittered)
+        ]
+        weights += [
+            COMPOSITED_WEIGHT / recipe.composited for _ in range(recipe.composited)
+        ]
     return augmentations, np.array(weights)
 
 
 def _choose_composite_sources(pictures: Sequence[Picture]) -> np.ndarray:
     """Choose the pictures that photos are composited from, evenly among those of a plant and type; bool (n,)."""
-    sheets = [index for index, picture in enumerate(pictures) if get_type(picture).lies_on_sheet]
+    sheets = [
+        index
+        for index, picture in enumerate(pictures)
+        if get_type(picture).lies_on_sheet
+    ]
     is_source = np.zeros(len(pictures), bool)
-    for members in group_by(sheets, lambda index: (pictures[index].group, pictures[index].type)).values():
+    for members in group_by(
+        sheets, lambda index: (pictures[index].group, pictures[index].type)
+    ).values():
         number = min(len(members), MAX_COMPOSITED_PER_PLANT)
         is_source[[members[len(members) * k // number] for k in range(number)]] = True
     return is_source
@@ -196,18 +234,29 @@ def _extract(
     vectors: dict[str, np.ndarray] = {}
     confidence = np.full(int(rows.max(initial=-1)) + 1, np.nan)
     # Pictures with the same augmentations are streamed together: each is read once for all of them.
-    patterns = group_by(range(len(pictures)), lambda index: tuple(np.flatnonzero(rows[:, index] >= 0).tolist()))
+    patterns = group_by(
+        range(len(pictures)),
+        lambda index: tuple(np.flatnonzero(rows[:, index] >= 0).tolist()),
+    )
     for numbers, members in patterns.items():
         views = [augmentations[number] for number in numbers]
-        with closing(loader.stream_augmented([pictures[index] for index in members], extractor, views)) as stream:
+        with closing(
+            loader.stream_augmented(
+                [pictures[index] for index in members], extractor, views
+            )
+        ) as stream:
             for index, features_of_views in zip(members, stream, strict=True):
                 if features_of_views is None:
                     continue
-                for row, features in zip(rows[list(numbers), index], features_of_views, strict=True):
+                for row, features in zip(
+                    rows[list(numbers), index], features_of_views, strict=True
+                ):
                     confidence[row] = features.confidence
                     for name, vector in features.vectors.items():
                         if name not in vectors:
-                            vectors[name] = make_array(len(confidence), len(vector), np.float16, loader.folder)
+                            vectors[name] = make_array(
+                                len(confidence), len(vector), np.float16, loader.folder
+                            )
                         vectors[name][row] = vector
         for array in vectors.values():
             release_memory(array)

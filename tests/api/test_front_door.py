@@ -32,13 +32,20 @@ def test_pictures(drawn):
 
 
 def test_import_loads_nothing_heavy():
-    done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "[]\n"
 
 
 def test_type_checkers_see_every_public_name():
     stub = ast.parse((REPOSITORY / "leafid" / "__init__.pyi").read_text())
-    named = {alias.name for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    named = {
+        alias.name
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
     assert named == set(leafid.__all__) - {"__version__"}
 
 
@@ -55,17 +62,32 @@ def test_identify_takes_paths_pictures_and_collections(model, test_pictures, dra
     file = test_pictures.pictures[0].file
     (first,) = model.identify(str(file))
     assert first.picture.name == file.name
-    assert sum(probability for _, probability in first.ranking) == pytest.approx(1, abs=1e-6)
-    assert first.ranking == sorted(first.ranking, key=lambda entry: (-entry[1], entry[0]))
+    assert sum(probability for _, probability in first.ranking) == pytest.approx(
+        1, abs=1e-6
+    )
+    assert first.ranking == sorted(
+        first.ranking, key=lambda entry: (-entry[1], entry[0])
+    )
     for source in (file, [file], test_pictures.pictures[0]):
         (answer,) = model.identify(source, assume_type=first.type)
         assert answer.ranking == first.ranking
-    assert len(list(model.identify(test_pictures))) == len(list(model.identify(drawn / "Test"))) == len(test_pictures)
+    assert (
+        len(list(model.identify(test_pictures)))
+        == len(list(model.identify(drawn / "Test")))
+        == len(test_pictures)
+    )
 
 
 def make_sources(file):
     image = leafid.read_image(file)
-    return [file, file.read_bytes(), io.BytesIO(file.read_bytes()), Image.open(file), image, str(file)]
+    return [
+        file,
+        file.read_bytes(),
+        io.BytesIO(file.read_bytes()),
+        Image.open(file),
+        image,
+        str(file),
+    ]
 
 
 def test_each_input_is_answered_in_order(model, test_pictures):
@@ -94,8 +116,12 @@ def test_each_input_is_answered_in_order(model, test_pictures):
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_what_is_no_picture_is_refused_by_its_position(model, test_pictures, wrong, message):
-    with pytest.raises(leafid.LeafidError, match=rf"^pictures\[1\]: expected .*{message}"):
+def test_what_is_no_picture_is_refused_by_its_position(
+    model, test_pictures, wrong, message
+):
+    with pytest.raises(
+        leafid.LeafidError, match=rf"^pictures\[1\]: expected .*{message}"
+    ):
         list(model.identify([test_pictures.pictures[0], wrong]))
     with pytest.raises(leafid.LeafidError, match=rf"^image: expected .*{message}"):
         leafid.segment(wrong, "scan")
@@ -107,7 +133,14 @@ def test_arrays_of_all_shapes_are_the_same_picture(test_pictures):
     grey = leafid.read_image(test_pictures.pictures[0].file)[:, :, 1]
     expected = leafid.segment(np.dstack([grey] * 3), "scan")
     opaque = np.dstack([grey] * 3 + [np.full_like(grey, 255)])
-    for image in (grey, grey[:, :, None], opaque, grey / 255, np.float32(grey) / 255, Image.fromarray(grey)):
+    for image in (
+        grey,
+        grey[:, :, None],
+        opaque,
+        grey / 255,
+        np.float32(grey) / 255,
+        Image.fromarray(grey),
+    ):
         np.testing.assert_array_equal(leafid.segment(image, "scan").mask, expected.mask)
     clear = np.dstack([grey] * 3 + [np.zeros_like(grey)])
     assert leafid.segment(clear, "scan").confidence == 0
@@ -135,14 +168,20 @@ def test_segment_and_measure(test_pictures):
     assert all(isinstance(value, float) for value in values.values())
     assert leafid.measure(picture.file, leaf, ["geometry"]).items() <= values.items()
     assert values.items() <= leafid.measure(image, leaf).items()
-    assert leafid.measure(image, leaf, "geometry") == leafid.measure(image, leaf, ["geometry"])
+    assert leafid.measure(image, leaf, "geometry") == leafid.measure(
+        image, leaf, ["geometry"]
+    )
     with pytest.raises(leafid.LeafidError, match="leaf: expected that of an image of"):
         leafid.measure(image[:100], leaf, "geometry")
     with pytest.raises(leafid.LeafidError, match="unknown descriptor family"):
         leafid.measure(image, leaf, ["geometrie"])
 
 
-@pytest.mark.parametrize("jobs", ["2", True, 1.5, 0, 10**18, None, io.BytesIO()], ids=lambda jobs: type(jobs).__name__)
+@pytest.mark.parametrize(
+    "jobs",
+    ["2", True, 1.5, 0, 10**18, None, io.BytesIO()],
+    ids=lambda jobs: type(jobs).__name__,
+)
 def test_jobs_are_a_whole_number(jobs, model, test_pictures, drawn):
     file = test_pictures.pictures[0].file
     calls = [
@@ -153,7 +192,9 @@ def test_jobs_are_a_whole_number(jobs, model, test_pictures, drawn):
         lambda: LeafDescriptor(["hu"], jobs=jobs).fit_transform([file]),
     ]
     for call in calls:
-        with pytest.raises(ValueError, match=r"^jobs: expected a whole number of processes") as caught:
+        with pytest.raises(
+            ValueError, match=r"^jobs: expected a whole number of processes"
+        ) as caught:
             call()
         assert isinstance(caught.value, leafid.LeafidError)
         assert " at 0x" not in str(caught.value)
@@ -185,7 +226,11 @@ def test_an_empty_path_is_not_the_current_folder(model, drawn, tmp_path, monkeyp
 
 def test_messages_name_no_addresses(model, drawn):
     """Pillow names the object in memory that it reads a file from."""
-    damaged = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(17) + b"\x00\x00\x00\x00IEND\xaeB`\x82"
+    damaged = (
+        b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+        + bytes(17)
+        + b"\x00\x00\x00\x00IEND\xaeB`\x82"
+    )
     (answer,) = model.identify(io.BytesIO(damaged))
     assert answer.problem.startswith("picture: expected ")
     messages = [answer.problem]
@@ -197,11 +242,17 @@ def test_messages_name_no_addresses(model, drawn):
         with pytest.raises(leafid.LeafidError) as caught:
             call()
         messages.append(str(caught.value))
-    assert not [message for message in messages if " at 0x" in message or "BytesIO object" in message]
+    assert not [
+        message
+        for message in messages
+        if " at 0x" in message or "BytesIO object" in message
+    ]
 
 
 def test_arrays_say_their_order_of_channels(model, test_pictures):
-    image = leafid.read_image(next(p.file for p in test_pictures.pictures if p.type == "scan"))
+    image = leafid.read_image(
+        next(p.file for p in test_pictures.pictures if p.type == "scan")
+    )
     image[:, :, 0] //= 2  # so that the order matters
     rgb = image[:, :, ::-1]
     opaque = np.dstack([rgb, np.full(rgb.shape[:2], 255, np.uint8)])
@@ -211,16 +262,24 @@ def test_arrays_say_their_order_of_channels(model, test_pictures):
     table = LeafDescriptor(["colour"], "scan").fit_transform([image])
     assert values != leafid.measure(rgb, leaf, "colour")
     for array in (rgb, opaque, rgb / 255):
-        np.testing.assert_array_equal(leafid.segment(array, "scan", color="rgb").mask, leaf.mask)
+        np.testing.assert_array_equal(
+            leafid.segment(array, "scan", color="rgb").mask, leaf.mask
+        )
         assert leafid.measure(array, leaf, "colour", color="rgb") == values
         for answer in (
             *model.identify([array], assume_type="scan", color="rgb"),
             model.identify_plant([array], assume_type="scan", color="rgb"),
         ):
             assert answer.ranking == expected.ranking
-        vectors = [model.embed([x], assume_type="scan", color=c) for x, c in ((array, "rgb"), (image, "bgr"))]
+        vectors = [
+            model.embed([x], assume_type="scan", color=c)
+            for x, c in ((array, "rgb"), (image, "bgr"))
+        ]
         np.testing.assert_array_equal(*vectors)
-        np.testing.assert_array_equal(LeafDescriptor(["colour"], "scan", color="rgb").fit_transform([array]), table)
+        np.testing.assert_array_equal(
+            LeafDescriptor(["colour"], "scan", color="rgb").fit_transform([array]),
+            table,
+        )
     for call in (
         lambda: leafid.segment(rgb, "scan", color="RGB"),
         lambda: leafid.measure(rgb, leaf, "hu", color="RGB"),
@@ -228,7 +287,9 @@ def test_arrays_say_their_order_of_channels(model, test_pictures):
         lambda: model.embed(test_pictures.pictures[0].file, color="RGB"),
         lambda: LeafDescriptor(["hu"], color="RGB").fit([rgb]),
     ):
-        with pytest.raises(ValueError, match=r"color: expected 'bgr' or 'rgb', .*found 'RGB'"):
+        with pytest.raises(
+            ValueError, match=r"color: expected 'bgr' or 'rgb', .*found 'RGB'"
+        ):
             call()
 
 
@@ -247,14 +308,37 @@ def test_a_mask_from_elsewhere_is_measured(test_pictures):
     picture = next(p for p in test_pictures.pictures if p.type == "scan")
     leaf = leafid.segment(picture)
     values = leafid.measure(picture, leaf, ["geometry", "geometry_whole", "teeth"])
-    for mask in (leaf.mask, leaf.mask.astype(int), leaf.mask * np.uint8(255), leaf.mask.tolist(), leaf.mask / 2):
+    for mask in (
+        leaf.mask,
+        leaf.mask.astype(int),
+        leaf.mask * np.uint8(255),
+        leaf.mask.tolist(),
+        leaf.mask / 2,
+    ):
         same = leafid.Segmentation.from_mask(mask)
         np.testing.assert_array_equal(same.blade, leaf.blade)
-        assert leafid.measure(picture, same, ["geometry", "geometry_whole", "teeth"]) == values
-    shapeless = (np.zeros((50, 60, 3), np.uint8), np.ones(3), [["leaf"]], np.zeros((0, 4)), None)
-    without_leaf = (np.zeros((50, 60)), -np.ones((2, 2)), np.array([[1, np.nan]]), np.array([[1, np.inf]]))
+        assert (
+            leafid.measure(picture, same, ["geometry", "geometry_whole", "teeth"])
+            == values
+        )
+    shapeless = (
+        np.zeros((50, 60, 3), np.uint8),
+        np.ones(3),
+        [["leaf"]],
+        np.zeros((0, 4)),
+        None,
+    )
+    without_leaf = (
+        np.zeros((50, 60)),
+        -np.ones((2, 2)),
+        np.array([[1, np.nan]]),
+        np.array([[1, np.inf]]),
+    )
     for wrong in shapeless + without_leaf:
-        with pytest.raises(ValueError, match=r"^mask: expected an array of finite numbers of shape \(H, W\)"):
+        with pytest.raises(
+            ValueError,
+            match=r"^mask: expected an array of finite numbers of shape \(H, W\)",
+        ):
             leafid.Segmentation.from_mask(wrong)
 
 
@@ -265,10 +349,16 @@ def test_features_of_a_model_are_a_matrix(model, test_pictures, tmp_path):
     assert np.isfinite(matrix).all()
     assert len(np.unique(matrix, axis=0)) == len(scans)
     np.testing.assert_array_equal(matrix, model.embed(scans, cache=tmp_path))
-    np.testing.assert_array_equal(matrix[1:2], model.embed(scans.pictures[1], cache=False))
-    measures = leafid.measure(scans.pictures[0].file, leafid.segment(scans.pictures[0]), ["geometry", "hu"])
+    np.testing.assert_array_equal(
+        matrix[1:2], model.embed(scans.pictures[1], cache=False)
+    )
+    measures = leafid.measure(
+        scans.pictures[0].file, leafid.segment(scans.pictures[0]), ["geometry", "hu"]
+    )
     # The shape is the last expert of the recipe; vectors are kept in half precision.
-    np.testing.assert_allclose(matrix[0, -len(measures) :], list(measures.values()), rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(
+        matrix[0, -len(measures) :], list(measures.values()), rtol=1e-3, atol=1e-3
+    )
     for wrong, message in (
         ([], "found no picture"),
         (test_pictures, "found photo, scan, scan-like; say assume_type"),
@@ -286,14 +376,24 @@ def test_explain_explains_one_picture(model, test_pictures):
     (answer,) = model.identify(picture)
     assert explanation.answer == answer
     image = leafid.read_image(picture.file)
-    in_memory = leafid.explain(image[:, :, ::-1], model, assume_type="scan", color="rgb")
-    assert (in_memory.traits, in_memory.outlines) == (explanation.traits, explanation.outlines)
+    in_memory = leafid.explain(
+        image[:, :, ::-1], model, assume_type="scan", color="rgb"
+    )
+    assert (in_memory.traits, in_memory.outlines) == (
+        explanation.traits,
+        explanation.outlines,
+    )
     record = explanation.to_dict()
     assert json.loads(json.dumps(record))["traits"] == explanation.traits
     assert record["answer"] == answer.to_dict()
-    assert [species["name"] for species in record["species"]] == [name for name, _ in answer.ranking]
+    assert [species["name"] for species in record["species"]] == [
+        name for name, _ in answer.ranking
+    ]
     assert {"outlines", "traits", "opinions", "differences"} <= record.keys()
     assert "image" not in record
-    for wrong, message in (("nowhere.jpg", "nowhere.jpg: no such file"), (test_pictures, "expected one, found 9")):
+    for wrong, message in (
+        ("nowhere.jpg", "nowhere.jpg: no such file"),
+        (test_pictures, "expected one, found 9"),
+    ):
         with pytest.raises(leafid.LeafidError, match=message):
             leafid.explain(wrong, model)

@@ -22,7 +22,11 @@ def collection(drawn):
 def objects(drawn_model, collection):
     """An object of each class that shows itself, by the class's name."""
     model = leafid.load_model(drawn_model)
-    picture = next(picture for picture in collection.part("test").pictures if picture.type == "scan")
+    picture = next(
+        picture
+        for picture in collection.part("test").pictures
+        if picture.type == "scan"
+    )
     [answer] = model.identify(picture)
     plant = model.identify_plant([picture, Path("nowhere.jpg")])
     return {
@@ -37,20 +41,37 @@ def objects(drawn_model, collection):
 
 
 def test_each_is_a_line_of_text(objects, collection):
-    for thing in [*objects.values(), objects["Model"]["scan"], *objects["Model"].species.values()]:
+    for thing in [
+        *objects.values(),
+        objects["Model"]["scan"],
+        *objects["Model"].species.values(),
+    ]:
         assert "\n" not in repr(thing)
         assert len(repr(thing)) < 600
-    assert f"{len(collection)} pictures of 3 species: 12 scan, 12 scan-like, 12 photo" in repr(collection)
+    assert (
+        f"{len(collection)} pictures of 3 species: 12 scan, 12 scan-like, 12 photo"
+        in repr(collection)
+    )
     assert "of 3 species: scan (" in repr(objects["Model"])
     assert objects["Answer"].verdict_text in repr(objects["Answer"])
     assert "nowhere.jpg" in repr(objects["answer of a plant"])
 
 
 def test_each_shows_itself_in_a_notebook(objects):
-    n_pictures = {name: thing._repr_html_().count("data:image/jpeg;base64,") for name, thing in objects.items()}
+    n_pictures = {
+        name: thing._repr_html_().count("data:image/jpeg;base64,")
+        for name, thing in objects.items()
+    }
     thumbnails = [species["thumbnails"] for species in objects["Explanation"].species]
     assert n_pictures == {
-        **{"Model": 3, "Collection": 3, "Picture": 1, "Answer": 1, "answer of a plant": 1, "Segmentation": 0},
+        **{
+            "Model": 3,
+            "Collection": 3,
+            "Picture": 1,
+            "Answer": 1,
+            "answer of a plant": 1,
+            "Segmentation": 0,
+        },
         "Explanation": 1 + sum(map(len, thumbnails)),
     }
     answer = objects["Answer"]
@@ -74,8 +95,12 @@ def test_plots_are_on_axes_of_matplotlib(objects):
     np.testing.assert_array_equal(axes.images[0].get_array(), image[:, :, ::-1])
     # The outline runs around the blade, in the coordinates of the picture.
     row0, row1, col0, col1 = find_bounding_box(leaf.blade)
-    points = np.concatenate([line.get_xydata() for line in axes.lines if line.get_color() == "red"])
-    np.testing.assert_allclose([points.min(0), points.max(0)], [(col0, row0), (col1, row1)], atol=1)
+    points = np.concatenate(
+        [line.get_xydata() for line in axes.lines if line.get_color() == "red"]
+    )
+    np.testing.assert_allclose(
+        [points.min(0), points.max(0)], [(col0, row0), (col1, row1)], atol=1
+    )
 
 
 def test_names_are_text_and_not_html(objects):

@@ -25,7 +25,11 @@ CHECKS_WITHOUT_INPUT = [
 @pytest.fixture(scope="module")
 def scans(drawn):
     """Paths, labels and plants of the drawn scans."""
-    pictures = [p for p in leafid.read_collection(drawn).part("train").pictures if p.type == "scan"]
+    pictures = [
+        p
+        for p in leafid.read_collection(drawn).part("train").pictures
+        if p.type == "scan"
+    ]
     return (
         [str(picture.file) for picture in pictures],
         np.array([picture.species for picture in pictures]),
@@ -48,7 +52,9 @@ def test_descriptor_measures_paths_and_images(scans):
     values = leafid.measure(image, leafid.segment(image, "scan"), ["geometry", "hu"])
     assert dict(zip(names, matrix[0], strict=True)) == values
     np.testing.assert_array_equal(descriptor.transform([image]), matrix[:1])
-    np.testing.assert_array_equal(descriptor.set_params(jobs=2).transform(files[:3]), matrix)
+    np.testing.assert_array_equal(
+        descriptor.set_params(jobs=2).transform(files[:3]), matrix
+    )
 
 
 def test_cached_measures_equal_computed_ones(scans, tmp_path):
@@ -57,7 +63,9 @@ def test_cached_measures_equal_computed_ones(scans, tmp_path):
     first = descriptor.fit_transform(files[:2])
     assert list(tmp_path.iterdir())
     np.testing.assert_array_equal(descriptor.transform(files[:2]), first)
-    np.testing.assert_array_equal(clone(descriptor).set_params(cache=False).fit_transform(files[:2]), first)
+    np.testing.assert_array_equal(
+        clone(descriptor).set_params(cache=False).fit_transform(files[:2]), first
+    )
     with pytest.raises(leafid.LeafidError, match=r"nowhere\.jpg: no such file"):
         descriptor.transform([*files[:2], "nowhere.jpg"])
 
@@ -65,10 +73,17 @@ def test_cached_measures_equal_computed_ones(scans, tmp_path):
 def test_embedding_is_that_of_the_model(scans, drawn_model, drawn_cache):
     files, species, plants = scans
     embedding = LeafEmbedding(drawn_model, "scan", cache=drawn_cache)
-    expected = leafid.load_model(drawn_model).embed(files[:2], assume_type="scan", cache=drawn_cache)
+    expected = leafid.load_model(drawn_model).embed(
+        files[:2], assume_type="scan", cache=drawn_cache
+    )
     np.testing.assert_array_equal(embedding.fit_transform(files[:2]), expected)
     pipeline = make_pipeline(embedding, StandardScaler(), LogisticRegression())
-    assert cross_val_score(pipeline, files, species, groups=plants, cv=GroupKFold(3)).mean() > 0.5
+    assert (
+        cross_val_score(
+            pipeline, files, species, groups=plants, cv=GroupKFold(3)
+        ).mean()
+        > 0.5
+    )
     with pytest.raises(leafid.LeafidError, match="no such file"):
         LeafEmbedding("nowhere.leafid").fit(files[:2])
 
@@ -85,19 +100,28 @@ def test_classifier_predicts_what_the_program_does(scans, classifier):
     probabilities = fitted.predict_proba(files)
     assert probabilities.shape == (len(files), len(fitted.classes_))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-6)
-    assert (fitted.predict(files) == species).mean() == fitted.score(files, species) > 0.8
+    assert (
+        (fitted.predict(files) == species).mean() == fitted.score(files, species) > 0.8
+    )
 
 
-@pytest.mark.parametrize("estimator", [LeafDescriptor(["hu"]), LeafEmbedding(), LeafClassifier("fast", cache=False)])
+@pytest.mark.parametrize(
+    "estimator",
+    [LeafDescriptor(["hu"]), LeafEmbedding(), LeafClassifier("fast", cache=False)],
+)
 def test_invalid_input_is_refused(estimator):
     for wrong in ("leaf.jpg", np.zeros((3, 4)), [], [1, 2], None, [None]):
         with pytest.raises(ValueError, match=r"X.*: expected"):
             estimator.fit(wrong, [0, 1])
 
 
-@pytest.mark.parametrize("check", CHECKS_WITHOUT_INPUT, ids=lambda check: check.__name__)
 @pytest.mark.parametrize(
-    "estimator", [LeafDescriptor(), LeafEmbedding(), LeafClassifier()], ids=lambda estimator: type(estimator).__name__
+    "check", CHECKS_WITHOUT_INPUT, ids=lambda check: check.__name__
+)
+@pytest.mark.parametrize(
+    "estimator",
+    [LeafDescriptor(), LeafEmbedding(), LeafClassifier()],
+    ids=lambda estimator: type(estimator).__name__,
 )
 def test_checks_of_scikit_learn(estimator, check):
     check(type(estimator).__name__, clone(estimator))

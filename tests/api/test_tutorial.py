@@ -15,6 +15,8 @@ def test_examples_in_python_do_what_they_say(tmp_path, default_cache, monkeypatc
     (tmp_path / "cache").symlink_to(default_cache)
     monkeypatch.chdir(tmp_path)
     file = str(REPOSITORY / "docs" / "tutorial.md")
-    failed, tried = doctest.testfile(file, module_relative=False, optionflags=doctest.ELLIPSIS)
+    failed, tried = doctest.testfile(
+        file, module_relative=False, optionflags=doctest.ELLIPSIS
+    )
     assert failed == 0
     assert tried > 10

@@ -23,11 +23,19 @@ def test_the_leaf_is_found_however_the_picture_is_taken(name, sample_leaves):
 def test_leaves_on_one_sheet_are_counted(number, sample_leaves):
     are_counted, overlaps = [], []
     for index in range(len(sample_leaves)):
-        several = [sample_leaves[(index + 5 * step) % len(sample_leaves)] for step in range(number)]
+        several = [
+            sample_leaves[(index + 5 * step) % len(sample_leaves)]
+            for step in range(number)
+        ]
         picture, masks = put_together(several, np.random.default_rng(index))
         answered = segment(picture, AcquisitionType.SCAN_LIKE, petiole=False)
         are_counted.append(answered.n_leaves == number)
-        overlaps.append(max((answered.mask & mask).sum() / (answered.mask | mask).sum() for mask in masks))
+        overlaps.append(
+            max(
+                (answered.mask & mask).sum() / (answered.mask | mask).sum()
+                for mask in masks
+            )
+        )
     # One sheet of twelve may be missed.
     assert np.sort(are_counted)[1]
     assert np.sort(overlaps)[1] >= 0.9

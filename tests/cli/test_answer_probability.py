@@ -25,8 +25,12 @@ def calibrated(drawn_model, tmp_path):
     types = {}
     for type_, part in model.types.items():
         calibration = np.array([SLOPE, OFFSET], np.float32)
-        rejection = replace(part.identifier.rejection, answer=calibration, quantiles=np.zeros(2))
-        types[type_] = replace(part, identifier=replace(part.identifier, rejection=rejection))
+        rejection = replace(
+            part.identifier.rejection, answer=calibration, quantiles=np.zeros(2)
+        )
+        types[type_] = replace(
+            part, identifier=replace(part.identifier, rejection=rejection)
+        )
     replace(model, types=types).save(tmp_path / "calibrated.leafid")
     return tmp_path / "calibrated.leafid"
 
@@ -35,7 +39,9 @@ def calibrate(product):
     return 1 / (1 + exp(-SLOPE * log(product / (1 - product)) - OFFSET))
 
 
-def test_a_calibration_changes_the_number_everywhere_alike(cli, calibrated, drawn, tmp_path):
+def test_a_calibration_changes_the_number_everywhere_alike(
+    cli, calibrated, drawn, tmp_path
+):
     model, n_named = Model.read(calibrated), 0
     for file in sorted((drawn / "Test").glob("*.jpg")):
         words = (file, "--model", calibrated)
@@ -47,14 +53,18 @@ def test_a_calibration_changes_the_number_everywhere_alike(cli, calibrated, draw
         product = record["leaf"] * record["known"] * record["ranking"][0]["probability"]
         assert number == pytest.approx(calibrate(product), abs=1e-6)
         whole, digit = format_probability(number), format_probability(number, 1)
-        certainty = "Sure:" if number >= 0.98 else "Probably" if number >= 0.6 else "Perhaps"
+        certainty = (
+            "Sure:" if number >= 0.98 else "Probably" if number >= 0.6 else "Perhaps"
+        )
 
         rows = cli("predict", *words, "--format", "csv").rows
         assert {float(row["answer_probability"]) for row in rows} == {number}
         run = cli("predict", *words, "--format", "run", "--open-world").out
         [answer] = model.identify(file)
         scores = [float(line.split()[-1]) for line in run.splitlines()]
-        assert scores == pytest.approx([answer.calibrate(value) for _, value in answer.ranking], abs=1e-9)
+        assert scores == pytest.approx(
+            [answer.calibrate(value) for _, value in answer.ranking], abs=1e-9
+        )
         assert scores[0] == pytest.approx(number, abs=1e-9)
         together = fuse_answers(model.types, [answer], 0.05)
         assert answer.answer_probability == together.answer_probability == number
@@ -62,7 +72,9 @@ def test_a_calibration_changes_the_number_everywhere_alike(cli, calibrated, draw
         assert f"), {whole}" in answer.verdict_text
 
         for options in ([], ["--together"]):
-            *_, head, first, _ = cli("predict", *words, "--top", 2, *options).out.splitlines()
+            *_, head, first, _ = cli(
+                "predict", *words, "--top", 2, *options
+            ).out.splitlines()
             assert head == f"  {answer.verdict_text}"
             assert first.split()[:2] == ["1", digit]
         assert f"{answer.verdict_text}." in " ".join(cli("explain", *words).out.split())

@@ -22,7 +22,10 @@ def test_nothing_is_written_of_a_wrong_run_or_to_a_wrong_place(cli, tmp_path):
     for words, expected in [
         (["json", output], "--to: expected a format (run, csv, trec), found 'json'"),
         (["csv", run], f"--to {run}: expected a file of its own"),
-        (["csv", tmp_path / "1.jpg"], "expected a name without the ending of a picture"),
+        (
+            ["csv", tmp_path / "1.jpg"],
+            "expected a name without the ending of a picture",
+        ),
         (["csv"], "expected 2 arguments"),
     ]:
         outcome = cli("check", run, "--to", *words)

@@ -8,7 +8,10 @@ def test_the_tables_name_test_and_seed(cli):
     outcome = cli("compare", TRUTH, GOOD, PARTIAL, *words)
     assert outcome.status == 0
     scores, differences = outcome.out.split("\n\n")
-    assert (scores.splitlines()[0], differences.splitlines()[0]) == ("Scores by acquisition type", "Differences")
+    assert (scores.splitlines()[0], differences.splitlines()[0]) == (
+        "Scores by acquisition type",
+        "Differences",
+    )
     assert "500 resamples, seed 7" in differences
     assert "11 of 40 pictures are missing and count 0" in outcome.err
     assert cli("compare", TRUTH, GOOD, PARTIAL, *words).out == outcome.out
@@ -16,10 +19,21 @@ def test_the_tables_name_test_and_seed(cli):
 
 @pytest.mark.parametrize("metric", ["S", "inverse-rank", "per-plant", "macro-f1"])
 def test_scores_are_those_of_evaluate(cli, metric):
-    words = ("--metrics", metric, "--only-type", "scan", "--format", "csv", "--table", 2)
+    words = (
+        "--metrics",
+        metric,
+        "--only-type",
+        "scan",
+        "--format",
+        "csv",
+        "--table",
+        2,
+    )
     (row,) = cli("compare", TRUTH, GOOD, PARTIAL, *words).rows
     for run, name in ((GOOD, "A"), (PARTIAL, "B")):
-        table = cli("evaluate", TRUTH, run, "--metrics", metric, "--format", "json").json[0]
+        table = cli(
+            "evaluate", TRUTH, run, "--metrics", metric, "--format", "json"
+        ).json[0]
         assert float(row[name]) == pytest.approx(table["rows"][0][metric])
     assert float(row["A"]) > float(row["B"])
     assert 0 < float(row["p"]) <= 1

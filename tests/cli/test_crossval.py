@@ -7,7 +7,17 @@ from tests.drawing.collection import copy_sample
 @pytest.fixture
 def crossval(cli, light_recipe, drawn, drawn_cache):
     def run(*words, recipe=light_recipe, collection=drawn):
-        return cli("crossval", collection, "--recipe", recipe, "--cache", drawn_cache, "--jobs", 1, *words)
+        return cli(
+            "crossval",
+            collection,
+            "--recipe",
+            recipe,
+            "--cache",
+            drawn_cache,
+            "--jobs",
+            1,
+            *words,
+        )
 
     return run
 
@@ -30,16 +40,31 @@ def test_folds_of_a_file(crossval, tmp_path):
     lines = folds.splitlines()
     assert lines[0] == "picture,plant,fold,repeat"
     assert {line.split(",")[2] for line in lines[1:]} == {"0", "1"}
-    again = crossval("--folds", tmp_path / "a" / "folds.csv", *words, "--output", tmp_path / "b")
+    again = crossval(
+        "--folds", tmp_path / "a" / "folds.csv", *words, "--output", tmp_path / "b"
+    )
     assert (again.status, again.out) == (0, first.out), again.err
     for name in ("folds.csv", "seed-0.txt", "seed-1.txt"):
-        assert (tmp_path / "a" / name).read_text() == (tmp_path / "b" / name).read_text()
+        assert (tmp_path / "a" / name).read_text() == (
+            tmp_path / "b" / name
+        ).read_text()
     # Names of folds, of columns, and of pictures without their ending are free.
-    first_folds = [line.replace(".png", "").replace(".jpg", "") for line in lines if line.endswith(("repeat", ",0"))]
-    renamed = [",".join([line.split(",")[0], f"fold {line.split(',')[2]}"]) for line in first_folds[1:]]
-    (tmp_path / "mine.csv").write_text("\n".join(["file;fold", *renamed]).replace(",", ";"))
+    first_folds = [
+        line.replace(".png", "").replace(".jpg", "")
+        for line in lines
+        if line.endswith(("repeat", ",0"))
+    ]
+    renamed = [
+        ",".join([line.split(",")[0], f"fold {line.split(',')[2]}"])
+        for line in first_folds[1:]
+    ]
+    (tmp_path / "mine.csv").write_text(
+        "\n".join(["file;fold", *renamed]).replace(",", ";")
+    )
     crossval("--folds", tmp_path / "mine.csv", *words, "--output", tmp_path / "c")
-    assert (tmp_path / "c" / "seed-0.txt").read_text() == (tmp_path / "a" / "seed-0.txt").read_text()
+    assert (tmp_path / "c" / "seed-0.txt").read_text() == (
+        tmp_path / "a" / "seed-0.txt"
+    ).read_text()
 
 
 @pytest.mark.parametrize(
@@ -49,7 +74,10 @@ def test_folds_of_a_file(crossval, tmp_path):
             lambda lines: [lines[0], *lines[2:]],
             "expected a fold for each of the 27 pictures in repeat 0, found none for 1",
         ),
-        (lambda lines: [*lines, lines[1]], ":29: expected every picture of repeat 0 once, found"),
+        (
+            lambda lines: [*lines, lines[1]],
+            ":29: expected every picture of repeat 0 once, found",
+        ),
         (
             lambda lines: [lines[0], f"{lines[1][:-1]}x", *lines[2:]],
             ":2: expected a repeat (0, 1, …), found 'x'",
@@ -58,17 +86,35 @@ def test_folds_of_a_file(crossval, tmp_path):
             lambda lines: [line.rsplit(",", 2)[0] for line in lines],
             "expected the folds of pictures in a column 'fold', found none",
         ),
-        (lambda lines: [lines[0], "x.jpg,,1,0"], "expected folds of the pictures of the collection, found none"),
-        (lambda lines: [line[:-4] + ",0,0" if index else line for index, line in enumerate(lines)], "found one"),
+        (
+            lambda lines: [lines[0], "x.jpg,,1,0"],
+            "expected folds of the pictures of the collection, found none",
+        ),
+        (
+            lambda lines: [
+                line[:-4] + ",0,0" if index else line
+                for index, line in enumerate(lines)
+            ],
+            "found one",
+        ),
         (lambda lines: [], "expected a heading with the column 'file'"),
     ],
 )
-def test_broken_files_of_folds_give_one_line(crossval, training, tmp_path, change, message):
+def test_broken_files_of_folds_give_one_line(
+    crossval, training, tmp_path, change, message
+):
     plants = sorted({picture.plant for picture in training})
-    rows = [f"{picture.name},{picture.plant},{plants.index(picture.plant) % 3},0" for picture in training]
-    (tmp_path / "folds.csv").write_text("\n".join(change(["picture,plant,fold,repeat", *rows])))
+    rows = [
+        f"{picture.name},{picture.plant},{plants.index(picture.plant) % 3},0"
+        for picture in training
+    ]
+    (tmp_path / "folds.csv").write_text(
+        "\n".join(change(["picture,plant,fold,repeat", *rows]))
+    )
     outcome = crossval("--folds", tmp_path / "folds.csv", "--only-type", "scan-like")
-    assert (outcome.status, outcome.out, outcome.err.count("\n")) == (1, "", 1), outcome.err
+    assert (outcome.status, outcome.out, outcome.err.count("\n")) == (1, "", 1), (
+        outcome.err
+    )
     assert message in outcome.err
 
 
@@ -77,7 +123,9 @@ def test_sessions(crossval, drawn, tmp_path):
     for name, more in {"alone": [], "sessions": ["--sessions"]}.items():
         outcome = crossval(*words, tmp_path / name, *more)
         assert outcome.status == 0, outcome.err
-    runs = [(tmp_path / name / "seed-0.txt").read_text() for name in ("alone", "sessions")]
+    runs = [
+        (tmp_path / name / "seed-0.txt").read_text() for name in ("alone", "sessions")
+    ]
     assert runs[0] != runs[1]
     assert len(runs[0].splitlines()) == len(runs[1].splitlines())
 
@@ -87,10 +135,26 @@ def test_sessions(crossval, drawn, tmp_path):
     [
         (["--folds", 1], 2, "--folds: expected at least 2, found 1"),
         (["--repeats", "x"], 2, "--repeats"),
-        (["--folds", "folds.csv", "--repeats", 2], 2, "expected --folds FILE without --repeats, --parts and --by"),
-        (["--open-world", "--sessions"], 2, "expected --open-world without --sessions, --output and --metrics"),
-        (["--folds", 100, "--only-type", "scan-like"], 1, "expected at least 100 plants for 100 folds, found 9"),
-        (["--folds", 9, "--by", "place", "--only-type", "scan-like"], 1, "expected at least 9 places"),
+        (
+            ["--folds", "folds.csv", "--repeats", 2],
+            2,
+            "expected --folds FILE without --repeats, --parts and --by",
+        ),
+        (
+            ["--open-world", "--sessions"],
+            2,
+            "expected --open-world without --sessions, --output and --metrics",
+        ),
+        (
+            ["--folds", 100, "--only-type", "scan-like"],
+            1,
+            "expected at least 100 plants for 100 folds, found 9",
+        ),
+        (
+            ["--folds", 9, "--by", "place", "--only-type", "scan-like"],
+            1,
+            "expected at least 9 places",
+        ),
     ],
 )
 def test_wrong_numbers(crossval, words, status, expected):
@@ -106,9 +170,14 @@ def test_few_shots_with_run_files(crossval, cli, drawn, tmp_path):
     outcome = crossval(*words, "--output", tmp_path / "runs")
     assert outcome.status == 0, outcome.err
     lines = outcome.out.splitlines()
-    assert [line.split("  ")[1:2] for line in lines[3:5]] == [["1 picture (a)"], ["2 pictures (b)"]]
+    assert [line.split("  ")[1:2] for line in lines[3:5]] == [
+        ["1 picture (a)"],
+        ["2 pictures (b)"],
+    ]
     runs = sorted(file.name for file in (tmp_path / "runs").iterdir())
-    assert runs == [f"{n}-seed-{seed}.txt" for n in ("1-picture", "2-pictures") for seed in (0, 1)] + ["folds.csv"]
+    assert runs == [
+        f"{n}-seed-{seed}.txt" for n in ("1-picture", "2-pictures") for seed in (0, 1)
+    ] + ["folds.csv"]
     first = [tmp_path / "runs" / name for name in runs[:2]]
     assert len({line.split()[0] for line in first[0].read_text().splitlines()}) == 9
     compared = cli("compare", drawn / "Train", *first, "--only-type", "scan-like")
@@ -135,5 +204,8 @@ def test_tables_of_rejection(crossval, tmp_path):
     assert row["OSCR"] <= row["AUROC"]
     assert {row["kind"] for row in kinds["rows"]} <= set(ALL_KINDS)
     for row in kinds["rows"]:
-        assert row["pictures"] == row["no leaf"] + row["unclear"] + row["unknown"] + row["named"]
+        assert (
+            row["pictures"]
+            == row["no leaf"] + row["unclear"] + row["unknown"] + row["named"]
+        )
         assert row["learned"] == ("no" if row["kind"] in TEST_KINDS else "yes")

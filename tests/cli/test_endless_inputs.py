@@ -43,7 +43,10 @@ def test_a_pipe_or_device_is_no_input(cli, endless, words):
     ("start", "expected"),
     [
         (b"", r"1: expected a run: .*, found another kind of file"),
-        (b"1.jpg Acer campestre 1 1.0\n", r"2: expected lines of at most \d+ characters, found more"),
+        (
+            b"1.jpg Acer campestre 1 1.0\n",
+            r"2: expected lines of at most \d+ characters, found more",
+        ),
     ],
 )
 def test_a_run_of_gigabytes_without_a_line_end(cli, tmp_path, start, expected):

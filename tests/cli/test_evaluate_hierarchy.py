@@ -26,7 +26,9 @@ def test_back_off_beside_species(cli, folder):
     (folder / "back.txt").write_text(
         "1.jpg Quercus robur 1 0.9\n2.jpg Quercus * 1 0.9\n3.jpg Quercus * 1 0.9\n4.jpg * 1 1.0\n"
     )
-    outcome = cli("evaluate-hierarchy", "Train", "species.txt", "back.txt", "--format", "csv")
+    outcome = cli(
+        "evaluate-hierarchy", "Train", "species.txt", "back.txt", "--format", "csv"
+    )
     assert outcome.status == 0, outcome.err
     species, back = (line.split(",") for line in outcome.out.splitlines()[1:])
     # Oaks: weights 1/2, 1/2, 1/3, 1/8 (2 orders, 1 family, 1 genus, 2 species): a wrong species costs 3/35.
@@ -41,16 +43,25 @@ def test_back_off_beside_species(cli, folder):
 def test_only_pictures_of_one_type_count(cli, folder):
     file = folder / "Train/4.xml"
     file.write_text(file.read_text().replace("Scan", "photograph"))
-    (folder / "run.txt").write_text("".join(f"{number}.jpg Acer campestre 1 0.9\n" for number in range(1, 5)))
+    (folder / "run.txt").write_text(
+        "".join(f"{number}.jpg Acer campestre 1 0.9\n" for number in range(1, 5))
+    )
     outcome = cli("evaluate-hierarchy", "Train", "run.txt", "--only-type", "photo")
-    assert outcome.out.splitlines()[3].split()[:4] == ["run.txt", "0.0000", "0.0000", "1/1"]
+    assert outcome.out.splitlines()[3].split()[:4] == [
+        "run.txt",
+        "0.0000",
+        "0.0000",
+        "1/1",
+    ]
     outcome = cli("evaluate-hierarchy", "Train", "run.txt", "--only-type", "scan-like")
     assert (outcome.status, outcome.out) == (1, "")
     assert "Train: expected pictures of type scan-like, found none" in outcome.err
 
 
 def test_a_missing_picture_counts_1(cli, folder):
-    (folder / "run.txt").write_text("1.jpg Quercus robur 1 0.9\n2.jpg Quercus robur 1 0.9\n3.jpg Quercus ilex 1 0.9\n")
+    (folder / "run.txt").write_text(
+        "1.jpg Quercus robur 1 0.9\n2.jpg Quercus robur 1 0.9\n3.jpg Quercus ilex 1 0.9\n"
+    )
     outcome = cli("evaluate-hierarchy", "Train", "run.txt")
     assert "run.txt: lacks 1 of 4 pictures; each counts 1" in outcome.err
     assert outcome.out.splitlines()[3].split()[1:3] == ["0.2500", "0.5000"]
@@ -60,9 +71,18 @@ def test_runs_are_called_by_their_names(cli, folder):
     (folder / "runs").mkdir()
     for name in ("a.txt", "runs/b.txt"):
         (folder / name).write_text("1.jpg Quercus robur 1 0.9\n")
-    outcome = cli("evaluate-hierarchy", "Train", "a.txt", "runs/b.txt", "--format", "csv")
-    assert [line.split(",")[0] for line in outcome.out.splitlines()] == ["run", "a.txt", "b.txt"]
-    assert outcome.err.splitlines()[1] == "leafid: warning: b.txt: lacks 3 of 4 pictures; each counts 1"
+    outcome = cli(
+        "evaluate-hierarchy", "Train", "a.txt", "runs/b.txt", "--format", "csv"
+    )
+    assert [line.split(",")[0] for line in outcome.out.splitlines()] == [
+        "run",
+        "a.txt",
+        "b.txt",
+    ]
+    assert (
+        outcome.err.splitlines()[1]
+        == "leafid: warning: b.txt: lacks 3 of 4 pictures; each counts 1"
+    )
 
 
 def test_unknown_answers_and_pictures_are_named_by_their_line(cli, folder):
@@ -70,6 +90,11 @@ def test_unknown_answers_and_pictures_are_named_by_their_line(cli, folder):
     outcome = cli("evaluate-hierarchy", "Train", "run.txt")
     assert outcome.status == 1
     first, second = outcome.err.splitlines()
-    assert "run.txt:1: expected a species of the taxonomy, or a higher taxon and '*', found 'Rosa *'; name" in first
+    assert (
+        "run.txt:1: expected a species of the taxonomy, or a higher taxon and '*', found 'Rosa *'; name"
+        in first
+    )
     assert first.endswith("name a collection that has it with --taxonomy")
-    assert second.endswith("run.txt:2: expected a picture of the collection, found '9.jpg'")
+    assert second.endswith(
+        "run.txt:2: expected a picture of the collection, found '9.jpg'"
+    )

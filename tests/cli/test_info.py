@@ -7,9 +7,18 @@ import pytest
 def collection(tmp_path, add):
     """Two species, a truncated picture, a picture that is text, duplicates, a missing one, and a bad XML."""
     folder = tmp_path / "leaves"
-    for number, (epithet, plant) in enumerate([("campestre", "1"), ("campestre", "2"), *[("opalus", "3")] * 4], 1):
+    for number, (epithet, plant) in enumerate(
+        [("campestre", "1"), ("campestre", "2"), *[("opalus", "3")] * 4], 1
+    ):
         type_ = "photograph" if number == 6 else "Scan"
-        add(folder, number, Genus="Acer", Species=epithet, IndividualPlantId=plant, Type=type_)
+        add(
+            folder,
+            number,
+            Genus="Acer",
+            Species=epithet,
+            IndividualPlantId=plant,
+            Type=type_,
+        )
     (folder / "3.jpg").write_bytes((folder / "2.jpg").read_bytes())
     cut = (folder / "4.jpg").read_bytes()
     (folder / "4.jpg").write_bytes(cut[:-4])
@@ -43,10 +52,17 @@ def test_json(cli, collection):
     summary = outcome.json
     assert summary["total"] == {"pictures": 6, "species": 2, "plants": 3, "authors": 1}
     assert summary["types"]["scan"]["pictures"] == 5
-    assert summary["species"][0] == {"species": "Acer campestre", "pictures": 2, "plants": 2, "by_type": {"scan": 2}}
+    assert summary["species"][0] == {
+        "species": "Acer campestre",
+        "pictures": 2,
+        "plants": 2,
+        "by_type": {"scan": 2},
+    }
     assert len(summary["unreadable"]) == 2
     assert summary["missing"] == [str(collection / "6.jpg")]
-    assert summary["duplicates"] == [[str(collection / "2.jpg"), str(collection / "3.jpg")]]
+    assert summary["duplicates"] == [
+        [str(collection / "2.jpg"), str(collection / "3.jpg")]
+    ]
     assert len(summary["problems"]) == 1
 
 
@@ -56,7 +72,9 @@ def test_similar_pictures_become_one_plant(cli, drawn, tmp_path):
         (collection / part).mkdir(parents=True)
         files = sorted((drawn / "Train").glob("*.jpg"))
         shutil.copy(files[int(name)], collection / part / f"{name}.jpg")
-    shutil.copy(collection / "Species2" / "2.jpg", collection / "Species2" / "again.jpg")
+    shutil.copy(
+        collection / "Species2" / "2.jpg", collection / "Species2" / "again.jpg"
+    )
     table = tmp_path / "plants.csv"
     outcome = cli("info", collection, "--similar", table, "--jobs", 1)
     assert (outcome.status, "one leaf: 2.jpg, again.jpg" in outcome.err) == (0, True)

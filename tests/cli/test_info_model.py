@@ -23,7 +23,10 @@ def test_json(cli, drawn_model):
         species = model.species[entry["species"]]
         for type_, counts in entry["types"].items():
             record = species.types[type_]
-            assert (counts["pictures"], counts["plants"]) == (record.n_pictures, record.n_plants)
+            assert (counts["pictures"], counts["plants"]) == (
+                record.n_pictures,
+                record.n_plants,
+            )
             assert counts["held_out"]["first"] == record.held_out.n_first
 
 
@@ -35,7 +38,9 @@ def test_field_guide(cli, drawn_model, tmp_path):
     model = Model.read(drawn_model)
     assert sorted(page.headings[3][: len(model.species)]) == sorted(model.species)
     # The first picture stands beside the name, too.
-    assert len(page.images) == sum(len(record.thumbnails) + 1 for record in model.species.values())
+    assert len(page.images) == sum(
+        len(record.thumbnails) + 1 for record in model.species.values()
+    )
 
 
 def test_the_card_beside_the_model_is_shown(cli, drawn_model, tmp_path):

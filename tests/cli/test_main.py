@@ -21,8 +21,13 @@ def test_every_command_has_help_with_examples(cli, command):
 def test_the_overview_lists_every_command(cli):
     outcome = cli("--help")
     assert outcome.status == 0
-    for command, what in (entry for commands in GROUPS.values() for entry in commands.items()):
-        assert any(line.split(maxsplit=1) == [command, what] for line in outcome.out.splitlines())
+    for command, what in (
+        entry for commands in GROUPS.values() for entry in commands.items()
+    ):
+        assert any(
+            line.split(maxsplit=1) == [command, what]
+            for line in outcome.out.splitlines()
+        )
     assert cli("-h").out == outcome.out
     without = cli()
     assert without.status == 2
@@ -37,11 +42,17 @@ def test_version(cli):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["predict", ""], "expected a path or a word, found an empty word; is a variable unset?"),
+        (
+            ["predict", ""],
+            "expected a path or a word, found an empty word; is a variable unset?",
+        ),
         (["info", "x", "--jobs", "0"], "argument --jobs"),
         (["zzz"], "unknown command 'zzz'; see 'leafid --help'"),
         (["train"], "required"),
-        (["describe"], "expected at least one picture, folder or collection; see 'leafid describe"),
+        (
+            ["describe"],
+            "expected at least one picture, folder or collection; see 'leafid describe",
+        ),
         (["info", "x", "--nonsense"], "--nonsense"),
         (["train", "x", "--outp", "y"], "see 'leafid train --help'"),
     ],
@@ -91,12 +102,19 @@ def test_every_error_becomes_a_status(cli, monkeypatch, error, status, lines):
 
 def test_only_the_first_of_many_problems_are_printed(cli, tmp_path):
     run = tmp_path / "poem.txt"
-    for lines, more in ((20, []), (21, ["and 1 problem more"]), (5000, ["and 4980 problems more"])):
+    for lines, more in (
+        (20, []),
+        (21, ["and 1 problem more"]),
+        (5000, ["and 4980 problems more"]),
+    ):
         run.write_text("no line of a run\n" * lines)
         outcome = cli("evaluate", TRUTH, run)
         assert outcome.status == 1
         told = outcome.err.splitlines()
-        assert all(line.startswith(f"leafid: error: {run}:{n}: expected ") for n, line in enumerate(told[:20], 1))
+        assert all(
+            line.startswith(f"leafid: error: {run}:{n}: expected ")
+            for n, line in enumerate(told[:20], 1)
+        )
         assert told[20:] == [f"leafid: error: {run}: {line}" for line in more]
     assert cli("check", run).out.count("\n") == 21
 

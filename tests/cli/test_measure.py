@@ -10,7 +10,10 @@ from PIL import Image
 from leafid.pictures.resolution import read_mm_per_pixel
 from tests.drawing.leaves import Form, draw_leaf
 
-FORMS = (Form(0.66, 0.6, 0.72, petiole=0.2), Form(1.0, 1.0, 1.0, palmate_lobes=5, petiole=0.9))
+FORMS = (
+    Form(0.66, 0.6, 0.72, petiole=0.2),
+    Form(1.0, 1.0, 1.0, palmate_lobes=5, petiole=0.9),
+)
 
 
 def draw_sheet(*sizes):
@@ -19,8 +22,12 @@ def draw_sheet(*sizes):
     for index, size in enumerate(sizes):
         picture = draw_leaf(FORMS[index % 2], 0, 0).picture
         factor = size / max(picture.shape)
-        leaf = cv2.resize(picture, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
-        sheet[20 : 20 + len(leaf), 700 * index + 20 : 700 * index + 20 + leaf.shape[1]] = leaf
+        leaf = cv2.resize(
+            picture, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA
+        )
+        sheet[
+            20 : 20 + len(leaf), 700 * index + 20 : 700 * index + 20 + leaf.shape[1]
+        ] = leaf
     return sheet
 
 
@@ -46,7 +53,10 @@ def measure(cli, scans):
 def test_a_row_a_leaf(measure, scans):
     outcome = measure(scans, "--each-leaf", "--mm-per-pixel", 0.2, "--format", "csv")
     one, *three = outcome.rows
-    assert [(row["leaf"], row["leaves"]) for row in (one, *three)] == [("1", "1"), *((n, "3") for n in "123")]
+    assert [(row["leaf"], row["leaves"]) for row in (one, *three)] == [
+        ("1", "1"),
+        *((n, "3") for n in "123"),
+    ]
     areas = [float(row["area"]) for row in three]
     assert areas == sorted(areas, reverse=True)
     assert float(three[0]["solidity"]) < 0.8 < float(three[1]["solidity"])
@@ -64,7 +74,11 @@ def test_the_largest_leaf_is_measured(measure, scans):
 
 @pytest.mark.parametrize(
     ("words", "mm"),
-    [(["--dpi", 254], 0.1), (["--mm-per-pixel", 0.25], 0.25), (["--scale-from", "10,20,40,60,5"], 0.1)],
+    [
+        (["--dpi", 254], 0.1),
+        (["--mm-per-pixel", 0.25], 0.25),
+        (["--scale-from", "10,20,40,60,5"], 0.1),
+    ],
 )
 def test_scales(measure, scans, words, mm):
     [pixels] = measure(scans / "one.png", "--format", "json").json
@@ -76,7 +90,9 @@ def test_scales(measure, scans, words, mm):
 
 def test_points_outside_a_picture(measure, scans):
     height, width = cv2.imread(str(scans / "one.png")).shape[:2]
-    outcome = measure(scans / "one.png", "--scale-from", f"0,{height},0,{height + 1},5", status=1)
+    outcome = measure(
+        scans / "one.png", "--scale-from", f"0,{height},0,{height + 1},5", status=1
+    )
     assert (
         f"one.png: --scale-from: expected points inside the picture of {width} × {height} pixels, found [0.0, "
         in outcome.err
@@ -113,7 +129,14 @@ def test_the_resolution_of_a_scan(measure, cli, scans, tmp_path):
     [row] = outcome.rows
     assert (row["unit"], row["mm_per_pixel"]) == ("mm", "0.0846667")
     # A phone holds a sheet of paper at any distance.
-    [row] = cli("measure", tmp_path / "scanner.jpg", "--assume-type", "scan-like", "--format", "csv").rows
+    [row] = cli(
+        "measure",
+        tmp_path / "scanner.jpg",
+        "--assume-type",
+        "scan-like",
+        "--format",
+        "csv",
+    ).rows
     assert row["unit"] == "px"
 
 
@@ -128,7 +151,9 @@ def test_outlines_as_geojson(measure, scans, tmp_path):
         columns, rows = np.array(ring).T
         # Counter-clockwise, as RFC 7946 has it.
         areas.append((columns[:-1] * rows[1:] - columns[1:] * rows[:-1]).sum() / 2)
-    assert areas == pytest.approx([feature["properties"]["area"] for feature in features], rel=0.02)
+    assert areas == pytest.approx(
+        [feature["properties"]["area"] for feature in features], rel=0.02
+    )
 
 
 def test_the_ending_of_a_file_is_its_format(measure, scans, tmp_path):
@@ -140,7 +165,10 @@ def test_the_ending_of_a_file_is_its_format(measure, scans, tmp_path):
 
 
 def test_all_leaflets_of_a_compound_leaf(measure, tmp_path):
-    cv2.imwrite(str(tmp_path / "ash.png"), draw_leaf(Form(0.34, 0.8, 1.0, leaflets=5, petiole=0.28), 0, 0).picture)
+    cv2.imwrite(
+        str(tmp_path / "ash.png"),
+        draw_leaf(Form(0.34, 0.8, 1.0, leaflets=5, petiole=0.28), 0, 0).picture,
+    )
     measure(tmp_path / "ash.png", "--output", tmp_path / "ash.geojson")
     [feature] = json.loads((tmp_path / "ash.geojson").read_text())["features"]
     properties, parts = feature["properties"], feature["geometry"]["coordinates"]
@@ -156,7 +184,9 @@ def test_landmarks_are_in_columns_and_rows(measure, tmp_path):
     cv2.imwrite(str(tmp_path / "leaf.png"), drawn.picture)
     [row] = measure(tmp_path / "leaf.png", "--format", "csv").rows
     for name, place in (("tip", drawn.tip), ("base", drawn.petiole[0])):
-        assert [float(row[f"{name}_{axis}"]) for axis in ("column", "row")] == pytest.approx(place.tolist(), abs=20)
+        assert [
+            float(row[f"{name}_{axis}"]) for axis in ("column", "row")
+        ] == pytest.approx(place.tolist(), abs=20)
 
 
 def test_a_list_is_the_dictionary(cli):
@@ -168,7 +198,9 @@ def test_a_list_is_the_dictionary(cli):
 def test_bad_input(cli, measure, scans, tmp_path):
     cv2.imwrite(str(tmp_path / "blank.png"), np.full((100, 100, 3), 250, np.uint8))
     (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff")
-    outcome = measure(scans / "one.png", tmp_path / "blank.png", tmp_path / "broken.jpg", status=1)
+    outcome = measure(
+        scans / "one.png", tmp_path / "blank.png", tmp_path / "broken.jpg", status=1
+    )
     assert "one.png" in outcome.out
     assert "blank.png" not in outcome.out
     assert "blank.png: expected a leaf, found none" in outcome.err
@@ -179,7 +211,10 @@ def test_bad_input(cli, measure, scans, tmp_path):
     for words, message in (
         ([], "expected at least one picture"),
         ([scans, "--scale-from", "1,2,3"], "expected X,Y,X,Y,MM, found 3 numbers"),
-        ([scans, "--scale-from", "1,2,1,2,5"], "expected two points and their distance above 0"),
+        (
+            [scans, "--scale-from", "1,2,1,2,5"],
+            "expected two points and their distance above 0",
+        ),
         ([scans, "--dpi", "0"], "expected a number above 0, at most 100000, found '0'"),
         ([scans, "--dpi", "9", "--mm-per-pixel", "1"], "not allowed with"),
     ):
@@ -189,16 +224,45 @@ def test_bad_input(cli, measure, scans, tmp_path):
 
 
 def test_every_leaf_is_cut_out(cli, scans, tmp_path):
-    outcome = cli("segment", scans, "--assume-type", "scan", "--output", tmp_path, "--each-leaf", "--jobs", 1)
+    outcome = cli(
+        "segment",
+        scans,
+        "--assume-type",
+        "scan",
+        "--output",
+        tmp_path,
+        "--each-leaf",
+        "--jobs",
+        1,
+    )
     assert outcome.status == 0, outcome.err
     assert [line.split("  ")[0] for line in outcome.out.splitlines()[1:]] == [
-        *("one.png, leaf 1", "three.png, leaf 1", "three.png, leaf 2", "three.png, leaf 3")
+        *(
+            "one.png, leaf 1",
+            "three.png, leaf 1",
+            "three.png, leaf 2",
+            "three.png, leaf 3",
+        )
     ]
-    masks = [cv2.imread(str(tmp_path / f"three_leaf-{n}_mask.png"), cv2.IMREAD_GRAYSCALE) > 0 for n in (1, 2, 3)]
+    masks = [
+        cv2.imread(str(tmp_path / f"three_leaf-{n}_mask.png"), cv2.IMREAD_GRAYSCALE) > 0
+        for n in (1, 2, 3)
+    ]
     assert not np.any(np.sum(masks, axis=0) > 1)
-    outcome = cli("segment", scans / "three.png", "--assume-type", "scan", "--output", tmp_path, "--jobs", 1)
+    outcome = cli(
+        "segment",
+        scans / "three.png",
+        "--assume-type",
+        "scan",
+        "--output",
+        tmp_path,
+        "--jobs",
+        1,
+    )
     assert "three.png: 3 leaves; the largest is cut out (--each-leaf)" in outcome.err
-    assert np.array_equal(cv2.imread(str(tmp_path / "three_mask.png"), cv2.IMREAD_GRAYSCALE) > 0, masks[0])
+    assert np.array_equal(
+        cv2.imread(str(tmp_path / "three_mask.png"), cv2.IMREAD_GRAYSCALE) > 0, masks[0]
+    )
 
 
 def test_every_leaf_is_named(predict, scans):

@@ -12,7 +12,9 @@ def garden(drawn, tmp_path):
     """A folder of a species with a picture."""
     folder = tmp_path / "garden"
     (folder / "Olea europaea").mkdir(parents=True)
-    shutil.copy(next((drawn / "Test").glob("*.jpg")), folder / "Olea europaea" / "a.jpg")
+    shutil.copy(
+        next((drawn / "Test").glob("*.jpg")), folder / "Olea europaea" / "a.jpg"
+    )
     return folder
 
 
@@ -21,12 +23,16 @@ def refused(cli, tmp_path):
     """Run a command that must say one line, and leave all files as they are."""
 
     def run(*words):
-        before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+        before = {
+            file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()
+        }
         done = cli(*words)
         assert done.status == 2
         assert done.out == ""
         assert done.err.count("\n") == 1
-        assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
+        assert {
+            file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()
+        } == before
         return done.err
 
     return run
@@ -36,7 +42,9 @@ def test_the_first_of_several_pictures_is_no_output(refused, garden):
     picture = garden / "Olea europaea" / "a.jpg"
     expected = f"--output {picture}: expected a name without the ending of a picture, found .jpg"
     assert expected in refused("predict", "--output", picture, garden)
-    assert expected in refused("train", garden, "--assume-type", "scan", "--output", picture)
+    assert expected in refused(
+        "train", garden, "--assume-type", "scan", "--output", picture
+    )
 
 
 def test_the_model_that_is_read_is_no_output(refused, garden, drawn_model, tmp_path):
@@ -44,20 +52,33 @@ def test_the_model_that_is_read_is_no_output(refused, garden, drawn_model, tmp_p
     link = tmp_path / "link"
     link.symlink_to(model)
     for output in (model, link):
-        assert "found one that is read" in refused("predict", garden, "--model", model, "--output", output)
+        assert "found one that is read" in refused(
+            "predict", garden, "--model", model, "--output", output
+        )
 
 
 def test_runs_are_no_output(refused, tmp_path):
-    for command, name in (("report", "report.html"), ("evaluate", "OfficialScores.csv")):
+    for command, name in (
+        ("report", "report.html"),
+        ("evaluate", "OfficialScores.csv"),
+    ):
         run = shutil.copy(GOOD, tmp_path / name)
-        assert "found one that is read" in refused(command, TRUTH, run, "--output", tmp_path)
+        assert "found one that is read" in refused(
+            command, TRUTH, run, "--output", tmp_path
+        )
 
 
 @pytest.mark.parametrize("command", ["predict", "describe", "measure"])
 def test_metadata_of_the_pictures_are_not_overwritten(cli, tmp_path, command):
     (tmp_path / "leaves").mkdir()
     table = tmp_path / "table.csv"
-    files = [table, *(tmp_path / "leaves" / name for name in ("metadata.csv", "labels.csv", "1.xml"))]
+    files = [
+        table,
+        *(
+            tmp_path / "leaves" / name
+            for name in ("metadata.csv", "labels.csv", "1.xml")
+        ),
+    ]
     for file in files:
         file.write_text("file,label\n")
         words = ("--metadata", table) if file is table else ()

@@ -23,7 +23,9 @@ def test_from_pictures_to_a_score(cli, predict, drawn, tmp_path):
         scores = [score for _, _, score in lines]
         assert scores == sorted(scores, reverse=True)
         assert sum(scores) <= 1
-        assert sum(scores) == pytest.approx(1, abs=3e-9)  # each is cut after nine digits
+        assert sum(scores) == pytest.approx(
+            1, abs=3e-9
+        )  # each is cut after nine digits
         assert len({species for _, species, _ in lines}) == 3
     checked = cli("check", run, "--against", drawn)
     assert checked.status == 0, checked.err
@@ -31,10 +33,19 @@ def test_from_pictures_to_a_score(cli, predict, drawn, tmp_path):
     assert scored.status == 0, scored.err
 
 
-def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(predict, drawn, tmp_path):
-    calls = {"a": ([], None), "b": (["--jobs", 2], None), "c": ([], tmp_path / "cache"), "d": ([], tmp_path / "cache")}
+def test_bytes_depend_neither_on_the_cache_nor_on_the_number_of_processes(
+    predict, drawn, tmp_path
+):
+    calls = {
+        "a": ([], None),
+        "b": (["--jobs", 2], None),
+        "c": ([], tmp_path / "cache"),
+        "d": ([], tmp_path / "cache"),
+    }
     for name, (words, cache) in calls.items():
-        assert predict(drawn, "--output", tmp_path / name, *words, cache=cache).status == 0
+        assert (
+            predict(drawn, "--output", tmp_path / name, *words, cache=cache).status == 0
+        )
     assert len({(tmp_path / name).read_bytes() for name in calls}) == 1
 
 
@@ -57,11 +68,16 @@ def test_rejected_pictures_are_ranked_on_request_only(predict, loose, tmp_path):
 
 
 def test_folders_need_not_be_named_after_species(predict, loose, tmp_path):
-    for file, folder in zip(sorted(loose.iterdir()), ("olivier", "érable champêtre"), strict=False):
+    for file, folder in zip(
+        sorted(loose.iterdir()), ("olivier", "érable champêtre"), strict=False
+    ):
         (tmp_path / "own" / folder).mkdir(parents=True)
         shutil.copy(file, tmp_path / "own" / folder)
     outcome = predict(tmp_path / "own", "--output", tmp_path / "run")
-    assert (outcome.status, outcome.err.endswith("answers to 2 pictures\n")) == (0, True)
+    assert (outcome.status, outcome.err.endswith("answers to 2 pictures\n")) == (
+        0,
+        True,
+    )
 
 
 def test_names_that_a_run_can_not_hold_or_tell_apart(predict, loose, tmp_path):
@@ -83,5 +99,12 @@ def test_a_type_that_the_model_lacks(predict, drawn, drawn_model, tmp_path):
     replace(model, types={"scan": model["scan"]}).save(scans)
     outcome = predict(drawn, "--output", tmp_path / "run", model=scans)
     assert outcome.status == 1
-    assert outcome.err.startswith("leafid: error: the model was not trained for pictures of type ")
-    assert predict(drawn, "--output", tmp_path / "run", "--assume-type", "scan", model=scans).status == 0
+    assert outcome.err.startswith(
+        "leafid: error: the model was not trained for pictures of type "
+    )
+    assert (
+        predict(
+            drawn, "--output", tmp_path / "run", "--assume-type", "scan", model=scans
+        ).status
+        == 0
+    )

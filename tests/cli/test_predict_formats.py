@@ -3,7 +3,17 @@ import pytest
 from leafid import load_model
 
 KEYS = [
-    *("picture", "type", "type_probability", "leaf", "known", "n_leaves", "verdict", "name", "answer_probability"),
+    *(
+        "picture",
+        "type",
+        "type_probability",
+        "leaf",
+        "known",
+        "n_leaves",
+        "verdict",
+        "name",
+        "answer_probability",
+    ),
     *("ranking", "reasons", "problem"),
 ]
 
@@ -34,18 +44,29 @@ def test_json_has_an_object_for_every_picture(predict, with_a_bad_picture, drawn
         assert 0 <= record["answer_probability"] <= record["ranking"][0]["probability"]
         assert {entry["species"] for entry in record["ranking"]} == set(model.species)
         for entry in record["ranking"]:
-            assert entry["common_names"] == list(model.species[entry["species"]].vernacular_names)
+            assert entry["common_names"] == list(
+                model.species[entry["species"]].vernacular_names
+            )
         probabilities = [entry["probability"] for entry in record["ranking"]]
         assert probabilities == sorted(probabilities, reverse=True)
         assert sum(probabilities) == pytest.approx(1, abs=1e-8)
 
 
-@pytest.mark.parametrize("words", [(), ("--top", 2), ("--set", "coverage-0.5"), ("--back-off",), ("--reject-at", 1)])
+@pytest.mark.parametrize(
+    "words",
+    [(), ("--top", 2), ("--set", "coverage-0.5"), ("--back-off",), ("--reject-at", 1)],
+)
 def test_all_formats_hold_the_same_answers(predict, with_a_bad_picture, words):
     records = predict(with_a_bad_picture, "--format", "json", *words).json
     rows = predict(with_a_bad_picture, "--format", "csv", *words).rows
     expected = [
-        (record["picture"], record["verdict"], record["name"] or "", named["species"], str(named["probability"]))
+        (
+            record["picture"],
+            record["verdict"],
+            record["name"] or "",
+            named["species"],
+            str(named["probability"]),
+        )
         for record in records
         for named in record["ranking"] or [{"species": "", "probability": ""}]
     ]
@@ -66,8 +87,14 @@ def test_a_file_has_what_is_printed(predict, drawn, tmp_path, monkeypatch, name)
 
 def test_wrong_usage(predict, loose):
     for words, expected in (
-        (["--format", "run", "--reject-at", 0.1], "expected --reject-at without --format run"),
-        (["--format", "json", "--open-world"], "expected --format run with --open-world"),
+        (
+            ["--format", "run", "--reject-at", 0.1],
+            "expected --reject-at without --format run",
+        ),
+        (
+            ["--format", "json", "--open-world"],
+            "expected --format run with --open-world",
+        ),
     ):
         outcome = predict(loose, *words)
         assert (outcome.status, outcome.err.count("\n")) == (2, 1)

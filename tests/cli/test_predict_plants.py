@@ -17,7 +17,11 @@ def files(drawn):
     by_plant = defaultdict(list)
     for picture in read_collection(drawn).pictures:
         by_plant[picture.plant].append(picture.file)
-    return next(group for plant, group in sorted(by_plant.items(), key=str) if plant is not None and len(group) == 3)
+    return next(
+        group
+        for plant, group in sorted(by_plant.items(), key=str)
+        if plant is not None and len(group) == 3
+    )
 
 
 def test_together(predict, files, drawn_model):
@@ -37,18 +41,29 @@ def test_together(predict, files, drawn_model):
 
 def test_pictures_that_can_not_be_judged_are_left_out_of_a_plant(files, drawn_model):
     model = load_model(drawn_model)
-    answers = [replace(next(model.identify(file)), decision="species") for file in files]
-    blurred = [replace(answer, decision="unclear", reasons=("it is blurred",)) for answer in answers]
+    answers = [
+        replace(next(model.identify(file)), decision="species") for file in files
+    ]
+    blurred = [
+        replace(answer, decision="unclear", reasons=("it is blurred",))
+        for answer in answers
+    ]
     some = fuse_answers(model.types, [blurred[0], *answers[1:]], 0)
     assert some.ranking == fuse_answers(model.types, answers[1:], 0).ranking
     assert (some.verdict == "unclear", some.reasons) == (False, ())
     for part in fuse_answers(model.types, blurred, 0).expand():
-        assert (part.verdict, part.name, part.answer_probability) == ("unclear", None, None)
+        assert (part.verdict, part.name, part.answer_probability) == (
+            "unclear",
+            None,
+            None,
+        )
         assert part.reasons == ("it is blurred",)
 
 
 def test_a_run_by_plant_and_by_folder(predict, drawn, tmp_path):
-    plants = {picture.name: picture.group for picture in read_collection(drawn).pictures}
+    plants = {
+        picture.name: picture.group for picture in read_collection(drawn).pictures
+    }
     trees = tmp_path / "trees"
     for number, file in enumerate(sorted((drawn / "Test").glob("*.jpg"))):
         folder = trees / f"{number % 2}"
@@ -71,25 +86,46 @@ def test_a_run_by_plant_and_by_folder(predict, drawn, tmp_path):
 
 
 def test_a_run_by_session(predict, drawn, drawn_model, tmp_path):
-    alone = {record["picture"]: record for record in predict(drawn / "Train", "--format", "json").json}
+    alone = {
+        record["picture"]: record
+        for record in predict(drawn / "Train", "--format", "json").json
+    }
     words = (drawn / "Train", "--group-by", "session", "--format", "json", "--output")
     assert predict(*words, tmp_path / "sessions").status == 0
     records = json.loads((tmp_path / "sessions").read_text())
     assert {record["picture"] for record in records} == alone.keys()
-    changed = [record for record in records if record["ranking"] != alone[record["picture"]]["ranking"]]
+    changed = [
+        record
+        for record in records
+        if record["ranking"] != alone[record["picture"]]["ranking"]
+    ]
     assert changed
     for record in records:
         expected = alone[record["picture"]]
-        assert all(record[key] == expected[key] for key in ("type", "type_probability", "leaf", "known", "problem"))
-    sessions = Counter(find_session(picture) for picture in read_collection(drawn / "Train").pictures)
-    by_file = {str(picture.file): find_session(picture) for picture in read_collection(drawn / "Train").pictures}
+        assert all(
+            record[key] == expected[key]
+            for key in ("type", "type_probability", "leaf", "known", "problem")
+        )
+    sessions = Counter(
+        find_session(picture) for picture in read_collection(drawn / "Train").pictures
+    )
+    by_file = {
+        str(picture.file): find_session(picture)
+        for picture in read_collection(drawn / "Train").pictures
+    }
     assert all(sessions[by_file[record["picture"]]] > 1 for record in changed)
     assert predict(*words, tmp_path / "two", "--jobs", 2).status == 0
     assert (tmp_path / "two").read_bytes() == (tmp_path / "sessions").read_bytes()
-    assert [answer.to_dict() for answer in load_model(drawn_model).identify(drawn / "Train", sessions=True)] == records
+    assert [
+        answer.to_dict()
+        for answer in load_model(drawn_model).identify(drawn / "Train", sessions=True)
+    ] == records
 
 
 def test_unknown_plants_are_told(predict, loose):
     for kind in ("plant", "session"):
-        assert f"no two pictures are of one {kind}" in predict(loose, "--group-by", kind).err
+        assert (
+            f"no two pictures are of one {kind}"
+            in predict(loose, "--group-by", kind).err
+        )
     assert predict(loose, "--group-by", "folder", "--set", "average-2").status == 2

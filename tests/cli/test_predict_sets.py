@@ -35,8 +35,12 @@ def lines(file):
     return answers
 
 
-@pytest.mark.parametrize("rule", ["top-2", "average-2.5", "average-0.5", "coverage-0.8"])
-def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth, tmp_path, rule):
+@pytest.mark.parametrize(
+    "rule", ["top-2", "average-2.5", "average-0.5", "coverage-0.8"]
+)
+def test_sets_are_the_likeliest_species(
+    cli, predict, drawn, drawn_model, truth, tmp_path, rule
+):
     assert predict(drawn, "--output", tmp_path / "all.txt").status == 0
     outcome = predict(drawn, "--set", rule, "--output", tmp_path / "sets.txt")
     assert outcome.status == 0, outcome.err
@@ -48,7 +52,11 @@ def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth,
         if kind == "top":
             expected = everything[picture.name][: int(value)]
         else:
-            find = thresholds.threshold_for_size if kind == "average" else thresholds.threshold_for_coverage
+            find = (
+                thresholds.threshold_for_size
+                if kind == "average"
+                else thresholds.threshold_for_coverage
+            )
             least = find(float(value))
             expected = [line for line in everything[picture.name] if line[2] >= least]
         assert sets[picture.name] == expected
@@ -56,24 +64,44 @@ def test_sets_are_the_likeliest_species(cli, predict, drawn, drawn_model, truth,
     scored = cli("evaluate", truth, tmp_path / "sets.txt", "--sets", "--format", "json")
     assert scored.status == 0, scored.err
     [table] = [table for table in scored.json if table["title"] == "Sets"]
-    assert table["rows"][-1]["set-size"] == pytest.approx(sum(map(len, sets.values())) / 9)
+    assert table["rows"][-1]["set-size"] == pytest.approx(
+        sum(map(len, sets.values())) / 9
+    )
     assert table["rows"][-1]["empty-sets"] == pytest.approx(empty / 9)
 
 
-def test_back_off_of_a_model_of_low_confidence(cli, predict, drawn, drawn_model, doubtful, truth, tmp_path):
-    outcome = predict(drawn, "--back-off", "--output", tmp_path / "run.txt", model=doubtful)
+def test_back_off_of_a_model_of_low_confidence(
+    cli, predict, drawn, drawn_model, doubtful, truth, tmp_path
+):
+    outcome = predict(
+        drawn, "--back-off", "--output", tmp_path / "run.txt", model=doubtful
+    )
     assert outcome.status == 0, outcome.err
     run = lines(tmp_path / "run.txt")
     assert {len(answer) for answer in run.values()} == {1}
     assert any(name.endswith("*") for [(_, name, _)] in run.values())
     assert all(score >= 0.999999 for [(_, _, score)] in run.values())
-    scored = cli("evaluate-hierarchy", "--taxonomy", drawn / "Train", truth, tmp_path / "run.txt", "--format", "json")
+    scored = cli(
+        "evaluate-hierarchy",
+        "--taxonomy",
+        drawn / "Train",
+        truth,
+        tmp_path / "run.txt",
+        "--format",
+        "json",
+    )
     assert scored.status == 0, scored.err
     [row] = scored.json[0]["rows"]
-    answered = sum(int(cell.split("/")[1]) for cell in row.values() if isinstance(cell, str) and "/" in cell[-3:])
+    answered = sum(
+        int(cell.split("/")[1])
+        for cell in row.values()
+        if isinstance(cell, str) and "/" in cell[-3:]
+    )
     assert answered == 9
 
-    outcome = predict(drawn, "--back-off", "--format", "json", "--reject-at", 0, model=doubtful)
+    outcome = predict(
+        drawn, "--back-off", "--format", "json", "--reject-at", 0, model=doubtful
+    )
     assert outcome.status == 0, outcome.err
     records = outcome.json
     model = Model.read(drawn_model)
@@ -86,19 +114,32 @@ def test_back_off_of_a_model_of_low_confidence(cli, predict, drawn, drawn_model,
         else:
             assert written == f"{record['name']} *"
             named = [info.taxon for info in model.species.values()]
-            assert record["name"] in {getattr(taxon, record["verdict"]) for taxon in named}
+            assert record["name"] in {
+                getattr(taxon, record["verdict"]) for taxon in named
+            }
         assert len(record["ranking"]) == len(model.species)
-    assert {record["verdict"] for record in records} & {"genus", "family", "order", "unknown"}
+    assert {record["verdict"] for record in records} & {
+        "genus",
+        "family",
+        "order",
+        "unknown",
+    }
     answers = list(Model.read(doubtful).identify(drawn, back_off=True, reject_at=0))
-    assert [answer.to_dict() for answer in answers if answer.picture.part == "test"] == records
+    assert [
+        answer.to_dict() for answer in answers if answer.picture.part == "test"
+    ] == records
 
 
 def test_a_model_without_thresholds(predict, drawn, drawn_model, tmp_path):
     model = Model.read(drawn_model)
-    types = {type_: replace(part, thresholds=None) for type_, part in model.types.items()}
+    types = {
+        type_: replace(part, thresholds=None) for type_, part in model.types.items()
+    }
     replace(model, types=types).save(tmp_path / "bare.leafid")
     for words in (["--set", "average-5"], ["--back-off"]):
-        outcome = predict(drawn, *words, "--output", tmp_path / "run", model=tmp_path / "bare.leafid")
+        outcome = predict(
+            drawn, *words, "--output", tmp_path / "run", model=tmp_path / "bare.leafid"
+        )
         assert outcome.status == 1
         assert "train it again" in outcome.err
         assert not (tmp_path / "run").exists()

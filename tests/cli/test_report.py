@@ -19,7 +19,9 @@ def run(tmp_path):
     for line in (SAMPLE / "testGroundTruth.txt").read_text().splitlines():
         species, *pictures = re.split(r"\s+(?=\d+\.jpg)", line.strip())
         predicted = "Ginkgo biloba" if species == "Betula pendula" else species
-        lines += [f"{picture} {predicted} 1 0.9" for picture in pictures if picture != "5.jpg"]
+        lines += [
+            f"{picture} {predicted} 1 0.9" for picture in pictures if picture != "5.jpg"
+        ]
     file = tmp_path / "run.txt"
     file.write_text("\n".join(lines) + "\n")
     return file
@@ -32,12 +34,20 @@ def report(cli, tmp_path, *words):
     return check_page(tmp_path / "out" / "report.html")
 
 
-def test_the_page_shows_the_scores_of_evaluate_and_confusions_with_pictures(cli, tmp_path, run):
+def test_the_page_shows_the_scores_of_evaluate_and_confusions_with_pictures(
+    cli, tmp_path, run
+):
     page = report(cli, tmp_path, SAMPLE, run, "--part", "test")
-    assert "Betula pendula taken for Ginkgo biloba 6 pictures, 100% of the species" in page.words
+    assert (
+        "Betula pendula taken for Ginkgo biloba 6 pictures, 100% of the species"
+        in page.words
+    )
     assert "The run lacks 1 of 72 pictures; each counts as wrong. 5.jpg" in page.words
     # Three wrong answers, two other birches' and two ginkgos' pictures, and the 72 test pictures.
-    assert sum(image.startswith("data:image/jpeg;base64,/9j/") for image in page.images) == 7 + 72
+    assert (
+        sum(image.startswith("data:image/jpeg;base64,/9j/") for image in page.images)
+        == 7 + 72
+    )
     outcome = cli("evaluate", SAMPLE, run, "--part", "test")
     cells = re.findall(r"\d?\.\d{3} \[.+?\]", outcome.out)
     assert len(cells) == 15
@@ -47,7 +57,9 @@ def test_the_page_shows_the_scores_of_evaluate_and_confusions_with_pictures(cli,
 def test_several_runs_and_no_pictures(cli, tmp_path):
     page = report(cli, tmp_path, TRUTH, GOOD, PARTIAL)
     assert "Species of good.txt" in page.words
-    assert "Missing pictures of partial.txt The run lacks 11 of 40 pictures" in page.words
+    assert (
+        "Missing pictures of partial.txt The run lacks 11 of 40 pictures" in page.words
+    )
     assert not any(image.startswith("data:image/jpeg") for image in page.images)
 
 
@@ -60,7 +72,10 @@ def test_a_report_on_names_that_are_no_formulas(cli, tmp_path):
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(picture, folder)
     pictures = read_collection(tmp_path / "collection").pictures
-    lines = [f"{a.name} {b.species} 1 0.9\n" for a, b in zip(pictures, reversed(pictures), strict=True)]
+    lines = [
+        f"{a.name} {b.species} 1 0.9\n"
+        for a, b in zip(pictures, reversed(pictures), strict=True)
+    ]
     (tmp_path / "$run$.txt").write_text("".join(lines))
     page = report(cli, tmp_path, tmp_path / "collection", tmp_path / "$run$.txt")
     assert f"{pictures[0].species} taken for {pictures[-1].species}" in page.words
@@ -73,9 +88,17 @@ def test_every_table_is_beside_the_page(cli, tmp_path, run):
     page = report(cli, tmp_path, SAMPLE, run, wrong, "--part", "test")
     tables = {file.name for file in (tmp_path / "out" / "tables").iterdir()}
     names = {"scores", "comparison", "pictures"}
-    names |= {f"{kind}-{run}" for kind in ("species", "confusions", "matrix") for run in ("run", "other")}
+    names |= {
+        f"{kind}-{run}"
+        for kind in ("species", "confusions", "matrix")
+        for run in ("run", "other")
+    }
     drawings = {f"matrix-{run}.svg" for run in ("run", "other")}
-    assert tables == {f"{name}.{ending}" for name in names for ending in ("csv", "tex")} | drawings
+    assert (
+        tables
+        == {f"{name}.{ending}" for name in names for ending in ("csv", "tex")}
+        | drawings
+    )
     with (tmp_path / "out" / "tables" / "comparison.csv").open() as comparison:
         rows = [*csv.DictReader(comparison)]
     assert all(f"{float(row['p']):.3f}" in page.words for row in rows)
@@ -93,7 +116,13 @@ def test_unknown_species_have_a_section_of_their_own(cli, tmp_path, run):
     for file in truth.glob("*.xml"):
         text = file.read_text()
         if "biloba" in text:
-            file.write_text(re.sub("<(Genus|Species)>[^<]*", lambda tag: f"<{tag[1]}>{UNKNOWN[tag[1]]}", text))
+            file.write_text(
+                re.sub(
+                    "<(Genus|Species)>[^<]*",
+                    lambda tag: f"<{tag[1]}>{UNKNOWN[tag[1]]}",
+                    text,
+                )
+            )
     page = report(cli, tmp_path, truth, run, "--pictures", SAMPLE)
     assert "66 pictures, and 6 of unknown species" in page.words
     assert "oscr" in (tmp_path / "out" / "tables" / "open-world.csv").read_text()

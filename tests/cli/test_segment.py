@@ -17,7 +17,17 @@ def leaf_file(tmp_path):
 
 
 def test_writes_mask_overlay_and_crop(cli, leaf_file, tmp_path):
-    outcome = cli("segment", leaf_file, "--assume-type", "scan", "--output", tmp_path / "cut", "--crop", "--jobs", 1)
+    outcome = cli(
+        "segment",
+        leaf_file,
+        "--assume-type",
+        "scan",
+        "--output",
+        tmp_path / "cut",
+        "--crop",
+        "--jobs",
+        1,
+    )
     assert outcome.status == 0, outcome.err
     assert outcome.err == ""
     header, line = outcome.out.splitlines()
@@ -31,12 +41,16 @@ def test_writes_mask_overlay_and_crop(cli, leaf_file, tmp_path):
     assert set(np.unique(mask)) == {0, 255}
     assert mask[130, 120] == mask[270, 120] == 255
     assert mask[10, 10] == 0
-    assert float(share.rstrip("%")) == pytest.approx(100 * (mask > 0).mean(), abs=0.06)  # one decimal is printed
+    assert float(share.rstrip("%")) == pytest.approx(
+        100 * (mask > 0).mean(), abs=0.06
+    )  # one decimal is printed
 
     overlay = cv2.imread(str(tmp_path / "cut" / "leaf_overlay.jpg")).astype(int)
     assert overlay.shape == (300, 240, 3)
     blue, green, red = np.moveaxis(overlay, -1, 0)
-    assert ((red > 150) & (blue < 100) & (green < 100)).sum() > 200  # the blade's outline
+    assert (
+        (red > 150) & (blue < 100) & (green < 100)
+    ).sum() > 200  # the blade's outline
     assert ((red > 150) & (blue > 150) & (green < 120))[230:].any()  # the petiole's
     assert cv2.imread(str(tmp_path / "cut" / "leaf_crop.png")).shape == (512, 512, 3)
     assert len(list((tmp_path / "cut").iterdir())) == 3
@@ -45,7 +59,9 @@ def test_writes_mask_overlay_and_crop(cli, leaf_file, tmp_path):
 def test_outputs_of_pictures_with_the_same_name_differ(cli, leaf_file, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / "pictures" / folder).mkdir()
-        (tmp_path / "pictures" / folder / "leaf.png").write_bytes(leaf_file.read_bytes())
+        (tmp_path / "pictures" / folder / "leaf.png").write_bytes(
+            leaf_file.read_bytes()
+        )
     files = [leaf_file.parent / folder / "leaf.png" for folder in ("a", "b")]
     assert cli("segment", *files, "--output", tmp_path / "cut", "--jobs", 1).status == 0
     masks = {file.name for file in (tmp_path / "cut").glob("*_mask.png")}

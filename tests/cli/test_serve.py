@@ -26,11 +26,27 @@ def start(light_model):
     started = []
 
     def run(*words):
-        command = [sys.executable, "-m", "leafid", "serve", "--port", "0", "--model", str(light_model), "--jobs", "1"]
+        command = [
+            sys.executable,
+            "-m",
+            "leafid",
+            "serve",
+            "--port",
+            "0",
+            "--model",
+            str(light_model),
+            "--jobs",
+            "1",
+        ]
         # A job in the background of a shell ignores the signal of Ctrl-C, and so would the server in it.
         previous = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            process = subprocess.Popen([*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process = subprocess.Popen(
+                [*command, *words],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
         finally:
             signal.signal(signal.SIGINT, previous)
         started.append(process)
@@ -46,7 +62,9 @@ def start(light_model):
 def test_serve_answers_until_ctrl_c_and_half_sent_headers_keep_nobody_out(start, drawn):
     process, address = start()
     file = next((drawn / "Test").glob("*.jpg"))
-    [answer] = httpx.post(f"{address}identify", files={"pictures": file.open("rb")}, timeout=60).json()
+    [answer] = httpx.post(
+        f"{address}identify", files={"pictures": file.open("rb")}, timeout=60
+    ).json()
     assert answer["picture"] == file.name
     place = urlsplit(address).hostname, urlsplit(address).port
     request = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -54,8 +72,14 @@ def test_serve_answers_until_ctrl_c_and_half_sent_headers_keep_nobody_out(start,
     with ExitStack() as stack:
         connections = []
         # Half a header after an answer, after two, and half of the content that an answer didn't wait for.
-        for sent, half in ((request, b"GET / HT"), (2 * request, b"GET / HT"), (refused, b"half")):
-            connection = stack.enter_context(socket.create_connection(place, timeout=30))
+        for sent, half in (
+            (request, b"GET / HT"),
+            (2 * request, b"GET / HT"),
+            (refused, b"half"),
+        ):
+            connection = stack.enter_context(
+                socket.create_connection(place, timeout=30)
+            )
             connection.sendall(sent)
             assert connection.recv(9) == b"HTTP/1.1 "
             connection.sendall(half)
@@ -80,7 +104,9 @@ def test_serve_answers_until_ctrl_c_and_half_sent_headers_keep_nobody_out(start,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_a_server_at_all_addresses_prints_those_that_other_machines_can_open(start, host):
+def test_a_server_at_all_addresses_prints_those_that_other_machines_can_open(
+    start, host
+):
     if ":" in host and not socket.has_dualstack_ipv6():
         pytest.skip("this machine has no IPv6")
     process, address = start("--host", host)
@@ -93,16 +119,24 @@ def test_a_server_at_all_addresses_prints_those_that_other_machines_can_open(sta
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     name = socket.gethostname().lower()
-    assert (f"http://{name}:{urlsplit(address).port}/" in err) == (not printed.is_loopback)
+    assert (f"http://{name}:{urlsplit(address).port}/" in err) == (
+        not printed.is_loopback
+    )
 
 
 def test_the_address_is_a_code_that_a_phone_reads():
     pytest.importorskip("segno", reason="the extra 'web' is not installed")
     screen = io.StringIO()
     show_code("http://192.0.2.7:8000/", Environment(io.StringIO(), screen))
-    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in screen.getvalue().splitlines()]
+    lines = [
+        re.sub(r"\x1b\[[0-9;]*m", "", line) for line in screen.getvalue().splitlines()
+    ]
     # A block is light, and half a block above or below another.
-    halves = [[[block in row for block in line] for row in ("█▀", "█▄")] for line in lines if line]
+    halves = [
+        [[block in row for block in line] for row in ("█▀", "█▄")]
+        for line in lines
+        if line
+    ]
     modules = np.array([row for pair in halves for row in pair], np.uint8) * 255
     image = cv2.resize(modules, None, fx=8, fy=8, interpolation=cv2.INTER_NEAREST)
     assert cv2.QRCodeDetector().detectAndDecode(image)[0] == "http://192.0.2.7:8000/"
@@ -120,4 +154,7 @@ def test_without_the_extra(cli, monkeypatch):
     monkeypatch.setitem(sys.modules, "starlette", None)
     outcome = cli("serve")
     assert outcome.status == 1
-    assert outcome.err == "leafid: error: 'leafid serve' needs more packages: pip install starlette\n"
+    assert (
+        outcome.err
+        == "leafid: error: 'leafid serve' needs more packages: pip install starlette\n"
+    )

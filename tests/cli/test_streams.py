@@ -10,16 +10,27 @@ import pytest
 
 from leafid.cli.outputs import Environment
 
-needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+needs_full = pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="needs a file that is always full"
+)
 
 
 def leafid(*words, **options):
     """Run a command as a process, because the tests are about the contents of Python's buffers at its end."""
-    surroundings = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    surroundings = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("PYTHON")
+    }
     surroundings["PYTHONPATH"] = str(Path(__file__).parents[2])
     surroundings |= options.pop("variables", {})
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-    return subprocess.run([sys.executable, "-m", "leafid", *map(str, words)], env=surroundings, text=True, **streams)
+    return subprocess.run(
+        [sys.executable, "-m", "leafid", *map(str, words)],
+        env=surroundings,
+        text=True,
+        **streams,
+    )
 
 
 @pytest.fixture
@@ -45,7 +56,9 @@ def test_a_result_that_can_not_be_written_is_reported_once(tmp_path, lines):
     with Path("/dev/full").open("w") as full:
         done = leafid("check", tmp_path / "bad.txt", stdout=full)
     assert done.returncode == 1
-    errors = [line for line in done.stderr.splitlines() if not line.endswith(" problem")]
+    errors = [
+        line for line in done.stderr.splitlines() if not line.endswith(" problem")
+    ]
     assert errors == ["leafid: error: No space left on device"]
 
 
@@ -53,17 +66,28 @@ def test_control_characters_are_escaped():
     environment = Environment(io.StringIO(), io.StringIO())
     environment.print("a\x1b[31m.jpg")
     environment.note("a\x1b[31m.jpg")
-    assert environment.stdout.getvalue() == environment.stderr.getvalue() == "a\\x1b[31m.jpg\n"
+    assert (
+        environment.stdout.getvalue()
+        == environment.stderr.getvalue()
+        == "a\\x1b[31m.jpg\n"
+    )
 
 
 def test_a_closed_stderr_does_not_change_the_status(without_reader):
     assert leafid("zzz", "--debug", stderr=without_reader).returncode == 2
 
 
-@pytest.mark.parametrize(("redirection", "status"), [("--help >&-", 0), ("zzz >&- 2>&-", 2)])
+@pytest.mark.parametrize(
+    ("redirection", "status"), [("--help >&-", 0), ("zzz >&- 2>&-", 2)]
+)
 def test_streams_that_were_never_open(redirection, status):
     command = f"'{sys.executable}' -m leafid {redirection}"
-    done = subprocess.run(["/bin/sh", "-c", command], cwd=Path(__file__).parents[2], capture_output=True, text=True)
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == status
     assert "bug" not in done.stderr
 

@@ -11,11 +11,28 @@ from tests.model.model_files import read_reproducible_content
 def train(cli, small_recipe, drawn_cache, tmp_path):
     """Train on a folder, by default for scans only."""
 
-    def run(folder, *words, output=tmp_path / "model.leafid", cache=drawn_cache, type_="scan"):
+    def run(
+        folder,
+        *words,
+        output=tmp_path / "model.leafid",
+        cache=drawn_cache,
+        type_="scan",
+    ):
         chosen = ["--only-type", type_] if type_ else []
         kept = ["--cache", cache] if cache else ["--no-cache"]
         jobs = [] if "--jobs" in words else ["--jobs", 1]
-        return cli("train", folder, "--recipe", small_recipe, "--output", output, *chosen, *kept, *jobs, *words)
+        return cli(
+            "train",
+            folder,
+            "--recipe",
+            small_recipe,
+            "--output",
+            output,
+            *chosen,
+            *kept,
+            *jobs,
+            *words,
+        )
 
     return run
 
@@ -34,18 +51,24 @@ def stems(folder, type_="Scan", species=None):
     names = []
     for xml in sorted(folder.rglob("*.xml")):
         text = xml.read_text()
-        if f"<Type>{type_}</Type>" in text and (species is None or f"<Species>{species}</Species>" in text):
+        if f"<Type>{type_}</Type>" in text and (
+            species is None or f"<Species>{species}</Species>" in text
+        ):
             names.append(xml.stem)
     return names
 
 
 @pytest.mark.slow
-def test_a_model_depends_neither_on_the_cache_nor_on_the_number_of_processes(train, drawn, drawn_model, tmp_path):
+def test_a_model_depends_neither_on_the_cache_nor_on_the_number_of_processes(
+    train, drawn, drawn_model, tmp_path
+):
     # The model of the fixture was trained by one process, which filled the cache.
     one = train(drawn, "--jobs", 2, output=tmp_path / "a", type_=None, cache=None)
     two = train(drawn, output=tmp_path / "b", type_=None)
     assert one.status == two.status == 0, one.err + two.err
-    first, *further = map(read_reproducible_content, (tmp_path / "a", tmp_path / "b", drawn_model))
+    first, *further = map(
+        read_reproducible_content, (tmp_path / "a", tmp_path / "b", drawn_model)
+    )
     assert further == [first, first]
     assert one.err == two.err == ""
     assert one.out.startswith(f"{tmp_path / 'a'}: trained on 27 pictures\n")
@@ -71,21 +94,30 @@ def test_pictures_that_can_not_be_read(train, drawn, tmp_path):
 
 def test_a_single_plant(train, drawn, tmp_path):
     """Nothing can be held out, but the model names that species."""
-    folder = copied(drawn, tmp_path / "Train", set(stems(drawn / "Train")[:2]).__contains__)
+    folder = copied(
+        drawn, tmp_path / "Train", set(stems(drawn / "Train")[:2]).__contains__
+    )
     for xml in folder.glob("*.xml"):
         text = xml.read_text()
-        start, end = text.index("<IndividualPlantId>"), text.index("</IndividualPlantId>")
+        start, end = (
+            text.index("<IndividualPlantId>"),
+            text.index("</IndividualPlantId>"),
+        )
         xml.write_text(text[:start] + "<IndividualPlantId>1" + text[end:])
     outcome = train(folder)
     assert outcome.status == 0, outcome.err
-    assert "another plant to learn from; probabilities are not calibrated" in outcome.out
+    assert (
+        "another plant to learn from; probabilities are not calibrated" in outcome.out
+    )
 
 
 def test_folders_named_after_species_are_of_the_assumed_type(train, drawn, tmp_path):
     for name in ("robur", "platanoides"):
         (tmp_path / "garden" / f"Genus {name}").mkdir(parents=True)
         for stem in stems(drawn / "Train", species=name):
-            shutil.copy(drawn / "Train" / f"{stem}.jpg", tmp_path / "garden" / f"Genus {name}")
+            shutil.copy(
+                drawn / "Train" / f"{stem}.jpg", tmp_path / "garden" / f"Genus {name}"
+            )
     without = train(tmp_path / "garden", type_=None)
     assert without.status == 0
     # The bundled model recognises types; plants remain unknown.
@@ -102,11 +134,17 @@ def test_pictures_without_labels(train, drawn):
     assert "expected labelled pictures, found 1 without a label; put" in outcome.err
 
 
-@pytest.mark.parametrize("place", ["file/model.leafid", "file/deep/model.leafid", "folder"])
-def test_an_unwritable_output_is_reported_before_training(train, drawn, tmp_path, monkeypatch, place):
+@pytest.mark.parametrize(
+    "place", ["file/model.leafid", "file/deep/model.leafid", "folder"]
+)
+def test_an_unwritable_output_is_reported_before_training(
+    train, drawn, tmp_path, monkeypatch, place
+):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
-    monkeypatch.setattr(loader_module.FeatureLoader, "stream", lambda *_: pytest.fail("worked before"))
+    monkeypatch.setattr(
+        loader_module.FeatureLoader, "stream", lambda *_: pytest.fail("worked before")
+    )
     outcome = train(drawn, output=tmp_path / place)
     assert outcome.status == 1
     assert str(tmp_path / place) in outcome.err
@@ -121,7 +159,10 @@ def test_a_test_part_alone_is_refused(train, drawn, tmp_path):
         shutil.copy(leaf, tmp_path / "own" / folder)
     outcome = train(tmp_path / "own", "--assume-type", "scan", type_=None)
     assert (outcome.status, outcome.out) == (1, "")
-    assert "expected pictures to learn from, found 1 of part test only; put those to learn from into a " in outcome.err
+    assert (
+        "expected pictures to learn from, found 1 of part test only; put those to learn from into a "
+        in outcome.err
+    )
 
 
 def test_plain_classes_have_no_taxonomy(train, cli, drawn, tmp_path):
@@ -133,9 +174,18 @@ def test_plain_classes_have_no_taxonomy(train, cli, drawn, tmp_path):
     model, run = tmp_path / "model.leafid", tmp_path / "run.txt"
     words = ("--model", model, "--jobs", 1, "--no-cache")
     outcome = cli("predict", tmp_path / "own", *words, "--back-off")
-    assert (outcome.status, "or its labels form no taxonomy" in outcome.err) == (1, True), outcome.err
+    assert (outcome.status, "or its labels form no taxonomy" in outcome.err) == (
+        1,
+        True,
+    ), outcome.err
     assert cli("predict", tmp_path / "own", *words, "--output", run).status == 0
-    assert {" ".join(line.split()[1:-2]) for line in run.read_text().splitlines()} == {"Species1", "two words"}
+    assert {" ".join(line.split()[1:-2]) for line in run.read_text().splitlines()} == {
+        "Species1",
+        "two words",
+    }
     assert cli("evaluate", tmp_path / "own", run).status == 0
     outcome = cli("evaluate-hierarchy", tmp_path / "own", run)
-    assert (outcome.status, "expected a genus of every species" in outcome.err) == (1, True), outcome.err
+    assert (outcome.status, "expected a genus of every species" in outcome.err) == (
+        1,
+        True,
+    ), outcome.err

@@ -13,10 +13,18 @@ from leafid.pictures.reading import read_collection
 def parts(drawn, tmp_path_factory):
     """Training pictures of the drawn collection as folders: two species in ``old``, the third in ``new``."""
     folder = tmp_path_factory.mktemp("parts")
-    training = [picture for picture in read_collection(drawn).pictures if picture.part == "train"]
+    training = [
+        picture
+        for picture in read_collection(drawn).pictures
+        if picture.part == "train"
+    ]
     names = sorted({picture.species for picture in training})
     for picture in training:
-        target = folder / ("old" if picture.species in names[:2] else "new") / picture.species
+        target = (
+            folder
+            / ("old" if picture.species in names[:2] else "new")
+            / picture.species
+        )
         if picture.type is AcquisitionType.SCAN:
             target.mkdir(parents=True, exist_ok=True)
             shutil.copy(picture.file, target)
@@ -27,14 +35,23 @@ def parts(drawn, tmp_path_factory):
 def train(cli, drawn_cache, tmp_path):
     def run(folder, *words, output=tmp_path / "model.leafid"):
         jobs = [] if "--jobs" in words else ["--jobs", 1]
-        return cli("train", folder, "--output", output, "--cache", drawn_cache, *jobs, *words)
+        return cli(
+            "train", folder, "--output", output, "--cache", drawn_cache, *jobs, *words
+        )
 
     return run
 
 
 @pytest.fixture
 def old(train, parts, ridge_recipe, tmp_path):
-    outcome = train(parts / "old", "--recipe", ridge_recipe, "--assume-type", "scan", output=tmp_path / "old.leafid")
+    outcome = train(
+        parts / "old",
+        "--recipe",
+        ridge_recipe,
+        "--assume-type",
+        "scan",
+        output=tmp_path / "old.leafid",
+    )
     assert outcome.status == 0, outcome.err
     return tmp_path / "old.leafid"
 
@@ -46,7 +63,16 @@ def test_species_are_added_and_predicted(cli, train, old, parts, tmp_path):
     new = tmp_path / "model.leafid"
     assert outcome.out == f"{new}: 1 species of 3 pictures added to 2\n"
     (name,) = (folder.name for folder in (parts / "new").iterdir())
-    answers = cli("predict", parts / "new", "--model", new, "--assume-type", "scan", "--format", "csv")
+    answers = cli(
+        "predict",
+        parts / "new",
+        "--model",
+        new,
+        "--assume-type",
+        "scan",
+        "--format",
+        "csv",
+    )
     assert answers.out.count(name) >= 3, answers.out + answers.err
     described = cli("info", new)
     assert f"before species were added: {name}." in described.out
@@ -75,9 +101,21 @@ def test_bad_data_is_one_line(cli, train, old, parts, drawn_model, tmp_path):
     (tmp_path / "empty").mkdir()
     photo = ("--assume-type", "photo", "--extend", old)
     for folder, words, message in [
-        (parts / "old", ("--assume-type", "scan", "--extend", old), f"found 2 that {old} knows"),
-        (parts / "new", photo, f"{old} learns from pictures of type scan, scan-like only"),
-        (parts / "new", ("--extend", drawn_model), f"{drawn_model} keeps no statistics"),
+        (
+            parts / "old",
+            ("--assume-type", "scan", "--extend", old),
+            f"found 2 that {old} knows",
+        ),
+        (
+            parts / "new",
+            photo,
+            f"{old} learns from pictures of type scan, scan-like only",
+        ),
+        (
+            parts / "new",
+            ("--extend", drawn_model),
+            f"{drawn_model} keeps no statistics",
+        ),
         (parts / "new", ("--extend", tmp_path / "none.leafid"), "none.leafid"),
         (tmp_path / "empty", ("--extend", old), "empty"),
     ]:

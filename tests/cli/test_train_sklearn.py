@@ -31,37 +31,93 @@ def train(cli, drawn, drawn_cache, tmp_path):
     def run(name, options="{}"):
         outline = f'classifier = "{name}"\nclassifier_options = {options}\n'
         (tmp_path / "recipe.toml").write_text(RECIPE.format(outline=outline))
-        words = ["--recipe", tmp_path / "recipe.toml", "--only-type", "scan", "--jobs", 1]
-        return cli("train", drawn, *words, "--cache", drawn_cache, "--output", tmp_path / "model")
+        words = [
+            "--recipe",
+            tmp_path / "recipe.toml",
+            "--only-type",
+            "scan",
+            "--jobs",
+            1,
+        ]
+        return cli(
+            "train",
+            drawn,
+            *words,
+            "--cache",
+            drawn_cache,
+            "--output",
+            tmp_path / "model",
+        )
 
     return run
 
 
 @pytest.mark.parametrize(("name", "options"), NOT_LINEAR.items())
-def test_a_classifier_that_is_not_linear_names_leaves(name, options, cli, train, drawn, drawn_cache, tmp_path):
+def test_a_classifier_that_is_not_linear_names_leaves(
+    name, options, cli, train, drawn, drawn_cache, tmp_path
+):
     outcome = train(name, options)
     assert outcome.status == 0, outcome.err
     identifier = Model.read(tmp_path / "model")[AcquisitionType.SCAN].identifier
     assert list(identifier.scorers) == ["margin"]
     assert list(identifier.estimators) == ["outline"]
-    words = ["--model", tmp_path / "model", "--assume-type", "scan", "--cache", drawn_cache]
+    words = [
+        "--model",
+        tmp_path / "model",
+        "--assume-type",
+        "scan",
+        "--cache",
+        drawn_cache,
+    ]
     records = cli("predict", drawn / "Test", *words, "--format", "json").json
     answers = [record for record in records if record["verdict"] == "species"]
     assert answers
     for record in answers:
-        assert sum(entry["probability"] for entry in record["ranking"]) == pytest.approx(1, abs=1e-6)
-    page = cli("explain", answers[0]["picture"], "--model", tmp_path / "model", "--assume-type", "scan")
+        assert sum(
+            entry["probability"] for entry in record["ranking"]
+        ) == pytest.approx(1, abs=1e-6)
+    page = cli(
+        "explain",
+        answers[0]["picture"],
+        "--model",
+        tmp_path / "model",
+        "--assume-type",
+        "scan",
+    )
     assert page.status == 0, page.err
 
 
-def test_equal_trainings_give_equal_answers_and_learn_no_further_species(cli, train, drawn, drawn_cache, tmp_path):
+def test_equal_trainings_give_equal_answers_and_learn_no_further_species(
+    cli, train, drawn, drawn_cache, tmp_path
+):
     answers = []
     for _ in range(2):
-        assert train("sklearn.ensemble.RandomForestClassifier", "{ n_estimators = 5 }").status == 0
-        words = ["--model", tmp_path / "model", "--assume-type", "scan", "--cache", drawn_cache, "--format", "json"]
+        assert (
+            train(
+                "sklearn.ensemble.RandomForestClassifier", "{ n_estimators = 5 }"
+            ).status
+            == 0
+        )
+        words = [
+            "--model",
+            tmp_path / "model",
+            "--assume-type",
+            "scan",
+            "--cache",
+            drawn_cache,
+            "--format",
+            "json",
+        ]
         answers.append(cli("predict", drawn / "Test", *words).json)
     assert answers[0] == answers[1]
-    words = ["--extend", tmp_path / "model", "--output", tmp_path / "new", "--cache", drawn_cache]
+    words = [
+        "--extend",
+        tmp_path / "model",
+        "--output",
+        tmp_path / "new",
+        "--cache",
+        drawn_cache,
+    ]
     outcome = cli("train", drawn, *words)
     assert outcome.status == 1
     assert 'not all of its classifiers are "ridge"' in outcome.err

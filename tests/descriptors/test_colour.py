@@ -32,12 +32,15 @@ def test_moments_of_known_colours():
     assert not any(value for name, value in white.items() if name.startswith("hue"))
     red = measure(even(0, 0, 255))
     # CIE L*a*b* of sRGB red under D65.
-    assert (red["l_mean"], red["a_mean"], red["b_mean"]) == pytest.approx((53.24, 80.09, 67.20), abs=0.5)
+    assert (red["l_mean"], red["a_mean"], red["b_mean"]) == pytest.approx(
+        (53.24, 80.09, 67.20), abs=0.5
+    )
     assert red["red_green_mean"] == pytest.approx(2**-0.5, abs=1e-5)
 
 
 @pytest.mark.parametrize(
-    ("colour", "hue"), [((0, 0, 200), 0), ((0, 200, 0), 120), ((200, 0, 0), 240), ((0, 200, 200), 60)]
+    ("colour", "hue"),
+    [((0, 0, 200), 0), ((0, 200, 0), 120), ((200, 0, 0), 240), ((0, 200, 200), 60)],
 )
 def test_hue_of_pure_colours(colour, hue):
     assert measure(even(*colour))[f"hue_{hue}"] == pytest.approx(1)

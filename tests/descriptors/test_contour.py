@@ -43,8 +43,12 @@ def test_a_contour_is_counter_clockwise_and_evenly_spaced():
     assert compute_contour_area(contour) > 0
     along = contour[:, 0] < contour[:, 0].min() + 0.5
     assert np.count_nonzero(along) > CONTOUR_POINTS / 4
-    at = np.argmin(np.abs(contour - [contour[:, 0].min(), contour[:, 1].mean()]).sum(axis=1))
-    assert contour[(at + 1) % CONTOUR_POINTS, 1] < contour[at, 1]  # along the top edge it runs to the left
+    at = np.argmin(
+        np.abs(contour - [contour[:, 0].min(), contour[:, 1].mean()]).sum(axis=1)
+    )
+    assert (
+        contour[(at + 1) % CONTOUR_POINTS, 1] < contour[at, 1]
+    )  # along the top edge it runs to the left
     steps = np.hypot(*(np.roll(contour, -1, axis=0) - contour).T)
     # Equal arcs; only where an arc rounds a corner is its chord shorter.
     assert np.median(steps) == pytest.approx(420 / CONTOUR_POINTS, rel=0.02)
@@ -62,14 +66,21 @@ def test_components_are_traced_the_largest_first_and_dirt_is_dropped():
     mask = disc(60, (100, 100), (300, 300)) | disc(40, (220, 220), (300, 300))
     mask[5, 5] = True
     first, second = trace_in_pixels(mask)
-    np.testing.assert_allclose(second.mean(axis=0) - first.mean(axis=0), [120, 120], atol=0.5)
+    np.testing.assert_allclose(
+        second.mean(axis=0) - first.mean(axis=0), [120, 120], atol=0.5
+    )
     assert compute_contour_area(first) == pytest.approx(np.pi * 60**2, rel=0.01)
     assert compute_contour_area(second) == pytest.approx(np.pi * 40**2, rel=0.01)
 
 
 @settings(max_examples=20, deadline=None)
 @given(
-    corners=st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=3, max_size=8, unique=True),
+    corners=st.lists(
+        st.tuples(st.floats(-9, 9), st.floats(-9, 9)),
+        min_size=3,
+        max_size=8,
+        unique=True,
+    ),
     count=st.integers(3, 20),
 )
 def test_resampling_walks_the_polygon(corners, count):
@@ -83,12 +94,19 @@ def test_resampling_walks_the_polygon(corners, count):
             side = float(np.hypot(there[0] - here[0], there[1] - here[1]))
             if left <= side:
                 part = left / side if side else 0.0
-                expected.append([here[0] + part * (there[0] - here[0]), here[1] + part * (there[1] - here[1])])
+                expected.append(
+                    [
+                        here[0] + part * (there[0] - here[0]),
+                        here[1] + part * (there[1] - here[1]),
+                    ]
+                )
                 break
             left -= side
         else:
             expected.append(list(corners[0]))
-    np.testing.assert_allclose(resample(polygon, count), expected, atol=1e-6)  # rounding of the summed lengths
+    np.testing.assert_allclose(
+        resample(polygon, count), expected, atol=1e-6
+    )  # rounding of the summed lengths
 
 
 @pytest.mark.parametrize("radius", [9, 40, 160, 700])
@@ -98,6 +116,8 @@ def test_a_shape_has_one_size_whatever_the_masks(radius):
     # Height and width, of some 270, are whole pixels.
     assert shape.side == pytest.approx(SIDE, rel=0.5 / 270)
     # The stairs of the pixels: 2 % longer for a radius of 9 pixels, 0.2 % for one of 700.
-    assert compute_contour_length(shape.contour) / shape.side == pytest.approx(2 * np.sqrt(np.pi), rel=0.025)
+    assert compute_contour_length(shape.contour) / shape.side == pytest.approx(
+        2 * np.sqrt(np.pi), rel=0.025
+    )
     assert not shape.grey[[0, -1]].any()
     assert not shape.grey[:, [0, -1]].any()

@@ -33,7 +33,12 @@ def test_disc_shares_are_those_of_drawn_discs():
             around = np.arange(720) * 2 * np.pi / 720
             at_rows = np.rint(centre[0] + radius * np.sin(around)).astype(int)
             at_cols = np.rint(centre[1] + radius * np.cos(around)).astype(int)
-            inside = (at_rows >= 0) & (at_rows < cover.shape[0]) & (at_cols >= 0) & (at_cols < cover.shape[1])
+            inside = (
+                (at_rows >= 0)
+                & (at_rows < cover.shape[0])
+                & (at_cols >= 0)
+                & (at_cols < cover.shape[1])
+            )
             on_circle = cover[at_rows[inside], at_cols[inside]].sum() / 720
             assert arc[index] == pytest.approx(on_circle, abs=1 / 24)  # a sample of 24
 
@@ -46,7 +51,9 @@ def test_soft_histograms_equal_the_literal_formula():
     for column in range(3):
         for value in np.clip(values[:, column], middles[0], middles[-1]):
             expected[column] += np.maximum(0, 1 - np.abs(value - middles) * 6)
-    np.testing.assert_allclose(compute_soft_histograms(values, 6), expected / 40, atol=1e-12)
+    np.testing.assert_allclose(
+        compute_soft_histograms(values, 6), expected / 40, atol=1e-12
+    )
 
 
 def test_every_leaflet_counts():
@@ -54,5 +61,8 @@ def test_every_leaflet_counts():
     rows, cols = np.indices((300, 600))
     disc[(rows - 150) ** 2 + (cols - 150) ** 2 <= 90**2] = True
     square[20:280, 400:590] = True
-    alone, together = measure_curvature(normalise_shape(square)), measure_curvature(normalise_shape(disc | square))
+    alone, together = (
+        measure_curvature(normalise_shape(square)),
+        measure_curvature(normalise_shape(disc | square)),
+    )
     assert np.abs(alone - together).max() > 0.2

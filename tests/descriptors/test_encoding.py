@@ -18,7 +18,9 @@ def draw_features(n, d=8, seed=0):
     centres = 3 * np.random.default_rng(99).normal(size=(4, d))
     rows = centres[random.integers(4, size=n)] + random.normal(size=(n, d))
     return LocalFeatures(
-        rows.astype(np.float32), random.random((n, 2)).astype(np.float32), random.random(n).astype(np.float32) - 3
+        rows.astype(np.float32),
+        random.random((n, 2)).astype(np.float32),
+        random.random(n).astype(np.float32) - 3,
     )
 
 
@@ -30,20 +32,30 @@ def kind(request):
 def test_a_restored_encoder_encodes_alike_to_the_bit(kind):
     features = draw_features(1000, 128)
     learned = ENCODERS[kind](2, 62, 1.0).fit(features)
-    stored = {name: array.copy(order="C") for name, array in learned.get_state().items()}
+    stored = {
+        name: array.copy(order="C") for name, array in learned.get_state().items()
+    }
     restored = ENCODERS[kind](2, 62, 1.0).set_state(stored)
     assert learned.project(features).tobytes() == restored.project(features).tobytes()
-    assert learned.transform(features).tobytes() == restored.transform(features).tobytes()
+    assert (
+        learned.transform(features).tobytes() == restored.transform(features).tobytes()
+    )
 
 
 def test_fitting_twice_gives_the_same_bytes(kind):
-    first, second = (ENCODERS[kind](3, 5, 1.0, seed=4).fit(draw_features(300)).get_state() for _ in range(2))
+    first, second = (
+        ENCODERS[kind](3, 5, 1.0, seed=4).fit(draw_features(300)).get_state()
+        for _ in range(2)
+    )
     assert all(first[name].tobytes() == second[name].tobytes() for name in first)
 
 
 @pytest.mark.parametrize(("modes", "n"), [(4, 3), (1, 1), (1, 0)])
 def test_too_few_draw_features(kind, modes, n):
-    with pytest.raises(LeafidError, match=f"expected at least {max(modes, 2)} local features.*found {n}; use more"):
+    with pytest.raises(
+        LeafidError,
+        match=f"expected at least {max(modes, 2)} local features.*found {n}; use more",
+    ):
         ENCODERS[kind](modes, 5).fit(draw_features(n))
 
 
@@ -52,7 +64,9 @@ def test_neither_order_nor_number_matters(kind):
     features = draw_features(50, seed=3)
     twice = features.take(np.tile(np.random.default_rng(0).permutation(50), 2))
     # Sums in another order that nearly cancel, and then a square root.
-    np.testing.assert_allclose(encoder.transform(twice), encoder.transform(features), atol=2e-3)
+    np.testing.assert_allclose(
+        encoder.transform(twice), encoder.transform(features), atol=2e-3
+    )
     nothing = encoder.transform(draw_features(0))
     assert nothing.shape == (encoder.n_features,)
     assert not nothing.any()
@@ -73,7 +87,9 @@ def test_equals_principal_components_but_for_sign_and_scale():
     expected = pca.transform(features.descriptors) / np.sqrt(pca.explained_variance_[0])
     assert rows.dtype == np.float32
     signs = np.sign((rows * expected).sum(axis=0))
-    np.testing.assert_allclose(rows, expected * signs, atol=1e-4)  # float32 against float64
+    np.testing.assert_allclose(
+        rows, expected * signs, atol=1e-4
+    )  # float32 against float64
     assert rows[:, 0].std(ddof=1) == pytest.approx(1, abs=1e-4)
 
 
@@ -123,7 +139,13 @@ def test_fisher_vectors_equal_the_literal_formula(fisher, n):
     features = draw_features(n, seed=n)
     rows = fisher.project(features).astype(np.float64)
     expected = normalise(
-        compute_literally(rows, *(a.astype(float) for a in (fisher.weights_, fisher.means_, fisher.variances_)))
+        compute_literally(
+            rows,
+            *(
+                a.astype(float)
+                for a in (fisher.weights_, fisher.means_, fisher.variances_)
+            ),
+        )
     )
     vector = fisher.transform(features)
     assert vector.dtype == np.float32
@@ -136,10 +158,17 @@ def test_mixtures_are_as_likely_as_those_of_scikit_learn():
     likelihoods = []
     for seed in range(3):
         encoder = FisherEncoder(4, 5, 0.5, seed=seed).fit(draw_features(1000))
-        rows, new_rows = (encoder.project(draw_features(1000, seed=features_seed)) for features_seed in (0, 1))
+        rows, new_rows = (
+            encoder.project(draw_features(1000, seed=features_seed))
+            for features_seed in (0, 1)
+        )
         wanted = GaussianMixture(4, covariance_type="diag", random_state=seed).fit(rows)
         mixture = GaussianMixture(4, covariance_type="diag")
-        mixture.weights_, mixture.means_, mixture.covariances_ = encoder.weights_, encoder.means_, encoder.variances_
+        mixture.weights_, mixture.means_, mixture.covariances_ = (
+            encoder.weights_,
+            encoder.means_,
+            encoder.variances_,
+        )
         mixture.precisions_cholesky_ = 1 / np.sqrt(encoder.variances_)
         likelihoods.append((mixture.score(new_rows), wanted.score(new_rows)))
         assert encoder.weights_.sum() == pytest.approx(1, abs=1e-5)
@@ -148,7 +177,11 @@ def test_mixtures_are_as_likely_as_those_of_scikit_learn():
 
 
 def test_a_feature_far_from_every_mode_stays_finite(fisher):
-    far = LocalFeatures(np.full((3, 8), 1e4, np.float32), np.zeros((3, 2), np.float32), np.zeros(3, np.float32))
+    far = LocalFeatures(
+        np.full((3, 8), 1e4, np.float32),
+        np.zeros((3, 2), np.float32),
+        np.zeros(3, np.float32),
+    )
     assert np.isfinite(fisher.transform(far)).all()
 
 

@@ -18,7 +18,9 @@ FLOOR = 1e-3
 def drop(size=400):
     rows, cols = np.indices((size, size)) - size / 2
     angle = np.arctan2(rows, cols)
-    return np.hypot(rows, 1.6 * cols) <= 130 * (1 + 0.2 * np.cos(3 * angle) + 0.15 * np.sin(angle))
+    return np.hypot(rows, 1.6 * cols) <= 130 * (
+        1 + 0.2 * np.cos(3 * angle) + 0.15 * np.sin(angle)
+    )
 
 
 def kuhl_giardina(contour, k):
@@ -29,8 +31,14 @@ def kuhl_giardina(contour, k):
     total, along = steps.sum(), 0.0
     for index, step in enumerate(steps):
         following = (index + 1) % len(contour)
-        slope_x, slope_y = (x[following] - x[index]) / step, (y[following] - y[index]) / step
-        before, after = 2 * np.pi * k * along / total, 2 * np.pi * k * (along + step) / total
+        slope_x, slope_y = (
+            (x[following] - x[index]) / step,
+            (y[following] - y[index]) / step,
+        )
+        before, after = (
+            2 * np.pi * k * along / total,
+            2 * np.pi * k * (along + step) / total,
+        )
         factor = total / (2 * k**2 * np.pi**2)
         a += factor * slope_x * (np.cos(after) - np.cos(before))
         b += factor * slope_x * (np.sin(after) - np.sin(before))
@@ -42,14 +50,25 @@ def kuhl_giardina(contour, k):
 
 def test_elliptic_fourier_holds_the_axes_of_kuhl_and_giardinas_ellipses():
     shape = normalise_shape(drop())
-    axes = [np.linalg.svd(kuhl_giardina(shape.contour, k), compute_uv=False) for k in range(1, ELLIPTIC_HARMONICS + 1)]
+    axes = [
+        np.linalg.svd(kuhl_giardina(shape.contour, k), compute_uv=False)
+        for k in range(1, ELLIPTIC_HARMONICS + 1)
+    ]
     major, minor = np.array(axes).T / axes[0][0]
     values = measure_elliptic_fourier(shape)
     # The paper integrates along the sides, we sum over the points: they differ by (k/1024)² of each harmonic, and by
     # little more than the smallest harmonics themselves.
-    np.testing.assert_allclose(np.exp(values[: ELLIPTIC_HARMONICS - 1]) - FLOOR, major[1:], rtol=0.03, atol=3e-4)
     np.testing.assert_allclose(
-        np.exp(values[ELLIPTIC_HARMONICS - 1 : 2 * ELLIPTIC_HARMONICS - 1]) - FLOOR, minor, rtol=0.03, atol=3e-4
+        np.exp(values[: ELLIPTIC_HARMONICS - 1]) - FLOOR,
+        major[1:],
+        rtol=0.03,
+        atol=3e-4,
+    )
+    np.testing.assert_allclose(
+        np.exp(values[ELLIPTIC_HARMONICS - 1 : 2 * ELLIPTIC_HARMONICS - 1]) - FLOOR,
+        minor,
+        rtol=0.03,
+        atol=3e-4,
     )
 
 
@@ -61,7 +80,13 @@ def test_phase_invariants_are_the_formula_and_free_of_the_start():
 
         def coefficient(k, turned=turned):
             count = len(turned)
-            return sum(z * cmath.exp(-2j * np.pi * k * n / count) for n, z in enumerate(turned)) / count
+            return (
+                sum(
+                    z * cmath.exp(-2j * np.pi * k * n / count)
+                    for n, z in enumerate(turned)
+                )
+                / count
+            )
 
         for m in (2, 3, PAIRS + 1):
             pair = coefficient(1 + m) * coefficient(1 - m) / coefficient(1) ** 2
@@ -74,11 +99,19 @@ def test_phase_invariants_are_the_formula_and_free_of_the_start():
 def test_centroid_distance_is_the_formula():
     shape = normalise_shape(drop())
     rows, cols = shape.contour.T
-    distance = [float(np.hypot(r - rows.mean(), c - cols.mean())) for r, c in shape.contour]
+    distance = [
+        float(np.hypot(r - rows.mean(), c - cols.mean())) for r, c in shape.contour
+    ]
     count, mean = len(distance), float(np.mean(distance))
     values = measure_centroid_distance(shape)
     for k in (1, 2, 3, 10, DISTANCE_HARMONICS):
-        total = sum(d * cmath.exp(-2j * np.pi * k * n / count) for n, d in enumerate(distance))
+        total = sum(
+            d * cmath.exp(-2j * np.pi * k * n / count) for n, d in enumerate(distance)
+        )
         # A logarithm of up to 7, in float32.
-        assert np.exp(values[k - 1]) == pytest.approx(2 * abs(total) / count / mean + 1e-3, rel=2e-6)
-    assert values[-2:] == pytest.approx([min(distance) / mean, max(distance) / mean], rel=1e-5)
+        assert np.exp(values[k - 1]) == pytest.approx(
+            2 * abs(total) / count / mean + 1e-3, rel=2e-6
+        )
+    assert values[-2:] == pytest.approx(
+        [min(distance) / mean, max(distance) / mean], rel=1e-5
+    )

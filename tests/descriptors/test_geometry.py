@@ -2,11 +2,23 @@ import numpy as np
 import pytest
 
 from leafid.descriptors.shape.contour import normalise_shape
-from leafid.descriptors.shape.geometry import GEOMETRY_NAMES, RING_LIMIT, RINGS, WIDTHS, measure_geometry
+from leafid.descriptors.shape.geometry import (
+    GEOMETRY_NAMES,
+    RING_LIMIT,
+    RINGS,
+    WIDTHS,
+    measure_geometry,
+)
 
 
 def measure(mask):
-    return dict(zip(GEOMETRY_NAMES, measure_geometry(normalise_shape(mask)).tolist(), strict=True))
+    return dict(
+        zip(
+            GEOMETRY_NAMES,
+            measure_geometry(normalise_shape(mask)).tolist(),
+            strict=True,
+        )
+    )
 
 
 def ellipse(long, short, turn=0.0, size=500):
@@ -55,8 +67,12 @@ def test_an_ellipse_has_the_values_of_its_axes(turn):
     assert values["eccentricity"] == pytest.approx(np.sqrt(1 - 0.16), abs=CLOSE)
     assert values["extent"] == pytest.approx(np.pi / 4, abs=CLOSE)
     assert values["roundness"] == pytest.approx(0.4, abs=CLOSE)
-    assert values["log_length"] == pytest.approx(np.log(400 / np.sqrt(np.pi * 200 * 80)), abs=CLOSE)
-    assert values["log_width"] == pytest.approx(np.log(160 / np.sqrt(np.pi * 200 * 80)), abs=CLOSE)
+    assert values["log_length"] == pytest.approx(
+        np.log(400 / np.sqrt(np.pi * 200 * 80)), abs=CLOSE
+    )
+    assert values["log_width"] == pytest.approx(
+        np.log(160 / np.sqrt(np.pi * 200 * 80)), abs=CLOSE
+    )
     assert values["mirror_error_lengthwise"] == pytest.approx(0, abs=CLOSE)
 
 
@@ -67,7 +83,10 @@ def test_widths_are_row_sums_of_an_upright_leaf():
     mask = np.abs(cols - 149.5) < half
     values = measure(mask)
     expected = [
-        np.count_nonzero(mask[16 + 368 * index // WIDTHS : 16 + 368 * (index + 1) // WIDTHS]) / (368 / WIDTHS)
+        np.count_nonzero(
+            mask[16 + 368 * index // WIDTHS : 16 + 368 * (index + 1) // WIDTHS]
+        )
+        / (368 / WIDTHS)
         for index in range(WIDTHS)
     ]
     expected = np.array(expected) / np.sqrt(np.count_nonzero(mask))
@@ -77,7 +96,9 @@ def test_widths_are_row_sums_of_an_upright_leaf():
     for index in range(WIDTHS // 2):
         difference = abs(values[f"width_difference_{index + 1}"])
         # Sums of pixels on either side, so that edges matter less than for a single length.
-        assert values[f"width_sum_{index + 1}"] == pytest.approx(sums[index], abs=CLOSE / 3)
+        assert values[f"width_sum_{index + 1}"] == pytest.approx(
+            sums[index], abs=CLOSE / 3
+        )
         assert difference == pytest.approx(abs(differences[index]), abs=CLOSE / 3)
 
 
@@ -87,11 +108,16 @@ def test_rings_hold_the_shares_of_the_area():
     rows, cols = np.nonzero(mask)
     distance = np.hypot(rows - rows.mean(), cols - cols.mean()) / np.sqrt(len(rows))
     expected = [
-        np.count_nonzero((distance >= ring * RING_LIMIT / RINGS) & (distance < (ring + 1) * RING_LIMIT / RINGS))
+        np.count_nonzero(
+            (distance >= ring * RING_LIMIT / RINGS)
+            & (distance < (ring + 1) * RING_LIMIT / RINGS)
+        )
         for ring in range(RINGS)
     ]
     # Sums of pixels on either side; the fast ones are those of the picture at a quarter of its size.
-    np.testing.assert_allclose(values, np.sqrt(np.array(expected) / len(rows)), atol=CLOSE / 3)
+    np.testing.assert_allclose(
+        values, np.sqrt(np.array(expected) / len(rows)), atol=CLOSE / 3
+    )
 
 
 def test_parts_and_holes_are_seen():
@@ -101,6 +127,8 @@ def test_parts_and_holes_are_seen():
     values = measure(mask)
     assert values["log_parts"] == pytest.approx(np.log(2))
     assert values["largest_part"] == pytest.approx(2 / 3, abs=CLOSE)
-    assert values["holes_root"] == pytest.approx(0, abs=0.1)  # √ of a rim's uncertainty of 1 %
+    assert values["holes_root"] == pytest.approx(
+        0, abs=0.1
+    )  # √ of a rim's uncertainty of 1 %
     mask[40:90, 40:90] = False
     assert measure(mask)["holes_root"] == pytest.approx(np.sqrt(2500 / 15000), abs=0.03)

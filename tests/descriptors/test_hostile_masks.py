@@ -19,7 +19,14 @@ def draw_page():
     """A page of small print: thousands of letters."""
     page = np.zeros((1100, 800), np.uint8)
     for row in range(14, 1100, 12):
-        cv2.putText(page, "Acer campestre Quercus ilex " * 6, (2, row), cv2.FONT_HERSHEY_PLAIN, 0.6, 1)
+        cv2.putText(
+            page,
+            "Acer campestre Quercus ilex " * 6,
+            (2, row),
+            cv2.FONT_HERSHEY_PLAIN,
+            0.6,
+            1,
+        )
     return page > 0
 
 
@@ -71,7 +78,9 @@ def test_every_family_and_local_descriptor_measures_it(leaf):
         assert np.isfinite(values).all(), name
     views = PictureViews(*leaf)
     for name, descriptor in LOCAL_DESCRIPTORS.items():
-        features = descriptor.compute(*views.get_pyramid("upright", 200, descriptor.reads), Grid())
+        features = descriptor.compute(
+            *views.get_pyramid("upright", 200, descriptor.reads), Grid()
+        )
         assert np.isfinite(features.descriptors).all(), name
         assert features.descriptors.shape[1] == descriptor.length
 
@@ -80,7 +89,9 @@ def test_every_family_and_local_descriptor_measures_it(leaf):
 def test_the_number_of_contour_points_is_bounded(name):
     shape = normalise_shape(MASKS[name]())
     # Every component keeps eight points.
-    assert MAX_POINTS / 2 < len(shape.all_points) <= MAX_POINTS + 8 * len(shape.contours)
+    assert (
+        MAX_POINTS / 2 < len(shape.all_points) <= MAX_POINTS + 8 * len(shape.contours)
+    )
 
 
 def test_more_contour_points_than_one_call_maps():

@@ -71,7 +71,11 @@ def write_recipe(folder, *lines):
 
 @pytest.fixture
 def recipe(tmp_path, module):
-    return write_recipe(tmp_path, 'descriptor = "measures"', f'families = ["geometry", "{module}:measure"]')
+    return write_recipe(
+        tmp_path,
+        'descriptor = "measures"',
+        f'families = ["geometry", "{module}:measure"]',
+    )
 
 
 @pytest.fixture
@@ -79,8 +83,18 @@ def run_python(tmp_path):
     """Run Python in the folder with the module, which it can import there."""
 
     def run(*words, **variables):
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]), **variables}
-        return subprocess.run([sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
+            **variables,
+        }
+        return subprocess.run(
+            [sys.executable, *words],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
 
     return run
 
@@ -90,12 +104,16 @@ def scans(drawn):
     return leafid.read_collection(drawn).part("train").select_type("scan")
 
 
-def test_a_model_measures_by_it_where_it_is_allowed(module, recipe, scans, tmp_path, monkeypatch):
+def test_a_model_measures_by_it_where_it_is_allowed(
+    module, recipe, scans, tmp_path, monkeypatch
+):
     family, file = f"{module}:measure", tmp_path / "own.leafid"
     model = leafid.train(scans, str(recipe), cache=tmp_path / "cache")
     (expected,) = model.identify(scans.pictures[0])
     model.save(file)
-    with pytest.raises(leafid.LeafidError, match=rf"own.leafid: .*{family}.*set LEAFID_ALLOW={family}"):
+    with pytest.raises(
+        leafid.LeafidError, match=rf"own.leafid: .*{family}.*set LEAFID_ALLOW={family}"
+    ):
         leafid.load_model(file)
     monkeypatch.setenv("LEAFID_ALLOW", f"another:measure,{family}")
     (answer,) = leafid.load_model(file).identify(scans.pictures[0])
@@ -111,7 +129,9 @@ def test_reading_a_model_imports_nothing(recipe, scans, tmp_path, run_python):
     assert done.stderr.count("\n") == 1
     assert "LEAFID_ALLOW" in done.stderr
     assert not (tmp_path / "imported").exists()
-    missing = run_python("-m", "leafid", "info", "own.leafid", LEAFID_ALLOW=f"{module.stem}:measure")
+    missing = run_python(
+        "-m", "leafid", "info", "own.leafid", LEAFID_ALLOW=f"{module.stem}:measure"
+    )
     assert missing.returncode == 1
     assert "found AttributeError" in missing.stderr
 
@@ -122,9 +142,14 @@ def test_columns_are_called_by_its_names(module, scans, cli, monkeypatch):
     values = leafid.measure(image, leaf, [family, "hu"])
     assert [*values][:2] == [f"{family}.red_share", f"{family}.cover"]
     row0, row1, col0, col1 = leaf.box
-    assert values[f"{family}.cover"] == pytest.approx(leaf.blade[row0:row1, col0:col1].mean(), rel=1e-6)
+    assert values[f"{family}.cover"] == pytest.approx(
+        leaf.blade[row0:row1, col0:col1].mean(), rel=1e-6
+    )
     outcome = cli("describe", file, "--families", family, "--assume-type", "scan")
-    assert outcome.out.splitlines()[0] == f"picture,type,species,{family}.red_share,{family}.cover"
+    assert (
+        outcome.out.splitlines()[0]
+        == f"picture,type,species,{family}.red_share,{family}.cover"
+    )
     matrix = LeafDescriptor([family], "scan").fit_transform([file])
     assert matrix.tolist() == [[*values.values()][:2]]
 
@@ -137,41 +162,68 @@ def test_columns_are_called_by_its_names(module, scans, cli, monkeypatch):
         ("np", "TypeError"),
     ],
 )
-def test_what_measures_nothing_is_refused_before_any_work(module, recipe, scans, function, message):
+def test_what_measures_nothing_is_refused_before_any_work(
+    module, recipe, scans, function, message
+):
     recipe.write_text(recipe.read_text().replace(":measure", f":{function}"))
     family = f"{module}:{function}"
-    with pytest.raises(leafid.LeafidError, match=rf"recipe.toml: .*families: descriptor family {family}: .*{message}"):
+    with pytest.raises(
+        leafid.LeafidError,
+        match=rf"recipe.toml: .*families: descriptor family {family}: .*{message}",
+    ):
         leafid.train(scans, str(recipe))
-    with pytest.raises(leafid.LeafidError, match="found ModuleNotFoundError: No module named 'nowhere'"):
+    with pytest.raises(
+        leafid.LeafidError, match="found ModuleNotFoundError: No module named 'nowhere'"
+    ):
         LeafDescriptor(["nowhere:measure"]).fit(["leaf.jpg"])
 
 
 def test_a_failure_costs_only_its_picture(module, scans, cli):
-    outcome = cli("describe", scans.pictures[0].file, "--families", f"{module}:measure_badly", "--assume-type", "scan")
+    outcome = cli(
+        "describe",
+        scans.pictures[0].file,
+        "--families",
+        f"{module}:measure_badly",
+        "--assume-type",
+        "scan",
+    )
     assert outcome.status == 1
     assert f"descriptor family {module}:measure_badly: ZeroDivisionError" in outcome.err
 
 
 @pytest.fixture
 def encoder_recipe(tmp_path, module):
-    lines = ('descriptor = "dense-sift"', "size = 64", "max_patches = 50", "modes = 4", "components = 6")
+    lines = (
+        'descriptor = "dense-sift"',
+        "size = 64",
+        "max_patches = 50",
+        "modes = 4",
+        "components = 6",
+    )
     return write_recipe(tmp_path, f'encoder = "{module}:Residuals"', *lines)
 
 
-def test_a_model_encodes_by_an_encoder_that_is_allowed(module, encoder_recipe, scans, tmp_path, monkeypatch):
+def test_a_model_encodes_by_an_encoder_that_is_allowed(
+    module, encoder_recipe, scans, tmp_path, monkeypatch
+):
     encoder, file = f"{module}:Residuals", tmp_path / "own.leafid"
     model = leafid.train(scans, str(encoder_recipe), cache=tmp_path / "cache")
     (expected,) = model.identify(scans.pictures[0])
     assert len(model["scan"].identifier.scorers["one"].coefficients) % (4 * 6) == 0
     model.save(file)
-    with pytest.raises(leafid.LeafidError, match=rf"own.leafid: .*{encoder}.*set LEAFID_ALLOW={encoder}"):
+    with pytest.raises(
+        leafid.LeafidError,
+        match=rf"own.leafid: .*{encoder}.*set LEAFID_ALLOW={encoder}",
+    ):
         leafid.load_model(file)
     monkeypatch.setenv("LEAFID_ALLOW", encoder)
     (answer,) = leafid.load_model(file).identify(scans.pictures[0])
     assert answer.name == expected.name
 
 
-def test_an_encoder_that_fails_costs_only_its_picture(module, encoder_recipe, scans, monkeypatch):
+def test_an_encoder_that_fails_costs_only_its_picture(
+    module, encoder_recipe, scans, monkeypatch
+):
     model = leafid.train(scans, str(encoder_recipe), cache=False)
     encode = importlib.import_module(module).Residuals._encode
     numbers = iter(range(3))
@@ -185,7 +237,9 @@ def test_an_encoder_that_fails_costs_only_its_picture(module, encoder_recipe, sc
     assert "Residuals: expected 24 finite numbers, found [nan" in problems[1]
 
 
-def test_a_family_that_fails_on_altered_pictures_costs_no_species(module, recipe, scans, caplog):
+def test_a_family_that_fails_on_altered_pictures_costs_no_species(
+    module, recipe, scans, caplog
+):
     recipe.write_text(recipe.read_text().replace(":measure", ":measure_originals"))
     boxes = [leafid.segment(picture).box for picture in scans.pictures]
     shapes = {(row1 - row0, col1 - col0) for row0, row1, col0, col1 in boxes}
@@ -195,18 +249,25 @@ def test_a_family_that_fails_on_altered_pictures_costs_no_species(module, recipe
     assert {*model.species} == {picture.species for picture in scans.pictures}
 
 
-def test_vectors_that_another_version_of_the_module_made_are_not_read(module, encoder_recipe, run_python, tmp_path):
+def test_vectors_that_another_version_of_the_module_made_are_not_read(
+    module, encoder_recipe, run_python, tmp_path
+):
     code = "from leafid.features.recipe import load_recipe; print(load_recipe('recipe.toml', 'scan').experts['one']"
     first = run_python("-c", f"{code}.make_feature_key())").stdout
     source = tmp_path / f"{module}.py"
     source.write_text(source.read_text() + "# changed")
-    assert module in first != run_python("-c", f"{code}.make_feature_key())").stdout != ""
+    assert (
+        module in first != run_python("-c", f"{code}.make_feature_key())").stdout != ""
+    )
 
 
 @pytest.mark.parametrize(
     ("encoder", "message"),
     [
-        ("fischer", "expected fisher or words, or package.module:Class.*, found 'fischer'"),
+        (
+            "fischer",
+            "expected fisher or words, or package.module:Class.*, found 'fischer'",
+        ),
         ("{}", "found '.*_module'"),
         ("{}:measure", "found TypeError"),
         ("{}:Short", r"Short: expected 12 finite numbers, found \[0.\]"),
@@ -215,7 +276,15 @@ def test_vectors_that_another_version_of_the_module_made_are_not_read(module, en
         ("{}:Tabled", "found ValueError: tables of the shapes .*'words'"),
     ],
 )
-def test_what_encodes_nothing_is_refused_before_any_work(module, encoder_recipe, scans, encoder, message):
-    encoder_recipe.write_text(encoder_recipe.read_text().replace(f"{module}:Residuals", encoder.format(module)))
-    with pytest.raises(leafid.LeafidError, match=rf"recipe.toml: .*encoder: .*{message}"):
+def test_what_encodes_nothing_is_refused_before_any_work(
+    module, encoder_recipe, scans, encoder, message
+):
+    encoder_recipe.write_text(
+        encoder_recipe.read_text().replace(
+            f"{module}:Residuals", encoder.format(module)
+        )
+    )
+    with pytest.raises(
+        leafid.LeafidError, match=rf"recipe.toml: .*encoder: .*{message}"
+    ):
         leafid.train(scans, str(encoder_recipe))

@@ -36,7 +36,9 @@ def count_slowly(level, is_centre, scale):
         differences.append(ring)
     counts = np.zeros((2, 256), int)
     if differences:
-        mean = sum(abs(d) for ring in differences for d in ring) / (8 * len(differences))
+        mean = sum(abs(d) for ring in differences for d in ring) / (
+            8 * len(differences)
+        )
         for ring in differences:
             counts[0, sum(2**k for k, d in enumerate(ring) if d >= 0)] += 1
             counts[1, sum(2**k for k, d in enumerate(ring) if abs(d) >= mean)] += 1
@@ -48,7 +50,9 @@ def changes(code):
     return sum(bits[k] != bits[k - 1] for k in range(8))
 
 
-@pytest.mark.parametrize("scale", [SMALL, Scale(0, 2, 2), Scale(0, 3, 2), Scale(0, 4, 3)])
+@pytest.mark.parametrize(
+    "scale", [SMALL, Scale(0, 2, 2), Scale(0, 3, 2), Scale(0, 4, 3)]
+)
 def test_counts_follow_the_formula(scale):
     rng = np.random.default_rng(1)
     level = rng.integers(0, 30, (13, 17)).astype(np.int16) * 500
@@ -72,13 +76,26 @@ def test_features_follow_the_formula():
     for ones in range(1, 8):
         row = [counts[labels == (ones - 1) * 8 + r].sum() / total for r in range(8)]
         for u in range(5):
-            expected.append(abs(sum(h * cmath.exp(-2j * cmath.pi * u * r / 8) for r, h in enumerate(row))))
+            expected.append(
+                abs(
+                    sum(
+                        h * cmath.exp(-2j * cmath.pi * u * r / 8)
+                        for r, h in enumerate(row)
+                    )
+                )
+            )
     expected += [counts[labels == label].sum() / total for label in (56, 57, 58)]
     # Computed in float64 and stored in float32, whose relative precision is 6e-8.
-    np.testing.assert_allclose(compute_fourier_features(counts), expected, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        compute_fourier_features(counts), expected, rtol=1e-6, atol=1e-9
+    )
 
 
-@given(arrays(np.int64, 256, elements=st.integers(0, 1000)), st.integers(0, 7), st.booleans())
+@given(
+    arrays(np.int64, 256, elements=st.integers(0, 1000)),
+    st.integers(0, 7),
+    st.booleans(),
+)
 @settings(max_examples=20, deadline=None)
 def test_features_ignore_turns_by_45_degrees_and_mirrors(counts, turn, mirror):
     moved = np.zeros(256, int)
@@ -87,12 +104,17 @@ def test_features_ignore_turns_by_45_degrees_and_mirrors(counts, turn, mirror):
         bits = bits[::-1] if mirror else bits
         moved[sum(bits[(k - turn) % 8] << k for k in range(8))] = counts[code]
     # Only the order of summation differs.
-    np.testing.assert_allclose(compute_fourier_features(moved), compute_fourier_features(counts), atol=1e-6)
+    np.testing.assert_allclose(
+        compute_fourier_features(moved), compute_fourier_features(counts), atol=1e-6
+    )
 
 
 def test_pyramid_follows_the_formula():
     grey = np.random.default_rng(4).integers(0, 256, (8, 12)).astype(np.uint8)
     padded = np.pad(grey.astype(float) * PRECISION, 1, mode="edge")
     kernel = np.array([1, 3, 3, 1]) / 8
-    expected = [[kernel @ padded[r : r + 4, c : c + 4] @ kernel for c in range(0, 12, 2)] for r in range(0, 8, 2)]
+    expected = [
+        [kernel @ padded[r : r + 4, c : c + 4] @ kernel for c in range(0, 12, 2)]
+        for r in range(0, 8, 2)
+    ]
     np.testing.assert_array_equal(build_pyramid(grey, 2)[1], np.rint(expected))

@@ -33,7 +33,9 @@ SAID = {
 def name_traits(row, folder):
     """Name the traits of a picture by the words of the table."""
     image = read_image(folder / row["picture"], LONGEST_SIDE)
-    traits, _ = measure_reliable_traits(segment_as_type(image, AcquisitionType(row["type"])))
+    traits, _ = measure_reliable_traits(
+        segment_as_type(image, AcquisitionType(row["type"]))
+    )
     described = describe_traits(traits)
     if traits.get("lobes") == 0:
         described["lobes"] = "no"
@@ -53,14 +55,20 @@ def test_most_of_what_is_plain_is_said_and_nearly_all_that_is_said_is_true(real_
             for column in SAID:
                 is_plain = bool(row[column])
                 # A compound leaf has neither lobes nor the form of a simple one.
-                is_judged = is_plain or (row["leaf"] == "compound" and column in ("lobes", "form"))
+                is_judged = is_plain or (
+                    row["leaf"] == "compound" and column in ("lobes", "form")
+                )
                 plain[column] += is_plain
                 if column in words and is_judged:
                     answered[column] += is_plain
                     said[column] += 1
                     is_true = words[column] in row[column].split("|")
                     true[column] += is_true
-                    wrong += [] if is_true else [f"{row['picture']}: {words[column]} for {row[column]}"]
+                    wrong += (
+                        []
+                        if is_true
+                        else [f"{row['picture']}: {words[column]} for {row[column]}"]
+                    )
     assert true.total() >= 0.9 * said.total(), wrong
     assert answered.total() >= 0.7 * plain.total(), (answered, plain)
     for column, number in said.items():

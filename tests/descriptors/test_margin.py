@@ -22,24 +22,34 @@ def wheel(teeth, height, size=600, lobes=0, depth=0.0):
 
 
 def teeth(mask):
-    return dict(zip(TEETH_NAMES, measure_teeth(normalise_shape(mask)).tolist(), strict=True))
+    return dict(
+        zip(TEETH_NAMES, measure_teeth(normalise_shape(mask)).tolist(), strict=True)
+    )
 
 
 def lobes(mask):
-    return dict(zip(LOBES_NAMES, measure_lobes(normalise_shape(mask)).tolist(), strict=True))
+    return dict(
+        zip(LOBES_NAMES, measure_lobes(normalise_shape(mask)).tolist(), strict=True)
+    )
 
 
 def test_the_signal_is_the_distance_outward_from_the_smoothed_outline():
     angle = np.arange(512) * 2 * np.pi / 512
     radius = 100 + 2 * np.cos(20 * angle)
-    contour = resample(np.stack([-radius * np.sin(angle), radius * np.cos(angle)], axis=1), 512)
+    contour = resample(
+        np.stack([-radius * np.sin(angle), radius * np.cos(angle)], axis=1), 512
+    )
     signal = compute_margin_signals(contour, [0.025])[0]
     spectrum = np.fft.rfft(contour, axis=0)
-    smooth = np.fft.irfft(spectrum * _make_gains(512, (0.025,))[0, :, None], n=512, axis=0)
+    smooth = np.fft.irfft(
+        spectrum * _make_gains(512, (0.025,))[0, :, None], n=512, axis=0
+    )
     # On a circle the way outward is the way from the centre.
     expected = np.hypot(*contour.T) - np.hypot(*smooth.T)
     np.testing.assert_allclose(signal, expected, atol=0.01)
-    assert signal.max() == pytest.approx(2, abs=0.1 + (100 - np.hypot(*smooth.T).mean()))
+    assert signal.max() == pytest.approx(
+        2, abs=0.1 + (100 - np.hypot(*smooth.T).mean())
+    )
 
 
 @pytest.mark.parametrize("number", [14, 24, 36])
@@ -48,10 +58,16 @@ def test_teeth_are_counted_and_measured(number):
     sigma = 0.025
     assert values[f"teeth_{sigma:g}_log_number"] == pytest.approx(np.log1p(number))
     # 0.03 of the radius; the finest smoothing takes up to a quarter of a narrow tooth's top.
-    assert 0.022 < np.exp(values[f"teeth_{sigma:g}_log_height"]) * np.sqrt(np.pi) < 0.036
+    assert (
+        0.022 < np.exp(values[f"teeth_{sigma:g}_log_height"]) * np.sqrt(np.pi) < 0.036
+    )
     assert values[f"teeth_{sigma:g}_spacing_spread"] < 0.06
     assert values[f"teeth_{sigma:g}_height_spread"] < 0.15
-    inside = [name for name in TEETH_NAMES if name.startswith("spectrum_log_") and name[-1].isdigit()]
+    inside = [
+        name
+        for name in TEETH_NAMES
+        if name.startswith("spectrum_log_") and name[-1].isdigit()
+    ]
     bands = {name: tuple(map(int, name.rsplit("_", 2)[1:])) for name in inside}
     strongest = max(bands, key=lambda name: values[name])
     assert bands[strongest][0] <= number < bands[strongest][1]
@@ -68,13 +84,17 @@ def test_leaning_teeth_differ_from_upright_teeth():
     rows, cols = np.indices((600, 600)) - 299.5
     angle = np.arctan2(rows, cols)
     saw = (16 * angle / (2 * np.pi)) % 1.0
-    leaning = np.hypot(rows, cols) <= 200 * (1 + 0.06 * np.where(saw < 0.85, saw / 0.85, (1 - saw) / 0.15))
+    leaning = np.hypot(rows, cols) <= 200 * (
+        1 + 0.06 * np.where(saw < 0.85, saw / 0.85, (1 - saw) / 0.15)
+    )
     upright = np.hypot(rows, cols) <= 200 * (1 + 0.06 * (1 - np.abs(2 * saw - 1)))
     for sigma in (0.012, 0.025):
         name = f"teeth_{sigma:g}_direction"
         assert teeth(leaning)[name] > 3 * teeth(upright)[name]
         # Its mirror image leans as much.
-        assert teeth(leaning[:, ::-1])[name] == pytest.approx(teeth(leaning)[name], rel=0.1)
+        assert teeth(leaning[:, ::-1])[name] == pytest.approx(
+            teeth(leaning)[name], rel=0.1
+        )
 
 
 def test_regular_teeth_have_a_peaked_spectrum():
@@ -103,8 +123,14 @@ def test_the_sinus_of_a_slotted_disc_is_its_slot():
     values = lobes(mask)
     chord = np.sqrt(200**2 - 40**2)
     # A pixel of the normalised shape, of 240² pixels.
-    assert values["sinus_depth_1"] ** 2 == pytest.approx((chord - 80) / side, abs=1 / 240)
-    assert values["sinus_mouth_1"] ** 2 == pytest.approx(80 / side, rel=0.1)  # the rim's corners are rounded
+    assert values["sinus_depth_1"] ** 2 == pytest.approx(
+        (chord - 80) / side, abs=1 / 240
+    )
+    assert values["sinus_mouth_1"] ** 2 == pytest.approx(
+        80 / side, rel=0.1
+    )  # the rim's corners are rounded
     assert values["sinuses_log_0.05"] == pytest.approx(np.log(2))
     rim = 2 * 200 * (np.pi - np.arcsin(0.2))
-    assert values["hull_share"] == pytest.approx(rim / (rim + 2 * (chord - 80) + 80), abs=0.03)
+    assert values["hull_share"] == pytest.approx(
+        rim / (rim + 2 * (chord - 80) + 80), abs=0.03
+    )

@@ -4,7 +4,12 @@ import cv2
 import numpy as np
 import pytest
 
-from leafid.descriptors.measures import LeafMeasures, list_measures, measure_leaf, measure_leaves
+from leafid.descriptors.measures import (
+    LeafMeasures,
+    list_measures,
+    measure_leaf,
+    measure_leaves,
+)
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.result import Segmentation
 from tests.drawing.leaves import Form, draw_leaf
@@ -31,14 +36,21 @@ def measure_drawn(form, angle=0.3):
 
 def test_an_ellipse():
     values = measure_mask(draw_ellipse()).values
-    perimeter = np.pi * (3 * 160 - np.sqrt((300 + 60) * (100 + 180)))  # Ramanujan's, for half axes of 100 and 60
+    perimeter = np.pi * (
+        3 * 160 - np.sqrt((300 + 60) * (100 + 180))
+    )  # Ramanujan's, for half axes of 100 and 60
     assert values["area"] == pytest.approx(np.pi * 100 * 60, rel=0.01)
     # A count of steps from pixel to pixel is longer than a smooth line.
     assert perimeter < values["perimeter"] < 1.08 * perimeter
-    assert (values["length"], values["width"]) == (pytest.approx(200, abs=2), pytest.approx(120, abs=2))
+    assert (values["length"], values["width"]) == (
+        pytest.approx(200, abs=2),
+        pytest.approx(120, abs=2),
+    )
     assert values["aspect"] == pytest.approx(200 / 120, rel=0.02)
     assert values["solidity"] == pytest.approx(1, abs=0.02)
-    assert values["petiole_length"] is values["symmetry"] is values["apex_angle"] is None
+    assert (
+        values["petiole_length"] is values["symmetry"] is values["apex_angle"] is None
+    )
 
 
 def test_a_leaf_that_is_cut_off():
@@ -61,7 +73,11 @@ def test_holes_do_not_count():
 
 def test_a_hole_shows_the_sheet():
     picture = draw_leaf(BEECH, 0, 0).picture
-    row, col = np.argwhere(measure_drawn(BEECH, 0)[0].picture[..., 2] < 120).mean(axis=0).astype(int)
+    row, col = (
+        np.argwhere(measure_drawn(BEECH, 0)[0].picture[..., 2] < 120)
+        .mean(axis=0)
+        .astype(int)
+    )
     picture[row - 8 : row + 8, col - 8 : col + 8] = 250
     [measures] = measure_leaves(picture, AcquisitionType.SCAN)
     assert measures.values["hole_area"] == pytest.approx(256, rel=0.2)
@@ -72,8 +88,12 @@ def test_a_drawn_leaf():
     values, landmarks = measures.values, measures.landmarks
     length = np.hypot(*(drawn.tip - drawn.petiole[0]))
     assert values["length"] == pytest.approx(length, rel=0.03)
-    assert values["area"] == pytest.approx(cv2.contourArea(drawn.outline.astype(np.float32)), rel=0.03)
-    assert values["petiole_length"] == pytest.approx(np.hypot(*(drawn.petiole[-1] - drawn.petiole[0])), rel=0.1)
+    assert values["area"] == pytest.approx(
+        cv2.contourArea(drawn.outline.astype(np.float32)), rel=0.03
+    )
+    assert values["petiole_length"] == pytest.approx(
+        np.hypot(*(drawn.petiole[-1] - drawn.petiole[0])), rel=0.1
+    )
     assert np.hypot(*(landmarks.tip[::-1] - drawn.tip)) < 0.03 * length
     assert values["symmetry"] > 0.95
     assert [values[name] for name in COUNTS] == [1, 0, 0]
@@ -86,12 +106,18 @@ def test_a_turned_or_larger_leaf(scale, n_turns):
     resized = cv2.resize(drawn.picture, None, fx=scale, fy=scale, interpolation=method)
     turned = np.ascontiguousarray(np.rot90(resized, n_turns))
     [of_turned] = measure_leaves(turned, AcquisitionType.SCAN)
-    before, after, powers = measures.values, of_turned.values, {"length": 1, "length²": 2}
+    before, after, powers = (
+        measures.values,
+        of_turned.values,
+        {"length": 1, "length²": 2},
+    )
     for name, row in list_measures().items():
         if name in ("hole_area", "tooth_height"):
             continue
         factor = scale ** powers.get(row["unit"], 0)
-        assert after[name] == pytest.approx(factor * before[name], rel=0.1 if name == "petiole_length" else 0.05), name
+        assert after[name] == pytest.approx(
+            factor * before[name], rel=0.1 if name == "petiole_length" else 0.05
+        ), name
 
 
 def test_units_and_order_of_a_record():
@@ -102,7 +128,11 @@ def test_units_and_order_of_a_record():
         *("unit", "mm_per_pixel", *names, *(f"{name}_confidence" for name in names)),
         *("base_column", "base_row", "tip_column", "tip_row"),
     ]
-    assert (pixels["unit"], millimetres["unit"], millimetres["mm_per_pixel"]) == ("px", "mm", 0.5)
+    assert (pixels["unit"], millimetres["unit"], millimetres["mm_per_pixel"]) == (
+        "px",
+        "mm",
+        0.5,
+    )
     assert millimetres["area"] == pytest.approx(pixels["area"] / 4)
     assert millimetres["length"] == pytest.approx(pixels["length"] / 2)
     for name in ("aspect", "apex_angle", "teeth", "tip_row"):
@@ -116,5 +146,8 @@ def test_what_is_a_guess_has_a_low_confidence():
 
 
 def test_nothing_is_measured_without_a_leaf():
-    assert measure_leaves(np.full((200, 200, 3), 250, np.uint8), AcquisitionType.SCAN) == []
+    assert (
+        measure_leaves(np.full((200, 200, 3), 250, np.uint8), AcquisitionType.SCAN)
+        == []
+    )
     assert isinstance(measure_mask(np.ones((1, 1), bool)), LeafMeasures)

@@ -1,7 +1,12 @@
 import numpy as np
 
 from leafid.descriptors.shape.contour import normalise_shape
-from leafid.descriptors.shape.moments import HARMONICS, RADII, measure_hu_moments, measure_polar_fourier
+from leafid.descriptors.shape.moments import (
+    HARMONICS,
+    RADII,
+    measure_hu_moments,
+    measure_polar_fourier,
+)
 
 
 def blob(size=300):
@@ -27,12 +32,16 @@ def test_hu_moments_are_the_formulas():
         (n20 - n02) ** 2 + 4 * n11**2,
         (n30 - 3 * n12) ** 2 + (3 * n21 - n03) ** 2,
         a**2 + b**2,
-        (n30 - 3 * n12) * a * (a**2 - 3 * b**2) + (3 * n21 - n03) * b * (3 * a**2 - b**2),
+        (n30 - 3 * n12) * a * (a**2 - 3 * b**2)
+        + (3 * n21 - n03) * b * (3 * a**2 - b**2),
         (n20 - n02) * (a**2 - b**2) + 4 * n11 * a * b,
-        (3 * n21 - n03) * a * (a**2 - 3 * b**2) - (n30 - 3 * n12) * b * (3 * a**2 - b**2),
+        (3 * n21 - n03) * a * (a**2 - 3 * b**2)
+        - (n30 - 3 * n12) * b * (3 * a**2 - b**2),
     ]
     np.testing.assert_allclose(
-        measure_hu_moments(normalise_shape(blob())), np.log10(np.abs(expected) + 1e-12), rtol=1e-3
+        measure_hu_moments(normalise_shape(blob())),
+        np.log10(np.abs(expected) + 1e-12),
+        rtol=1e-3,
     )  # float32 values
 
 
@@ -48,9 +57,14 @@ def test_polar_fourier_is_the_sum_around_each_ring():
         totals = np.zeros(HARMONICS + 1, complex)
         for radius in (ring + np.arange(8) / 8) * farthest / RADII:
             for angle in np.arange(120) * 2 * np.pi / 120:
-                row, col = round(centre[0] + radius * np.sin(angle)), round(centre[1] + radius * np.cos(angle))
+                row, col = (
+                    round(centre[0] + radius * np.sin(angle)),
+                    round(centre[1] + radius * np.cos(angle)),
+                )
                 if 0 <= row < cover.shape[0] and 0 <= col < cover.shape[1]:
-                    totals += cover[row, col] * np.exp(-1j * np.arange(HARMONICS + 1) * angle)
+                    totals += cover[row, col] * np.exp(
+                        -1j * np.arange(HARMONICS + 1) * angle
+                    )
         expected[ring] = np.abs(totals) / (8 * 120)
     values = measure_polar_fourier(shape).reshape(RADII, HARMONICS + 1)
     values[:, 1:] **= 2

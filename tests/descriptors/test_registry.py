@@ -15,7 +15,9 @@ def leaf():
     mask[215:250, 98:103] = 1
     image = np.full((*mask.shape, 3), 245, np.uint8)
     noise = np.random.default_rng(0).normal(0, 12, image.shape)
-    image[mask > 0] = np.clip(noise + np.array([50, 120, 70]), 0, 255).astype(np.uint8)[mask > 0]
+    image[mask > 0] = np.clip(noise + np.array([50, 120, 70]), 0, 255).astype(np.uint8)[
+        mask > 0
+    ]
     return image, Segmentation(mask > 0, blade, 1.0)
 
 
@@ -51,5 +53,7 @@ def test_columns_are_unique_and_as_many_as_values(measured):
 def test_unknown_and_repeated_families_are_named():
     with pytest.raises(UsageError, match="'geometri'; there are"):
         get_column_names(["geometri"])
-    with pytest.raises(UsageError, match="expected each descriptor family once, found hu, geometry, hu"):
+    with pytest.raises(
+        UsageError, match="expected each descriptor family once, found hu, geometry, hu"
+    ):
         get_column_names(["hu", "geometry", "hu"])

@@ -10,7 +10,12 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.signal import find_peaks as find_peaks_of_scipy
 
 from leafid.descriptors.landmarks import find_landmarks
-from leafid.descriptors.traits import TRAIT_NAMES, find_peaks, is_fan, measure_reliable_traits
+from leafid.descriptors.traits import (
+    TRAIT_NAMES,
+    find_peaks,
+    is_fan,
+    measure_reliable_traits,
+)
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import Segmentation
@@ -26,7 +31,9 @@ UNLOBED = {
     "willow": Form(0.2, 0.65, 1.05, teeth=24, tooth_depth=0.01, petiole=0.1),
 }
 FORMS = UNLOBED | {
-    "lime": Form(0.98, 0.42, 0.72, cordate=0.16, teeth=20, tooth_depth=0.02, petiole=0.55),
+    "lime": Form(
+        0.98, 0.42, 0.72, cordate=0.16, teeth=20, tooth_depth=0.02, petiole=0.55
+    ),
     "redbud": Form(1.12, 0.42, 0.5, cordate=0.17, petiole=0.5),
     "maple": Form(1.0, 1.0, 1.0, palmate_lobes=5, petiole=0.9),
     "three-lobed maple": Form(1.0, 1.0, 1.0, palmate_lobes=3, petiole=0.7),
@@ -54,7 +61,9 @@ def measure_drawn(tip, base, outline):
     length = np.hypot(*(tip - base))
     along = (tip - base) / length
     across = np.array([-along[1], along[0]])
-    framed = np.stack([(outline - base) @ along, (outline - base) @ across], axis=1) / length
+    framed = (
+        np.stack([(outline - base) @ along, (outline - base) @ across], axis=1) / length
+    )
     closed = np.vstack([framed, framed[:1]]).tolist()
 
     def reach(level, side):
@@ -65,13 +74,22 @@ def measure_drawn(tip, base, outline):
                 crossings.append(side * (v0 + (v1 - v0) * (level - u0) / (u1 - u0)))
         return max(crossings)
 
-    width = {level: reach(level, 1) + reach(level, -1) for level in np.linspace(0.05, 0.95, 91)}
-    wide = [level for level, value in width.items() if value >= 0.95 * max(width.values())]
+    width = {
+        level: reach(level, 1) + reach(level, -1)
+        for level in np.linspace(0.05, 0.95, 91)
+    }
+    wide = [
+        level for level, value in width.items() if value >= 0.95 * max(width.values())
+    ]
     return {
         "length_width": float(np.ptp(framed[:, 0]) / np.ptp(framed[:, 1])),
         "widest": float(np.mean(wide)),
-        "apex_angle": float(np.degrees(sum(np.arctan(reach(0.75, side) / 0.25) for side in (1, -1)))),
-        "base_angle": float(np.degrees(sum(np.arctan(reach(0.25, side) / 0.25) for side in (1, -1)))),
+        "apex_angle": float(
+            np.degrees(sum(np.arctan(reach(0.75, side) / 0.25) for side in (1, -1)))
+        ),
+        "base_angle": float(
+            np.degrees(sum(np.arctan(reach(0.25, side) / 0.25) for side in (1, -1)))
+        ),
     }
 
 
@@ -130,7 +148,10 @@ def test_leaflets_are_counted(name):
         assert np.hypot(*(landmarks.tip[::-1] - drawn.tip)) < 0.05 * landmarks.length
 
 
-@pytest.mark.parametrize(("name", "number", "sign"), [("maple", 5, -1), ("three-lobed maple", 3, -1), ("oak", 7, 1)])
+@pytest.mark.parametrize(
+    ("name", "number", "sign"),
+    [("maple", 5, -1), ("three-lobed maple", 3, -1), ("oak", 7, 1)],
+)
 def test_lobes_are_counted(name, number, sign):
     for seed in range(2):
         traits = measure_form(name, seed)
@@ -144,11 +165,15 @@ def test_a_cordate_base_reaches_below_its_middle(name):
     assert (measure_form(name)["base_extension"] > 0.05) == (FORMS[name].cordate > 0)
 
 
-@pytest.mark.parametrize("turn", [lambda a: np.rot90(a), lambda a: np.rot90(a, 2), lambda a: a[:, ::-1]])
+@pytest.mark.parametrize(
+    "turn", [lambda a: np.rot90(a), lambda a: np.rot90(a, 2), lambda a: a[:, ::-1]]
+)
 def test_turned_and_mirrored_leaves_have_the_same_traits(turn):
     _, segmentation = draw("chestnut")
     before, _ = measure_reliable_traits(segmentation)
-    after, _ = measure_reliable_traits(make_leaf(np.ascontiguousarray(turn(segmentation.mask))))
+    after, _ = measure_reliable_traits(
+        make_leaf(np.ascontiguousarray(turn(segmentation.mask)))
+    )
     assert before.keys() == after.keys()
     for name, value in before.items():
         assert after[name] == pytest.approx(value, rel=0.06, abs=0.02), name
@@ -168,7 +193,9 @@ def test_a_bite_a_shadow_or_a_fold_makes_no_teeth():
     mask = segmentation.mask.copy()
     rows, cols = np.nonzero(mask)
     for row in range(rows.min() + 60, rows.min() + 120, 12):
-        cv2.circle(mask.view(np.uint8), (int(cols[rows == row].max()), row), 4, 0, cv2.FILLED)
+        cv2.circle(
+            mask.view(np.uint8), (int(cols[rows == row].max()), row), 4, 0, cv2.FILLED
+        )
     assert measure_reliable_traits(make_leaf(mask))[0].get("teeth", 0) == 0
 
 
@@ -215,7 +242,12 @@ def test_any_mask_gives_finite_traits(mask):
 @pytest.mark.parametrize("seed", range(6))
 def test_peaks_are_those_of_scipy(seed):
     random = np.random.default_rng(seed)
-    values = gaussian_filter1d(random.normal(size=512), random.uniform(0.5, 12), mode="wrap")
+    values = gaussian_filter1d(
+        random.normal(size=512), random.uniform(0.5, 12), mode="wrap"
+    )
     values = np.roll(values, -int(values.argmin()))
     prominence = random.uniform(0, 3) * values.std()
-    np.testing.assert_array_equal(find_peaks(values, prominence), find_peaks_of_scipy(values, prominence=prominence)[0])
+    np.testing.assert_array_equal(
+        find_peaks(values, prominence),
+        find_peaks_of_scipy(values, prominence=prominence)[0],
+    )

@@ -25,12 +25,22 @@ def compute_signals_slowly(contour):
     """Each triangle by itself, in x right and y up."""
     points = [(float(col), -float(row)) for row, col in contour]
     count = len(points)
-    length = sum(np.hypot(points[i][0] - points[i - 1][0], points[i][1] - points[i - 1][1]) for i in range(count))
-    signals = {kind: np.zeros((len(SPANS), count)) for kind in ("area", "height", "chord", "ratio", "angle")}
+    length = sum(
+        np.hypot(points[i][0] - points[i - 1][0], points[i][1] - points[i - 1][1])
+        for i in range(count)
+    )
+    signals = {
+        kind: np.zeros((len(SPANS), count))
+        for kind in ("area", "height", "chord", "ratio", "angle")
+    }
     for row, span in enumerate(SPANS):
         arc = span * length / count
         for s in range(count):
-            (x1, y1), (x2, y2), (x3, y3) = points[(s - span) % count], points[s], points[(s + span) % count]
+            (x1, y1), (x2, y2), (x3, y3) = (
+                points[(s - span) % count],
+                points[s],
+                points[(s + span) % count],
+            )
             area = 0.5 * (x1 * (y2 - y3) + x2 * (y3 - y1) + x3 * (y1 - y2))
             chord = np.hypot(x3 - x1, y3 - y1)
             first, second = np.hypot(x1 - x2, y1 - y2), np.hypot(x3 - x2, y3 - y2)
@@ -57,7 +67,9 @@ def test_signals_are_those_of_each_triangle(shape, slow):
     fast = compute_triangle_signals(shape.contour[::4])
     for kind, expected in slow.items():
         # arccos near 1 loses half of the digits.
-        np.testing.assert_allclose(fast[kind], expected, atol=1e-6 if kind == "angle" else 1e-9, err_msg=kind)
+        np.testing.assert_allclose(
+            fast[kind], expected, atol=1e-6 if kind == "angle" else 1e-9, err_msg=kind
+        )
 
 
 def test_fourier_values_are_literal_magnitudes(shape, slow):
@@ -65,8 +77,13 @@ def test_fourier_values_are_literal_magnitudes(shape, slow):
     for index, kind in enumerate(("height", "chord")):
         for row in (0, 4, 9):
             for k in (0, 1, HARMONICS - 1):
-                total = sum(v * cmath.exp(-2j * np.pi * k * s / POINTS) for s, v in enumerate(slow[kind][row]))
-                assert values[index, row, k] == pytest.approx(np.sqrt(abs(total) / POINTS), abs=1e-5)
+                total = sum(
+                    v * cmath.exp(-2j * np.pi * k * s / POINTS)
+                    for s, v in enumerate(slow[kind][row])
+                )
+                assert values[index, row, k] == pytest.approx(
+                    np.sqrt(abs(total) / POINTS), abs=1e-5
+                )
 
 
 def test_quantiles_are_values_of_the_sorted_signal(shape, slow):
@@ -74,5 +91,7 @@ def test_quantiles_are_values_of_the_sorted_signal(shape, slow):
     for index, kind in enumerate(("area", "chord", "ratio", "angle")):
         for row in range(len(SPANS)):
             ordered = sorted(slow[kind][row])
-            expected = [ordered[round(quantile * (POINTS - 1))] for quantile in QUANTILES]
+            expected = [
+                ordered[round(quantile * (POINTS - 1))] for quantile in QUANTILES
+            ]
             np.testing.assert_allclose(values[index, row], expected, atol=1e-5)

@@ -10,7 +10,11 @@ SAMPLE = Path(__file__).parents[2] / "data" / "sample"
 
 
 def copy_sample(
-    folder: Path, n_species: int = 3, n_plants: int = 4, max_side: int = 200, types: str = "Scan|pseudoscan|photograph"
+    folder: Path,
+    n_species: int = 3,
+    n_plants: int = 4,
+    max_side: int = 200,
+    types: str = "Scan|pseudoscan|photograph",
 ) -> None:
     """Copy the first species of the sample, downsampled: of each some plants, the last one for testing.
 
@@ -33,10 +37,15 @@ def copy_sample(
         for part, truth in (("Train", "Train"), ("Test", "TestXmlWithGroundTruth")):
             for xml in (SAMPLE / truth).glob("*.xml"):
                 text = xml.read_text("utf-8")
-                match = re.search(rf"<Type>(?:{types})<.*<IndividualPlantId>(\d+)<", text, re.DOTALL)
+                match = re.search(
+                    rf"<Type>(?:{types})<.*<IndividualPlantId>(\d+)<", text, re.DOTALL
+                )
                 if match and int(match[1]) in plants:
                     picture = SAMPLE / part / f"{xml.stem}.jpg"
-                    cv2.imwrite(str(folder / part / picture.name), _downsample(cv2.imread(str(picture)), max_side))
+                    cv2.imwrite(
+                        str(folder / part / picture.name),
+                        _downsample(cv2.imread(str(picture)), max_side),
+                    )
                     for holder in {part, truth}:
                         shutil.copy(SAMPLE / holder / xml.name, folder / holder)
 

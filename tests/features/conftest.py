@@ -29,8 +29,13 @@ _TOLERANCE, _ABSOLUTE_SHARE = 5e-3, 0.2
 @pytest.fixture
 def pictures(training, tmp_path):
     """Copies of four scans, which a test may change."""
-    chosen = [picture for picture in training if picture.type == AcquisitionType.SCAN][:4]
-    return [replace(picture, file=shutil.copy(picture.file, tmp_path / picture.name)) for picture in chosen]
+    chosen = [picture for picture in training if picture.type == AcquisitionType.SCAN][
+        :4
+    ]
+    return [
+        replace(picture, file=shutil.copy(picture.file, tmp_path / picture.name))
+        for picture in chosen
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +44,10 @@ def fixed_pictures() -> dict[str, tuple[np.ndarray, AcquisitionType]]:
     drawn = _draw_toothed_leaf()
     pictures = {
         "drawn": (drawn, AcquisitionType.SCAN_LIKE),
-        "thumbnail": (cv2.resize(drawn, (65, 90), interpolation=cv2.INTER_AREA), AcquisitionType.SCAN),
+        "thumbnail": (
+            cv2.resize(drawn, (65, 90), interpolation=cv2.INTER_AREA),
+            AcquisitionType.SCAN,
+        ),
     }
     for type_ in AcquisitionType:
         file = _ROOT / "tests" / "golden" / "vector_digests" / f"{type_}.jpg"
@@ -70,11 +78,22 @@ def _check_digests(
 ) -> None:
     path = _ROOT / "tests" / "golden" / "vector_digests" / f"{section}.json"
     digests = {name: digest_vector(vector) for name, vector in vectors.items()}
-    stored = json.loads(path.read_text()) if path.exists() else {"feature_version": FEATURE_VERSION, "digests": {}}
+    stored = (
+        json.loads(path.read_text())
+        if path.exists()
+        else {"feature_version": FEATURE_VERSION, "digests": {}}
+    )
     version, golden = stored["feature_version"], stored["digests"]
 
     def agree(name: str) -> bool:
-        drift = max((drift for beginning, drift in drifts.items() if name.startswith(beginning)), default=0)
+        drift = max(
+            (
+                drift
+                for beginning, drift in drifts.items()
+                if name.startswith(beginning)
+            ),
+            default=0,
+        )
         return _agree(golden[name], digests[name], tolerance, drift)
 
     changed = [name for name in golden if name in digests and not agree(name)]
@@ -97,36 +116,59 @@ def _check_digests(
 def digest_vector(vector: np.ndarray) -> list[float]:
     """Cut a vector into pieces and sum each with uneven weights; short vectors are kept whole, with a count."""
     vector = np.asarray(vector, np.float64).ravel()
-    weights = 1 + 0.5 * np.sin(np.arange(vector.size) ** 2) if vector.size > _N_PIECES else np.ones(vector.size)
+    weights = (
+        1 + 0.5 * np.sin(np.arange(vector.size) ** 2)
+        if vector.size > _N_PIECES
+        else np.ones(vector.size)
+    )
     pieces = np.array_split(vector * weights, min(vector.size, _N_PIECES) or 1)
     return [vector.size, *(float(f"{piece.sum():.5g}") for piece in pieces)]
 
 
-def _agree(golden: list[float], digest: list[float], tolerance: float, drift: float) -> bool:
+def _agree(
+    golden: list[float], digest: list[float], tolerance: float, drift: float
+) -> bool:
     if len(golden) != len(digest) or golden[0] != digest[0]:
         return False
-    is_near = np.allclose(digest[1:], golden[1:], rtol=tolerance, atol=_ABSOLUTE_SHARE * tolerance)
-    return is_near or float(np.linalg.norm(np.subtract(digest, golden))) < drift * float(np.linalg.norm(golden[1:]))
+    is_near = np.allclose(
+        digest[1:], golden[1:], rtol=tolerance, atol=_ABSOLUTE_SHARE * tolerance
+    )
+    return is_near or float(
+        np.linalg.norm(np.subtract(digest, golden))
+    ) < drift * float(np.linalg.norm(golden[1:]))
 
 
 def _write(path: Path, digests: dict[str, list[float]]) -> None:
-    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(digest)}" for name, digest in sorted(digests.items()))
+    lines = ",\n".join(
+        f"  {json.dumps(name)}: {json.dumps(digest)}"
+        for name, digest in sorted(digests.items())
+    )
     path.parent.mkdir(exist_ok=True)
-    path.write_text(f'{{"feature_version": {FEATURE_VERSION}, "digests": {{\n{lines}\n}}}}\n')
+    path.write_text(
+        f'{{"feature_version": {FEATURE_VERSION}, "digests": {{\n{lines}\n}}}}\n'
+    )
 
 
 def _draw_toothed_leaf() -> np.ndarray:
     """Draw a lobed, toothed leaf with veins and a petiole on a tinted, unevenly lit sheet; uint8 (640, 460, 3), BGR."""
     rows, cols = np.mgrid[:640, :460]
-    sheet = np.array([205.0, 222, 231]) - 0.03 * rows[..., None] - 0.02 * cols[..., None]
+    sheet = (
+        np.array([205.0, 222, 231]) - 0.03 * rows[..., None] - 0.02 * cols[..., None]
+    )
     angle = np.linspace(0, 2 * np.pi, 2000, endpoint=False)
     radius = 1 + 0.16 * np.cos(5 * angle) + 0.03 * np.sin(46 * angle)
-    outline = np.stack([230 + 150 * radius * np.sin(angle), 260 - 205 * radius * np.cos(angle)], axis=1)
+    outline = np.stack(
+        [230 + 150 * radius * np.sin(angle), 260 - 205 * radius * np.cos(angle)], axis=1
+    )
     leaf = np.zeros((640, 460), np.uint8)
     cv2.fillPoly(leaf, [np.rint(outline).astype(np.int32)], 255)
     cv2.line(leaf, (230, 400), (252, 600), 255, 9)
-    texture = 18 * np.sin(0.31 * rows + 0.17 * cols) * np.sin(0.23 * cols) + 9 * np.sin(0.9 * rows - 0.7 * cols)
-    inside = np.stack([52 + 0.4 * texture, 118 + texture + 0.05 * rows, 74 + 0.7 * texture], axis=2)
+    texture = 18 * np.sin(0.31 * rows + 0.17 * cols) * np.sin(0.23 * cols) + 9 * np.sin(
+        0.9 * rows - 0.7 * cols
+    )
+    inside = np.stack(
+        [52 + 0.4 * texture, 118 + texture + 0.05 * rows, 74 + 0.7 * texture], axis=2
+    )
     image = np.where(leaf[..., None] > 0, inside, sheet)
     image = np.rint(image).clip(0, 255).astype(np.uint8)
     for end in ((120, 150), (340, 150), (100, 290), (360, 290), (230, 80)):

@@ -11,7 +11,9 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.segment import segment
 
 SCAN, SHEET, PHOTO = AcquisitionType
-IMAGES = st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3)).flatmap(lambda shape: arrays(np.uint8, shape))
+IMAGES = st.tuples(st.integers(1, 40), st.integers(1, 40), st.just(3)).flatmap(
+    lambda shape: arrays(np.uint8, shape)
+)
 
 
 @pytest.fixture(autouse=True)
@@ -24,9 +26,17 @@ def jitter(image, number, type_):
     return jitter_picture(image, np.zeros(image.shape[:2], bool), number, type_)
 
 
-@given(IMAGES, st.integers(1, 5), st.sampled_from(AcquisitionType), st.sampled_from([0, 1]))
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_jittered_picture_is_no_larger_and_always_the_same(monkeypatch, image, number, type_, poor_share):
+@given(
+    IMAGES, st.integers(1, 5), st.sampled_from(AcquisitionType), st.sampled_from([0, 1])
+)
+@settings(
+    deadline=None,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_a_jittered_picture_is_no_larger_and_always_the_same(
+    monkeypatch, image, number, type_, poor_share
+):
     monkeypatch.setattr(module, "_POOR_SHARE", poor_share)
     before = image.copy()
     jittered = jitter(image, number, type_)
@@ -49,7 +59,9 @@ NO_TILT = {"_MIN_WIDTH": 1, "_PERSPECTIVE": 0}
 
 
 def test_neither_tilted_nor_relit_a_picture_stays_the_same(monkeypatch, leaf_on_white):
-    jittered = jitter_without(monkeypatch, leaf_on_white, 1, SCAN, **SAME_LIGHT, **NO_TILT)
+    jittered = jitter_without(
+        monkeypatch, leaf_on_white, 1, SCAN, **SAME_LIGHT, **NO_TILT
+    )
     np.testing.assert_array_equal(jittered, leaf_on_white)
 
 
@@ -97,14 +109,26 @@ def test_light_differs_between_pictures_and_falls_to_a_side():
     grey = np.full((100, 100, 3), 128, np.uint8)
     lit = [jitter(grey, number, SCAN).astype(float) for number in NUMBERS]
     assert np.std([image.mean() for image in lit]) > 5
-    assert max(abs(image[:, :20].mean() - image[:, -20:].mean()) / image.mean() for image in lit) > 0.08
-    assert max(abs(image[:20].mean() - image[-20:].mean()) / image.mean() for image in lit) > 0.08
+    assert (
+        max(
+            abs(image[:, :20].mean() - image[:, -20:].mean()) / image.mean()
+            for image in lit
+        )
+        > 0.08
+    )
+    assert (
+        max(abs(image[:20].mean() - image[-20:].mean()) / image.mean() for image in lit)
+        > 0.08
+    )
 
 
 def test_pictures_in_other_light_are_less_sharp(monkeypatch):
     stripes = np.zeros((120, 120, 3), np.uint8)
     stripes[:, ::4] = stripes[:, 1::4] = 200
-    jittered = [jitter_without(monkeypatch, stripes, number, SCAN, **EVEN_LIGHT, **NO_TILT) for number in NUMBERS]
+    jittered = [
+        jitter_without(monkeypatch, stripes, number, SCAN, **EVEN_LIGHT, **NO_TILT)
+        for number in NUMBERS
+    ]
     contrast = [np.ptp(image[20:-20, 20:-20].astype(int)) / 200 for image in jittered]
     assert np.median(contrast) < 0.9
 
@@ -119,28 +143,47 @@ def jitter_poorly(monkeypatch, image, number, **ranges):
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
-def test_a_poor_picture_is_small_and_its_leaf_in_the_same_place(monkeypatch, leaf_on_white, number):
+def test_a_poor_picture_is_small_and_its_leaf_in_the_same_place(
+    monkeypatch, leaf_on_white, number
+):
     poor = jitter_poorly(monkeypatch, leaf_on_white, number, _LEAF_LIGHT=(0.4, 1.0))
     assert 40 <= max(poor.shape[:2]) <= 60
     mask = segment(leaf_on_white, SCAN).mask.astype(np.uint8)
-    expected = cv2.resize(mask, poor.shape[1::-1], interpolation=cv2.INTER_AREA).astype(bool)
+    expected = cv2.resize(mask, poor.shape[1::-1], interpolation=cv2.INTER_AREA).astype(
+        bool
+    )
     leaf = segment(poor, SCAN).mask
     assert (leaf & expected).sum() > 0.7 * (leaf | expected).sum()
 
 
-def test_the_light_of_a_poor_picture_changes_the_leaf_beside_its_sheet(monkeypatch, leaf_on_white):
-    even = {"_POOR_GAMMA": (1, 1), "_TINT": (1, 1), "_BLUR": (0, 0), "_NOISE": (0, 0), "_QUALITY": (95, 96)}
+def test_the_light_of_a_poor_picture_changes_the_leaf_beside_its_sheet(
+    monkeypatch, leaf_on_white
+):
+    even = {
+        "_POOR_GAMMA": (1, 1),
+        "_TINT": (1, 1),
+        "_BLUR": (0, 0),
+        "_NOISE": (0, 0),
+        "_QUALITY": (95, 96),
+    }
     colours = {"_SIDE": (400, 400), "_COLOURFULNESS": (0, 0), "_LEAF_LIGHT": (0.5, 0.5)}
     poor = jitter_poorly(monkeypatch, leaf_on_white, 1, **even, **colours)
     assert poor.shape == leaf_on_white.shape
     mask = segment(leaf_on_white, SCAN).mask.astype(np.uint8)
-    inside, outside = cv2.erode(mask, np.ones((15, 15))) > 0, cv2.dilate(mask, np.ones((15, 15))) == 0
+    inside, outside = (
+        cv2.erode(mask, np.ones((15, 15))) > 0,
+        cv2.dilate(mask, np.ones((15, 15))) == 0,
+    )
     grey = 0.5 * cv2.cvtColor(leaf_on_white, cv2.COLOR_BGR2GRAY)[inside].mean()
     np.testing.assert_allclose(poor[inside].mean(axis=0), grey, atol=4)
     np.testing.assert_allclose(poor[outside], leaf_on_white[outside], atol=6)
 
 
-@pytest.mark.parametrize(("longest_side", "side"), [(400, 400), (640, 640), (800, 640), (2000, 640)])
+@pytest.mark.parametrize(
+    ("longest_side", "side"), [(400, 400), (640, 640), (800, 640), (2000, 640)]
+)
 def test_composited_photos_have_at_most_640_pixels(leaf_on_white, longest_side, side):
-    views = SourcePicture(leaf_on_white, SCAN, longest_side).make_views(Augmentation("composite", 1))
+    views = SourcePicture(leaf_on_white, SCAN, longest_side).make_views(
+        Augmentation("composite", 1)
+    )
     assert max(views.image.shape[:2]) == side

@@ -32,8 +32,14 @@ def test_a_composited_photo_is_four_to_three_and_always_the_same(picture, number
     before = image.copy()
     photo = composite_photo(image, make_segmentation(mask), number, side)
     assert photo.dtype == np.uint8
-    assert sorted(photo.shape) == [3, round(side * 0.75), side] if mask.any() else photo is image
-    np.testing.assert_array_equal(composite_photo(image.copy(), make_segmentation(mask), number, side), photo)
+    assert (
+        sorted(photo.shape) == [3, round(side * 0.75), side]
+        if mask.any()
+        else photo is image
+    )
+    np.testing.assert_array_equal(
+        composite_photo(image.copy(), make_segmentation(mask), number, side), photo
+    )
     np.testing.assert_array_equal(image, before)
 
 
@@ -49,7 +55,11 @@ def test_nothing_of_the_sheet_is_left(monkeypatch, number):
     image[mask] = (255, 0, 0)
     # The ground behind is of the leaf's colour, or grey but for 0.85 to 1.15 times as much of each colour and clouds of
     # 0.9 to 1.1 likewise: no more than 1.15 · 1.1 / (0.85 · 0.9) times as red as blue, which is 1.7.
-    blue, _, red = np.moveaxis(composite_photo(image, make_segmentation(mask), number, 400).astype(float), -1, 0)
+    blue, _, red = np.moveaxis(
+        composite_photo(image, make_segmentation(mask), number, 400).astype(float),
+        -1,
+        0,
+    )
     assert (red <= 1.7 * blue + 3).all()
 
 
@@ -59,17 +69,26 @@ def test_a_nearly_single_leaf_is_found_again(leaf_on_white, number):
     photo = composite_photo(leaf_on_white, segment(leaf_on_white, SCAN), number, 400)
     rows, cols = photo.shape[:2]
     middle = photo[rows // 4 : -rows // 4, cols // 4 : -cols // 4].astype(int)
-    green = (middle[..., 1] > middle[..., 0] + 20) & (middle[..., 1] > middle[..., 2] + 20)
+    green = (middle[..., 1] > middle[..., 0] + 20) & (
+        middle[..., 1] > middle[..., 2] + 20
+    )
     # A leaf that is 0.4 times as wide as long, narrowed to 0.6 at most, fills this much of the middle at the least.
     assert green.mean() > 0.1
 
 
 @pytest.mark.parametrize("brightness", [0.2, 0.5, 1.0])
-def test_photos_of_dark_and_of_light_leaves_are_equally_bright(leaf_on_white, brightness):
+def test_photos_of_dark_and_of_light_leaves_are_equally_bright(
+    leaf_on_white, brightness
+):
     leaf = segment(leaf_on_white, SCAN)
     dimmed = cv2.convertScaleAbs(leaf_on_white, alpha=brightness)
     lightest = [
-        np.percentile(cv2.cvtColor(composite_photo(dimmed, leaf, number, 400), cv2.COLOR_BGR2GRAY), 97)
+        np.percentile(
+            cv2.cvtColor(
+                composite_photo(dimmed, leaf, number, 400), cv2.COLOR_BGR2GRAY
+            ),
+            97,
+        )
         for number in BRANCHES + LEAVES
     ]
     # Light parts get a level of 150 to 255; the percentile is of a sixteenth of the pixels.
@@ -81,8 +100,13 @@ def test_most_backgrounds_have_the_colour_of_the_leaf(leaf_on_white, monkeypatch
     """Without other leaves, the corners show the background."""
     monkeypatch.setattr(module, "_N_FURTHER", {"branch": (0, 1), "leaf": (0, 1)})
     monkeypatch.setattr(module, "_N_BACKGROUND", (0, 1))
-    image = np.where(leaf_on_white.min(axis=2, keepdims=True) > 200, 255, np.array([20, 160, 60])).astype(np.uint8)
+    image = np.where(
+        leaf_on_white.min(axis=2, keepdims=True) > 200, 255, np.array([20, 160, 60])
+    ).astype(np.uint8)
     leaf = segment(image, SCAN)
-    corners = [composite_photo(image, leaf, number, 100)[:8, :8].mean(axis=(0, 1)) for number in range(1, 41)]
+    corners = [
+        composite_photo(image, leaf, number, 100)[:8, :8].mean(axis=(0, 1))
+        for number in range(1, 41)
+    ]
     is_green = [green > 1.5 * max(blue, red) for blue, green, red in corners]
     assert 0.4 < np.mean(is_green) < 0.8

@@ -30,7 +30,9 @@ def leaf():
 def learn_encoder(kind, n_values=128, **options):
     random = np.random.default_rng(0)
     features = LocalFeatures(
-        random.random((60, n_values), np.float32), random.random((60, 2), np.float32), np.ones(60, np.float32)
+        random.random((60, n_values), np.float32),
+        random.random((60, 2), np.float32),
+        np.ones(60, np.float32),
     )
     return kind(2, 4, **options).fit(features)  # fmt: skip
 
@@ -45,18 +47,28 @@ def test_a_vector_for_every_expert(leaf):
         "shape": Expert(descriptor="measures", families=("geometry", "hu")),
         "again": Expert(descriptor="measures", families=("hu",)),
     }
-    encoders = {name: learn_encoder(FisherEncoder) for name in ("fisher", "margin", "points")}
-    encoders |= {"words": learn_encoder(BagOfWordsEncoder), "chroma": learn_encoder(FisherEncoder, 256)}
+    encoders = {
+        name: learn_encoder(FisherEncoder) for name in ("fisher", "margin", "points")
+    }
+    encoders |= {
+        "words": learn_encoder(BagOfWordsEncoder),
+        "chroma": learn_encoder(FisherEncoder, 256),
+    }
     features = FeatureExtractor(experts, encoders).extract(leaf, SCAN)
     assert list(features.vectors) == list(experts)
     assert 0 <= features.confidence <= 1
     lengths = {name: len(vector) for name, vector in features.vectors.items()}
-    measures = {"shape": len(get_column_names(["geometry", "hu"])), "again": len(get_column_names(["hu"]))}
+    measures = {
+        "shape": len(get_column_names(["geometry", "hu"])),
+        "again": len(get_column_names(["hu"])),
+    }
     assert lengths == {**dict.fromkeys(encoders, 16), "words": 2, **measures}
     for vector in features.vectors.values():
         assert np.isfinite(vector).all()
         assert vector.any()
-    np.testing.assert_array_equal(features.vectors["shape"][-lengths["again"] :], features.vectors["again"])
+    np.testing.assert_array_equal(
+        features.vectors["shape"][-lengths["again"] :], features.vectors["again"]
+    )
 
 
 @pytest.mark.parametrize("type_", list(AcquisitionType))
@@ -67,7 +79,10 @@ def test_without_a_leaf_the_whole_picture_counts(type_, value, shape):
     small = structs.replace(SIFT, size=64)
     experts = {view: structs.replace(small, view=view) for view in VIEWS}
     encoders = dict.fromkeys(VIEWS, learn_encoder(FisherEncoder))
-    extractor = FeatureExtractor({**experts, "shape": Expert(descriptor="measures", families=("geometry",))}, encoders)
+    extractor = FeatureExtractor(
+        {**experts, "shape": Expert(descriptor="measures", families=("geometry",))},
+        encoders,
+    )
     features = extractor.extract(np.full((*shape, 3), value, np.uint8), type_)
     assert all(np.isfinite(vector).all() for vector in features.vectors.values())
 
@@ -80,7 +95,9 @@ def test_features_of_some_experts_only(leaf):
     }
     extractor = FeatureExtractor(experts, {"a": learn_encoder(FisherEncoder)})
     everything = extractor.extract(leaf, SCAN)
-    some = extractor.extract_from_views(PictureViews(leaf, segment_as_type(leaf, SCAN)), ["c", "a"])
+    some = extractor.extract_from_views(
+        PictureViews(leaf, segment_as_type(leaf, SCAN)), ["c", "a"]
+    )
     assert list(some.vectors) == ["c", "a"]
     for name, vector in some.vectors.items():
         np.testing.assert_array_equal(vector, everything.vectors[name])
@@ -88,11 +105,14 @@ def test_features_of_some_experts_only(leaf):
 
 
 def test_the_leaf_is_looked_for_where_an_expert_needs_it(leaf, monkeypatch):
-    whole, encoders = structs.replace(SIFT, view="picture"), {"a": learn_encoder(FisherEncoder)}
-    features = FeatureExtractor({"a": whole}, encoders).extract(leaf, SCAN)
-    beside = FeatureExtractor({"a": whole, "b": Expert(descriptor="measures", families=("hu",))}, encoders).extract(
-        leaf, SCAN
+    whole, encoders = (
+        structs.replace(SIFT, view="picture"),
+        {"a": learn_encoder(FisherEncoder)},
     )
+    features = FeatureExtractor({"a": whole}, encoders).extract(leaf, SCAN)
+    beside = FeatureExtractor(
+        {"a": whole, "b": Expert(descriptor="measures", families=("hu",))}, encoders
+    ).extract(leaf, SCAN)
     np.testing.assert_array_equal(features.vectors["a"], beside.vectors["a"])
     assert features.confidence == 1
 
@@ -102,12 +122,19 @@ def test_the_leaf_is_looked_for_where_an_expert_needs_it(leaf, monkeypatch):
     monkeypatch.setattr(extractor_module, "segment", refuse)
     FeatureExtractor({"a": whole}, encoders).extract(leaf, SCAN)
     with pytest.raises(pytest.fail.Exception):
-        FeatureExtractor({"a": structs.replace(whole, trust="segmentation")}, encoders).extract(leaf, SCAN)
+        FeatureExtractor(
+            {"a": structs.replace(whole, trust="segmentation")}, encoders
+        ).extract(leaf, SCAN)
 
 
 def test_features_of_a_composited_photo_are_those_of_a_photo(leaf):
-    extractor = FeatureExtractor({"a": Expert(descriptor="measures", families=("hu", "geometry"))}, longest_side=200)
-    features = extractor.extract_from_views(SourcePicture(leaf, SCAN, 200).make_views(Augmentation("composite", 2)))
+    extractor = FeatureExtractor(
+        {"a": Expert(descriptor="measures", families=("hu", "geometry"))},
+        longest_side=200,
+    )
+    features = extractor.extract_from_views(
+        SourcePicture(leaf, SCAN, 200).make_views(Augmentation("composite", 2))
+    )
     photo = composite_photo(leaf, segment(leaf, SCAN), 2, 200)
     expected = extractor.extract(photo, AcquisitionType.PHOTO)
     np.testing.assert_array_equal(features.vectors["a"], expected.vectors["a"])
@@ -119,14 +146,25 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
 
     def key(expert, encoder=encoder):
         return FeatureExtractor(
-            {"a": expert, "other": Expert(descriptor="measures", families=("hu",))}, {"a": encoder}
+            {"a": expert, "other": Expert(descriptor="measures", families=("hu",))},
+            {"a": encoder},
         ).make_feature_key("a")
 
     first = key(SIFT)
-    assert key(structs.replace(SIFT, classifier="sklearn.naive_bayes.GaussianNB", species_balance=0.1)) == first
+    assert (
+        key(
+            structs.replace(
+                SIFT, classifier="sklearn.naive_bayes.GaussianNB", species_balance=0.1
+            )
+        )
+        == first
+    )
     assert key(SIFT, learn_encoder(FisherEncoder)) == first
     beside = Expert(descriptor="measures", families=("geometry",))
-    assert FeatureExtractor({"b": SIFT, "c": beside}, {"b": encoder}).make_feature_key("b") == first
+    assert (
+        FeatureExtractor({"b": SIFT, "c": beside}, {"b": encoder}).make_feature_key("b")
+        == first
+    )
     alone = FeatureExtractor({"a": SIFT}, {"a": encoder})
     measures = [("hu",), ("geometry",), ("hu", "geometry"), ("geometry", "hu")]
     others = [
@@ -135,7 +173,9 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
         alone.make_feature_key("a"),  # from leaves with their petioles
         key(SIFT, learn_encoder(FisherEncoder, seed=1)),
         *(
-            FeatureExtractor({"a": Expert(descriptor="measures", families=families)}).make_feature_key("a")
+            FeatureExtractor(
+                {"a": Expert(descriptor="measures", families=families)}
+            ).make_feature_key("a")
             for families in measures
         ),
         *(
@@ -144,7 +184,9 @@ def test_the_feature_key_changes_with_all_that_decides_about_a_vector(monkeypatc
         ),
     ]
     assert len({first, *others}) == 1 + len(others)
-    monkeypatch.setattr(extractor_module, "FEATURE_VERSION", extractor_module.FEATURE_VERSION + 1)
+    monkeypatch.setattr(
+        extractor_module, "FEATURE_VERSION", extractor_module.FEATURE_VERSION + 1
+    )
     assert key(SIFT) not in {first, *others}
 
 
@@ -153,7 +195,9 @@ def test_petioles_are_segmented_on_sheets_only(fixed_pictures, type_):
     """In photos, what juts out of a leaf is as often a neighbour as its petiole."""
     image, _ = fixed_pictures["drawn"]
     with_petiole, without = (
-        measure_families(image, segment(image, type_, petiole=petiole), ["geometry"])["geometry"]
+        measure_families(image, segment(image, type_, petiole=petiole), ["geometry"])[
+            "geometry"
+        ]
         for petiole in (True, False)
     )
     assert (with_petiole != without).any()
@@ -162,4 +206,6 @@ def test_petioles_are_segmented_on_sheets_only(fixed_pictures, type_):
         .extract(image, type_)
         .vectors["a"]
     )
-    np.testing.assert_array_equal(vector, without if type_ is AcquisitionType.PHOTO else with_petiole)
+    np.testing.assert_array_equal(
+        vector, without if type_ is AcquisitionType.PHOTO else with_petiole
+    )

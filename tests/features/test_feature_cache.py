@@ -5,7 +5,11 @@ import pytest
 
 from leafid.errors import LeafidError
 from leafid.features import feature_cache as cache_module
-from leafid.features.feature_cache import FeatureCache, choose_cache_folder, remove_cache
+from leafid.features.feature_cache import (
+    FeatureCache,
+    choose_cache_folder,
+    remove_cache,
+)
 
 FILE = "features.sqlite"
 
@@ -28,7 +32,11 @@ def test_the_oldest_beyond_the_limit_are_removed_at_the_end(tmp_path, monkeypatc
         store.put([(name, b"x" * 9_996)])  # with the checksum of 4 bytes it is 10,000
         now[0] += 100
     store.close()
-    assert set(FeatureCache(tmp_path).get([b"a", b"b", b"c", b"d"])) == {b"a", b"c", b"d"}
+    assert set(FeatureCache(tmp_path).get([b"a", b"b", b"c", b"d"])) == {
+        b"a",
+        b"c",
+        b"d",
+    }
 
 
 def filled(folder):
@@ -39,10 +47,15 @@ def filled(folder):
     return items
 
 
-@pytest.mark.parametrize("content", [b"no database at all", b"SQLite format 3\0" + bytes(range(256)) * 20])
+@pytest.mark.parametrize(
+    "content", [b"no database at all", b"SQLite format 3\0" + bytes(range(256)) * 20]
+)
 def test_a_damaged_cache_is_named_and_can_be_removed(tmp_path, content):
     (tmp_path / FILE).write_bytes(content)
-    with pytest.raises(LeafidError, match=r"can't be used: .*; name another with --cache, .* remove a damaged one"):
+    with pytest.raises(
+        LeafidError,
+        match=r"can't be used: .*; name another with --cache, .* remove a damaged one",
+    ):
         FeatureCache(tmp_path)
     assert (tmp_path / FILE).read_bytes() == content
     remove_cache(tmp_path)
@@ -90,7 +103,9 @@ def test_a_full_disk_costs_the_cache_and_not_the_work(store, caplog):
 @pytest.fixture(params=["IMMEDIATE", "EXCLUSIVE"])
 def held(request, tmp_path):
     """A connection that has locked a database which is no store yet, as a process does that is making it one."""
-    connection = sqlite3.connect(tmp_path / FILE, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        tmp_path / FILE, isolation_level=None, check_same_thread=False
+    )
     connection.execute(f"BEGIN {request.param}")
     yield connection
     connection.close()
@@ -108,13 +123,19 @@ def test_another_that_makes_the_store_is_waited_for(held, tmp_path):
 
 def test_waiting_for_a_locked_cache_ends(held, tmp_path, monkeypatch):
     monkeypatch.setattr(cache_module, "_LOCK_TIMEOUT", 0.1)
-    with pytest.raises(LeafidError, match="the feature cache can't be used: database is locked; name another"):
+    with pytest.raises(
+        LeafidError,
+        match="the feature cache can't be used: database is locked; name another",
+    ):
         FeatureCache(tmp_path)
 
 
 def test_a_folder_that_can_not_be(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(LeafidError, match=r"can't be used: .*; name another with --cache, use --no-cache") as caught:
+    with pytest.raises(
+        LeafidError,
+        match=r"can't be used: .*; name another with --cache, use --no-cache",
+    ) as caught:
         FeatureCache(tmp_path / "file" / "store")
     assert "\n" not in str(caught.value)
     (tmp_path / FILE).mkdir()

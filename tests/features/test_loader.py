@@ -17,7 +17,9 @@ from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.condition import Condition
 
 SCAN = AcquisitionType.SCAN
-SHAPE = FeatureExtractor({"shape": Expert(descriptor="measures", families=("geometry",))})
+SHAPE = FeatureExtractor(
+    {"shape": Expert(descriptor="measures", families=("geometry",))}
+)
 
 
 @pytest.fixture
@@ -39,10 +41,15 @@ def load(loader, pictures, extractor=SHAPE):
 
 
 def vectors(loaded):
-    return [item and {name: vector.tobytes() for name, vector in item.vectors.items()} for item in loaded]
+    return [
+        item and {name: vector.tobytes() for name, vector in item.vectors.items()}
+        for item in loaded
+    ]
 
 
-def test_features_are_equal_with_the_cache_without_it_and_on_two_processes(pictures, store):
+def test_features_are_equal_with_the_cache_without_it_and_on_two_processes(
+    pictures, store
+):
     runs = [
         load(FeatureLoader(store), pictures),
         load(FeatureLoader(store), pictures),
@@ -51,34 +58,47 @@ def test_features_are_equal_with_the_cache_without_it_and_on_two_processes(pictu
     ]
     assert all(vectors(run) == vectors(runs[0]) for run in runs)
     assert all(
-        [features.confidence for features in run] == [features.confidence for features in runs[0]] for run in runs
+        [features.confidence for features in run]
+        == [features.confidence for features in runs[0]]
+        for run in runs
     )
 
 
-def test_a_moved_picture_is_cached_and_a_changed_one_is_not(pictures, store, computed, tmp_path):
+def test_a_moved_picture_is_cached_and_a_changed_one_is_not(
+    pictures, store, computed, tmp_path
+):
     before = load(FeatureLoader(store), pictures)
-    moved = replace(pictures[0], file=shutil.move(pictures[0].file, tmp_path / "elsewhere.jpg"))
+    moved = replace(
+        pictures[0], file=shutil.move(pictures[0].file, tmp_path / "elsewhere.jpg")
+    )
     shutil.copy(pictures[2].file, pictures[1].file)
     after = load(FeatureLoader(store), [moved, *pictures[1:]])
     assert len(computed) == 4
     assert vectors(after)[0] == vectors(before)[0]
     assert vectors(after)[1] == vectors(before)[2]
     image = cv2.imread(str(pictures[3].file))
-    cv2.imwrite(str(pictures[3].file), cv2.rotate(image[:, : image.shape[1] // 2], cv2.ROTATE_180))
+    cv2.imwrite(
+        str(pictures[3].file),
+        cv2.rotate(image[:, : image.shape[1] // 2], cv2.ROTATE_180),
+    )
     again = load(FeatureLoader(store), pictures[3:])
     assert len(computed) == 5
     assert vectors(again)[0] != vectors(before)[3]
 
 
 def test_another_type_or_parameter_is_computed_anew(pictures, store, computed):
-    longer = FeatureExtractor({"shape": Expert(descriptor="measures", families=("geometry", "hu"))})
+    longer = FeatureExtractor(
+        {"shape": Expert(descriptor="measures", families=("geometry", "hu"))}
+    )
     load(FeatureLoader(store), pictures[:1])
     load(FeatureLoader(store), [replace(pictures[0], type=AcquisitionType.PHOTO)])
     load(FeatureLoader(store), pictures[:1], longer)
     assert len(computed) == 3
 
 
-def test_equal_experts_of_different_recipes_share_their_vectors(pictures, store, computed):
+def test_equal_experts_of_different_recipes_share_their_vectors(
+    pictures, store, computed
+):
     hu = Expert(descriptor="measures", families=("hu",))
     both = FeatureExtractor({"hu": hu, "renamed": SHAPE.experts["shape"]})
     wanted = load(FeatureLoader(), pictures, both)
@@ -104,14 +124,18 @@ def test_unreadable_pictures_do_not_stop_the_others(pictures, store, caplog):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_tracebacks_of_errors_in_workers_are_logged_for_debugging(pictures, caplog, jobs):
+def test_tracebacks_of_errors_in_workers_are_logged_for_debugging(
+    pictures, caplog, jobs
+):
     pictures[0].file.write_bytes(b"")
     caplog.set_level("DEBUG", "leafid")
     loader = FeatureLoader(jobs=jobs)
     load(loader, pictures[:2])
     assert list(loader.map_pictures(divide_by_zero, pictures[1:2])) == [None]
     assert "this is a bug, please report it" in loader.unreadable[pictures[1].file]
-    tracebacks = [record.getMessage() for record in caplog.records if record.levelname == "DEBUG"]
+    tracebacks = [
+        record.getMessage() for record in caplog.records if record.levelname == "DEBUG"
+    ]
     assert len(tracebacks) == 2
     assert all(text.startswith("Traceback") for text in tracebacks)
     assert ", in read_picture_bytes\n" in tracebacks[0]
@@ -143,10 +167,16 @@ def test_a_picture_without_a_type_is_refused(pictures):
     assert "give it with --assume-type" in next(iter(loader.unreadable.values()))
 
 
-def test_another_version_of_opencv_computes_anew(pictures, store, computed, monkeypatch):
+def test_another_version_of_opencv_computes_anew(
+    pictures, store, computed, monkeypatch
+):
     """The last of its three numbers makes no difference, as it counts bug fixes."""
     types = []
-    monkeypatch.setattr(module, "measure_type_features", lambda image, picture: types.append(picture) or np.zeros(27))
+    monkeypatch.setattr(
+        module,
+        "measure_type_features",
+        lambda image, picture: types.append(picture) or np.zeros(27),
+    )
     counts = []
     for version in ("4.11.0", "4.11.1", "4.12.0", "5.0.0", "5.0.0-dev", "4.11.0"):
         monkeypatch.setattr(cv2, "__version__", version)
@@ -158,9 +188,13 @@ def test_another_version_of_opencv_computes_anew(pictures, store, computed, monk
 
 def test_values_are_rounded_to_half_precision(pictures, store):
     values = np.array([0.1, -1e9, 1e-7, 70000.0, 2049.0])
-    wanted = np.array([0.1, -65504, 1e-7, 65504, 2048]).astype(np.float16).astype(np.float32)
+    wanted = (
+        np.array([0.1, -65504, 1e-7, 65504, 2048]).astype(np.float16).astype(np.float32)
+    )
     for loader in (FeatureLoader(store), FeatureLoader(store), FeatureLoader()):
-        (measures,) = loader.load_measures(pictures[:1], "own|1", 100, lambda image, picture: values)
+        (measures,) = loader.load_measures(
+            pictures[:1], "own|1", 100, lambda image, picture: values
+        )
         np.testing.assert_array_equal(measures, wanted)
         assert measures.dtype == np.float32
 
@@ -184,7 +218,9 @@ def test_few_features_are_held_at_once(pictures, monkeypatch):
     list(FeatureLoader().stream(pictures[:1], small))  # what is loaded at first use
     for n_pictures in (16, 64):
         tracemalloc.start()
-        n_found = sum(1 for _ in FeatureLoader().stream([pictures[0]] * n_pictures, small))
+        n_found = sum(
+            1 for _ in FeatureLoader().stream([pictures[0]] * n_pictures, small)
+        )
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert n_found == n_pictures
@@ -193,7 +229,9 @@ def test_few_features_are_held_at_once(pictures, monkeypatch):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_file_that_is_replaced_after_it_was_hashed_is_cached_as_what_was_read(pictures, store, jobs):
+def test_a_file_that_is_replaced_after_it_was_hashed_is_cached_as_what_was_read(
+    pictures, store, jobs
+):
     first, second = pictures[:2]
     before = first.file.read_bytes()
     wanted = vectors(load(FeatureLoader(), [first, second]))
@@ -205,13 +243,23 @@ def test_a_file_that_is_replaced_after_it_was_hashed_is_cached_as_what_was_read(
     assert vectors(load(FeatureLoader(store), [first, second])) == wanted
 
 
-def test_a_picture_is_read_once_for_all_its_augmentations(pictures, store, computed, monkeypatch):
+def test_a_picture_is_read_once_for_all_its_augmentations(
+    pictures, store, computed, monkeypatch
+):
     read = []
-    monkeypatch.setattr(module, "read_hashed_image", lambda *args: read.append(args) or read_hashed_image(*args))
+    monkeypatch.setattr(
+        module,
+        "read_hashed_image",
+        lambda *args: read.append(args) or read_hashed_image(*args),
+    )
     augmentations = [None, Augmentation("jitter", 1), Augmentation("jitter", 2)]
-    with closing(FeatureLoader(store).stream_augmented(pictures[:2], SHAPE, augmentations)) as stream:
+    with closing(
+        FeatureLoader(store).stream_augmented(pictures[:2], SHAPE, augmentations)
+    ) as stream:
         augmented = list(stream)
     assert (len(read), len(computed)) == (2, 6)
-    assert vectors([item[0] for item in augmented]) == vectors(load(FeatureLoader(store), pictures[:2]))
+    assert vectors([item[0] for item in augmented]) == vectors(
+        load(FeatureLoader(store), pictures[:2])
+    )
     assert len({item["shape"] for item in vectors(augmented[0])}) == 3
     assert len(computed) == 6

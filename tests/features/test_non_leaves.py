@@ -15,7 +15,9 @@ def mask(leaf_on_white):
 
 
 @pytest.mark.parametrize("number", ALL_KINDS.values(), ids=ALL_KINDS)
-def test_every_kind_is_a_picture_that_depends_on_the_picture_alone(number, leaf_on_white, mask):
+def test_every_kind_is_a_picture_that_depends_on_the_picture_alone(
+    number, leaf_on_white, mask
+):
     drawn = draw_non_leaf(leaf_on_white, mask, number)
     assert drawn.dtype == np.uint8
     assert drawn.ndim == 3
@@ -34,9 +36,13 @@ def test_a_mask_may_be_empty_or_full(number, is_leaf, leaf_on_white):
 
 
 def test_the_leaf_lends_its_place(leaf_on_white):
-    views = SourcePicture(leaf_on_white, AcquisitionType.SCAN, 800).make_views(Augmentation("no-leaf", 2))
+    views = SourcePicture(leaf_on_white, AcquisitionType.SCAN, 800).make_views(
+        Augmentation("no-leaf", 2)
+    )
     leaf = segment(leaf_on_white, AcquisitionType.SCAN)
-    np.testing.assert_array_equal(views.image, draw_non_leaf(leaf_on_white, leaf.mask, 2))
+    np.testing.assert_array_equal(
+        views.image, draw_non_leaf(leaf_on_white, leaf.mask, 2)
+    )
 
 
 def test_drawn_pictures_are_as_large_as_composited_photos_at_most(leaf_on_white):

@@ -24,7 +24,9 @@ MEASURES = {"descriptor": "measures", "families": ["geometry"]}
 
 
 def make_recipe(expert=LOCAL, **others):
-    return parse_recipe({"types": ["scan"], "experts": {"one": expert}, **others}, "r.toml")
+    return parse_recipe(
+        {"types": ["scan"], "experts": {"one": expert}, **others}, "r.toml"
+    )
 
 
 def get_error(expert=LOCAL, **others):
@@ -47,7 +49,8 @@ def test_missing_keys_have_defaults():
 WRONG = {
     "descriptor": ("expected ", ["sift", "", 3, None, ["dense-sift"]]),
     **dict.fromkeys(
-        ("view", "symmetry", "encoder", "map", "classifier", "trust"), ("expected ", ["x", 1, ["leaf"], True])
+        ("view", "symmetry", "encoder", "map", "classifier", "trust"),
+        ("expected ", ["x", 1, ["leaf"], True]),
     ),
     "size": ("expected a whole number", [31, 4097, 100.0, "100", True, -1, 10**400]),
     "scales": ("expected a whole number", [0, 17, False]),
@@ -73,7 +76,11 @@ def test_every_key_is_tested():
 
 @pytest.mark.parametrize(
     ("key", "value", "expected"),
-    [(key, value, expected) for key, (expected, values) in WRONG.items() for value in values],
+    [
+        (key, value, expected)
+        for key, (expected, values) in WRONG.items()
+        for value in values
+    ],
 )
 def test_every_value_is_checked(key, value, expected):
     message = get_error({**LOCAL, key: value})
@@ -90,7 +97,10 @@ GEOMETRI = MEASURES | {"families": ["geometri"]}
     [
         ({"experts": {}}, "experts: expected a table"),
         ({"experts": {"a b": LOCAL}}, "experts: expected text"),
-        ({"defaults": {"mode": 3}}, "experts.one: unknown key 'mode'; expected map, classifier, "),
+        (
+            {"defaults": {"mode": 3}},
+            "experts.one: unknown key 'mode'; expected map, classifier, ",
+        ),
         (
             {"types": ["scan", "photo"], "training_types": ["scan"]},
             "training_types: expected photo among them, found ['scan']",
@@ -104,7 +114,10 @@ GEOMETRI = MEASURES | {"families": ["geometri"]}
             "experts.one: families: expected none for 'dense-sift', found hu, geometry; remove them, or use the "
             "descriptor 'measures'",
         ),
-        ({"expert": GEOMETRI}, "experts.one: families: unknown descriptor family 'geometri'; there are "),
+        (
+            {"expert": GEOMETRI},
+            "experts.one: families: unknown descriptor family 'geometri'; there are ",
+        ),
         (
             {"expert": LOCAL | {"classifier_options": {"C": 1}}},
             "experts.one: classifier_options: expected none for 'ridge'",
@@ -126,18 +139,29 @@ def test_malformed_recipes_are_named(changes, message):
         ("RidgeClasifier", "; did you mean sklearn.linear_model.RidgeClassifier"),
     ],
 )
-def test_a_mistyped_classifier_says_what_is_allowed_and_suggests_similar_names(name, suggestion):
+def test_a_mistyped_classifier_says_what_is_allowed_and_suggests_similar_names(
+    name, suggestion
+):
     allowed = "ridge, a name such as sklearn.svm.LinearSVC, or an entry point of leafid_classifiers"
     message = get_error({**LOCAL, "classifier": name})
-    assert message.startswith(f"r.toml: experts.one: classifier: expected {allowed}, found '{name}'{suggestion}")
+    assert message.startswith(
+        f"r.toml: experts.one: classifier: expected {allowed}, found '{name}'{suggestion}"
+    )
     assert bool(suggestion) == ("did you mean" in message)
 
 
 def test_defaults_apply_to_experts_without_own_values():
     defaults = {**LOCAL, "modes": 3, "trust": "segmentation"}
-    data = {"types": ["scan"], "defaults": defaults, "experts": {"first": {}, "second": {"modes": 4}}}
+    data = {
+        "types": ["scan"],
+        "defaults": defaults,
+        "experts": {"first": {}, "second": {"modes": 4}},
+    }
     expert = Expert(descriptor="dense-sift", modes=3, trust="segmentation")
-    assert parse_recipe(data, "r.toml").experts == {"first": expert, "second": structs.replace(expert, modes=4)}
+    assert parse_recipe(data, "r.toml").experts == {
+        "first": expert,
+        "second": structs.replace(expert, modes=4),
+    }
 
 
 @pytest.mark.parametrize("name", list_recipes())
@@ -157,11 +181,19 @@ def test_the_bundled_model_was_trained_with_the_default_recipe():
 def test_a_recipe_from_a_folder_or_a_file(tmp_path):
     file = tmp_path / "sheets.toml"
     file.write_text('types = ["scan"]\n[experts.one]\ndescriptor = "dense-sift"\n')
-    assert load_recipe(str(tmp_path), SCAN) == load_recipe(str(file), SCAN) == make_recipe()
-    with pytest.raises(LeafidError, match="expected one file that serves photo, found types scan"):
+    assert (
+        load_recipe(str(tmp_path), SCAN)
+        == load_recipe(str(file), SCAN)
+        == make_recipe()
+    )
+    with pytest.raises(
+        LeafidError, match="expected one file that serves photo, found types scan"
+    ):
         load_recipe(str(tmp_path), PHOTO)
     (tmp_path / "more.toml").write_bytes(file.read_bytes())
-    with pytest.raises(LeafidError, match="expected one file that serves scan, found types scan, scan"):
+    with pytest.raises(
+        LeafidError, match="expected one file that serves scan, found types scan, scan"
+    ):
         load_recipe(str(tmp_path), SCAN)
 
 
@@ -185,20 +217,32 @@ def test_the_feature_key_covers_only_settings_that_change_vectors():
     }
     training.update(species_balance=0.0, plant_balance=0.0)
     training.update(codebook_types=["scan"], centre_types=True)
-    patches = {"view": "picture", "size": 300, "scales": 2, "coverage": 0.5, "symmetry": "turns"}
+    patches = {
+        "view": "picture",
+        "size": 300,
+        "scales": 2,
+        "coverage": 0.5,
+        "symmetry": "turns",
+    }
     patches.update(descriptor="edge-sift", max_patches=7, focus=0.3)
     encoder = {"encoder": "words", "modes": 3, "components": 4, "position": 1.0}
-    assert {*training, *patches, *encoder, "families"} == set(Expert.__struct_encode_fields__)
+    assert {*training, *patches, *encoder, "families"} == set(
+        Expert.__struct_encode_fields__
+    )
     for name, value in training.items():
         assert key(**{name: value}) == key()
     for name, value in {**patches, **encoder}.items():
         assert key(**{name: value}) != key()
-    measures = Expert(descriptor="measures", families=("hu",), size=99).make_feature_key()
+    measures = Expert(
+        descriptor="measures", families=("hu",), size=99
+    ).make_feature_key()
     assert measures == '{"families": ["hu"]}'
 
 
 def test_keys_of_cached_vectors_stay_as_they_were():
-    assert Expert(descriptor="edge-sift", view="upright", modes=8, position=1.0).make_feature_key() == (
+    assert Expert(
+        descriptor="edge-sift", view="upright", modes=8, position=1.0
+    ).make_feature_key() == (
         '{"components": 62, "coverage": 0.1, "descriptor": "edge-sift", "encoder": "fisher", "focus": 0.0, '
         '"max_patches": 0, "modes": 8, "position": 1.0, "scales": 5, "size": 400, "symmetry": "none", '
         '"view": "upright"}'
@@ -206,10 +250,16 @@ def test_keys_of_cached_vectors_stay_as_they_were():
 
 
 def test_types_to_train(tmp_path):
-    pictures = [Picture(tmp_path / str(n), type_) for n, type_ in enumerate([PHOTO, SCAN, SCAN, None])]
+    pictures = [
+        Picture(tmp_path / str(n), type_)
+        for n, type_ in enumerate([PHOTO, SCAN, SCAN, None])
+    ]
     assert choose_types_to_train(pictures) == [SCAN, PHOTO]
     assert choose_types_to_train(pictures, SCAN) == [SCAN]
-    with pytest.raises(LeafidError, match="expected pictures of type scan-like to train on, found photo, scan"):
+    with pytest.raises(
+        LeafidError,
+        match="expected pictures of type scan-like to train on, found photo, scan",
+    ):
         choose_types_to_train(pictures, SHEET)
 
 
@@ -227,4 +277,6 @@ insert_tables = runpy.run_path(str(DOCS / "recipe_keys.py"))["insert_tables"]
 
 def test_the_tables_of_keys_are_those_of_the_code():
     page = (DOCS / "formats.md").read_text(encoding="utf-8")
-    assert insert_tables(page) == page, "run: python docs/recipe_keys.py docs/formats.md"
+    assert insert_tables(page) == page, (
+        "run: python docs/recipe_keys.py docs/formats.md"
+    )

@@ -13,7 +13,11 @@ from leafid.pictures.reading import read_collection
 
 @pytest.fixture(scope="module")
 def scans(drawn):
-    return [p for p in read_collection(drawn).pictures if p.type is AcquisitionType.SCAN and p.species]
+    return [
+        p
+        for p in read_collection(drawn).pictures
+        if p.type is AcquisitionType.SCAN and p.species
+    ]
 
 
 @pytest.fixture
@@ -22,7 +26,9 @@ def rescan(tmp_path, scans):
     image = cv2.rotate(read_image(scans[0].file), cv2.ROTATE_90_CLOCKWISE)
     image = cv2.resize(image, None, fx=0.9, fy=0.9, interpolation=cv2.INTER_AREA)
     file = tmp_path / "again.jpg"
-    assert cv2.imwrite(str(file), (image * 0.95).astype(np.uint8), [cv2.IMWRITE_JPEG_QUALITY, 90])
+    assert cv2.imwrite(
+        str(file), (image * 0.95).astype(np.uint8), [cv2.IMWRITE_JPEG_QUALITY, 90]
+    )
     return type(scans[0])(file, type=scans[0].type, taxon=scans[0].taxon)
 
 

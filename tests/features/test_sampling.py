@@ -9,10 +9,18 @@ from leafid.pictures.splits import sample_by_plant, weigh_by_plant
 
 
 def pictures_of(sizes):
-    return [Picture(Path(f"{p}-{n}.jpg"), plant=str(p)) for p, size in enumerate(sizes) for n in range(size)]
+    return [
+        Picture(Path(f"{p}-{n}.jpg"), plant=str(p))
+        for p, size in enumerate(sizes)
+        for n in range(size)
+    ]
 
 
-@given(st.lists(st.integers(1, 6), min_size=1, max_size=12), st.integers(1, 40), st.integers(0, 3))
+@given(
+    st.lists(st.integers(1, 6), min_size=1, max_size=12),
+    st.integers(1, 40),
+    st.integers(0, 3),
+)
 def test_whole_plants_within_the_limit(sizes, limit, seed):
     pictures = pictures_of(sizes)
     drawn = sample_by_plant(pictures, limit, seed).tolist()
@@ -24,14 +32,18 @@ def test_whole_plants_within_the_limit(sizes, limit, seed):
         plants = {pictures[index].plant for index in drawn}
         assert len(drawn) == sum(picture.plant in plants for picture in pictures)
         # No plant that is left would fit.
-        assert limit - len(drawn) < min(size for p, size in enumerate(sizes) if str(p) not in plants)
+        assert limit - len(drawn) < min(
+            size for p, size in enumerate(sizes) if str(p) not in plants
+        )
     assert drawn == sample_by_plant(pictures, limit, seed).tolist()
 
 
 def test_of_plants_that_all_have_more_another_one_with_another_seed():
     pictures = pictures_of([9] * 6)
     drawn = [sample_by_plant(pictures, 5, seed).tolist() for seed in range(6)]
-    assert all(len({pictures[index].plant for index in indices}) == 1 for indices in drawn)
+    assert all(
+        len({pictures[index].plant for index in indices}) == 1 for indices in drawn
+    )
     assert len({pictures[indices[0]].plant for indices in drawn}) > 1
 
 

@@ -23,7 +23,9 @@ KINDS = {
 def drawn(n, d, n_species=3):
     random = np.random.default_rng(0)
     labels = np.arange(n) % n_species
-    return (3 * random.normal(size=(n_species, d))[labels] + random.normal(size=(n, d))).astype(np.float32), labels
+    return (
+        3 * random.normal(size=(n_species, d))[labels] + random.normal(size=(n, d))
+    ).astype(np.float32), labels
 
 
 def cross_fit_ways(vectors, labels, ways, kind="ridge", asked=None, weights=None):
@@ -33,7 +35,10 @@ def cross_fit_ways(vectors, labels, ways, kind="ridge", asked=None, weights=None
     settings = structs.replace(SETTINGS, **KINDS[kind])
     weights = np.ones(len(labels)) if weights is None else weights
     folds = {
-        str(number): [(fold, np.where(np.isin(np.arange(len(labels)), fold), 0, weights)) for fold in way]
+        str(number): [
+            (fold, np.where(np.isin(np.arange(len(labels)), fold), 0, weights))
+            for fold in way
+        ]
         for number, way in enumerate(ways)
     }
     expert = cross_fit(rows, labels, weights, folds, asked, settings)
@@ -70,12 +75,16 @@ def test_held_out_scores_are_those_of_a_fit_to_the_other_rows(kind, d):
     settings = structs.replace(SETTINGS, **KINDS[kind])
     fold, weights = np.arange(0, 60, 4), np.random.default_rng(2).uniform(0.2, 2, 60)
     remaining = np.where(np.isin(np.arange(60), fold), 0, weights)
-    expert = cross_fit(rows, labels, weights, {"fold": [(fold, remaining)]}, fold, settings)
+    expert = cross_fit(
+        rows, labels, weights, {"fold": [(fold, remaining)]}, fold, settings
+    )
     alone = cross_fit(rows, labels, remaining, {}, fold, settings)
     centred = alone.transform.transform(vectors[fold], domains[fold])
     coefficients, intercepts = alone.classifier
     # Scores are up to 10.
-    np.testing.assert_allclose(expert.held_out_scores["fold"], centred @ coefficients + intercepts, atol=1e-3)
+    np.testing.assert_allclose(
+        expert.held_out_scores["fold"], centred @ coefficients + intercepts, atol=1e-3
+    )
 
 
 @pytest.mark.parametrize("kind", ["ridge", "LogisticRegression"])
@@ -83,7 +92,15 @@ def test_targets_are_what_a_classifier_scores(kind):
     vectors, labels = drawn(60, 5)
     settings = structs.replace(SETTINGS, **KINDS[kind])
     weights = np.random.default_rng(2).uniform(0.2, 2, 60)
-    expert = cross_fit(make_rows(vectors), labels, weights, {}, np.arange(60), settings, keep_statistics=True)
+    expert = cross_fit(
+        make_rows(vectors),
+        labels,
+        weights,
+        {},
+        np.arange(60),
+        settings,
+        keep_statistics=True,
+    )
     scores = expert.make_scorer().scores(vectors)
     is_right = labels[:, None] == np.arange(3)
     right = np.average(scores[is_right], weights=weights)
@@ -99,14 +116,21 @@ def test_targets_are_what_a_classifier_scores(kind):
 def test_rows_may_be_divided_in_several_ways(kind, d):
     """Each gives the scores that it gives alone."""
     vectors, labels = drawn(30, d)
-    ways = [np.array_split(np.random.default_rng(seed).permutation(30), n) for seed, n in ((1, 4), (2, 2))]
-    scorer, (first, nothing, second) = cross_fit_ways(vectors, labels, [ways[0], [], ways[1]], kind)
+    ways = [
+        np.array_split(np.random.default_rng(seed).permutation(30), n)
+        for seed, n in ((1, 4), (2, 2))
+    ]
+    scorer, (first, nothing, second) = cross_fit_ways(
+        vectors, labels, [ways[0], [], ways[1]], kind
+    )
     assert np.isneginf(nothing).all()
     for scores, way in ((first, ways[0]), (second, ways[1])):
         alone, expected = learned(vectors, labels, way, kind)
         # Sums over other folds are added up in another order.
         np.testing.assert_allclose(scores, expected, rtol=1e-5, atol=1e-5)
-        np.testing.assert_allclose(alone.scores(vectors), scorer.scores(vectors), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(
+            alone.scores(vectors), scorer.scores(vectors), rtol=1e-5, atol=1e-5
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -114,7 +138,9 @@ def test_rows_may_be_divided_in_several_ways(kind, d):
 def test_a_species_that_a_fold_did_not_see(kind, d):
     vectors, labels = drawn(30, d)
     unseen = np.flatnonzero(labels == 2)
-    _, scores = learned(vectors, labels, [unseen, np.setdiff1d(np.arange(30), unseen)], kind)
+    _, scores = learned(
+        vectors, labels, [unseen, np.setdiff1d(np.arange(30), unseen)], kind
+    )
     assert np.isneginf(scores[unseen, 2]).all()
     assert np.isfinite(scores[unseen][:, :2]).all()
     # Whoever saw one species only can't tell: a constant for it, and nothing for the others.
@@ -127,5 +153,14 @@ def test_a_species_that_a_fold_did_not_see(kind, d):
 def test_a_penalty_that_is_too_weak(d):
     vectors = 1e6 * np.repeat(np.random.default_rng(0).normal(size=(30, 1)), d, axis=1)
     settings = structs.replace(SETTINGS, regularisation=1e-300)
-    with pytest.raises(LeafidError, match=r"regularisation of 1e-300 is too weak for 30 pictures"):
-        cross_fit(make_rows(vectors), np.arange(30) % 2, np.ones(30), {}, np.arange(30), settings)
+    with pytest.raises(
+        LeafidError, match=r"regularisation of 1e-300 is too weak for 30 pictures"
+    ):
+        cross_fit(
+            make_rows(vectors),
+            np.arange(30) % 2,
+            np.ones(30),
+            {},
+            np.arange(30),
+            settings,
+        )

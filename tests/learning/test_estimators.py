@@ -12,24 +12,44 @@ from sklearn.linear_model import LogisticRegression
 
 from leafid.errors import LeafidError
 from leafid.learning import estimator_bytes, estimators
-from leafid.learning.estimators import check_estimator, fit_estimator, is_linear, make_estimator, score, to_linear
+from leafid.learning.estimators import (
+    check_estimator,
+    fit_estimator,
+    is_linear,
+    make_estimator,
+    score,
+    to_linear,
+)
 
 PIPELINE = "sklearn.pipeline.Pipeline"
-STEPS = [["scale", "sklearn.preprocessing.StandardScaler", {}], ["svc", "sklearn.svm.SVC", {"C": 10}]]
+STEPS = [
+    ["scale", "sklearn.preprocessing.StandardScaler", {}],
+    ["svc", "sklearn.svm.SVC", {"C": 10}],
+]
 LINEAR = {
     "sklearn.linear_model.LogisticRegression": {"C": 10},
     "sklearn.linear_model.RidgeClassifier": {"alpha": 0.1},
     "sklearn.svm.LinearSVC": {},
     "sklearn.linear_model.SGDClassifier": {"loss": "log_loss"},
-    "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": {"solver": "lsqr", "shrinkage": 0.1},
+    "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": {
+        "solver": "lsqr",
+        "shrinkage": 0.1,
+    },
 }
 WEIGHED = {
     "sklearn.naive_bayes.GaussianNB": {},
     "sklearn.svm.SVC": {"C": 10},
     "sklearn.neighbors.NearestCentroid": {},
     "sklearn.ensemble.RandomForestClassifier": {"n_estimators": 20},
-    "sklearn.ensemble.HistGradientBoostingClassifier": {"max_iter": 3, "min_samples_leaf": 2, "learning_rate": 0.5},
-    "sklearn.neural_network.MLPClassifier": {"hidden_layer_sizes": [10], "max_iter": 300},
+    "sklearn.ensemble.HistGradientBoostingClassifier": {
+        "max_iter": 3,
+        "min_samples_leaf": 2,
+        "learning_rate": 0.5,
+    },
+    "sklearn.neural_network.MLPClassifier": {
+        "hidden_layer_sizes": [10],
+        "max_iter": 300,
+    },
     PIPELINE: {"steps": STEPS},
 }
 WITHOUT_WEIGHTS = {"sklearn.neighbors.KNeighborsClassifier": {"n_neighbors": 3}}
@@ -46,7 +66,9 @@ def make_data(n_species=3, n=60, d=6):
 
 def fit(name, rows, labels, weights=None, options=None):
     estimator = make_estimator(name, ALL[name] if options is None else options)
-    return fit_estimator(estimator, rows, labels, np.ones(len(rows)) if weights is None else weights)
+    return fit_estimator(
+        estimator, rows, labels, np.ones(len(rows)) if weights is None else weights
+    )
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -64,7 +86,9 @@ def test_every_classifier_learns(name, n_species):
     if name in LINEAR:
         coefficients, intercepts = to_linear(fitted)
         assert coefficients.dtype == intercepts.dtype == np.float32
-        np.testing.assert_allclose(rows @ coefficients + intercepts, scores, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(
+            rows @ coefficients + intercepts, scores, rtol=1e-4, atol=1e-4
+        )
 
 
 def test_one_species_needs_no_classifier():
@@ -79,8 +103,15 @@ def test_one_species_needs_no_classifier():
 
 def test_a_linear_classifier_without_intercepts():
     rows, labels = make_data()
-    fitted = fit("sklearn.linear_model.RidgeClassifier", rows, labels, options={"fit_intercept": False})
-    np.testing.assert_allclose(rows @ to_linear(fitted)[0], score(fitted, rows), atol=1e-5)
+    fitted = fit(
+        "sklearn.linear_model.RidgeClassifier",
+        rows,
+        labels,
+        options={"fit_intercept": False},
+    )
+    np.testing.assert_allclose(
+        rows @ to_linear(fitted)[0], score(fitted, rows), atol=1e-5
+    )
     assert not to_linear(fitted)[1].any()
 
 
@@ -91,7 +122,9 @@ def test_rows_of_weight_0_are_left_out(name):
     weights[::7] = 0
     scores = score(fit(name, rows, labels, weights), rows)
     kept = weights > 0
-    np.testing.assert_array_equal(scores, score(fit(name, rows[kept], labels[kept]), rows))
+    np.testing.assert_array_equal(
+        scores, score(fit(name, rows[kept], labels[kept]), rows)
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,20 +132,40 @@ def test_rows_of_weight_0_are_left_out(name):
     [
         ("sklearn.linear_model.LogisticRegression", {}),
         ("sklearn.discriminant_analysis.LinearDiscriminantAnalysis", {}),
-        (PIPELINE, {"steps": [STEPS[0], ["log", "sklearn.linear_model.LogisticRegression", {}]]}),
+        (
+            PIPELINE,
+            {
+                "steps": [
+                    STEPS[0],
+                    ["log", "sklearn.linear_model.LogisticRegression", {}],
+                ]
+            },
+        ),
     ],
 )
 def test_weights_reach_the_classifier(name, options):
-    rows, labels = np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32), np.arange(60) % 3
-    assert set(score(fit(name, rows, labels, options=options), rows).argmax(axis=1)) == {0, 1, 2}
+    rows, labels = (
+        np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32),
+        np.arange(60) % 3,
+    )
+    assert set(
+        score(fit(name, rows, labels, options=options), rows).argmax(axis=1)
+    ) == {0, 1, 2}
     weights = np.where(labels == 1, 20.0, 1.0)
-    assert set(score(fit(name, rows, labels, weights, options), rows).argmax(axis=1)) == {1}
+    assert set(
+        score(fit(name, rows, labels, weights, options), rows).argmax(axis=1)
+    ) == {1}
 
 
 def test_priors_of_the_options_are_kept():
     rows, labels = make_data()
     options = {"priors": [0.2, 0.3, 0.5]}
-    fitted = fit("sklearn.discriminant_analysis.LinearDiscriminantAnalysis", rows, labels, options=options)
+    fitted = fit(
+        "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
+        rows,
+        labels,
+        options=options,
+    )
     assert list(fitted.priors_) == [0.2, 0.3, 0.5]
 
 
@@ -130,35 +183,92 @@ def test_the_seed_decides_and_can_be_an_option():
     name = "sklearn.ensemble.RandomForestClassifier"
     assert make_estimator(name, {}).random_state == 0
     assert make_estimator(name, {"random_state": 5}).random_state == 5
-    np.testing.assert_array_equal(score(fit(name, rows, labels), rows), score(fit(name, rows, labels), rows))
+    np.testing.assert_array_equal(
+        score(fit(name, rows, labels), rows), score(fit(name, rows, labels), rows)
+    )
 
 
 def test_what_cannot_be_fitted_is_said():
     rows, labels = make_data(n=3)
-    with pytest.raises(LeafidError, match="LinearDiscriminantAnalysis can't be fitted to 3 pictures of 3 species: "):
+    with pytest.raises(
+        LeafidError,
+        match="LinearDiscriminantAnalysis can't be fitted to 3 pictures of 3 species: ",
+    ):
         fit("sklearn.discriminant_analysis.LinearDiscriminantAnalysis", rows, labels)
 
 
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("sklearn.linear_model.LogisticRegresion", {}, "did you mean sklearn.linear_model.LogisticRegression"),
-        ("sklearn.linear.RidgeClassifier", {}, "found 'sklearn.linear.RidgeClassifier'; did you mean sklearn.linear_"),
+        (
+            "sklearn.linear_model.LogisticRegresion",
+            {},
+            "did you mean sklearn.linear_model.LogisticRegression",
+        ),
+        (
+            "sklearn.linear.RidgeClassifier",
+            {},
+            "found 'sklearn.linear.RidgeClassifier'; did you mean sklearn.linear_",
+        ),
         ("RidgeClassifier", {}, "did you mean sklearn.linear_model.RidgeClassifier"),
-        ("os.system", {}, "expected a class of scikit-learn, or an entry point of leafid_classifiers, found 'os.syst"),
+        (
+            "os.system",
+            {},
+            "expected a class of scikit-learn, or an entry point of leafid_classifiers, found 'os.syst",
+        ),
         ("sklearn.utils.shuffle", {}, "expected a class of scikit-learn"),
         ("", {}, "expected a class of scikit-learn"),
-        ("sklearn.linear_model.Ridge", {}, "expected a classifier, found sklearn.linear_model.Ridge"),
-        ("sklearn.svm.SVC", {"c": 1}, "expected parameters among C, break_ties, .*, found c"),
-        ("sklearn.svm.SVC", {"C": -1}, "sklearn.svm.SVC: The 'C' parameter of SVC must be a float in the range"),
-        ("sklearn.svm.SVC", {"kernel": "rfb"}, "sklearn.svm.SVC: The 'kernel' parameter of SVC must be a str among"),
-        ("sklearn.svm.SVC", {"decision_function_shape": "ovo"}, "expected decision_function_shape = 'ovr'"),
-        ("sklearn.multiclass.OneVsRestClassifier", {}, "missing 1 required positional argument: 'estimator'"),
+        (
+            "sklearn.linear_model.Ridge",
+            {},
+            "expected a classifier, found sklearn.linear_model.Ridge",
+        ),
+        (
+            "sklearn.svm.SVC",
+            {"c": 1},
+            "expected parameters among C, break_ties, .*, found c",
+        ),
+        (
+            "sklearn.svm.SVC",
+            {"C": -1},
+            "sklearn.svm.SVC: The 'C' parameter of SVC must be a float in the range",
+        ),
+        (
+            "sklearn.svm.SVC",
+            {"kernel": "rfb"},
+            "sklearn.svm.SVC: The 'kernel' parameter of SVC must be a str among",
+        ),
+        (
+            "sklearn.svm.SVC",
+            {"decision_function_shape": "ovo"},
+            "expected decision_function_shape = 'ovr'",
+        ),
+        (
+            "sklearn.multiclass.OneVsRestClassifier",
+            {},
+            "missing 1 required positional argument: 'estimator'",
+        ),
         (PIPELINE, {}, "expected steps = .*StandardScaler.*, found steps = None"),
-        (PIPELINE, {"steps": [["svc", "sklearn.svm.SVC"]]}, "expected steps = .*found steps = .*SVC"),
-        (PIPELINE, {"steps": [["svc", "sklearn.svm.SVC", {"C": 0}]]}, "sklearn.svm.SVC: The 'C' parameter"),
-        (PIPELINE, {"steps": STEPS[::-1]}, "All intermediate steps should be transformers"),
-        (PIPELINE, {"steps": STEPS[:1]}, "expected a classifier, found sklearn.pipeline.Pipeline"),
+        (
+            PIPELINE,
+            {"steps": [["svc", "sklearn.svm.SVC"]]},
+            "expected steps = .*found steps = .*SVC",
+        ),
+        (
+            PIPELINE,
+            {"steps": [["svc", "sklearn.svm.SVC", {"C": 0}]]},
+            "sklearn.svm.SVC: The 'C' parameter",
+        ),
+        (
+            PIPELINE,
+            {"steps": STEPS[::-1]},
+            "All intermediate steps should be transformers",
+        ),
+        (
+            PIPELINE,
+            {"steps": STEPS[:1]},
+            "expected a classifier, found sklearn.pipeline.Pipeline",
+        ),
     ],
 )
 def test_wrong_names_and_parameters(name, options, message):
@@ -168,7 +278,10 @@ def test_wrong_names_and_parameters(name, options, message):
 
 class Plugin(ClassifierMixin, BaseEstimator):
     def fit(self, X, y, sample_weight):
-        self.classes_, self.means_ = np.unique(y), np.array([X[y == label].mean(axis=0) for label in np.unique(y)])
+        self.classes_, self.means_ = (
+            np.unique(y),
+            np.array([X[y == label].mean(axis=0) for label in np.unique(y)]),
+        )
         return self
 
     def predict_proba(self, X):
@@ -180,12 +293,19 @@ def test_entry_points(monkeypatch):
         def load(self):
             return Plugin
 
-    monkeypatch.setattr(estimators, "entry_points", lambda group, name: [Point()] if name == "plugin" else [])
+    monkeypatch.setattr(
+        estimators,
+        "entry_points",
+        lambda group, name: [Point()] if name == "plugin" else [],
+    )
     check_estimator("plugin", {})
     rows, labels = make_data()
     fitted = fit("plugin", rows, labels, options={})
     assert (score(fitted, rows).argmax(axis=1) == labels).all()
-    with pytest.raises(LeafidError, match=r"Plugin can't be stored: expected only types of scikit-learn.*Plugin"):
+    with pytest.raises(
+        LeafidError,
+        match=r"Plugin can't be stored: expected only types of scikit-learn.*Plugin",
+    ):
         estimator_bytes.dump(fitted)
 
 
@@ -197,10 +317,18 @@ def test_bytes_hold_all_of_an_estimator(name):
     np.testing.assert_array_equal(score(again, rows), score(fitted, rows))
 
 
-def edit(data, change_schema=lambda schema: schema, change_array=lambda array: array, compression=zipfile.ZIP_STORED):
+def edit(
+    data,
+    change_schema=lambda schema: schema,
+    change_array=lambda array: array,
+    compression=zipfile.ZIP_STORED,
+):
     """Make other bytes, with the schema, a string, and arrays changed."""
     output = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(output, "w", compression) as edited:
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as archive,
+        zipfile.ZipFile(output, "w", compression) as edited,
+    ):
         for name in archive.namelist():
             content = archive.read(name)
             if name == "schema.json":
@@ -226,7 +354,12 @@ def run(module, function, *arguments):
                 "__module__": "builtins",
                 "__loader__": "TupleNode",
                 "content": [
-                    {"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode", "content": json.dumps(a)}
+                    {
+                        "__class__": "str",
+                        "__module__": "builtins",
+                        "__loader__": "JsonNode",
+                        "content": json.dumps(a),
+                    }
                     for a in arguments
                 ],
             },
@@ -238,7 +371,11 @@ def run(module, function, *arguments):
 
 @pytest.mark.parametrize(
     ("module", "function"),
-    [("os", "mkdir"), ("sklearn.datasets._base", "Path.mkdir"), ("sklearn.utils._openmp_helpers", "os.mkdir")],
+    [
+        ("os", "mkdir"),
+        ("sklearn.datasets._base", "Path.mkdir"),
+        ("sklearn.utils._openmp_helpers", "os.mkdir"),
+    ],
 )
 def test_nothing_is_executed(module, function, tmp_path):
     folder = tmp_path / "made"
@@ -251,8 +388,15 @@ def test_nothing_is_executed(module, function, tmp_path):
 def test_a_module_that_is_named_is_not_imported(tmp_path, monkeypatch):
     (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'made')!r}, 'w')")
     monkeypatch.syspath_prepend(tmp_path)
-    data = estimator_bytes.dump(fit("sklearn.ensemble.HistGradientBoostingClassifier", *make_data()))
-    changed = edit(data, lambda schema: re.sub(r'"__module__": "(sklearn|_loss)[^"]*"', '"__module__": "evil"', schema))
+    data = estimator_bytes.dump(
+        fit("sklearn.ensemble.HistGradientBoostingClassifier", *make_data())
+    )
+    changed = edit(
+        data,
+        lambda schema: re.sub(
+            r'"__module__": "(sklearn|_loss)[^"]*"', '"__module__": "evil"', schema
+        ),
+    )
     with pytest.raises(ValueError, match=r"found evil\."):
         estimator_bytes.load(changed)
     assert not (tmp_path / "made").exists()
@@ -274,24 +418,43 @@ def test_damaged_trees_are_refused(name, column):
         return array
 
     data = estimator_bytes.dump(fit(name, *make_data()))
-    with pytest.raises(ValueError, match="expected nodes of trees that refer to later ones"):
+    with pytest.raises(
+        ValueError, match="expected nodes of trees that refer to later ones"
+    ):
         estimator_bytes.load(edit(data, change_array=damage))
 
 
 def test_columns_of_nodes_with_other_names_are_refused():
     def rename(array):
-        return array.astype([(name.replace("left", "other"), kind) for name, kind in array.dtype.descr])
+        return array.astype(
+            [(name.replace("left", "other"), kind) for name, kind in array.dtype.descr]
+        )
 
-    data = estimator_bytes.dump(fit("sklearn.ensemble.HistGradientBoostingClassifier", *make_data()))
-    changed = edit(data, change_array=lambda array: rename(array) if array.dtype.names else array)
+    data = estimator_bytes.dump(
+        fit("sklearn.ensemble.HistGradientBoostingClassifier", *make_data())
+    )
+    changed = edit(
+        data, change_array=lambda array: rename(array) if array.dtype.names else array
+    )
     with pytest.raises(ValueError, match="found an error"):
         estimator_bytes.load(changed)
 
 
 def test_what_is_no_classifier_is_refused():
-    data = estimator_bytes.dump(fit("sklearn.linear_model.LogisticRegression", *make_data()))
-    for wrong in (b"", b"PK", data[:-30], data[:200], edit(data, lambda _: "[" * 10**5), edit(data, lambda _: "{}")):
-        with pytest.raises(ValueError, match="expected a classifier as skops stores it"):
+    data = estimator_bytes.dump(
+        fit("sklearn.linear_model.LogisticRegression", *make_data())
+    )
+    for wrong in (
+        b"",
+        b"PK",
+        data[:-30],
+        data[:200],
+        edit(data, lambda _: "[" * 10**5),
+        edit(data, lambda _: "{}"),
+    ):
+        with pytest.raises(
+            ValueError, match="expected a classifier as skops stores it"
+        ):
             estimator_bytes.load(wrong)
     with pytest.raises(ValueError, match="expected a classifier, found dict"):
         estimator_bytes.load(skops.io.dumps({"a": 1}))
@@ -301,7 +464,9 @@ def test_what_is_no_classifier_is_refused():
 
 def test_another_version_of_scikit_learn_is_said(caplog):
     data = estimator_bytes.dump(LogisticRegression().fit(*make_data()))
-    estimator_bytes.load(edit(data, lambda schema: schema.replace(sklearn.__version__, "1.0.2")))
+    estimator_bytes.load(
+        edit(data, lambda schema: schema.replace(sklearn.__version__, "1.0.2"))
+    )
     assert "may answer differently" in caplog.text
     assert "1.0.2" in caplog.text
 
@@ -309,6 +474,11 @@ def test_another_version_of_scikit_learn_is_said(caplog):
 def test_what_can_not_score_is_one_error():
     """A single row of each class leaves `NearestCentroid` nothing to divide by."""
     rows = np.random.default_rng(0).normal(size=(3, 5)).astype(np.float32)
-    fitted = fit_estimator(make_estimator("sklearn.neighbors.NearestCentroid", {}), rows, np.arange(3), np.ones(3))
+    fitted = fit_estimator(
+        make_estimator("sklearn.neighbors.NearestCentroid", {}),
+        rows,
+        np.arange(3),
+        np.ones(3),
+    )
     with pytest.raises(LeafidError, match="NearestCentroid gives "):
         score(fitted, rows)

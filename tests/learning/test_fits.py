@@ -19,7 +19,12 @@ def draw(n, d, seed):
     weights = random.uniform(0.2, 3, n) * (random.random(n) < 0.8)
     weights[0] = 1
     domains, labels = random.integers(3, size=n), random.integers(3, size=n)
-    return random.normal(size=(n, d)) + 0.5 * random.normal(size=(3, d))[domains], domains, weights, labels
+    return (
+        random.normal(size=(n, d)) + 0.5 * random.normal(size=(3, d))[domains],
+        domains,
+        weights,
+        labels,
+    )
 
 
 def centre(vectors, domains, weights):
@@ -27,14 +32,24 @@ def centre(vectors, domains, weights):
     centred = vectors.astype(np.float64)
     for domain in set(domains):
         trained = (weights > 0) & (domains == domain)
-        centred[domains == domain] -= vectors[trained if trained.any() else weights > 0].mean(axis=0)
+        centred[domains == domain] -= vectors[
+            trained if trained.any() else weights > 0
+        ].mean(axis=0)
     return centred
 
 
 @pytest.mark.parametrize("fit", FITS)
-@given(st.integers(4, 40), st.integers(1, 60), st.sampled_from([0.03, 0.1, 2.0]), st.booleans(), st.integers(0, 99))
+@given(
+    st.integers(4, 40),
+    st.integers(1, 60),
+    st.sampled_from([0.03, 0.1, 2.0]),
+    st.booleans(),
+    st.integers(0, 99),
+)
 @settings(deadline=None)
-def test_it_is_scikit_learns_ridge_of_rows_less_the_mean_of_their_domain(fit, n, d, penalty, standardise, seed):
+def test_it_is_scikit_learns_ridge_of_rows_less_the_mean_of_their_domain(
+    fit, n, d, penalty, standardise, seed
+):
     vectors, domains, weights, labels = draw(n, d, seed)
     rows = make_rows(vectors, standardise=standardise, domains=domains)
     trained = np.flatnonzero(weights)
@@ -42,29 +57,41 @@ def test_it_is_scikit_learns_ridge_of_rows_less_the_mean_of_their_domain(fit, n,
     targets = np.where(labels[:, None] == np.arange(labels.max() + 1), 1.0, -1.0)
     offset = np.average(targets[trained], axis=0, weights=weights[trained])
     literal = Ridge(penalty, solver="cholesky", fit_intercept=False)
-    literal.fit(expected[trained], targets[trained] - offset, sample_weight=weights[trained])
+    literal.fit(
+        expected[trained], targets[trained] - offset, sample_weight=weights[trained]
+    )
     wanted = literal.predict(expected).reshape(n, -1) + offset
     ridge = fit(rows, weights, labels, penalty)
     # Rows are float32, and so is the dual form; its products are up to 100, and the weakest penalty is 0.03.
     np.testing.assert_allclose(ridge.score(np.arange(n)), wanted, atol=0.02)
     coefficients, intercepts = ridge.classifier
     scorer = ridge.transform.make_scorer(coefficients, intercepts, int(domains[0]))
-    np.testing.assert_allclose(scorer.scores(vectors[:1].astype(np.float32)), wanted[:1], atol=0.02)
+    np.testing.assert_allclose(
+        scorer.scores(vectors[:1].astype(np.float32)), wanted[:1], atol=0.02
+    )
 
 
 @pytest.mark.parametrize("d", [6, 60])
 def test_components_are_those_of_the_weighted_covariance(d):
     vectors, domains, weights, _ = draw(50, d, 1)
     rows = make_rows(vectors, domains=domains)
-    weighted = centre(rows.read(slice(None)), domains, weights) * np.sqrt(weights)[:, None]
+    weighted = (
+        centre(rows.read(slice(None)), domains, weights) * np.sqrt(weights)[:, None]
+    )
     weighted_rows = WeightedRows(rows, weights)
     components, strengths = weighted_rows.find_components(4)
-    np.testing.assert_allclose(strengths, np.linalg.svd(weighted, compute_uv=False)[:4] ** 2, rtol=1e-4)
+    np.testing.assert_allclose(
+        strengths, np.linalg.svd(weighted, compute_uv=False)[:4] ** 2, rtol=1e-4
+    )
     np.testing.assert_allclose(components.T @ components, np.eye(4), atol=1e-4)
-    np.testing.assert_allclose(((weighted @ components) ** 2).sum(axis=0), strengths, rtol=1e-4)
+    np.testing.assert_allclose(
+        ((weighted @ components) ** 2).sum(axis=0), strengths, rtol=1e-4
+    )
     statistics = weighted_rows.summarise()
     centred = weighted / np.sqrt(np.maximum(weights, 1e-9))[:, None]
-    np.testing.assert_allclose(statistics.mean, np.average(centred, axis=0, weights=weights), atol=1e-3)
+    np.testing.assert_allclose(
+        statistics.mean, np.average(centred, axis=0, weights=weights), atol=1e-3
+    )
 
 
 @pytest.mark.parametrize("d", [30, 90])
@@ -72,10 +99,14 @@ def test_components_are_no_more_than_there_are(d):
     """Rows that vary in three directions have three components, and equal rows one without strength."""
     random = np.random.default_rng(0)
     vectors = random.normal(size=(60, 3)) @ random.normal(size=(3, d))
-    components, strengths = WeightedRows(make_rows(vectors), np.ones(60)).find_components(10)
+    components, strengths = WeightedRows(
+        make_rows(vectors), np.ones(60)
+    ).find_components(10)
     assert components.shape == (d, 3)
     assert (strengths > 1).all()
-    components, strengths = WeightedRows(make_rows(np.ones((60, d))), np.ones(60)).find_components(10)
+    components, strengths = WeightedRows(
+        make_rows(np.ones((60, d))), np.ones(60)
+    ).find_components(10)
     assert components.shape == (d, 1)
     assert not strengths.any()
     assert np.isfinite(components).all()
@@ -87,6 +118,8 @@ def test_batches_hardly_count(fit, monkeypatch):
     fitted = []
     for numbers in (2**22, 40):
         monkeypatch.setattr(module, "_BATCH_NUMBERS", numbers)
-        coefficients, _ = fit(make_rows(vectors, domains=domains), weights, labels, 0.1).classifier
+        coefficients, _ = fit(
+            make_rows(vectors, domains=domains), weights, labels, 0.1
+        ).classifier
         fitted.append(coefficients)
     np.testing.assert_allclose(fitted[1], fitted[0], atol=1e-3)

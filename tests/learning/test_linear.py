@@ -5,12 +5,19 @@ from leafid.learning.linear import apply_chi2_map, apply_feature_map, weigh_pict
 
 
 def test_the_chi2_map_is_that_of_scikit_learn_to_the_bit():
-    features = np.random.default_rng(6).random((50, 70)) * (np.random.default_rng(7).random((50, 70)) > 0.3)
-    expected = AdditiveChi2Sampler(sample_steps=2, sample_interval=0.5).fit_transform(features)
+    features = np.random.default_rng(6).random((50, 70)) * (
+        np.random.default_rng(7).random((50, 70)) > 0.3
+    )
+    expected = AdditiveChi2Sampler(sample_steps=2, sample_interval=0.5).fit_transform(
+        features
+    )
     np.testing.assert_array_equal(apply_chi2_map(features), expected.astype(np.float32))
     # What is below zero is taken for zero.
     vectors = np.array([[-1.0, 0.5]], np.float32)
-    np.testing.assert_array_equal(apply_feature_map(vectors, "chi2"), apply_feature_map(np.maximum(vectors, 0), "chi2"))
+    np.testing.assert_array_equal(
+        apply_feature_map(vectors, "chi2"),
+        apply_feature_map(np.maximum(vectors, 0), "chi2"),
+    )
     assert apply_feature_map(vectors, "none") is vectors
 
 
@@ -25,4 +32,6 @@ def test_weights_of_pictures_by_hand():
         (0.5, 0.5, [1 / 6**0.5, 1 / 6**0.5, 1 / 3**0.5, 1]),
         (2.0, 0.5, [1 / 9 / 2**0.5, 1 / 9 / 2**0.5, 1 / 9, 1]),
     ):
-        np.testing.assert_allclose(weigh_pictures(labels, plants, species_balance, plant_balance), wanted)
+        np.testing.assert_allclose(
+            weigh_pictures(labels, plants, species_balance, plant_balance), wanted
+        )

@@ -21,7 +21,9 @@ def summarise(rows, weights, n_components):
 
 
 def literal(rows, targets, weights, penalty):
-    return Ridge(alpha=penalty, solver="cholesky").fit(rows, targets, sample_weight=weights)
+    return Ridge(alpha=penalty, solver="cholesky").fit(
+        rows, targets, sample_weight=weights
+    )
 
 
 def extend(rows, weights, labels, n_old, n_components, penalty=0.3):
@@ -31,12 +33,22 @@ def extend(rows, weights, labels, n_old, n_components, penalty=0.3):
     prepared = transform.transform(rows, np.zeros(len(rows), int)).astype(np.float64)
     old = literal(prepared[:n_old], targets[:n_old], weights[:n_old], penalty)
     scores = prepared @ old.coef_.T + old.intercept_
-    change, shift = update_ridge(statistics, prepared[n_old:], weights[n_old:], (targets - scores)[n_old:], penalty)
-    return scores + prepared @ change + shift, literal(prepared, targets, weights, penalty).predict(prepared)
+    change, shift = update_ridge(
+        statistics,
+        prepared[n_old:],
+        weights[n_old:],
+        (targets - scores)[n_old:],
+        penalty,
+    )
+    return scores + prepared @ change + shift, literal(
+        prepared, targets, weights, penalty
+    ).predict(prepared)
 
 
 @given(st.integers(2, 9), st.integers(1, 30), st.integers(0, 99), st.booleans())
-def test_with_all_components_the_update_is_the_ridge_of_all_rows(n_columns, n_new, seed, species_are_new):
+def test_with_all_components_the_update_is_the_ridge_of_all_rows(
+    n_columns, n_new, seed, species_are_new
+):
     random = np.random.default_rng(seed)
     rows = random.normal(size=(25 + n_new, n_columns)) + random.normal(size=n_columns)
     labels = np.append(random.integers(3, size=25), 3 + random.integers(2, size=n_new))
@@ -49,7 +61,9 @@ def test_with_all_components_the_update_is_the_ridge_of_all_rows(n_columns, n_ne
 def test_components_of_what_varies_together_suffice():
     # Columns that vary together in six directions, and each a little by itself.
     random = np.random.default_rng(0)
-    rows = 3 * random.normal(size=(2020, 6)) @ random.normal(size=(6, 40)) + random.normal(size=(2020, 40))
+    rows = 3 * random.normal(size=(2020, 6)) @ random.normal(
+        size=(6, 40)
+    ) + random.normal(size=(2020, 40))
     labels = np.append(random.integers(4, size=2000), np.full(20, 4))
     errors = []
     for n_components in (1, 6):
@@ -61,14 +75,19 @@ def test_components_of_what_varies_together_suffice():
 @given(st.integers(1, 40), st.integers(0, 99))
 def test_updated_statistics_are_those_of_all_rows(n_new, seed):
     random = np.random.default_rng(seed)
-    rows, weights = random.normal(size=(20 + n_new, 5)) * 3, random.uniform(0.2, 3, 20 + n_new)
+    rows, weights = (
+        random.normal(size=(20 + n_new, 5)) * 3,
+        random.uniform(0.2, 3, 20 + n_new),
+    )
     transform, old = summarise(rows[:20], weights[:20], 5)
     prepared = transform.transform(rows, np.zeros(len(rows), int))
     new = old.update(prepared[20:], weights[20:])
     mean = np.average(prepared, axis=0, weights=weights)
     products = ((prepared - mean) * weights[:, None]).T @ (prepared - mean)
     np.testing.assert_allclose(new.mean, mean, atol=1e-5)
-    np.testing.assert_allclose(new.components @ new.components.T + np.diag(new.remainder), products, atol=1e-3)
+    np.testing.assert_allclose(
+        new.components @ new.components.T + np.diag(new.remainder), products, atol=1e-3
+    )
     assert new.weight == pytest.approx(weights.sum())
 
 
@@ -79,18 +98,31 @@ def test_the_diagonal_is_kept_whatever_the_components_leave():
     prepared = transform.transform(rows, np.zeros(30, int))
     wanted = weights @ (prepared - np.average(prepared, axis=0, weights=weights)) ** 2
     assert statistics.components.shape == (12, 3)
-    np.testing.assert_allclose((statistics.components**2).sum(axis=1) + statistics.remainder, wanted, rtol=1e-4)
+    np.testing.assert_allclose(
+        (statistics.components**2).sum(axis=1) + statistics.remainder, wanted, rtol=1e-4
+    )
 
 
 def test_a_heavy_mean_does_not_make_the_update_blow_up():
     # Weights unlike those that rows are centred with: the mean is far from 0, in a direction without a component.
     random = np.random.default_rng(2)
-    rows = random.normal(size=(60, 30)) + np.outer(np.arange(60) < 5, random.normal(size=30) * 4)
+    rows = random.normal(size=(60, 30)) + np.outer(
+        np.arange(60) < 5, random.normal(size=30) * 4
+    )
     weights = np.where(np.arange(60) < 5, 30.0, 1.0)
-    scores, _ = extend(np.vstack([rows, rows[:4]]), np.append(weights, np.ones(4)), np.arange(64) % 4, 60, 2)
+    scores, _ = extend(
+        np.vstack([rows, rows[:4]]),
+        np.append(weights, np.ones(4)),
+        np.arange(64) % 4,
+        60,
+        2,
+    )
     assert np.abs(scores).max() < 5
 
 
 def test_24_components_are_kept():
     rows = np.random.default_rng(0).normal(size=(90, 60))
-    assert WeightedRows(make_rows(rows), np.ones(90)).summarise().components.shape == (60, 24)
+    assert WeightedRows(make_rows(rows), np.ones(90)).summarise().components.shape == (
+        60,
+        24,
+    )

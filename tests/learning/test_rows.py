@@ -15,7 +15,11 @@ from leafid.learning.weighted_rows import WeightedRows
 
 def draw(n, d, seed=0):
     random = np.random.default_rng(seed)
-    return np.abs(random.normal(size=(n, d))).astype(np.float16), random.integers(3, size=n), random.uniform(0, 2, n)
+    return (
+        np.abs(random.normal(size=(n, d))).astype(np.float16),
+        random.integers(3, size=n),
+        random.uniform(0, 2, n),
+    )
 
 
 @given(
@@ -36,14 +40,19 @@ def test_rows_are_mapped_and_standardised(n, d, map_, standardise, batch):
     if standardise:
         spread = expected.std(axis=0)
         varies = spread > 1e-6
-        expected = np.where(varies, expected / np.where(varies, spread, 1), 0) / max(varies.sum(), 1) ** 0.5
+        expected = (
+            np.where(varies, expected / np.where(varies, spread, 1), 0)
+            / max(varies.sum(), 1) ** 0.5
+        )
     np.testing.assert_allclose(rows.read(slice(None)), expected, atol=1e-4)
     np.testing.assert_allclose(kernel, expected @ expected.T, atol=1e-3)
 
 
 def test_further_vectors_become_rows_like_those_of_training():
     vectors, domains, weights = draw(30, 5)
-    rows = WeightedRows(make_rows(vectors, "chi2", standardise=True, domains=domains), weights)
+    rows = WeightedRows(
+        make_rows(vectors, "chi2", standardise=True, domains=domains), weights
+    )
     prepared = rows.transform.transform(vectors, domains)
     for domain in range(3):
         trained = (domains == domain) & (weights > 0)
@@ -58,10 +67,16 @@ def test_wide_rows_keep_lengths_and_angles_in_fewer_columns():
     rows = make_rows(np.vstack([vectors, vectors[:3]]))
     compressed, combinations = rows.compressed
     assert compressed.shape == (23, 19)
-    np.testing.assert_allclose(compressed.kernel, rows.kernel, atol=1e-3)  # products are about 100
+    np.testing.assert_allclose(
+        compressed.kernel, rows.kernel, atol=1e-3
+    )  # products are about 100
     coefficients = np.random.default_rng(0).normal(size=(19, 2))
     back = rows.rotate_back(coefficients, combinations)
-    np.testing.assert_allclose(rows.read(slice(None)) @ back, compressed.read(slice(None)) @ coefficients, atol=1e-3)
+    np.testing.assert_allclose(
+        rows.read(slice(None)) @ back,
+        compressed.read(slice(None)) @ coefficients,
+        atol=1e-3,
+    )
     assert make_rows(vectors[:, :5]).compressed[1] is None
 
 
@@ -83,5 +98,10 @@ def test_no_room(problem, tmp_path, monkeypatch):
     if problem == "full":
         monkeypatch.setattr(os, "posix_fallocate", fail)
     monkeypatch.setattr(module, "MAX_BYTES_IN_MEMORY", 1)
-    with pytest.raises(LeafidError, match=r"can't be written to a temporary file: No s.*; make room, or name another"):
-        make_array(5, 4, np.float32, tmp_path / problem if problem == "gone" else tmp_path)
+    with pytest.raises(
+        LeafidError,
+        match=r"can't be written to a temporary file: No s.*; make room, or name another",
+    ):
+        make_array(
+            5, 4, np.float32, tmp_path / problem if problem == "gone" else tmp_path
+        )

@@ -5,7 +5,11 @@ import numpy as np
 import pytest
 
 from leafid.errors import LeafidError
-from leafid.metrics.hierarchy import back_off, fit_back_off_threshold, hierarchical_error
+from leafid.metrics.hierarchy import (
+    back_off,
+    fit_back_off_threshold,
+    hierarchical_error,
+)
 from leafid.pictures.picture import Picture, Taxon
 from leafid.pictures.taxonomy import Taxonomy
 
@@ -18,20 +22,35 @@ TAXA = [
     Taxon("Platanus x hispanica", "Platanus", "Platanaceae", "Proteales"),
 ]
 TREE = Taxonomy(TAXA)
-ANSWERS = [*TREE.species, *sorted({f"{name} *" for t in TAXA for name in (t.order, t.family, t.genus)}), "*"]
+ANSWERS = [
+    *TREE.species,
+    *sorted({f"{name} *" for t in TAXA for name in (t.order, t.family, t.genus)}),
+    "*",
+]
 
 
 def literal_error(correct: str, answer: str) -> float:
     """Order, family, genus, species counted by hand from the list of taxa."""
-    paths = {taxon.species: (taxon.order, taxon.family, taxon.genus, taxon.species) for taxon in TAXA}
+    paths = {
+        taxon.species: (taxon.order, taxon.family, taxon.genus, taxon.species)
+        for taxon in TAXA
+    }
     correct_path, name = paths[correct], answer.removesuffix(" *")
-    given_path = next((path[: path.index(name) + 1] for path in paths.values() if name in path), ())
+    given_path = next(
+        (path[: path.index(name) + 1] for path in paths.values() if name in path), ()
+    )
     total = worst = 0.0
     for i in range(1, 5):
-        siblings = {path[:i] for path in paths.values() if path[: i - 1] == correct_path[: i - 1]}
+        siblings = {
+            path[:i]
+            for path in paths.values()
+            if path[: i - 1] == correct_path[: i - 1]
+        }
         weight = 1 / len(siblings) / i
         worst += weight
-        if any(given_path[j] != correct_path[j] for j in range(min(i, len(given_path)))):
+        if any(
+            given_path[j] != correct_path[j] for j in range(min(i, len(given_path)))
+        ):
             total += weight
         elif i > len(given_path):
             total += 0.5 * weight
@@ -54,7 +73,10 @@ def test_backing_off_lowers_the_price_of_a_mistake_and_costs_a_hit(correct):
 
 
 def test_a_taxon_has_one_place():
-    with pytest.raises(LeafidError, match=r"expected one place for 'Quercus' .*, found Fagales > .* and Rosales > .*"):
+    with pytest.raises(
+        LeafidError,
+        match=r"expected one place for 'Quercus' .*, found Fagales > .* and Rosales > .*",
+    ):
         Taxonomy([TAXA[0], Taxon("Quercus alba", "Quercus", "Rosaceae", "Rosales")])
 
 
@@ -63,7 +85,10 @@ def posteriors(rows: int, seed: int = 0) -> np.ndarray:
 
 
 def test_a_higher_threshold_never_gives_a_finer_answer():
-    answers = [back_off(posteriors(100), TREE, threshold) for threshold in np.linspace(0, 1, 21)]
+    answers = [
+        back_off(posteriors(100), TREE, threshold)
+        for threshold in np.linspace(0, 1, 21)
+    ]
     n_open = [[TREE.find_path(name).count("*") for name, _ in row] for row in answers]
     assert (np.diff(n_open, axis=0) >= 0).all()
 
@@ -72,7 +97,10 @@ def test_a_higher_threshold_never_gives_a_finer_answer():
 def test_back_off_does_not_depend_on_the_order_of_species(threshold):
     rows, order = posteriors(100), [3, 0, 5, 1, 4, 2]
     shuffled = Taxonomy([TAXA[i] for i in order])
-    answers = ([name for name, _ in back_off(*case, threshold)] for case in ((rows[:, order], shuffled), (rows, TREE)))
+    answers = (
+        [name for name, _ in back_off(*case, threshold)]
+        for case in ((rows[:, order], shuffled), (rows, TREE))
+    )
     assert next(answers) == next(answers)
 
 
@@ -81,12 +109,17 @@ def test_the_fitted_threshold_is_the_best_of_all(seed):
     rows = posteriors(60, seed)
     generator = np.random.default_rng(seed)
     # Right about as often as the posterior says, or hardly ever.
-    honest = [TREE.species[generator.choice(len(TAXA), p=row if seed % 2 else None)] for row in rows]
+    honest = [
+        TREE.species[generator.choice(len(TAXA), p=row if seed % 2 else None)]
+        for row in rows
+    ]
     weights = generator.integers(0, 3, 60)
 
     def mean(at: float) -> float:
         pairs = zip(honest, back_off(rows, TREE, at), strict=True)
-        errors = [hierarchical_error(correct, answer, TREE) for correct, (answer, _) in pairs]
+        errors = [
+            hierarchical_error(correct, answer, TREE) for correct, (answer, _) in pairs
+        ]
         return float(np.average(errors, weights=weights))
 
     best = mean(fit_back_off_threshold(rows, honest, TREE, weights))
@@ -95,6 +128,13 @@ def test_the_fitted_threshold_is_the_best_of_all(seed):
 
 
 def test_the_tree_of_pictures():
-    labels = [Taxon("Acer campestre"), None, Taxon("Acer campestre", family="Sapindaceae")]
-    tree = Taxonomy.from_pictures(Picture(Path(f"{number}.jpg"), taxon=taxon) for number, taxon in enumerate(labels))
+    labels = [
+        Taxon("Acer campestre"),
+        None,
+        Taxon("Acer campestre", family="Sapindaceae"),
+    ]
+    tree = Taxonomy.from_pictures(
+        Picture(Path(f"{number}.jpg"), taxon=taxon)
+        for number, taxon in enumerate(labels)
+    )
     assert tree.paths == {"Acer campestre": ("Sapindaceae", "Acer", "Acer campestre")}

@@ -11,7 +11,10 @@ from leafid.model.model import Model
 
 
 def answers(model, pictures, loader):
-    return [(answer.picture.name, answer.ranking) for answer in model.predict(pictures, loader)]
+    return [
+        (answer.picture.name, answer.ranking)
+        for answer in model.predict(pictures, loader)
+    ]
 
 
 def complaint(file):
@@ -28,7 +31,9 @@ def take_apart(file):
     """Read the manifest and the arrays of a model."""
     content = file.read_bytes()
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-    return json.loads(header["__metadata__"]["manifest"].partition("\n")[2]), load(content)
+    return json.loads(header["__metadata__"]["manifest"].partition("\n")[2]), load(
+        content
+    )
 
 
 def read_reproducible_content(file):
@@ -37,7 +42,10 @@ def read_reproducible_content(file):
     for type_model in manifest["model"]["types"].values():
         for scorer in type_model["identifier"]["estimators"].values():
             assert scorer.pop("content")
-    return manifest, {name: (array.shape, array.dtype, array.tobytes()) for name, array in arrays.items()}
+    return manifest, {
+        name: (array.shape, array.dtype, array.tobytes())
+        for name, array in arrays.items()
+    }
 
 
 def changed(source, target, change):

@@ -16,7 +16,10 @@ SCAN, SHEET = AcquisitionType.SCAN, AcquisitionType.SCAN_LIKE
 SHAPE = Expert(descriptor="measures", families=("hu",))
 RECIPE = Recipe(
     types=(SCAN,),
-    experts={"first": SHAPE, "second": structs.replace(SHAPE, classifier="sklearn.naive_bayes.GaussianNB")},
+    experts={
+        "first": SHAPE,
+        "second": structs.replace(SHAPE, classifier="sklearn.naive_bayes.GaussianNB"),
+    },
     training_types=(SCAN,),
 )
 
@@ -52,14 +55,22 @@ def simulated(n_species=3, n_plants=4, n_pictures=2, seed=0, types=(SCAN,), nois
                 for type_ in types:
                     file = Path(f"{species}-{plant}-{number}-{type_}.jpg")
                     name = f"Genus {'abcdefgh'[species]}"
-                    pictures.append(Picture(file, type_, taxon=Taxon(name), plant=f"{species}.{plant}"))
+                    pictures.append(
+                        Picture(
+                            file, type_, taxon=Taxon(name), plant=f"{species}.{plant}"
+                        )
+                    )
                     vector = (centre + 0.1 * random.normal(size=6)).astype(np.float32)
-                    vectors[file] = Features({"first": vector, "second": vector[:4]}, Condition(0.9))
+                    vectors[file] = Features(
+                        {"first": vector, "second": vector[:4]}, Condition(0.9)
+                    )
     return pictures, Given(vectors)
 
 
 def fit_all(recipe, types, pictures, loader, seed=0):
-    return train_identifiers(build_training_set(pictures, recipe, loader), types, pictures, loader, seed)
+    return train_identifiers(
+        build_training_set(pictures, recipe, loader), types, pictures, loader, seed
+    )
 
 
 def fit(recipe, pictures, loader):
@@ -71,12 +82,17 @@ def test_a_species_of_one_plant_can_not_be_right_when_held_out():
     pictures, given = simulated()
     lone = [p for p in pictures if p.species != "Genus c" or p.plant == "2.0"]
     _, held_out = fit(RECIPE, lone, given)
-    assert [p.species == "Genus c" for p in held_out.pictures] == (~held_out.is_known).tolist()
+    assert [p.species == "Genus c" for p in held_out.pictures] == (
+        ~held_out.is_known
+    ).tolist()
     assert (held_out.probabilities[~held_out.is_known, 2] == 0).all()
     np.testing.assert_allclose(held_out.probabilities.sum(axis=1), 1)
 
 
-@pytest.mark.parametrize(("n_species", "n_plants", "n_pictures"), [(1, 1, 1), (1, 3, 1), (3, 1, 1), (2, 1, 2)])
+@pytest.mark.parametrize(
+    ("n_species", "n_plants", "n_pictures"),
+    [(1, 1, 1), (1, 3, 1), (3, 1, 1), (2, 1, 2)],
+)
 def test_little_to_learn_from(n_species, n_plants, n_pictures):
     pictures, given = simulated(n_species, n_plants, n_pictures)
     identifier, held_out = fit(RECIPE, pictures, given)
@@ -89,23 +105,38 @@ def test_types_that_are_fitted_together_are_as_each_by_itself():
     pictures, given = simulated(types=(SCAN, SHEET))
     # One plant of scans less: the types do not ask the same.
     pictures = [p for p in pictures if p.plant != "1.2" or p.type == SHEET]
-    experts = {name: structs.replace(expert, centre_types=True) for name, expert in RECIPE.experts.items()}
+    experts = {
+        name: structs.replace(expert, centre_types=True)
+        for name, expert in RECIPE.experts.items()
+    }
     recipe = structs.replace(RECIPE, training_types=(SCAN, SHEET), experts=experts)
     together = fit_all(recipe, (SCAN, SHEET), pictures, given, 3)
     described = given.load(pictures, None)
     for type_, (identifier, held_out) in together.items():
-        [(identifier_alone, alone)] = fit_all(recipe, (type_,), pictures, given, 3).values()
+        [(identifier_alone, alone)] = fit_all(
+            recipe, (type_,), pictures, given, 3
+        ).values()
         assert identifier.type == type_
         assert held_out.pictures == alone.pictures
         np.testing.assert_array_equal(held_out.is_known, alone.is_known)
         # Scores of all held-out rows together are float32 products of other sizes.
-        np.testing.assert_allclose(held_out.probabilities, alone.probabilities, atol=1e-5)
+        np.testing.assert_allclose(
+            held_out.probabilities, alone.probabilities, atol=1e-5
+        )
         probabilities = identifier_alone.predict_proba(described)
-        np.testing.assert_allclose(identifier.predict_proba(described), probabilities, atol=1e-5)
+        np.testing.assert_allclose(
+            identifier.predict_proba(described), probabilities, atol=1e-5
+        )
 
 
 def test_the_trust_in_an_expert_is_the_confidence_of_the_segmentation_where_it_says_so():
     first, second = RECIPE.experts.values()
-    recipe = structs.replace(RECIPE, experts={"first": structs.replace(first, trust="segmentation"), "second": second})
+    recipe = structs.replace(
+        RECIPE,
+        experts={
+            "first": structs.replace(first, trust="segmentation"),
+            "second": second,
+        },
+    )
     trust = expert_trust(recipe, np.array([0.25, 1.0]))
     assert [values.tolist() for values in trust] == [[0.25, 1.0], [1.0, 1.0]]

@@ -13,7 +13,13 @@ from leafid.errors import LeafidError
 from leafid.model import modelfile
 from leafid.model.model import Model
 from leafid.model.modelfile import FORMAT_VERSION, read_object, write_object
-from tests.model.model_files import answers, changed, complaint, put_together, take_apart
+from tests.model.model_files import (
+    answers,
+    changed,
+    complaint,
+    put_together,
+    take_apart,
+)
 
 
 def test_round_trip(trained, queries, loader, tmp_path):
@@ -23,7 +29,9 @@ def test_round_trip(trained, queries, loader, tmp_path):
     said = answers(first, queries, loader)
     assert len(said) == 9
     assert said == answers(second, queries, loader)
-    for (name, before), (again, after) in zip(answers(trained, queries, loader), said, strict=True):
+    for (name, before), (again, after) in zip(
+        answers(trained, queries, loader), said, strict=True
+    ):
         assert name == again
         # Coefficients are kept in half precision: 11 bits of scores of about 1, times weights of about 10.
         before, after = dict(before), dict(after)
@@ -33,11 +41,16 @@ def test_round_trip(trained, queries, loader, tmp_path):
     assert first.recogniser.accuracy == trained.recogniser.accuracy
     for type_, type_model in trained.types.items():
         read, identifier = first[type_].identifier, type_model.identifier
-        assert (first[type_].scores, first[type_].plant_exponent) == (type_model.scores, type_model.plant_exponent)
+        assert (first[type_].scores, first[type_].plant_exponent) == (
+            type_model.scores,
+            type_model.plant_exponent,
+        )
         for name in ("recipe", "species", "n_pictures", "n_plants"):
             assert getattr(read, name) == getattr(identifier, name)
         for name in identifier.recipe.experts:
-            assert read.extractor.make_feature_key(name) == identifier.extractor.make_feature_key(name)
+            assert read.extractor.make_feature_key(
+                name
+            ) == identifier.extractor.make_feature_key(name)
 
 
 def _scan(model):
@@ -50,18 +63,34 @@ def _identifier(model):
 
 CHANGES = {
     "types: expected a value, found nothing": lambda m: m.pop("types"),
-    "types: expected scan, scan-like or photo, found": lambda m: m["types"].update(xray=_scan(m)),
-    "types.scan.identifier.recipe: expected a value, found nothing": lambda m: _identifier(m).pop("recipe"),
-    "types.scan.plant_exponent: expected a number": lambda m: _scan(m).update(plant_exponent=2),
-    "scan.local.coefficients of shape": lambda m: _identifier(m)["species"].append(_identifier(m)["species"][0]),
-    "an entry of every species, found none of Zelkova": lambda m: _identifier(m)["species"].append("Zelkova abelicea"),
-    "does not contain tensor none": lambda m: _identifier(m)["weights"].update(values="none"),
-    "expected a leafid model, found something else": lambda m: m.update(fingerprint="\ud800"),
+    "types: expected scan, scan-like or photo, found": lambda m: m["types"].update(
+        xray=_scan(m)
+    ),
+    "types.scan.identifier.recipe: expected a value, found nothing": lambda m: (
+        _identifier(m).pop("recipe")
+    ),
+    "types.scan.plant_exponent: expected a number": lambda m: _scan(m).update(
+        plant_exponent=2
+    ),
+    "scan.local.coefficients of shape": lambda m: _identifier(m)["species"].append(
+        _identifier(m)["species"][0]
+    ),
+    "an entry of every species, found none of Zelkova": lambda m: _identifier(m)[
+        "species"
+    ].append("Zelkova abelicea"),
+    "does not contain tensor none": lambda m: _identifier(m)["weights"].update(
+        values="none"
+    ),
+    "expected a leafid model, found something else": lambda m: m.update(
+        fingerprint="\ud800"
+    ),
 }
 
 
 @pytest.mark.parametrize("expected", CHANGES)
-def test_a_malformed_manifest_is_one_line_that_names_the_key(drawn_model, tmp_path, expected):
+def test_a_malformed_manifest_is_one_line_that_names_the_key(
+    drawn_model, tmp_path, expected
+):
     def change(manifest):
         CHANGES[expected](manifest["model"])
 
@@ -72,13 +101,21 @@ def test_a_malformed_manifest_is_one_line_that_names_the_key(drawn_model, tmp_pa
 
 def list_places(value, place=()):
     """List the paths of all values in a manifest, of the entries of long tables only the first."""
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    entries = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, item in list(entries)[:3]:
         yield (*place, key)
         yield from list_places(item, (*place, key))
 
 
-@pytest.mark.parametrize("wrong", [None, "", [], {}, -1, 1e300, 10**19, True, "\ud800"], ids=repr)
+@pytest.mark.parametrize(
+    "wrong", [None, "", [], {}, -1, 1e300, 10**19, True, "\ud800"], ids=repr
+)
 def test_any_value_may_be_wrong(drawn_model, tmp_path, wrong):
     """A damaged manifest is one clear line, or does no harm; never anything else."""
     original, arrays = take_apart(drawn_model)
@@ -95,9 +132,16 @@ def test_any_value_may_be_wrong(drawn_model, tmp_path, wrong):
 
 @pytest.mark.parametrize("version", [FORMAT_VERSION + 1, None])
 def test_another_format(drawn_model, tmp_path, version):
-    file = changed(drawn_model, tmp_path / "m", lambda m: m.update(format_version=version, program_version="9.9"))
+    file = changed(
+        drawn_model,
+        tmp_path / "m",
+        lambda m: m.update(format_version=version, program_version="9.9"),
+    )
     message = complaint(file)
-    assert f"expected model format {FORMAT_VERSION}, found {version} (written by leafid 9.9)" in message
+    assert (
+        f"expected model format {FORMAT_VERSION}, found {version} (written by leafid 9.9)"
+        in message
+    )
 
 
 FOREIGN = {
@@ -126,7 +170,10 @@ def test_damage_anywhere_is_found(drawn_model, tmp_path):
         file.write_bytes(content[: int(len(content) * share)])
         assert "damaged" in complaint(file)
     random = np.random.default_rng(0)
-    for place in [*random.integers(0, len(content), 20), *random.integers(0, 20_000, 20)]:
+    for place in [
+        *random.integers(0, len(content), 20),
+        *random.integers(0, 20_000, 20),
+    ]:
         damaged = bytearray(content)
         damaged[place] ^= 1 << random.integers(8)
         file.write_bytes(damaged)
@@ -149,7 +196,9 @@ def list_free_arrays(manifest):
         yield type_model["identifier"]["rejection"]["quantiles"]["values"]
 
 
-def test_every_array_must_have_the_shape_that_the_manifest_demands(drawn_model, tmp_path):
+def test_every_array_must_have_the_shape_that_the_manifest_demands(
+    drawn_model, tmp_path
+):
     manifest, arrays = take_apart(drawn_model)
     free, text = set(list_free_arrays(manifest)), json.dumps(manifest)
     for name in arrays:
@@ -160,15 +209,21 @@ def test_every_array_must_have_the_shape_that_the_manifest_demands(drawn_model, 
         if array.ndim == 2 and len(set(array.shape)) == 2:
             changes |= {"turned": array.T}
         for what, values in changes.items():
-            put_together(tmp_path / "m", text, arrays | {name: np.ascontiguousarray(values)})
-            message = complaint(tmp_path / "m")
-            assert re.search(r"expected an array (scan|photo|recogniser)\S+ of shape|as the array \d+ has", message), (
-                what
+            put_together(
+                tmp_path / "m", text, arrays | {name: np.ascontiguousarray(values)}
             )
+            message = complaint(tmp_path / "m")
+            assert re.search(
+                r"expected an array (scan|photo|recogniser)\S+ of shape|as the array \d+ has",
+                message,
+            ), what
 
 
 def test_out_of_memory_is_no_damage(drawn_model, monkeypatch):
-    for error in (MemoryError(), SafetensorError("Cannot allocate memory (os error 12)")):
+    for error in (
+        MemoryError(),
+        SafetensorError("Cannot allocate memory (os error 12)"),
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(modelfile, "safe_open", raise_error(error))
             assert ": out of memory; " in complaint(drawn_model)
@@ -183,7 +238,13 @@ def raise_error(error):
 
 def test_equal_arrays_are_written_once_and_some_in_half_precision(tmp_path):
     table = np.random.default_rng(0).normal(size=(64, 32)).astype(np.float32)
-    arrays = {"a": table, "b": table + 1, "c": table.copy(), "d": table.T, "number": np.asarray(np.float32(3))}
+    arrays = {
+        "a": table,
+        "b": table + 1,
+        "c": table.copy(),
+        "d": table.T,
+        "number": np.asarray(np.float32(3)),
+    }
     write_object(tmp_path / "m", arrays, [arrays["b"]])
     # Of the halved one also its scale.
     assert len(take_apart(tmp_path / "m")[1]) == len(arrays)

@@ -19,30 +19,47 @@ def model(drawn_model):
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=8))
 def test_ranks_by_probability_then_by_name(numbers):
     species = [f"Genus {letter}" for letter in "abcdefgh"[: len(numbers)]]
-    wanted = sorted(zip(species, map(float, numbers), strict=True), key=lambda pair: (-pair[1], pair[0]))
+    wanted = sorted(
+        zip(species, map(float, numbers), strict=True),
+        key=lambda pair: (-pair[1], pair[0]),
+    )
     assert rank_species(np.array(numbers, float), species) == wanted
 
 
-def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(model, queries, loader, monkeypatch):
+def test_answers_come_in_the_order_of_the_pictures_whatever_the_batches(
+    model, queries, loader, monkeypatch
+):
     whole = list(model.predict(queries, loader))
-    assert [answer.picture.file for answer in whole] == [picture.file for picture in queries]
+    assert [answer.picture.file for answer in whole] == [
+        picture.file for picture in queries
+    ]
     assert all(answer.has_leaf for answer in whole)
     monkeypatch.setattr(model_module, "BATCH_SIZE", 2)
     parts = list(model.predict(queries, loader))
     assert [answer.picture for answer in parts] == [answer.picture for answer in whole]
     for part, answer in zip(parts, whole, strict=True):
-        assert [name for name, _ in part.ranking] == [name for name, _ in answer.ranking]
+        assert [name for name, _ in part.ranking] == [
+            name for name, _ in answer.ranking
+        ]
         # Products of matrices of other sizes are summed in another order.
-        np.testing.assert_allclose([p for _, p in part.ranking], [p for _, p in answer.ranking], atol=1e-5)
+        np.testing.assert_allclose(
+            [p for _, p in part.ranking], [p for _, p in answer.ranking], atol=1e-5
+        )
 
 
-def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(model, tmp_path, caplog):
+def test_a_picture_without_a_leaf_is_said_so_and_nothing_is_likelier(
+    model, tmp_path, caplog
+):
     file = tmp_path / "white.png"
     cv2.imwrite(str(file), np.full((120, 90, 3), 255, np.uint8))
-    [answer] = model.predict([Picture(file, type=AcquisitionType.SCAN)], FeatureLoader())
+    [answer] = model.predict(
+        [Picture(file, type=AcquisitionType.SCAN)], FeatureLoader()
+    )
     assert "no leaf found" in caplog.text
     assert not answer.has_leaf
     assert (answer.verdict, answer.confidence) == ("no-leaf", 0)
     assert answer.type == AcquisitionType.SCAN
     assert len({probability for _, probability in answer.ranking}) == 1
-    assert [species for species, _ in answer.ranking] == sorted(species for species, _ in answer.ranking)
+    assert [species for species, _ in answer.ranking] == sorted(
+        species for species, _ in answer.ranking
+    )

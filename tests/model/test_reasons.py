@@ -27,7 +27,9 @@ def reduce(image, mask):
 
 
 ALTERATIONS = {
-    "it is blurred": lambda image, mask: cv2.GaussianBlur(image, (0, 0), 6 * max(image.shape) / 800),
+    "it is blurred": lambda image, mask: cv2.GaussianBlur(
+        image, (0, 0), 6 * max(image.shape) / 800
+    ),
     "it is dark": lambda image, mask: (0.15 * image).astype(np.uint8),
     "the leaf is cut off": cut_in_half,
     "the leaf is small": reduce,
@@ -47,7 +49,10 @@ def test_clear_pictures_are_not_doubted(sample_leaves):
 def test_altered_pictures_are_doubted_for_what_was_altered(reason, sample_leaves):
     reasons = [explain(ALTERATIONS[reason](*leaf)) for leaf in sample_leaves]
     # One leaf of twelve may be missed.
-    assert sum(any(text.startswith(reason) for text in of_leaf) for of_leaf in reasons) >= len(sample_leaves) - 1
+    assert (
+        sum(any(text.startswith(reason) for text in of_leaf) for of_leaf in reasons)
+        >= len(sample_leaves) - 1
+    )
 
 
 def test_the_most_important_reason_is_first():
@@ -65,10 +70,24 @@ def test_several_leaves_are_named_in_every_format(cli, sample_leaves, tmp_path):
     picture, _ = put_together(sample_leaves[:3], np.random.default_rng(0))
     file = tmp_path / "three.png"
     cv2.imwrite(str(file), picture)
-    words = ("predict", file, "--assume-type", "scan", "--cache", tmp_path / "cache", "--jobs", 1)
+    words = (
+        "predict",
+        file,
+        "--assume-type",
+        "scan",
+        "--cache",
+        tmp_path / "cache",
+        "--jobs",
+        1,
+    )
     assert "\n  3 leaves; the largest is answered\n" in cli(*words).out
     assert cli(*words, "--format", "json").json[0]["n_leaves"] == 3
-    assert cli("explain", file, "--assume-type", "scan", "--output", tmp_path / "pages").status == 0
+    assert (
+        cli(
+            "explain", file, "--assume-type", "scan", "--output", tmp_path / "pages"
+        ).status
+        == 0
+    )
     pages = [page.read_text() for page in (tmp_path / "pages").glob("*.html")]
     assert any("3 leaves; the largest is answered." in page for page in pages)
     [answer] = leafid.load_model().identify(file, assume_type="scan")

@@ -8,7 +8,9 @@ from leafid.training.model import fit_type_recogniser
 def test_tells_bright_from_dark_and_middle_from_both():
     random = np.random.default_rng(0)
     grey = np.repeat([20, 128, 240], 8)
-    pictures = [np.clip(random.normal(g, 5, (64, 64, 3)), 0, 255).astype(np.uint8) for g in grey]
+    pictures = [
+        np.clip(random.normal(g, 5, (64, 64, 3)), 0, 255).astype(np.uint8) for g in grey
+    ]
     types = [list(AcquisitionType)[n // 8] for n in range(24)]
     features = np.stack([measure_type_features(picture) for picture in pictures])
     recogniser = fit_type_recogniser(features[::2], types[::2])

@@ -17,17 +17,28 @@ GARDEN = (43.5, 3.9)
 
 
 def picture(name, author="Ann", date="2010-07-06", coordinates=GARDEN, **fields):
-    return Picture(Path(f"{name}.jpg"), author=author, date=date, coordinates=coordinates, **fields)
+    return Picture(
+        Path(f"{name}.jpg"), author=author, date=date, coordinates=coordinates, **fields
+    )
 
 
 def answer(name, ranking, **fields):
-    meta = {key: fields.pop(key) for key in ("author", "date", "coordinates") if key in fields}
-    return Answer(picture(name, **meta), list(ranking.items()), fields.pop("confidence", 1.0), **fields)
+    meta = {
+        key: fields.pop(key)
+        for key in ("author", "date", "coordinates")
+        if key in fields
+    }
+    return Answer(
+        picture(name, **meta),
+        list(ranking.items()),
+        fields.pop("confidence", 1.0),
+        **fields,
+    )
 
 
-posteriors = arrays(float, st.tuples(st.integers(1, 6), st.just(4)), elements=st.floats(1e-6, 1)).map(
-    lambda table: table / table.sum(axis=1, keepdims=True)
-)
+posteriors = arrays(
+    float, st.tuples(st.integers(1, 6), st.just(4)), elements=st.floats(1e-6, 1)
+).map(lambda table: table / table.sum(axis=1, keepdims=True))
 
 
 def pool_slowly(table, weights):
@@ -36,7 +47,11 @@ def pool_slowly(table, weights):
         before = [list(row) for row in posterior]
         for i, row in enumerate(table):
             for s, probability in enumerate(row):
-                support = sum(w * q[s] for j, (w, q) in enumerate(zip(weights, before, strict=True)) if j != i)
+                support = sum(
+                    w * q[s]
+                    for j, (w, q) in enumerate(zip(weights, before, strict=True))
+                    if j != i
+                )
                 posterior[i][s] = probability * (1.0 + support)
             total = sum(posterior[i])
             posterior[i] = [value / total for value in posterior[i]]
@@ -45,8 +60,12 @@ def pool_slowly(table, weights):
 
 @given(posteriors, st.data())
 def test_against_the_formula(table, data):
-    weights = np.array(data.draw(st.lists(st.floats(0, 1), min_size=len(table), max_size=len(table))))
-    assert pool_evidence(table, weights) == pytest.approx(pool_slowly(table, weights), abs=1e-9)
+    weights = np.array(
+        data.draw(st.lists(st.floats(0, 1), min_size=len(table), max_size=len(table)))
+    )
+    assert pool_evidence(table, weights) == pytest.approx(
+        pool_slowly(table, weights), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,11 +81,16 @@ def test_against_the_formula(table, data):
     ],
 )
 def test_what_makes_a_session(changes, is_same):
-    assert (find_session(picture("a")) == find_session(picture("b", **changes))) is is_same
+    assert (
+        find_session(picture("a")) == find_session(picture("b", **changes))
+    ) is is_same
 
 
 def test_answers_of_a_session_support_one_another():
-    sure, doubtful = {"Acer opalus": 0.9, "Acer rubrum": 0.1}, {"Acer rubrum": 0.52, "Acer opalus": 0.48}
+    sure, doubtful = (
+        {"Acer opalus": 0.9, "Acer rubrum": 0.1},
+        {"Acer rubrum": 0.52, "Acer opalus": 0.48},
+    )
     answers = [
         answer("a", sure),
         answer("b", sure, author="Bob"),
@@ -77,15 +101,27 @@ def test_answers_of_a_session_support_one_another():
     assert pooled[1] is answers[1]
     assert pooled[3] is answers[3]
     assert pooled[2].ranking[0][0] == "Acer opalus"
-    assert (pooled[2].p_leaf, pooled[2].p_known, pooled[2].verdict) == (0.9, 0.8, "unknown")
+    assert (pooled[2].p_leaf, pooled[2].p_known, pooled[2].verdict) == (
+        0.9,
+        0.8,
+        "unknown",
+    )
     # The weight is 0.9 times 0.8.
-    expected = pool_evidence(np.array([[0.9, 0.1], [0.48, 0.52]]), np.array([1.0, 0.72]))
-    assert [dict(pooled[index].ranking)["Acer opalus"] for index in (0, 2)] == pytest.approx(expected[:, 0], abs=1e-8)
+    expected = pool_evidence(
+        np.array([[0.9, 0.1], [0.48, 0.52]]), np.array([1.0, 0.72])
+    )
+    assert [
+        dict(pooled[index].ranking)["Acer opalus"] for index in (0, 2)
+    ] == pytest.approx(expected[:, 0], abs=1e-8)
 
 
 def make_fold(type_, fold, seed, rows, species=("Acer opalus", "Acer rubrum")):
-    pictures = [picture(f"{type_} {fold} {row}", type=type_) for row in range(len(rows))]
-    held_out = HeldOutAnswers(pictures, np.array(rows), species, np.ones(len(rows), bool))
+    pictures = [
+        picture(f"{type_} {fold} {row}", type=type_) for row in range(len(rows))
+    ]
+    held_out = HeldOutAnswers(
+        pictures, np.array(rows), species, np.ones(len(rows), bool)
+    )
     return FoldAnswers(type_, seed, fold, held_out)
 
 
@@ -97,17 +133,28 @@ def test_sessions_span_folds_and_types_but_not_seeds():
         make_fold(SCAN, 0, 1, [[0.2, 0.8]]),
     ]
     pooled = pool_evidence_of_folds(folds)
-    expected = pool_evidence(np.array([[0.9, 0.1], [0.5, 0.5], [0.7, 0.3], [0.0, 1.0]]), np.ones(4))
+    expected = pool_evidence(
+        np.array([[0.9, 0.1], [0.5, 0.5], [0.7, 0.3], [0.0, 1.0]]), np.ones(4)
+    )
     assert pooled[0].held_out.probabilities == pytest.approx(expected[:1])
     assert pooled[1].held_out.probabilities == pytest.approx(expected[1:3])
     assert pooled[2].held_out.probabilities == pytest.approx(np.ones((1, 1)))
     assert pooled[3].held_out.probabilities == pytest.approx(np.array([[0.2, 0.8]]))
-    assert [fold.held_out.pictures for fold in pooled] == [fold.held_out.pictures for fold in folds]
+    assert [fold.held_out.pictures for fold in pooled] == [
+        fold.held_out.pictures for fold in folds
+    ]
 
 
 def test_a_picture_that_can_not_be_judged_supports_no_other():
-    sure, doubtful = {"Acer opalus": 0.9, "Acer rubrum": 0.1}, {"Acer rubrum": 0.52, "Acer opalus": 0.48}
+    sure, doubtful = (
+        {"Acer opalus": 0.9, "Acer rubrum": 0.1},
+        {"Acer rubrum": 0.52, "Acer opalus": 0.48},
+    )
     answers = [answer("a", sure, decision="unclear"), answer("b", doubtful)]
     pooled = pool_evidence_of_answers(answers)
     assert pooled[1].ranking == answers[1].ranking
-    assert (pooled[0].verdict, pooled[0].name, pooled[0].answer_probability) == ("unclear", None, None)
+    assert (pooled[0].verdict, pooled[0].name, pooled[0].answer_probability) == (
+        "unclear",
+        None,
+        None,
+    )

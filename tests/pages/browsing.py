@@ -26,7 +26,9 @@ def serve(pool):
     from leafid.pages.site import make_app
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(make_app(*pool), log_config=None, lifespan="off"))
+        server = uvicorn.Server(
+            uvicorn.Config(make_app(*pool), log_config=None, lifespan="off")
+        )
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -50,4 +52,9 @@ def choose(browser, *files):
     """Choose files in the form, and wait for the answers."""
     before = len(find(browser, ".answer"))
     find(browser, "input[type=file]")[0].send_keys("\n".join(map(str, files)))
-    wait_for(lambda: len(find(browser, ".answer")) > before and not find(browser, "#progress")[0].is_displayed())
+    wait_for(
+        lambda: (
+            len(find(browser, ".answer")) > before
+            and not find(browser, "#progress")[0].is_displayed()
+        )
+    )

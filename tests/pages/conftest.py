@@ -7,11 +7,22 @@ from leafid.model.model import Model
 from tests.pages.browsing import serve, start_worker
 
 # Without these, Chromium waits for hosts that a machine without a network cannot reach.
-_OFFLINE = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
+_OFFLINE = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
 
 # Without the extras 'web' and 'test' there is nothing to test.
 if find_spec("starlette") is None or find_spec("httpx") is None:
-    collect_ignore = ["test_after_an_answer.py", "test_api.py", "test_browser.py", "test_load.py", "test_site.py"]
+    collect_ignore = [
+        "test_after_an_answer.py",
+        "test_api.py",
+        "test_browser.py",
+        "test_load.py",
+        "test_site.py",
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +47,9 @@ def make_client(pool):
 
     def make(host="127.0.0.1", address="127.0.0.1", language=None, **limits):
         app = make_app(*pool, host, Limits(**limits), language)
-        return TestClient(app, base_url="http://127.0.0.1:8000", client=(address, 50000))
+        return TestClient(
+            app, base_url="http://127.0.0.1:8000", client=(address, 50000)
+        )
 
     return make
 
@@ -58,13 +71,23 @@ def leaf(leaves):
 
 @pytest.fixture(scope="module")
 def browser():
-    webdriver = pytest.importorskip("selenium.webdriver", reason="the extra 'test' is not installed")
+    webdriver = pytest.importorskip(
+        "selenium.webdriver", reason="the extra 'test' is not installed"
+    )
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not (chromium and driver):
-        pytest.skip("there is no chromium with its chromedriver (Debian: apt-get install chromium chromium-driver)")
+        pytest.skip(
+            "there is no chromium with its chromedriver (Debian: apt-get install chromium chromium-driver)"
+        )
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *_OFFLINE):
+    for word in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        *_OFFLINE,
+    ):
         options.add_argument(word)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     opened = webdriver.Chrome(options, webdriver.ChromeService(driver))

@@ -14,7 +14,12 @@ pytestmark = pytest.mark.slow
 
 
 def wait_for_answers(page, number):
-    wait_for(lambda: len(find(page, ".answer")) == number and not find(page, "#progress")[0].is_displayed())
+    wait_for(
+        lambda: (
+            len(find(page, ".answer")) == number
+            and not find(page, "#progress")[0].is_displayed()
+        )
+    )
 
 
 def save(page, form):
@@ -32,7 +37,9 @@ def read_csv(page):
 
 def test_what_a_person_says_is_kept_and_exported(page, leaves):
     choose(page, *leaves[:2])
-    right, name, remark = find(page, ".answer.current .tools button, .answer.current .tools input")[:3]
+    right, name, remark = find(
+        page, ".answer.current .tools button, .answer.current .tools input"
+    )[:3]
     right.click()
     remark.send_keys('by the "gate", east\t')
     assert "right; by the" in find(page, "#history tr")[1].text
@@ -44,19 +51,29 @@ def test_what_a_person_says_is_kept_and_exported(page, leaves):
     name.send_keys(f"{species.upper()}\t")
     wait_for(lambda: species.upper() in find(page, "#history tr")[2].text)
     newest, oldest = read_csv(page)
-    assert (newest["associatedMedia"], oldest["associatedMedia"]) == (leaves[1].name, leaves[0].name)
+    assert (newest["associatedMedia"], oldest["associatedMedia"]) == (
+        leaves[1].name,
+        leaves[0].name,
+    )
     assert newest["identificationVerificationStatus"] == "verified"
     assert newest["identificationRemarks"].endswith('; by the "gate", east')
     assert newest["recordedBy"] == ""
     assert newest["scientificName"] == newest["previousIdentifications"] != ""
     assert (oldest["scientificName"], oldest["identifiedBy"]) == (species, "")
-    assert (oldest["taxonRank"], oldest["verbatimIdentification"]) == ("species", species.upper())
+    assert (oldest["taxonRank"], oldest["verbatimIdentification"]) == (
+        "species",
+        species.upper(),
+    )
     # In a new tab, what was noted is still there.
     page.execute_script("sessionStorage.clear()")
     page.refresh()
-    assert [row.text for row in find(page, "#history tbody th")] == [leaf.name for leaf in leaves[:2]]
+    assert [row.text for row in find(page, "#history tbody th")] == [
+        leaf.name for leaf in leaves[:2]
+    ]
     choose(page, leaves[2])
-    assert {row["associatedMedia"] for row in read_csv(page)} == {leaf.name for leaf in leaves}
+    assert {row["associatedMedia"] for row in read_csv(page)} == {
+        leaf.name for leaf in leaves
+    }
     exported = json.loads(save(page, "json"))
     assert [entry["judgement"]["species"] for entry in exported].count(species) == 1
 
@@ -67,7 +84,11 @@ def test_a_name_that_leafid_does_not_know(page, leaves):
     name.send_keys("=oak\t")
     wait_for(lambda: find(page, ".answer.current .unlisted")[0].is_displayed())
     [row] = read_csv(page)
-    assert (row["scientificName"], row["taxonRank"], row["verbatimIdentification"]) == ("", "", "'=oak")
+    assert (row["scientificName"], row["taxonRank"], row["verbatimIdentification"]) == (
+        "",
+        "",
+        "'=oak",
+    )
     # A note that is deleted leaves nothing behind.
     name.clear()
     name.send_keys("\t")
@@ -78,7 +99,10 @@ def test_a_name_that_leafid_does_not_know(page, leaves):
 def test_all_is_forgotten_once_a_person_confirms(page, leaves):
     choose(page, leaves[0])
     find(page, ".answer.current .tools input")[1].send_keys("by the gate\t")
-    for decide, is_there in ((lambda alert: alert.dismiss(), True), (lambda alert: alert.accept(), False)):
+    for decide, is_there in (
+        (lambda alert: alert.dismiss(), True),
+        (lambda alert: alert.accept(), False),
+    ):
         find(page, "#forget")[0].click()
         decide(page.switch_to.alert)
         assert find(page, "#history")[0].is_displayed() == is_there
@@ -97,18 +121,26 @@ def test_a_picture_is_asked_about_again_as_another_type_and_in_part(page, leaves
     choose(page, leaves[0])
     Select(find(page, ".answer.current select")[0]).select_by_value("photo")
     wait_for_answers(page, 2)
-    assert "a photo:" in find(page, ".answer.current svg title")[0].get_property("textContent")
+    assert "a photo:" in find(page, ".answer.current svg title")[0].get_property(
+        "textContent"
+    )
     # After a reload, the picture that the answer shows is sent.
     page.refresh()
     wait_for_answers(page, 2)
     for number, sent in ((3, True), (3, False)):
         find(page, ".answer.current .tools button")[1].click()
         [canvas] = wait_for(lambda: find(page, "#crop[open] canvas"))
-        drag = ActionChains(page).move_to_element_with_offset(canvas, -40, -40).click_and_hold()
+        drag = (
+            ActionChains(page)
+            .move_to_element_with_offset(canvas, -40, -40)
+            .click_and_hold()
+        )
         drag.move_by_offset(80, 60).release().perform()
         find(page, "#crop button")[0 if sent else 1].click()
         wait_for_answers(page, number)
-    script = "return document.querySelector('.answer.current svg').getAttribute('viewBox')"
+    script = (
+        "return document.querySelector('.answer.current svg').getAttribute('viewBox')"
+    )
     width, height = page.execute_script(script).split()[2:]
     assert int(width) / int(height) == pytest.approx(4 / 3, rel=0.05)
 
@@ -121,7 +153,9 @@ def test_tip_and_base_are_chosen_on_the_picture(page, leaves):
         link.click()
         button = find(page, ".answer.current .tools button")[2]
         is_shown.append(button.is_displayed())
-        assert is_shown[-1] or "a photo:" in find(page, ".answer.current svg title")[0].get_property("textContent")
+        assert is_shown[-1] or "a photo:" in find(page, ".answer.current svg title")[
+            0
+        ].get_property("textContent")
         if is_shown[-1]:
             shown = link, button
     assert not all(is_shown)
@@ -129,9 +163,14 @@ def test_tip_and_base_are_chosen_on_the_picture(page, leaves):
         element.click()
     picture = find(page, ".answer.current .leaf-picture")[0]
     for offset in ((0, 60), (0, -60)):
-        ActionChains(page).move_to_element_with_offset(picture, *offset).click().perform()
+        ActionChains(page).move_to_element_with_offset(
+            picture, *offset
+        ).click().perform()
     wait_for_answers(page, 4)
-    tip, base = (float(find(page, f".answer.current circle.{end}")[0].get_attribute("cy")) for end in ("tip", "base"))
+    tip, base = (
+        float(find(page, f".answer.current circle.{end}")[0].get_attribute("cy"))
+        for end in ("tip", "base")
+    )
     assert tip > base + 20
 
 
@@ -144,9 +183,13 @@ def test_marked_pictures_are_answered_as_one_tree(page, leaves):
         box.click()
     button.click()
     wait_for_answers(page, 4)
-    assert find(page, ".answer.current .note")[0].text.startswith("2 pictures of one tree")
+    assert find(page, ".answer.current .note")[0].text.startswith(
+        "2 pictures of one tree"
+    )
     rows = [row for row in read_csv(page) if row["organismID"]]
-    assert {row["associatedMedia"] for row in rows} == {leaf.name for leaf in leaves[1:]}
+    assert {row["associatedMedia"] for row in rows} == {
+        leaf.name for leaf in leaves[1:]
+    }
 
 
 def test_many_pictures_can_be_cancelled(page, leaves):
@@ -183,7 +226,9 @@ def test_the_guide_is_filtered_and_leads_back_to_the_answer(page, site, leaves):
 def test_the_pages_open_without_the_server_after_a_visit(browser, pool):
     with serve(pool) as address:
         browser.get(address)
-        browser.execute_async_script("navigator.serviceWorker.ready.then(() => arguments[0]())")
+        browser.execute_async_script(
+            "navigator.serviceWorker.ready.then(() => arguments[0]())"
+        )
     browser.get(f"{address}/guide")
     assert find(browser, "h1")[0].text == "Field guide"
     assert len(find(browser, ".plate")) == 3

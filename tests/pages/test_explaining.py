@@ -12,24 +12,41 @@ from leafid.pictures.picture import AcquisitionType, Taxon
 @pytest.fixture(scope="module")
 def explanations(model, drawn):
     # So small a model may take a leaf for none.
-    answers = [replace(answer, decision="species") for answer in model.identify(drawn / "Test")]
-    return [(answer, explain(model, read_image(answer.picture.file), answer)) for answer in answers]
+    answers = [
+        replace(answer, decision="species") for answer in model.identify(drawn / "Test")
+    ]
+    return [
+        (answer, explain(model, read_image(answer.picture.file), answer))
+        for answer in answers
+    ]
 
 
 def test_every_type_is_explained(explanations):
     assert {answer.type for answer, _ in explanations} == set(AcquisitionType)
     for answer, explanation in explanations:
         assert explanation.answer == answer
-        shown = [(species["name"], species["probability"]) for species in explanation.species]
-        assert shown == [(name, answer.calibrate(probability)) for name, probability in answer.ranking[:5]]
+        shown = [
+            (species["name"], species["probability"]) for species in explanation.species
+        ]
+        assert shown == [
+            (name, answer.calibrate(probability))
+            for name, probability in answer.ranking[:5]
+        ]
 
 
 def test_the_outline_and_the_landmarks_lie_in_the_picture(explanations):
     for _, explanation in explanations:
-        points = [point for polygon in (*explanation.outlines, *explanation.petioles) for point in polygon]
+        points = [
+            point
+            for polygon in (*explanation.outlines, *explanation.petioles)
+            for point in polygon
+        ]
         points += [point for point in (explanation.tip, explanation.base) if point]
         assert points
-        assert all(0 <= col <= explanation.width and 0 <= row <= explanation.height for col, row in points)
+        assert all(
+            0 <= col <= explanation.width and 0 <= row <= explanation.height
+            for col, row in points
+        )
 
 
 def test_a_person_can_choose_tip_and_base(explanations, model):
@@ -38,7 +55,10 @@ def test_a_person_can_choose_tip_and_base(explanations, model):
     ends = [
         share
         for column, row in (explanation.base, explanation.tip)
-        for share in ((column - 0.5) / explanation.width, (row - 0.5) / explanation.height)
+        for share in (
+            (column - 0.5) / explanation.width,
+            (row - 0.5) / explanation.height,
+        )
     ]
     turned = explain(model, image, answer, ends)
     assert turned.tip == pytest.approx(explanation.base)
@@ -55,14 +75,27 @@ def test_the_first_three_names_have_pictures_with_attribution(explanations):
         assert not any(species["thumbnails"] for species in explanation.species[3:])
 
 
-def test_a_picture_that_is_rejected_as_no_leaf_has_no_traits_of_one(explanations, drawn, model):
+def test_a_picture_that_is_rejected_as_no_leaf_has_no_traits_of_one(
+    explanations, drawn, model
+):
     answer = next(answer for answer, explanation in explanations if explanation.traits)
-    explanation = explain(model, read_image(answer.picture.file), replace(answer, decision="no-leaf"))
-    assert (explanation.outlines, explanation.traits, explanation.opinions, explanation.differences) == ([], {}, [], [])
+    explanation = explain(
+        model, read_image(answer.picture.file), replace(answer, decision="no-leaf")
+    )
+    assert (
+        explanation.outlines,
+        explanation.traits,
+        explanation.opinions,
+        explanation.differences,
+    ) == ([], {}, [], [])
 
 
 def test_a_picture_that_can_not_be_judged_has_no_names(explanations, drawn, model):
-    answer = replace(explanations[0][0], decision="unclear", reasons=("it is blurred: hold the camera still",))
+    answer = replace(
+        explanations[0][0],
+        decision="unclear",
+        reasons=("it is blurred: hold the camera still",),
+    )
     explanation = explain(model, read_image(answer.picture.file), answer)
     assert (explanation.species, explanation.differences) == ([], [])
     page = render_page("explanations.html", explanations=[explanation])
@@ -70,25 +103,48 @@ def test_a_picture_that_can_not_be_judged_has_no_names(explanations, drawn, mode
 
 
 def record(**ranges):
-    return Species(Taxon("A a"), traits={name: TraitRange(*quantiles) for name, quantiles in ranges.items()})
+    return Species(
+        Taxon("A a"),
+        traits={name: TraitRange(*quantiles) for name, quantiles in ranges.items()},
+    )
 
 
 RECORDS = {
-    "A a": record(teeth=(28, 34, 40, 9), length_width=(2.0, 2.2, 2.4, 9), petiole=(0.1, 0.1, 0.1, 2)),
-    "B b": record(teeth=(0, 0, 2, 9), length_width=(2.0, 2.3, 2.6, 9), petiole=(0.9, 0.9, 0.9, 9)),
+    "A a": record(
+        teeth=(28, 34, 40, 9),
+        length_width=(2.0, 2.2, 2.4, 9),
+        petiole=(0.1, 0.1, 0.1, 2),
+    ),
+    "B b": record(
+        teeth=(0, 0, 2, 9), length_width=(2.0, 2.3, 2.6, 9), petiole=(0.9, 0.9, 0.9, 9)
+    ),
 }
 
 
 def test_only_traits_in_which_the_species_differ_are_listed():
-    [difference] = compare_species(RECORDS, ["A a", "B b"], {"teeth": 30, "length_width": 2.2, "petiole": 0.5})
+    [difference] = compare_species(
+        RECORDS, ["A a", "B b"], {"teeth": 30, "length_width": 2.2, "petiole": 0.5}
+    )
     # The ranges of length to width overlap, and two pictures of A give no range of the petiole.
-    assert (difference["title"], difference["value"], difference["favours"]) == ("teeth", 30, "A a")
+    assert (difference["title"], difference["value"], difference["favours"]) == (
+        "teeth",
+        30,
+        "A a",
+    )
     assert [traits.median for traits in difference["ranges"]] == [34, 0]
 
 
-@pytest.mark.parametrize(("teeth", "favours"), [(35, "A a"), (12, "B b"), (27, "neither"), (60, "against both")])
-def test_a_value_speaks_for_a_species_only_outside_the_range_of_the_next(teeth, favours):
-    records = {"A a": record(teeth=(26, 34, 40, 9)), "B b": record(teeth=(4, 10, 28, 9))}
+@pytest.mark.parametrize(
+    ("teeth", "favours"),
+    [(35, "A a"), (12, "B b"), (27, "neither"), (60, "against both")],
+)
+def test_a_value_speaks_for_a_species_only_outside_the_range_of_the_next(
+    teeth, favours
+):
+    records = {
+        "A a": record(teeth=(26, 34, 40, 9)),
+        "B b": record(teeth=(4, 10, 28, 9)),
+    }
     [difference] = compare_species(records, ["A a", "B b"], {"teeth": teeth})
     assert difference["favours"] == favours
 
@@ -109,7 +165,13 @@ def test_the_look_alike_is_what_the_species_is_taken_for(explanations):
         "C c": Species(Taxon("C c")),
     }
     # Of a model this small, no answer is sure.
-    sure = replace(answer, ranking=[(first, 0.9999), (second, 0.0001)], p_leaf=1, p_known=1, calibration=(1, 0))
+    sure = replace(
+        answer,
+        ranking=[(first, 0.9999), (second, 0.0001)],
+        p_leaf=1,
+        p_known=1,
+        calibration=(1, 0),
+    )
     close = replace(sure, ranking=[(first, 0.6), (second, 0.4)])
     assert choose_rival(close, species) == [second]
     assert choose_rival(sure, species) == ["C c"]

@@ -9,7 +9,10 @@ from leafid.pictures.picture import Taxon
 
 
 def describe(**ranges):
-    record = Species(Taxon("A a"), traits={name: TraitRange(*quantiles) for name, quantiles in ranges.items()})
+    record = Species(
+        Taxon("A a"),
+        traits={name: TraitRange(*quantiles) for name, quantiles in ranges.items()},
+    )
     return [*describe_typical_traits(record).values()]
 
 
@@ -21,7 +24,9 @@ def test_species_are_described_by_medians():
 
 
 def test_species_are_described_by_what_most_plants_agree_about():
-    assert describe(leaflets=(1, 5, 9, 8), petiole=(0.1, 0.3, 0.9, 8)) == ["petiole 0.30 of the blade"]
+    assert describe(leaflets=(1, 5, 9, 8), petiole=(0.1, 0.3, 0.9, 8)) == [
+        "petiole 0.30 of the blade"
+    ]
     assert describe(leaflets=(1, 5, 9, 8), compound=(0, 1, 1, 9)) == ["compound leaf"]
     assert describe(leaflets=(1, 1, 5, 8), compound=(0, 0, 1, 9)) == []
     toothed = {"teeth": (8, 20, 30, 8), "tooth_depth": (1, 2, 3, 8)}
@@ -31,14 +36,20 @@ def test_species_are_described_by_what_most_plants_agree_about():
 
 def test_a_name_that_no_page_can_hold_costs_only_its_letter(model, tmp_path):
     name = next(iter(model.species))
-    info = structs.replace(model.species[name], vernacular_names=("Bl\udce4tterbaum\x00",))
+    info = structs.replace(
+        model.species[name], vernacular_names=("Bl\udce4tterbaum\x00",)
+    )
     odd = replace(model, species={**model.species, name: info})
-    page = render_page("field_guide.html", **make_guide(odd, tmp_path / "\udce9.leafid"))
+    page = render_page(
+        "field_guide.html", **make_guide(odd, tmp_path / "\udce9.leafid")
+    )
     assert "Bl\ufffdtterbaum\ufffd" in page
     page.encode()
 
 
 def test_other_forms_of_leaves_are_told(model, tmp_path):
     species = {**model.species, "Ilex aquifolium": next(iter(model.species.values()))}
-    page = render_page("field_guide.html", **make_guide(replace(model, species=species), tmp_path))
+    page = render_page(
+        "field_guide.html", **make_guide(replace(model, species=species), tmp_path)
+    )
     assert "Also: upper leaves of old trees have no spines." in page

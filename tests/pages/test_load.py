@@ -24,7 +24,9 @@ def pool(light_model):
 
 async def post(app, **request):
     transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=None) as client:
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://localhost", timeout=None
+    ) as client:
         return await client.post("/identify", **request)
 
 
@@ -44,7 +46,11 @@ def test_each_of_60_requests_at_once_is_answered_or_refused(pool, leaf):
     anyio.run(send_many)
     statuses = [response.status_code for response in responses]
     assert (statuses.count(200), statuses.count(503)) == (limit, sent - limit)
-    assert all(int(response.headers["Retry-After"]) > 0 for response in responses if response.status_code == 503)
+    assert all(
+        int(response.headers["Retry-After"]) > 0
+        for response in responses
+        if response.status_code == 503
+    )
 
 
 def kill(_model, _source):

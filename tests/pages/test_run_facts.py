@@ -10,7 +10,13 @@ from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.truth import make_ground_truth
 
-SPECIES = {"1": "Acer opalus", "2": "Acer opalus", "3": "Quercus ilex", "4": "Ilex aquifolium", "5": "Ilex aquifolium"}
+SPECIES = {
+    "1": "Acer opalus",
+    "2": "Acer opalus",
+    "3": "Quercus ilex",
+    "4": "Ilex aquifolium",
+    "5": "Ilex aquifolium",
+}
 
 
 @pytest.fixture

@@ -26,7 +26,11 @@ CHESTNUT = {
 
 
 def change(**changes):
-    return {name: value for name, value in {**CHESTNUT, **changes}.items() if value is not None}
+    return {
+        name: value
+        for name, value in {**CHESTNUT, **changes}.items()
+        if value is not None
+    }
 
 
 def describe(**changes):
@@ -52,7 +56,10 @@ def test_a_toothed_leaf():
     ("changes", "words"),
     [
         ({"base_extension": 0.12}, "base cordate, its sinus 12% of the length deep"),
-        ({"base_extension": 0.3}, "base deeply cordate, its sinus 30% of the length deep"),
+        (
+            {"base_extension": 0.3},
+            "base deeply cordate, its sinus 30% of the length deep",
+        ),
         ({"base_angle": 120, "base_bulge": 0.3}, "base rounded, 120°"),
         ({"base_angle": 80, "base_bulge": 0.1}, "base acute, straight, 80°"),
         ({"base_angle": 91, "base_bulge": 0.1}, "base straight, 91°"),
@@ -73,10 +80,34 @@ def test_bases(changes, words):
         ({"widest": 0.4}, "lanceolate"),
         ({"parallel": 0.4}, "oblong"),
         ({"length_width": 12}, "linear"),
-        ({"length_width": 1, "widest": 0.3, "base_extension": 0.15, "apex_angle": 80}, "heart-shaped"),
-        ({"length_width": 0.8, "widest": 0.3, "base_extension": 0.15, "apex_angle": 120}, "kidney-shaped"),
+        (
+            {
+                "length_width": 1,
+                "widest": 0.3,
+                "base_extension": 0.15,
+                "apex_angle": 80,
+            },
+            "heart-shaped",
+        ),
+        (
+            {
+                "length_width": 0.8,
+                "widest": 0.3,
+                "base_extension": 0.15,
+                "apex_angle": 120,
+            },
+            "kidney-shaped",
+        ),
         ({"length_width": 1.1, "apex_angle": 110, "base_angle": 110}, "orbicular"),
-        ({"length_width": 0.7, "apex_angle": 130, "base_angle": 95, "base_bulge": 0.01}, "fan-shaped"),
+        (
+            {
+                "length_width": 0.7,
+                "apex_angle": 130,
+                "base_angle": 95,
+                "base_bulge": 0.01,
+            },
+            "fan-shaped",
+        ),
         ({"lobes": 5, "lobe_depth": 0.3}, ""),
     ],
 )
@@ -88,7 +119,10 @@ def test_forms(changes, form):
 def test_an_unsure_number_is_left_out():
     assert describe(teeth=None)["teeth"] == "margin coarsely toothed"
     assert describe(teeth=None, tooth_depth=1)["teeth"] == "margin finely toothed"
-    assert describe(teeth=20, tooth_depth=1.4)["teeth"] == "margin toothed, 20 or more teeth"
+    assert (
+        describe(teeth=20, tooth_depth=1.4)["teeth"]
+        == "margin toothed, 20 or more teeth"
+    )
     assert describe(teeth=20, tooth_depth=5, lobes=5)["teeth"] == "margin toothed"
     assert describe(compound=1, leaflets=None)["leaflets"] == "compound leaf"
 
@@ -114,29 +148,77 @@ def test_plain_words():
     ("changes", "name", "words"),
     [
         ({"leaflets": 7}, "leaflets", "7 or more leaflets on one stalk"),
-        ({"compound": 1, "leaflets": None}, "leaflets", "several leaflets on one stalk"),
-        ({"length_width": 1.02}, "length_width", "broadest in the middle, as long as wide"),
-        ({"length_width": 0.9}, "length_width", "broadest in the middle, a little wider than long"),
-        ({"length_width": 2.874, "widest": 0.42}, "length_width", "about two and three-quarter times as long as wide"),
-        ({"length_width": 2.89, "widest": 0.42}, "length_width", "about 3 times as long as wide"),
-        ({"length_width": 2.1, "widest": 0.42}, "length_width", "about twice as long as wide"),
-        ({"length_width": 1.5, "widest": 0.65}, "length_width", "broadest near the tip, about one and a half times"),
+        (
+            {"compound": 1, "leaflets": None},
+            "leaflets",
+            "several leaflets on one stalk",
+        ),
+        (
+            {"length_width": 1.02},
+            "length_width",
+            "broadest in the middle, as long as wide",
+        ),
+        (
+            {"length_width": 0.9},
+            "length_width",
+            "broadest in the middle, a little wider than long",
+        ),
+        (
+            {"length_width": 2.874, "widest": 0.42},
+            "length_width",
+            "about two and three-quarter times as long as wide",
+        ),
+        (
+            {"length_width": 2.89, "widest": 0.42},
+            "length_width",
+            "about 3 times as long as wide",
+        ),
+        (
+            {"length_width": 2.1, "widest": 0.42},
+            "length_width",
+            "about twice as long as wide",
+        ),
+        (
+            {"length_width": 1.5, "widest": 0.65},
+            "length_width",
+            "broadest near the tip, about one and a half times",
+        ),
         (
             {"length_width": 1.6, "widest": 0.3},
             "length_width",
             "egg-shaped, broadest near the stalk, about one and a half",
         ),
-        ({"lobes": 5, "lobe_depth": -0.3, "base_extension": 0.1}, "lobes", "about 5 lobes, spread like the fingers"),
+        (
+            {"lobes": 5, "lobe_depth": -0.3, "base_extension": 0.1},
+            "lobes",
+            "about 5 lobes, spread like the fingers",
+        ),
         ({"lobes": 5, "lobe_depth": -0.3}, "lobes", "lobes"),
-        ({"lobes": 9, "lobe_depth": 0.3}, "lobes", "lobes along both sides, as an oak leaf has them"),
+        (
+            {"lobes": 9, "lobe_depth": 0.3},
+            "lobes",
+            "lobes along both sides, as an oak leaf has them",
+        ),
         ({"teeth": 0, "tooth_depth": 0}, "teeth", "edge smooth, without teeth"),
         ({"teeth": None}, "teeth", "edge with large teeth"),
         ({"teeth": 9, "tooth_depth": 3}, "teeth", "edge with a few large teeth"),
         ({"teeth": 12, "tooth_depth": 1.3}, "teeth", "edge with teeth"),
-        ({"apex_bulge": 0, "apex_angle": 90}, "apex_angle", "about a right angle at the tip"),
+        (
+            {"apex_bulge": 0, "apex_angle": 90},
+            "apex_angle",
+            "about a right angle at the tip",
+        ),
         ({"base_extension": 0.12}, "base_angle", "heart-shaped at the base"),
-        ({"petiole": 0.45}, "petiole", "stalk a bit less than half as long as the leaf"),
-        ({"petiole": 0.55}, "petiole", "stalk a bit more than half as long as the leaf"),
+        (
+            {"petiole": 0.45},
+            "petiole",
+            "stalk a bit less than half as long as the leaf",
+        ),
+        (
+            {"petiole": 0.55},
+            "petiole",
+            "stalk a bit more than half as long as the leaf",
+        ),
         ({"petiole": 0.97}, "petiole", "stalk about as long as the leaf"),
         ({"petiole": 1.3}, "petiole", "stalk longer than the leaf"),
         ({"petiole": 0.06}, "petiole", "stalk very short"),
@@ -149,13 +231,22 @@ def test_plain_words_of_a_trait(changes, name, words):
 @given(
     st.fixed_dictionaries(
         {name: st.floats(-1, 1) for name in ("lobe_depth", "apex_bulge", "base_bulge")}
-        | {name: st.floats(0, 1) for name in ("widest", "parallel", "apex_extension", "base_extension")}
+        | {
+            name: st.floats(0, 1)
+            for name in ("widest", "parallel", "apex_extension", "base_extension")
+        }
         | {name: st.integers(0, 60) for name in ("leaflets", "lobes", "teeth")}
         | {name: st.floats(0, 180) for name in ("apex_angle", "base_angle")}
-        | {"length_width": st.floats(0.1, 20), "tooth_depth": st.floats(0, 20), "petiole": st.floats(0, 10)}
+        | {
+            "length_width": st.floats(0.1, 20),
+            "tooth_depth": st.floats(0, 20),
+            "petiole": st.floats(0, 10),
+        }
     )
 )
 def test_each_trait_that_has_botanical_words_has_plain_ones(values):
     exact, plain = describe_traits(values), say_plainly(values)
     assert exact.keys() == plain.keys()
-    assert all(re.fullmatch(r"[a-z0-9][a-z0-9., -]*[a-z]", words) for words in plain.values())
+    assert all(
+        re.fullmatch(r"[a-z0-9][a-z0-9., -]*[a-z]", words) for words in plain.values()
+    )

@@ -3,7 +3,20 @@
 import re
 from html.parser import HTMLParser
 
-VOID = {"meta", "img", "link", "br", "input", "hr", "circle", "path", "polygon", "image", "line", "rect"}
+VOID = {
+    "meta",
+    "img",
+    "link",
+    "br",
+    "input",
+    "hr",
+    "circle",
+    "path",
+    "polygon",
+    "image",
+    "line",
+    "rect",
+}
 
 
 class Page(HTMLParser):
@@ -22,12 +35,19 @@ class Page(HTMLParser):
         if "id" in values:
             self.ids.append(values["id"])
         self.targets += [values[key] for key in ("href", "src") if key in values]
-        self.targets += [f"#{name}" for key in ("aria-labelledby",) for name in values.get(key, "").split()]
+        self.targets += [
+            f"#{name}"
+            for key in ("aria-labelledby",)
+            for name in values.get(key, "").split()
+        ]
         if tag == "img":
             self.images.append(values["src"])
             if "alt" not in values:
                 self.problems.append("an image without alt text")
-        is_named = values.get("role") == "img" and {"aria-label", "aria-labelledby"} & values.keys()
+        is_named = (
+            values.get("role") == "img"
+            and {"aria-label", "aria-labelledby"} & values.keys()
+        )
         if tag == "svg" and not is_named and "aria-hidden" not in values:
             self.problems.append("a drawing without a name")
         if tag == "th" and values.get("scope") not in {"row", "col"}:
@@ -71,7 +91,9 @@ def check_page(file):
     assert page.open == []
     assert len(set(page.ids)) == len(page.ids)
     for target in page.targets:
-        assert target.startswith("data:image/") or (target[0] == "#" and target[1:] in page.ids), target[:80]
+        assert target.startswith("data:image/") or (
+            target[0] == "#" and target[1:] in page.ids
+        ), target[:80]
     assert page.levels[0] == 1
     assert page.levels.count(1) == 1
     steps = zip(page.levels, page.levels[1:], strict=False)

@@ -15,7 +15,9 @@ from leafid.parallel.cluster import check_versions, collect_versions, on_cluster
 from leafid.parallel.mapping import ordered_map
 from tests.parallel.test_mapping import describe, fail, get_threads, kill, square, warn
 
-needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="needs Dask: pip install distributed")
+needs_dask = pytest.mark.skipif(
+    find_spec("distributed") is None, reason="needs Dask: pip install distributed"
+)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +26,12 @@ def address():
     import dask.config
     from distributed import LocalCluster
 
-    workers = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": 0, "dashboard_address": None}
+    workers = {
+        "n_workers": 2,
+        "threads_per_worker": 1,
+        "memory_limit": 0,
+        "dashboard_address": None,
+    }
     # Workers have to import what they call. Dask leaves their settings in the environment, where the processes of later
     # tests would read them. A call that kills its worker is tried once, not four times: workers take time to start.
     with (
@@ -62,7 +69,10 @@ def test_a_killed_worker_costs_only_its_picture(local):
     reason = "a worker of the cluster ended while computing it, maybe out of memory"
     # Dask may blame an item that waited beside the one that ended its worker.
     assert results[3] == describe(3, reason)
-    assert all(result in (number, describe(number, reason)) for number, result in enumerate(results))
+    assert all(
+        result in (number, describe(number, reason))
+        for number, result in enumerate(results)
+    )
     assert results.count(describe(3, reason)) == 1
     assert list(ordered_map(square, range(6))) == [number**2 for number in range(6)]
 
@@ -79,7 +89,10 @@ def test_a_command_on_a_scheduler(cli, drawn, drawn_model, address):
 def test_workers_that_differ_are_refused():
     versions = collect_versions()
     check_versions(versions)
-    with pytest.raises(LeafidError, match=r"the worker on .* has numpy .* instead of 1\.0; install the same on all"):
+    with pytest.raises(
+        LeafidError,
+        match=r"the worker on .* has numpy .* instead of 1\.0; install the same on all",
+    ):
         check_versions({**versions, "numpy": "1.0"})
 
 
@@ -90,7 +103,9 @@ def test_no_scheduler_answers(cli, drawn, tmp_path, monkeypatch):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-        result = cli("train", drawn, "--output", tmp_path / "model", "--cluster", address)
+        result = cli(
+            "train", drawn, "--output", tmp_path / "model", "--cluster", address
+        )
     assert result.status == 1
     assert result.err.startswith(
         f"leafid: error: {address}: expected a Dask scheduler with a worker, found none; start "

@@ -31,13 +31,19 @@ def get_threads(_):
     return (
         os.getpid(),
         cv2.getNumThreads(),
-        {entry["num_threads"] for entry in threadpool_info() if entry["user_api"] == "blas"},
+        {
+            entry["num_threads"]
+            for entry in threadpool_info()
+            if entry["user_api"] == "blas"
+        },
     )
 
 
 def multiply(seed):
     random = np.random.default_rng(seed)
-    return (random.normal(size=(300, 257)) @ random.normal(size=(257, 61))).astype(np.float32)
+    return (random.normal(size=(300, 257)) @ random.normal(size=(257, 61))).astype(
+        np.float32
+    )
 
 
 def kill(number):
@@ -65,7 +71,9 @@ def describe(number, reason):
 @pytest.mark.parametrize("jobs", [1, 2, -1])
 def test_results_come_in_the_order_of_the_items(jobs):
     assert list(ordered_map(square, range(100), jobs)) == [n * n for n in range(100)]
-    assert list(ordered_map(square, iter(range(20)), jobs)) == [n * n for n in range(20)]
+    assert list(ordered_map(square, iter(range(20)), jobs)) == [
+        n * n for n in range(20)
+    ]
     assert list(ordered_map(square, [], jobs)) == []
 
 
@@ -79,7 +87,9 @@ def test_errors_of_workers_pass_unchanged(jobs):
 def test_an_item_that_kills_its_worker_costs_only_itself():
     results = list(ordered_map(kill, range(20), 2, describe))
     reason = "a worker process ended, maybe out of memory; use fewer jobs"
-    assert results == [describe(number, reason) if number in {3, 7} else number for number in range(20)]
+    assert results == [
+        describe(number, reason) if number in {3, 7} else number for number in range(20)
+    ]
 
 
 @needs_signals
@@ -102,20 +112,32 @@ def test_workers_killed_between_two_calls_are_replaced():
 def test_an_item_that_takes_too_long_costs_only_itself(monkeypatch):
     monkeypatch.setattr(mapping, "ITEM_SECONDS", 2)
     results = list(ordered_map(hang, range(20), 2, describe))
-    assert results == [0, 1, 2, "3: a worker process took too long and was ended", *range(4, 20)]
+    assert results == [
+        0,
+        1,
+        2,
+        "3: a worker process took too long and was ended",
+        *range(4, 20),
+    ]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_warnings_of_workers_are_logged_once_in_this_process(jobs, caplog, capfd):
     assert list(ordered_map(warn, range(20), jobs)) == list(range(20))
-    assert [record.getMessage() for record in caplog.records] == [f"number {n} is odd" for n in range(1, 20, 2)]
-    assert {(record.name, record.levelno) for record in caplog.records} == {("leafid.pictures", logging.WARNING)}
+    assert [record.getMessage() for record in caplog.records] == [
+        f"number {n} is odd" for n in range(1, 20, 2)
+    ]
+    assert {(record.name, record.levelno) for record in caplog.records} == {
+        ("leafid.pictures", logging.WARNING)
+    }
     assert capfd.readouterr().err == ""
 
 
 def test_only_a_few_items_are_taken_ahead():
     taken = []
-    results = ordered_map(square, (taken.append(number) or number for number in range(1000)), 2)
+    results = ordered_map(
+        square, (taken.append(number) or number for number in range(1000)), 2
+    )
     next(results)
     assert len(taken) < 100
     results.close()
@@ -123,7 +145,10 @@ def test_only_a_few_items_are_taken_ahead():
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_libraries_use_one_thread(jobs):
-    results = [*ordered_map(get_threads, range(20), jobs), *ordered_map(get_threads, range(20), jobs)]
+    results = [
+        *ordered_map(get_threads, range(20), jobs),
+        *ordered_map(get_threads, range(20), jobs),
+    ]
     assert {opencv for _, opencv, _ in results} == {1}
     assert {blas for _, _, n_threads in results for blas in n_threads} == {1}
     processes = {process for process, _, _ in results}
@@ -132,7 +157,11 @@ def test_libraries_use_one_thread(jobs):
 
 
 def test_results_do_not_depend_on_the_number_of_processes():
-    for alone, shared in zip(ordered_map(multiply, range(20), 1), ordered_map(multiply, range(20), 2), strict=True):
+    for alone, shared in zip(
+        ordered_map(multiply, range(20), 1),
+        ordered_map(multiply, range(20), 2),
+        strict=True,
+    ):
         np.testing.assert_allclose(alone, shared, atol=1e-6)
 
 
@@ -140,7 +169,9 @@ def test_workers_resolve_relative_paths_like_the_caller(tmp_path, monkeypatch):
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         monkeypatch.chdir(tmp_path / name)
-        assert set(ordered_map(os.path.abspath, ["leaf.jpg"] * 20, 2)) == {str(tmp_path / name / "leaf.jpg")}
+        assert set(ordered_map(os.path.abspath, ["leaf.jpg"] * 20, 2)) == {
+            str(tmp_path / name / "leaf.jpg")
+        }
 
 
 class Threads:

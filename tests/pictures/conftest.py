@@ -10,7 +10,11 @@ def species_folders(draw) -> Callable[[Path], Path]:
     """Write three pictures of two species below a folder."""
 
     def write(root: Path) -> Path:
-        for name in ("Acer_campestre/1.jpg", "Acer_campestre/2.PNG", "Platanus x hispanica/1.jpg"):
+        for name in (
+            "Acer_campestre/1.jpg",
+            "Acer_campestre/2.PNG",
+            "Platanus x hispanica/1.jpg",
+        ):
             draw(root / name)
         return root
 

@@ -39,8 +39,15 @@ def apply_orientation(picture: np.ndarray, orientation: int) -> np.ndarray:
 
 
 def make_deep(picture: np.ndarray) -> np.ndarray:
-    return (picture.astype(np.uint16) << 8) + np.random.default_rng(0).integers(0, 256, picture.shape, dtype=np.uint16)
+    return (picture.astype(np.uint16) << 8) + np.random.default_rng(0).integers(
+        0, 256, picture.shape, dtype=np.uint16
+    )
 
 
 def png_chunk(name: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+    return (
+        struct.pack(">I", len(content))
+        + name
+        + content
+        + struct.pack(">I", zlib.crc32(name + content))
+    )

@@ -18,7 +18,9 @@ def test_every_kind_becomes_8_bit_bgr(tmp_path, rgb, kind):
     assert image.flags.c_contiguous
     # JPEG at this quality is off by a few grey values at the sharp edge, as is a palette of 256 colours; HEIC rounds
     # the conversion to YCbCr; the others keep every value.
-    assert difference(image, rgb) <= {"jpg": 12, "gif": 16, "heic": 3, "avif": 3}.get(kind, 0)
+    assert difference(image, rgb) <= {"jpg": 12, "gif": 16, "heic": 3, "avif": 3}.get(
+        kind, 0
+    )
 
 
 @pytest.mark.parametrize("kind", ["jpg", "png", "webp"])
@@ -36,12 +38,19 @@ def test_exif_orientation_is_applied(tmp_path, rgb, kind, orientation):
     assert image.shape == upright.shape
     # Two JPEG decoders may round differently.
     assert difference(image, upright) <= 3
-    assert read_image(file, 40).shape == ((30, 40, 3) if orientation < 5 else (40, 30, 3))
+    assert read_image(file, 40).shape == (
+        (30, 40, 3) if orientation < 5 else (40, 30, 3)
+    )
 
 
 @pytest.mark.parametrize(
     ("kind", "mode"),
-    [("jpg", "L"), ("jpg", "CMYK"), *((kind, mode) for kind in ("png", "tif") for mode in "LP1"), ("tif", "CMYK")],
+    [
+        ("jpg", "L"),
+        ("jpg", "CMYK"),
+        *((kind, mode) for kind in ("png", "tif") for mode in "LP1"),
+        ("tif", "CMYK"),
+    ],
 )
 def test_other_colour_models(tmp_path, rgb, mode, kind):
     file = tmp_path / f"leaf.{kind}"
@@ -67,7 +76,9 @@ def test_transparent_parts_become_white(tmp_path, rgb):
     alpha = np.full((60, 80), 255, np.uint8)
     alpha[:, :20] = 0
     alpha[:, 20:40] = 128
-    expected = np.round(rgb * (alpha[..., None] / 255) + 255 * (1 - alpha[..., None] / 255)).astype(np.uint8)
+    expected = np.round(
+        rgb * (alpha[..., None] / 255) + 255 * (1 - alpha[..., None] / 255)
+    ).astype(np.uint8)
     for kind in ("png", "tif", "webp"):
         options = {"lossless": True} if kind == "webp" else {}
         file = save(tmp_path / f"leaf.{kind}", np.dstack([rgb, alpha]), **options)
@@ -87,6 +98,10 @@ def test_max_side_is_exact(tmp_path, rgb, kind, max_side):
     image = read_image(file, max_side)
     assert image.shape == (math.ceil(301 * max_side / 400), max_side, 3)
     if max_side < 400:
-        expected = cv2.resize(read_image(file), image.shape[1::-1], interpolation=cv2.INTER_AREA)
+        expected = cv2.resize(
+            read_image(file), image.shape[1::-1], interpolation=cv2.INTER_AREA
+        )
         # Reduced JPEG decoding averages in frequency space: close to the average over areas, but not it.
-        assert np.abs(image.astype(int) - expected).mean() < (2 if kind == "jpg" else 1e-9)
+        assert np.abs(image.astype(int) - expected).mean() < (
+            2 if kind == "jpg" else 1e-9
+        )

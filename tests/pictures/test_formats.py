@@ -7,7 +7,13 @@ import tifffile
 from PIL import Image
 
 from leafid.pictures.decoding import ImageError, read_image
-from tests.pictures.picture_making import LOSSLESS, apply_orientation, difference, make_deep, save
+from tests.pictures.picture_making import (
+    LOSSLESS,
+    apply_orientation,
+    difference,
+    make_deep,
+    save,
+)
 
 
 @pytest.mark.parametrize("kind", ["heic", "avif"])
@@ -38,7 +44,9 @@ def test_first_frame_of_a_gif(tmp_path, rgb):
 
 
 @pytest.mark.parametrize("kind", ["heic", "avif"])
-def test_heif_of_more_pixels_than_allowed_is_refused_before_decoding(tmp_path, rgb, kind):
+def test_heif_of_more_pixels_than_allowed_is_refused_before_decoding(
+    tmp_path, rgb, kind
+):
     # HEVC codes blocks of 64 pixels, so that this size is the one that is declared.
     file = save(tmp_path / f"leaf.{kind}", cv2.resize(rgb, (128, 64)), **LOSSLESS[kind])
     data = file.read_bytes()
@@ -58,7 +66,12 @@ def test_heif_of_more_pixels_than_allowed_is_refused_before_decoding(tmp_path, r
 def test_dng_is_refused_by_its_tag(tmp_path, rgb, order):
     file = tmp_path / "leaf.dng"
     with tifffile.TiffWriter(file, byteorder=order) as writer:
-        writer.write(rgb, photometric="rgb", metadata=None, extratags=[(50706, "B", 4, b"\1\4\0\0", True)])
+        writer.write(
+            rgb,
+            photometric="rgb",
+            metadata=None,
+            extratags=[(50706, "B", 4, b"\1\4\0\0", True)],
+        )
     with pytest.raises(ImageError, match="of a kind that can't be read"):
         read_image(file)
 
@@ -69,13 +82,25 @@ TIFF_KINDS = {
     "grey": (lambda rgb: rgb[..., 0], {"photometric": "minisblack"}),
     "inverted": (lambda rgb: 255 - rgb[..., 0], {"photometric": "miniswhite"}),
     "grey 16": (lambda rgb: make_deep(rgb[..., 0]), {"photometric": "minisblack"}),
-    "inverted 16": (lambda rgb: 65535 - make_deep(rgb[..., 0]), {"photometric": "miniswhite"}),
+    "inverted 16": (
+        lambda rgb: 65535 - make_deep(rgb[..., 0]),
+        {"photometric": "miniswhite"},
+    ),
     "bilevel": (lambda rgb: rgb[..., 0] > 100, {"photometric": "minisblack"}),
-    "palette": (lambda rgb: rgb[..., 0], {"photometric": "palette", "colormap": COLOURS}),
+    "palette": (
+        lambda rgb: rgb[..., 0],
+        {"photometric": "palette", "colormap": COLOURS},
+    ),
     "colour": (lambda rgb: rgb, {"photometric": "rgb"}),
-    "planes": (lambda rgb: np.ascontiguousarray(rgb.transpose(2, 0, 1)), {"photometric": "rgb", "planarconfig": 2}),
+    "planes": (
+        lambda rgb: np.ascontiguousarray(rgb.transpose(2, 0, 1)),
+        {"photometric": "rgb", "planarconfig": 2},
+    ),
     "colour 16": (make_deep, {"photometric": "rgb"}),
-    "planes 16": (lambda rgb: make_deep(rgb.transpose(2, 0, 1)), {"photometric": "rgb", "planarconfig": 2}),
+    "planes 16": (
+        lambda rgb: make_deep(rgb.transpose(2, 0, 1)),
+        {"photometric": "rgb", "planarconfig": 2},
+    ),
 }
 
 
@@ -84,12 +109,18 @@ def find_shown_colours(kind: str, rgb: np.ndarray) -> np.ndarray:
         return np.repeat(np.where(rgb[..., :1] > 100, 255, 0), 3, axis=2)
     if kind == "palette":
         return (COLOURS >> 8).T[rgb[..., 0]]
-    return rgb if kind.startswith(("colour", "planes")) else np.repeat(rgb[..., :1], 3, axis=2)
+    return (
+        rgb
+        if kind.startswith(("colour", "planes"))
+        else np.repeat(rgb[..., :1], 3, axis=2)
+    )
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize(
-    "layout", [{"rowsperstrip": 16}, {"tile": (32, 48), "compression": "zlib"}], ids=["strips", "tiles"]
+    "layout",
+    [{"rowsperstrip": 16}, {"tile": (32, 48), "compression": "zlib"}],
+    ids=["strips", "tiles"],
 )
 @pytest.mark.parametrize("kind", TIFF_KINDS)
 def test_tiff_of_every_kind_layout_and_orientation(tmp_path, rgb, kind, layout, order):
@@ -100,7 +131,9 @@ def test_tiff_of_every_kind_layout_and_orientation(tmp_path, rgb, kind, layout, 
         file = tmp_path / f"{orientation}.tif"
         with tifffile.TiffWriter(file, byteorder=order) as writer:
             tags = [(274, "H", 1, orientation, True)]
-            writer.write(stored(rgb), metadata=None, extratags=tags, **options, **layout)
+            writer.write(
+                stored(rgb), metadata=None, extratags=tags, **options, **layout
+            )
         if refused:
             with pytest.raises(ImageError, match="expected"):
                 read_image(file)
@@ -121,10 +154,14 @@ def test_tiff_of_every_kind_layout_and_orientation(tmp_path, rgb, kind, layout, 
         ("u2", (40, 50, 3), "cielab"),
     ],
 )
-def test_unusual_kinds_are_called_so_and_not_damaged(tmp_path, dtype, shape, photometric):
+def test_unusual_kinds_are_called_so_and_not_damaged(
+    tmp_path, dtype, shape, photometric
+):
     file = tmp_path / "leaf.tif"
     planes = {} if len(shape) == 2 else {"planarconfig": 1}
-    tifffile.imwrite(file, np.zeros(shape, dtype), photometric=photometric, metadata=None, **planes)
+    tifffile.imwrite(
+        file, np.zeros(shape, dtype), photometric=photometric, metadata=None, **planes
+    )
     with pytest.raises(ImageError, match="of a kind that can't be read"):
         read_image(file)
 
@@ -134,11 +171,17 @@ def test_unusual_kinds_are_called_so_and_not_damaged(tmp_path, dtype, shape, pho
 def test_a_tiff_of_a_million_strips_is_refused(tmp_path, order, is_big):
     word = "Q" if is_big else "I"
     mark = {"<": b"II", ">": b"MM"}[order]
-    header = struct.pack(f"{order}HHHQ", 43, 8, 0, 16) if is_big else struct.pack(f"{order}HI", 42, 8)
+    header = (
+        struct.pack(f"{order}HHHQ", 43, 8, 0, 16)
+        if is_big
+        else struct.pack(f"{order}HI", 42, 8)
+    )
     count = struct.pack(f"{order}{'Q' if is_big else 'H'}", 2)
     width = struct.pack(f"{order}HH{word}{word}", 256, 3, 1, 0)
     strips = struct.pack(f"{order}HH{word}{word}", 273, 4, 10**6, 0)
     file = tmp_path / "leaf.tif"
     file.write_bytes(mark + header + count + width + strips)
-    with pytest.raises(ImageError, match="at most 131072 strips or tiles, found 1000000"):
+    with pytest.raises(
+        ImageError, match="at most 131072 strips or tiles, found 1000000"
+    ):
         read_image(file)

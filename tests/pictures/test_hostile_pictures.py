@@ -25,7 +25,13 @@ def test_truncated_jpeg_with_a_whole_thumbnail(tmp_path, rgb):
     thumbnail = save(tmp_path / "thumbnail.jpg", rgb[::4, ::4]).read_bytes()
     data = save(tmp_path / "leaf.jpg", rgb).read_bytes()
     segment = b"Exif\0\0" + thumbnail
-    with_thumbnail = data[:2] + b"\xff\xe1" + struct.pack(">H", len(segment) + 2) + segment + data[2:]
+    with_thumbnail = (
+        data[:2]
+        + b"\xff\xe1"
+        + struct.pack(">H", len(segment) + 2)
+        + segment
+        + data[2:]
+    )
     whole, cut = tmp_path / "whole.jpg", tmp_path / "cut.jpg"
     whole.write_bytes(with_thumbnail)
     cut.write_bytes(with_thumbnail[:-20])
@@ -72,19 +78,30 @@ def test_not_a_picture(tmp_path, content, reason):
 
 def png_header(rows: int, cols: int) -> bytes:
     header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", cols, rows, 8, 2, 0, 0, 0))
-    return b"\x89PNG\r\n\x1a\n" + header + png_chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + png_chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + header
+        + png_chunk(b"IDAT", zlib.compress(b"\0" * 1000))
+        + png_chunk(b"IEND", b"")
+    )
 
 
 def jpeg_segments(data, *segments):
     """Put segments before those of a JPEG."""
-    parts = [b"\xff\xe1" + struct.pack(">H", len(segment) + 2) + segment for segment in segments]
+    parts = [
+        b"\xff\xe1" + struct.pack(">H", len(segment) + 2) + segment
+        for segment in segments
+    ]
     return data[:2] + b"".join(parts) + data[2:]
 
 
 def tiff_of_one_block(n_tags, n_bytes):
     """Make a TIFF whose tags all have the same bytes."""
     start = 8 + 2 + 12 * n_tags + 4
-    tags = b"".join(struct.pack("<HHII", 40_000 + number, 1, n_bytes, start) for number in range(n_tags))
+    tags = b"".join(
+        struct.pack("<HHII", 40_000 + number, 1, n_bytes, start)
+        for number in range(n_tags)
+    )
     return b"II*\0" + struct.pack("<IH", 8, n_tags) + tags + bytes(4 + n_bytes)
 
 
@@ -93,13 +110,26 @@ HOSTILE_HEADERS = {
         lambda files: files["jpg"][:2] + b"\xff" * 20_000_000 + files["jpg"][2:],
         "bytes before the pixels",
     ),
-    "junk": (lambda files: files["jpg"][:2] + b"\xff\0" * 10_000_000 + files["jpg"][2:], "bytes before the pixels"),
-    "restart marks": (lambda files: files["jpg"][:2] + b"\xff\xd0" * 10_000_000 + files["jpg"][2:], "segments"),
-    "Exif": (
-        lambda files: jpeg_segments(files["jpg"], *[b"Exif\0\0" + bytes(65_000)] * 1500),
+    "junk": (
+        lambda files: files["jpg"][:2] + b"\xff\0" * 10_000_000 + files["jpg"][2:],
         "bytes before the pixels",
     ),
-    "chunks": (lambda files: files["png"][:33] + png_chunk(b"teXt", b"") * 1_000_000 + files["png"][33:], "chunks"),
+    "restart marks": (
+        lambda files: files["jpg"][:2] + b"\xff\xd0" * 10_000_000 + files["jpg"][2:],
+        "segments",
+    ),
+    "Exif": (
+        lambda files: jpeg_segments(
+            files["jpg"], *[b"Exif\0\0" + bytes(65_000)] * 1500
+        ),
+        "bytes before the pixels",
+    ),
+    "chunks": (
+        lambda files: (
+            files["png"][:33] + png_chunk(b"teXt", b"") * 1_000_000 + files["png"][33:]
+        ),
+        "chunks",
+    ),
     "tags": (lambda files: tiff_of_one_block(10_000, 2_000_000), "values of tags"),
 }
 
@@ -107,7 +137,10 @@ HOSTILE_HEADERS = {
 @pytest.mark.parametrize("case", HOSTILE_HEADERS)
 def test_headers_that_take_minutes_are_refused_in_seconds(tmp_path, rgb, case):
     make, reason = HOSTILE_HEADERS[case]
-    files = {kind: save(tmp_path / f"leaf.{kind}", rgb).read_bytes() for kind in ("jpg", "png")}
+    files = {
+        kind: save(tmp_path / f"leaf.{kind}", rgb).read_bytes()
+        for kind in ("jpg", "png")
+    }
     file = tmp_path / "hostile"
     file.write_bytes(make(files))
     started = time.process_time()
@@ -116,7 +149,10 @@ def test_headers_that_take_minutes_are_refused_in_seconds(tmp_path, rgb, case):
     assert time.process_time() - started < 3
 
 
-@pytest.mark.parametrize(("rows", "cols"), [(30_000, 30_000), (10_000, MAX_PIXELS // 10_000 + 1), (2**31 - 1, 20)])
+@pytest.mark.parametrize(
+    ("rows", "cols"),
+    [(30_000, 30_000), (10_000, MAX_PIXELS // 10_000 + 1), (2**31 - 1, 20)],
+)
 def test_huge_pictures_are_refused_before_decoding(tmp_path, rows, cols):
     file = tmp_path / "huge.png"
     file.write_bytes(png_header(rows, cols))

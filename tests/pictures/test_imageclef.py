@@ -14,7 +14,9 @@ def test_2011(tmp_path, add):
     (picture,) = read_collection(tmp_path).pictures
     assert picture.file == tmp_path / "Train" / "1.jpg"
     assert picture.type is AcquisitionType.SCAN
-    assert picture.taxon == Taxon("Celtis australis", "Celtis", "Cannabaceae", "Rosales")
+    assert picture.taxon == Taxon(
+        "Celtis australis", "Celtis", "Cannabaceae", "Rosales"
+    )
     assert (picture.plant, picture.author) == ("113", "Doe Jane")
     assert picture.date == "2010-07-06"
     assert picture.coordinates == (43.5, 3.25)
@@ -26,7 +28,9 @@ def test_2011(tmp_path, add):
 def test_2012(tmp_path, draw, class_id):
     text = (GOLDEN / "2012.xml").read_text(encoding="utf-8")
     label = "<ClassId>Quercus coccifera</ClassId>"
-    (tmp_path / "12.xml").write_text(text if class_id else text.replace(label, ""), encoding="utf-8")
+    (tmp_path / "12.xml").write_text(
+        text if class_id else text.replace(label, ""), encoding="utf-8"
+    )
     draw(tmp_path / "12.jpg")
     collection = read_collection(tmp_path)
     (picture,) = collection.pictures
@@ -48,7 +52,9 @@ def test_2013(tmp_path, draw):
     assert picture.coordinates == (43.6, 3.9)
 
 
-HIDDEN = dict.fromkeys(("IndividualPlantId", "Genus", "Species", "Family", "Order", "VernacularNames"))
+HIDDEN = dict.fromkeys(
+    ("IndividualPlantId", "Genus", "Species", "Family", "Order", "VernacularNames")
+)
 
 
 def package(root, add):
@@ -80,12 +86,18 @@ def test_package_with_ground_truth(tmp_path, add):
     add(tmp_path / "TestXmlWithGroundTruth", 20, picture=False)
     collection = read_collection(tmp_path)
     known, unknown = collection.part("test").pictures
-    assert (known.species, known.plant, known.file) == ("Celtis australis", "113", tmp_path / "Test" / "20.jpg")
+    assert (known.species, known.plant, known.file) == (
+        "Celtis australis",
+        "113",
+        tmp_path / "Test" / "20.jpg",
+    )
     assert (unknown.name, unknown.species) == ("21.jpg", None)
     assert collection.find_missing() == ()
     for folder, number in (("Train", 2), ("Test", 2), ("TestXmlWithGroundTruth", 1)):
         part = read_collection(tmp_path / folder)
-        assert {p.part for p in part.pictures} == {"train" if folder == "Train" else "test"}
+        assert {p.part for p in part.pictures} == {
+            "train" if folder == "Train" else "test"
+        }
         assert (len(part), part.find_missing()) == (number, ())
 
 
@@ -93,7 +105,10 @@ def test_pictures_without_xml_have_no_label(tmp_path, add, draw):
     add(tmp_path / "Train", 1)
     draw(tmp_path / "Train" / "3.jpg")
     collection = read_collection(tmp_path)
-    assert [(p.name, p.species) for p in collection.pictures] == [("1.jpg", "Celtis australis"), ("3.jpg", None)]
+    assert [(p.name, p.species) for p in collection.pictures] == [
+        ("1.jpg", "Celtis australis"),
+        ("3.jpg", None),
+    ]
     assert collection.problems == ()
 
 
@@ -101,11 +116,23 @@ def test_pictures_without_xml_have_no_label(tmp_path, add, draw):
     ("changes", "says"),
     [
         ({"FileName": None}, "FileName: expected a plain file name, found ''"),
-        ({"FileName": "../../etc/passwd"}, "FileName: expected a plain file name, found '../../etc/passwd'"),
-        ({"FileName": "1.jpg"}, "FileName: expected another one than in 1.xml, found 1.jpg"),
+        (
+            {"FileName": "../../etc/passwd"},
+            "FileName: expected a plain file name, found '../../etc/passwd'",
+        ),
+        (
+            {"FileName": "1.jpg"},
+            "FileName: expected another one than in 1.xml, found 1.jpg",
+        ),
         ({"Type": "drawing"}, "Type: expected an acquisition type"),
-        ({"Genus": None}, "Taxon: expected a Genus and a Species, found only one of them"),
-        ({"ClassId": "Celtis"}, "Species: expected a species name of two or three words, found 'Celtis'"),
+        (
+            {"Genus": None},
+            "Taxon: expected a Genus and a Species, found only one of them",
+        ),
+        (
+            {"ClassId": "Celtis"},
+            "Species: expected a species name of two or three words, found 'Celtis'",
+        ),
     ],
 )
 def test_invalid_required_field_leaves_the_picture_out(tmp_path, add, changes, says):
@@ -168,7 +195,10 @@ def test_real_training_set(real_data):
     assert len({p.plant for p in collection.pictures}) == 269
     assert len({p.author for p in collection.pictures}) == 17
     assert sum(not p.vernacular_names for p in collection.pictures) == 67
-    assert all(p.date and p.coordinates and p.taxon.family and p.taxon.order for p in collection.pictures)
+    assert all(
+        p.date and p.coordinates and p.taxon.family and p.taxon.order
+        for p in collection.pictures
+    )
     assert {p.part for p in collection.pictures} == {"train"}
     assert collection.problems == ()
     assert collection.find_missing() == ()

@@ -14,7 +14,10 @@ from leafid.pictures.picture import AcquisitionType
         ("Platanus × hispanica Mill. ex Münchh.", "Platanus x hispanica"),
         ("Platanus ×hispanica", "Platanus x hispanica"),
         ("Platanus_x_hispanica", "Platanus x hispanica"),
-        ("×Cuprocyparis leylandii (A.B.Jacks. & Dallim.) Farjon", "x Cuprocyparis leylandii"),
+        (
+            "×Cuprocyparis leylandii (A.B.Jacks. & Dallim.) Farjon",
+            "x Cuprocyparis leylandii",
+        ),
         ("X Cuprocyparis notabilis", "x Cuprocyparis notabilis"),
         ("x_Sorbaronia_fallax", "x Sorbaronia fallax"),
         ("×Sorbaronia ×fallax", "x Sorbaronia x fallax"),
@@ -30,7 +33,10 @@ def test_species_names(text, expected):
     assert names.parse_species_name(expected) == expected
 
 
-@pytest.mark.parametrize("text", ["", "Acer", "Acer_", "Platanus x", "×", "×Cuprocyparis", "x x", "×Cuprocyparis x"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "Acer", "Acer_", "Platanus x", "×", "×Cuprocyparis", "x x", "×Cuprocyparis x"],
+)
 def test_invalid_species_names(text):
     with pytest.raises(LeafidError, match="two or three words"):
         names.parse_species_name(text)
@@ -50,7 +56,9 @@ def test_dates(text, expected):
     assert names.parse_date(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "north", "91", "-90.1", "nan", "inf", "3,25,1", "1_0", "٣"])
+@pytest.mark.parametrize(
+    "text", ["", "north", "91", "-90.1", "nan", "inf", "3,25,1", "1_0", "٣"]
+)
 def test_invalid_numbers(text):
     with pytest.raises(LeafidError, match="from -90 to 90"):
         names.parse_coordinates(text, "3.9")
@@ -67,7 +75,14 @@ def test_natural_order():
 
 
 def test_type_words():
-    words = ["Scan", "pseudoscan", "photograph", "SheetAsBackground", "NaturalBackground", " SCAN-LIKE "]
+    words = [
+        "Scan",
+        "pseudoscan",
+        "photograph",
+        "SheetAsBackground",
+        "NaturalBackground",
+        " SCAN-LIKE ",
+    ]
     values = [AcquisitionType.parse(word).value for word in words]
     assert values == ["scan", "scan-like", "photo", "scan-like", "photo", "scan-like"]
 
@@ -79,5 +94,10 @@ def test_the_table_of_common_names_has_names_that_collections_use_and_no_stray_b
         assert names.parse_species_name(species) == species
         assert list(row) == ["species", "accepted", *names.LANGUAGES, "forms"]
         assert all(cell == cell.strip() for cell in row.values())
-        assert not row["accepted"] or row["accepted"] == names.parse_species_name(row["accepted"]) != species
-    assert names.describe_common_names("Sorbus domestica", []) == "(now Cormus domestica)"
+        assert (
+            not row["accepted"]
+            or row["accepted"] == names.parse_species_name(row["accepted"]) != species
+        )
+    assert (
+        names.describe_common_names("Sorbus domestica", []) == "(now Cormus domestica)"
+    )

@@ -18,7 +18,13 @@ LEAVE_ONE_OUT = Protocol("", "leave-one-out")
 
 @st.composite
 def collections(draw):
-    rows = draw(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 7), st.integers(0, 2)), min_size=12, max_size=25))
+    rows = draw(
+        st.lists(
+            st.tuples(st.integers(0, 3), st.integers(0, 7), st.integers(0, 2)),
+            min_size=12,
+            max_size=25,
+        )
+    )
     return [
         Picture(
             Path(f"{n}.jpg"),
@@ -42,11 +48,18 @@ def test_folds_cover_everything_once_and_separate_units(pictures, unit):
         return
     for seed in (0, 1):
         of_seed = [split for split in splits if split.seed == seed]
-        assert sorted(np.concatenate([split.test for split in of_seed])) == list(range(len(pictures)))
+        assert sorted(np.concatenate([split.test for split in of_seed])) == list(
+            range(len(pictures))
+        )
         for split in of_seed:
             assert sorted([*split.training, *split.test]) == list(range(len(pictures)))
-            for field in {"author": ("plant", "author"), "day": ("plant", "date")}.get(unit, ("plant",)):
-                trained, tested = ({getattr(pictures[i], field) for i in part} for part in (split.training, split.test))
+            for field in {"author": ("plant", "author"), "day": ("plant", "date")}.get(
+                unit, ("plant",)
+            ):
+                trained, tested = (
+                    {getattr(pictures[i], field) for i in part}
+                    for part in (split.training, split.test)
+                )
                 assert trained.isdisjoint(tested)
 
 
@@ -63,7 +76,11 @@ def test_leave_one_out_tests_each_plant_by_itself(pictures):
 @settings(max_examples=30)
 @given(collections(), st.sampled_from(["pictures", "plants"]))
 def test_shots_are_limited_and_nested(pictures, of):
-    splits = list(Protocol("", "leave-one-out", shots=(1, 3), shots_of=of).make_splits(pictures, (0,)))
+    splits = list(
+        Protocol("", "leave-one-out", shots=(1, 3), shots_of=of).make_splits(
+            pictures, (0,)
+        )
+    )
     for few, more in zip(splits[::2], splits[1::2], strict=True):
         assert set(few.training) <= set(more.training)
         assert (few.setting, more.setting) == (f"1 {of[:-1]}", f"3 {of}")
@@ -71,15 +88,27 @@ def test_shots_are_limited_and_nested(pictures, of):
             units: dict = {}
             for index in split.training.tolist():
                 picture = pictures[index]
-                units.setdefault((picture.species, picture.type), set()).add(picture.plant if of == "plants" else index)
+                units.setdefault((picture.species, picture.type), set()).add(
+                    picture.plant if of == "plants" else index
+                )
             assert all(len(members) <= limit for members in units.values())
     # Whatever is missing is missing because a species had no more.
-    whole = next(Protocol("", "leave-one-out", shots=(100,), shots_of=of).make_splits(pictures, (0,)))
-    assert whole.training.tolist() == next(LEAVE_ONE_OUT.make_splits(pictures, (0,))).training.tolist()
+    whole = next(
+        Protocol("", "leave-one-out", shots=(100,), shots_of=of).make_splits(
+            pictures, (0,)
+        )
+    )
+    assert (
+        whole.training.tolist()
+        == next(LEAVE_ONE_OUT.make_splits(pictures, (0,))).training.tolist()
+    )
 
 
 def test_given_parts():
-    pictures = [Picture(Path(f"{n}.jpg"), part=part) for n, part in enumerate(["test", "train", "val", "train"])]
+    pictures = [
+        Picture(Path(f"{n}.jpg"), part=part)
+        for n, part in enumerate(["test", "train", "val", "train"])
+    ]
     first, second = Protocol("", "parts").make_splits(pictures, (4, 5))
     assert (first.seed, second.seed) == (4, 5)
     assert (first.training.tolist(), first.test.tolist()) == ([1, 3], [0])

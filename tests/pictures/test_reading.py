@@ -13,11 +13,29 @@ from leafid.pictures.summary import compute_fingerprint
 
 def plantnet(root, draw):
     (root / "plantnet300K_species_id_2_name.json").write_text(
-        json.dumps({"1355868": "Lactuca virosa L.", "7": "Platanus × hispanica Mill. ex Münchh."}), encoding="utf-8"
+        json.dumps(
+            {
+                "1355868": "Lactuca virosa L.",
+                "7": "Platanus × hispanica Mill. ex Münchh.",
+            }
+        ),
+        encoding="utf-8",
     )
-    entry = {"species_id": "1355868", "obs_id": 55, "organ": "leaf", "author": "Jane", "split": "train"}
+    entry = {
+        "species_id": "1355868",
+        "obs_id": 55,
+        "organ": "leaf",
+        "author": "Jane",
+        "split": "train",
+    }
     (root / "plantnet300K_metadata.json").write_text(
-        json.dumps({"aa": entry, "bb": {**entry, "organ": "habit"}, "cc": {**entry, "obs_id": 56, "organ": "other"}}),
+        json.dumps(
+            {
+                "aa": entry,
+                "bb": {**entry, "organ": "habit"},
+                "cc": {**entry, "obs_id": 56, "organ": "other"},
+            }
+        ),
         encoding="utf-8",
     )
     draw(root / "images" / "train" / "1355868" / "aa.jpg")
@@ -31,7 +49,9 @@ def plantnet(root, draw):
 def test_plantnet300k(tmp_path, draw):
     collection = read_collection(plantnet(tmp_path, draw))
     assert collection.layout == "plantnet300k"
-    assert [(p.name, p.part, p.species, p.plant, p.author) for p in collection.pictures] == [
+    assert [
+        (p.name, p.part, p.species, p.plant, p.author) for p in collection.pictures
+    ] == [
         ("aa.jpg", "train", "Lactuca virosa", "55", "Jane"),
         ("bb.jpg", "val", "Lactuca virosa", "55", "Jane"),
         ("dd.jpg", "test", "Platanus x hispanica", None, None),
@@ -43,10 +63,16 @@ def test_plantnet300k(tmp_path, draw):
     assert "1 file left out" in problem
     assert "ee.jpg first" in problem
     # Species that share a name without its author have their identifiers.
-    names = {"1355868": "Lactuca virosa L.", "1432783": "Lactuca virosa Habl.", "7": "Acer opalus Mill."}
+    names = {
+        "1355868": "Lactuca virosa L.",
+        "1432783": "Lactuca virosa Habl.",
+        "7": "Acer opalus Mill.",
+    }
     (tmp_path / "plantnet300K_species_id_2_name.json").write_text(json.dumps(names))
     pictures = read_collection(tmp_path / "images" / "test").pictures
-    assert [(p.name, p.species, p.taxon.genus, p.taxon.identifier) for p in pictures] == [
+    assert [
+        (p.name, p.species, p.taxon.genus, p.taxon.identifier) for p in pictures
+    ] == [
         ("dd.jpg", "Acer opalus", "Acer", "7"),
         ("cc.jpg", "Lactuca virosa 1355868", "Lactuca", "1355868"),
     ]
@@ -67,7 +93,9 @@ def test_several_paths(tmp_path, draw, add):
 def test_given_layout(tmp_path, add):
     add(tmp_path, 1)
     assert read_collection(tmp_path).pictures[0].species == "Celtis australis"
-    assert read_collection(tmp_path, "pictures").pictures == (Picture(tmp_path / "1.jpg"),)
+    assert read_collection(tmp_path, "pictures").pictures == (
+        Picture(tmp_path / "1.jpg"),
+    )
     with pytest.raises(UsageError, match="expected a layout"):
         read_collection(tmp_path, "imageclef2014")
     with pytest.raises(LeafidError):
@@ -88,13 +116,18 @@ def test_a_folder_hundreds_of_levels_deep(tmp_path):
         folder.mkdir()
     with pytest.raises(LeafidError) as caught:
         read_collection(tmp_path)
-    assert str(caught.value) == f"{tmp_path}: expected folders of at most {MAX_DEPTH} levels, found more"
+    assert (
+        str(caught.value)
+        == f"{tmp_path}: expected folders of at most {MAX_DEPTH} levels, found more"
+    )
 
 
 def test_a_missing_table_is_no_problem_of_each_path(tmp_path, draw):
     table = tmp_path / "gone.csv"
     with pytest.raises(LeafidError) as caught:
-        read_collection([draw(tmp_path / "1.jpg"), draw(tmp_path / "2.jpg")], metadata=table)
+        read_collection(
+            [draw(tmp_path / "1.jpg"), draw(tmp_path / "2.jpg")], metadata=table
+        )
     assert str(caught.value) == f"{table}: no such file; expected a table of pictures"
 
 
@@ -104,7 +137,9 @@ def test_path_without_pictures_among_several_paths_is_left_out(tmp_path, draw):
     collection = read_collection([tmp_path / "notes", file, tmp_path / "gone"])
     assert [picture.file for picture in collection.pictures] == [file]
     first, second = collection.problems
-    assert first.startswith(f"{tmp_path / 'notes'}: expected pictures, or folders of pictures")
+    assert first.startswith(
+        f"{tmp_path / 'notes'}: expected pictures, or folders of pictures"
+    )
     assert second == f"{tmp_path / 'gone'}: no such file or folder; it is left out"
     assert collection.is_incomplete
     with pytest.raises(UsageError):
@@ -121,7 +156,9 @@ def test_a_folder_whose_path_is_longer_than_systems_allow(tmp_path, draw, monkey
     collection = read_collection(tmp_path)
     assert [picture.name for picture in collection.pictures] == ["a.jpg"]
     (problem,) = (problem for problem in collection.problems if "deep" in problem)
-    assert problem.endswith("can't be read: File name too long; its pictures are left out")
+    assert problem.endswith(
+        "can't be read: File name too long; its pictures are left out"
+    )
 
 
 @pytest.fixture
@@ -180,8 +217,12 @@ def test_fingerprint(tmp_path, add):
     assert print_ == compute_fingerprint(read_collection(tmp_path / "there").pictures)
     assert print_ != compute_fingerprint(pictures[:2])
     assert print_ != compute_fingerprint((*pictures, pictures[0]))
-    assert print_ != compute_fingerprint((replace(pictures[0], plant="9"), *pictures[1:]))
-    assert print_ != compute_fingerprint((replace(pictures[0], taxon=None), *pictures[1:]))
+    assert print_ != compute_fingerprint(
+        (replace(pictures[0], plant="9"), *pictures[1:])
+    )
+    assert print_ != compute_fingerprint(
+        (replace(pictures[0], taxon=None), *pictures[1:])
+    )
     pictures[0].file.write_bytes(pictures[1].file.read_bytes())
     assert print_ != compute_fingerprint(pictures)
     pictures[0].file.unlink()

@@ -13,7 +13,9 @@ from leafid.pictures.reading import read_collection
 @pytest.fixture
 def flat(tmp_path, draw):
     """A folder of four pictures whose names tell species and plant."""
-    for number, name in enumerate(("maple_1a.jpg", "maple_2.jpg", "oak_1.jpg", "sub/oak_7.jpg")):
+    for number, name in enumerate(
+        ("maple_1a.jpg", "maple_2.jpg", "oak_1.jpg", "sub/oak_7.jpg")
+    ):
         draw(tmp_path / name, number)
     return tmp_path
 
@@ -44,20 +46,37 @@ def test_table_in_the_folder(flat):
         "oak_7.jpg": "healthy",
     }
     first = collection.pictures[0]
-    assert (first.plant, first.type, first.author, first.date) == ("p1", AcquisitionType.SCAN, "Jane", "2010-07-06")
+    assert (first.plant, first.type, first.author, first.date) == (
+        "p1",
+        AcquisitionType.SCAN,
+        "Jane",
+        "2010-07-06",
+    )
     assert first.coordinates == (43.5, 3.25)
-    assert [picture.part for picture in collection.pictures] == ["train", "test", None, "val"]
+    assert [picture.part for picture in collection.pictures] == [
+        "train",
+        "test",
+        None,
+        "val",
+    ]
     unused, problem = collection.problems
     assert unused == f"{flat / 'labels.csv'}: columns that are not used: mask, remark"
-    assert problem.startswith(f"{flat / 'labels.csv'}: 1 picture in folders that it lacks are left out, ")
+    assert problem.startswith(
+        f"{flat / 'labels.csv'}: 1 picture in folders that it lacks are left out, "
+    )
 
 
 def test_table_adds_to_folders(tmp_path, draw):
     for name in ("Species1/1.jpg", "Species2/1.jpg"):
         draw(tmp_path / "leaves" / name)
-    table = write_table(tmp_path, "file,plant", "Species1/1.jpg,p", "Species2/1,q", name="plants.csv")
+    table = write_table(
+        tmp_path, "file,plant", "Species1/1.jpg,p", "Species2/1,q", name="plants.csv"
+    )
     pictures = read_collection(tmp_path / "leaves", metadata=table).pictures
-    assert [(p.species, p.plant) for p in pictures] == [("Species1", "p"), ("Species2", "q")]
+    assert [(p.species, p.plant) for p in pictures] == [
+        ("Species1", "p"),
+        ("Species2", "q"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -67,22 +86,49 @@ def test_table_adds_to_folders(tmp_path, draw):
         (["file,label", "maple_2,a,b"], ":2: expected 2 cells, found 3"),
         # Its plant would be unknown in silence.
         (["file,label,plant", "maple_2,a"], ":2: expected 3 cells, found 2"),
-        (["file,label", ",a"], ":2: expected the name of a picture, found an empty cell"),
-        (["file,label", "oak_1,a", "maple_2,a", "oak_1.jpg,b"], "oak_1.jpg', as in line 2"),
-        (["file,label", "oak_1.jpg,a", "./oak_1.jpg,b"], ":3: expected every picture once, found '"),
+        (
+            ["file,label", ",a"],
+            ":2: expected the name of a picture, found an empty cell",
+        ),
+        (
+            ["file,label", "oak_1,a", "maple_2,a", "oak_1.jpg,b"],
+            "oak_1.jpg', as in line 2",
+        ),
+        (
+            ["file,label", "oak_1.jpg,a", "./oak_1.jpg,b"],
+            ":3: expected every picture once, found '",
+        ),
         # A quote that isn't closed: to the end, to that of a later cell, to the next stray one, in a column of notes.
         (
             ["file,label", "", 'oak_1,"ash', "maple_2,elm"],
             ":3: expected a table as CSV, found an error: unexpected end",
         ),
-        (["file,label", "maple_1a,a", 'oak_1,"ash', 'maple_2,"elm"'], ":3: expected a table as CSV"),
-        (["file,label", "maple_1a,a", 'oak_1,"ash', 'maple_2,elm"'], ":3: expected a quote at the end of the cell"),
-        (["file,note,label", 'oak_1.jpg,"tall,ash', 'maple_2.jpg,12",elm'], ":2: expected a quote at the end of the"),
+        (
+            ["file,label", "maple_1a,a", 'oak_1,"ash', 'maple_2,"elm"'],
+            ":3: expected a table as CSV",
+        ),
+        (
+            ["file,label", "maple_1a,a", 'oak_1,"ash', 'maple_2,elm"'],
+            ":3: expected a quote at the end of the cell",
+        ),
+        (
+            ["file,note,label", 'oak_1.jpg,"tall,ash', 'maple_2.jpg,12",elm'],
+            ":2: expected a quote at the end of the",
+        ),
         # No separator of tables.
         (["file:label", "oak_1:ash"], ":1: expected a heading with the column 'file'"),
-        (["file;lat;lon", "oak_1;91,5;3"], ":2: oak_1: longitude: expected a latitude from -90 to 90, found '91,5'"),
-        (["file,type", "oak_1,drawing"], ":2: oak_1: type: expected an acquisition type"),
-        (["file,split", "oak_1,dev"], ":2: oak_1: split: expected train, val or test, found 'dev'"),
+        (
+            ["file;lat;lon", "oak_1;91,5;3"],
+            ":2: oak_1: longitude: expected a latitude from -90 to 90, found '91,5'",
+        ),
+        (
+            ["file,type", "oak_1,drawing"],
+            ":2: oak_1: type: expected an acquisition type",
+        ),
+        (
+            ["file,split", "oak_1,dev"],
+            ":2: oak_1: split: expected train, val or test, found 'dev'",
+        ),
     ],
 )
 def test_broken_tables(flat, lines, message):
@@ -95,15 +141,25 @@ def test_broken_tables(flat, lines, message):
 @pytest.mark.parametrize("heading", ["file,plant,tree", "file,tree,plant"])
 def test_a_column_of_the_name_itself_counts_first(flat, heading):
     values = {"file": "oak_1.jpg", "plant": "p", "tree": "t"}
-    table = write_table(flat, heading, ",".join(values[word] for word in heading.split(",")), name="any.csv")
+    table = write_table(
+        flat,
+        heading,
+        ",".join(values[word] for word in heading.split(",")),
+        name="any.csv",
+    )
     collection = read_collection(flat, metadata=table)
-    assert [picture.plant for picture in collection.pictures if picture.name == "oak_1.jpg"] == ["p"]
+    assert [
+        picture.plant for picture in collection.pictures if picture.name == "oak_1.jpg"
+    ] == ["p"]
     assert f"{table}: columns that are not used: tree" in collection.problems
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_separators(flat, separator):
-    rows = ["Image", "Species", "remark"], ["oak_1.jpg", "Quercus ilex", '"in a cell, two; of\tall|marks\nand lines"']
+    rows = (
+        ["Image", "Species", "remark"],
+        ["oak_1.jpg", "Quercus ilex", '"in a cell, two; of\tall|marks\nand lines"'],
+    )
     write_table(flat, *(separator.join(row) for row in rows))
     assert labels(read_collection(flat))["oak_1.jpg"] == "Quercus ilex"
 
@@ -111,7 +167,16 @@ def test_separators(flat, separator):
 @pytest.mark.parametrize(
     ("column", "attribute", "word", "value"),
     [
-        *((name, "plant", "p1", "p1") for name in ("tree_id", "observation_id", "plantID", "individualID", "Tree ID")),
+        *(
+            (name, "plant", "p1", "p1")
+            for name in (
+                "tree_id",
+                "observation_id",
+                "plantID",
+                "individualID",
+                "Tree ID",
+            )
+        ),
         ("recordedBy", "author", "Jane", "Jane"),
         ("eventDate", "date", "2019-05-03T10:20:00Z", "2019-05-03"),
         ("scientificName", "species", "Quercus ilex L.", "Quercus ilex"),
@@ -137,15 +202,30 @@ def test_names_of_columns(flat, column, attribute, word, value):
     ],
 )
 def test_columns_that_are_not_used(flat, columns, unused, is_like_plants):
-    table = write_table(flat, f"file,{columns}", f"oak_1{columns.count(',') * ',a'},a", name="any.csv")
-    problems = [line for line in read_collection(flat, metadata=table).problems if "folders" not in line]
+    table = write_table(
+        flat, f"file,{columns}", f"oak_1{columns.count(',') * ',a'},a", name="any.csv"
+    )
+    problems = [
+        line
+        for line in read_collection(flat, metadata=table).problems
+        if "folders" not in line
+    ]
     assert problems[0] == f"{table}: columns that are not used: {unused}"
-    assert any("looks like plants; call it 'plant'" in line for line in problems[1:]) == is_like_plants
+    assert (
+        any("looks like plants; call it 'plant'" in line for line in problems[1:])
+        == is_like_plants
+    )
 
 
 @pytest.mark.parametrize("word", ["NA", "nan", "None", "NULL", "n/a", "-"])
 def test_words_for_empty_cells(flat, word):
-    write_table(flat, "file,label,plant", f"oak_1,{word},{word}", "maple_1a,Acer opalus,p", "maple_2,,q")
+    write_table(
+        flat,
+        "file,label,plant",
+        f"oak_1,{word},{word}",
+        "maple_1a,Acer opalus,p",
+        "maple_2,,q",
+    )
     collection = read_collection(flat)
     assert collection.species == ("Acer opalus",)
     assert collection.pictures[2].plant is None
@@ -168,7 +248,8 @@ def test_two_lists_of_one_picture(flat):
     assert read_collection(flat).problems == ()
     (flat / "test.txt").write_text("maple_2\n./oak_1.jpg\n")
     with pytest.raises(
-        LeafidError, match=r"train\.txt:1: oak_1\.jpg: expected a picture of one part, found it in part"
+        LeafidError,
+        match=r"train\.txt:1: oak_1\.jpg: expected a picture of one part, found it in part",
     ):
         read_collection(flat)
 
@@ -176,21 +257,39 @@ def test_two_lists_of_one_picture(flat):
 @pytest.mark.parametrize(("on_disk", "written"), [("NFD", "NFC"), ("NFC", "NFD")])
 def test_accents_in_either_form(tmp_path, draw, on_disk, written):
     """File systems and editors differ in whether an accent is a part of its letter."""
-    folder, picture, table = (unicodedata.normalize(on_disk, name) for name in ("érables", "é 1.jpg", "données.csv"))
+    folder, picture, table = (
+        unicodedata.normalize(on_disk, name)
+        for name in ("érables", "é 1.jpg", "données.csv")
+    )
     draw(tmp_path / folder / picture)
     row = unicodedata.normalize(written, "érables/é 1.jpg,Érable,né")
-    collection = read_collection(tmp_path, metadata=write_table(tmp_path, "file,label,plant", row, name=table))
+    collection = read_collection(
+        tmp_path, metadata=write_table(tmp_path, "file,label,plant", row, name=table)
+    )
     (picture,) = collection.pictures
     nfc = unicodedata.normalize("NFC", "Érable"), unicodedata.normalize("NFC", "né")
-    assert (picture.species, picture.plant, picture.name) == (*nfc, unicodedata.normalize("NFC", "é_1.jpg"))
-    (tmp_path / "test.txt").write_text(unicodedata.normalize(written, "érables/é 1.jpg\n"), encoding="utf-8")
+    assert (picture.species, picture.plant, picture.name) == (
+        *nfc,
+        unicodedata.normalize("NFC", "é_1.jpg"),
+    )
+    (tmp_path / "test.txt").write_text(
+        unicodedata.normalize(written, "érables/é 1.jpg\n"), encoding="utf-8"
+    )
     assert read_collection(tmp_path).pictures[0].part == "test"
     pattern = unicodedata.normalize("NFC", "(é) 1")
-    assert read_collection(tmp_path, plants_from=pattern).pictures[0].plant == unicodedata.normalize("NFC", "é")
+    assert read_collection(tmp_path, plants_from=pattern).pictures[
+        0
+    ].plant == unicodedata.normalize("NFC", "é")
 
 
 def test_rows_without_a_picture_are_counted(flat):
-    table = write_table(flat, "file,label", "oak_1,a", *(f"../{n}.jpg,b" for n in range(1000)), name="any.csv")
+    table = write_table(
+        flat,
+        "file,label",
+        "oak_1,a",
+        *(f"../{n}.jpg,b" for n in range(1000)),
+        name="any.csv",
+    )
     problem = read_collection(flat, metadata=table).problems[0]
     assert "found none for 1000 of 1001 ('../0.jpg', first)" in problem
     assert len(problem) < 300 + len(str(flat)) * 2
@@ -211,8 +310,15 @@ def test_lists_of_parts(tmp_path, draw):
 
 
 def test_labels_and_plants_by_patterns(flat):
-    pictures = read_collection(flat, label_from="^(?:sub/)?([a-z]+)_", plants_from=r"\d+").pictures
-    assert [(p.species, p.plant) for p in pictures] == [("maple", "1"), ("maple", "2"), ("oak", "1"), ("oak", "7")]
+    pictures = read_collection(
+        flat, label_from="^(?:sub/)?([a-z]+)_", plants_from=r"\d+"
+    ).pictures
+    assert [(p.species, p.plant) for p in pictures] == [
+        ("maple", "1"),
+        ("maple", "2"),
+        ("oak", "1"),
+        ("oak", "7"),
+    ]
     collection = read_collection(flat, label_from="maple")
     assert [p.species for p in collection.pictures] == ["maple", "maple", None, None]
     assert "found it in 2 of 4" in collection.problems[0]
@@ -235,4 +341,6 @@ def test_repeated_file_names_are_told_apart_in_runs(tmp_path, draw):
         ("test", "B/2.jpg"),
     ]
     # A part has the same names by itself.
-    assert [p.name for p in read_collection(tmp_path / "test").pictures] == [p.name for p in pictures[1:]]
+    assert [p.name for p in read_collection(tmp_path / "test").pictures] == [
+        p.name for p in pictures[1:]
+    ]

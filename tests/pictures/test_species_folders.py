@@ -11,7 +11,9 @@ def test_species_folders_below_parts(tmp_path, species_folders):
         species_folders(tmp_path / part)
     collection = read_collection(tmp_path)
     assert collection.layout == "species-folders"
-    assert [p.part for p in collection.pictures] == ["train"] * 3 + ["val"] * 3 + ["test"] * 3
+    assert [p.part for p in collection.pictures] == ["train"] * 3 + ["val"] * 3 + [
+        "test"
+    ] * 3
     assert {p.part for p in read_collection(tmp_path / "Train").pictures} == {"train"}
 
 
@@ -28,11 +30,20 @@ def test_species_folders_beside_parts(tmp_path, species_folders):
 
 def test_other_pictures_have_no_label(tmp_path, draw, species_folders, caplog):
     species_folders(tmp_path)
-    for loose in ("1.jpg", "Acer_campestre/tree 1/3.jpg", "deep/Oak/1.jpg", ".hidden/1.jpg", "Quercus */1.jpg"):
+    for loose in (
+        "1.jpg",
+        "Acer_campestre/tree 1/3.jpg",
+        "deep/Oak/1.jpg",
+        ".hidden/1.jpg",
+        "Quercus */1.jpg",
+    ):
         draw(tmp_path / loose)
     collection = read_collection(tmp_path)
     assert (collection.layout, collection.problems) == ("species-folders", ())
-    assert [(p.file.relative_to(tmp_path).as_posix(), p.species) for p in collection.pictures] == [
+    assert [
+        (p.file.relative_to(tmp_path).as_posix(), p.species)
+        for p in collection.pictures
+    ] == [
         ("1.jpg", None),
         ("Acer_campestre/1.jpg", "Acer campestre"),
         ("Acer_campestre/2.PNG", "Acer campestre"),
@@ -48,7 +59,16 @@ def test_other_pictures_have_no_label(tmp_path, draw, species_folders, caplog):
 
 
 @pytest.mark.parametrize(
-    "name", ["Species1", "001.Acer", "n01234567", "healthy", "槭 树", "Apple___Black_rot", "two words"]
+    "name",
+    [
+        "Species1",
+        "001.Acer",
+        "n01234567",
+        "healthy",
+        "槭 树",
+        "Apple___Black_rot",
+        "two words",
+    ],
 )
 def test_any_folder_name_is_a_label(tmp_path, draw, name):
     draw(tmp_path / name / "1.jpg")
@@ -56,15 +76,26 @@ def test_any_folder_name_is_a_label(tmp_path, draw, name):
     collection = read_collection(tmp_path)
     assert (collection.layout, collection.problems) == ("species-folders", ())
     taxa = {picture.file.parent.name: picture.taxon for picture in collection.pictures}
-    assert (taxa[name].species, taxa[name].genus, taxa[name].family) == (name, None, None)
-    assert (taxa["Acer_campestre"].genus, taxa["Acer_campestre"].family) == ("Acer", "Sapindaceae")
+    assert (taxa[name].species, taxa[name].genus, taxa[name].family) == (
+        name,
+        None,
+        None,
+    )
+    assert (taxa["Acer_campestre"].genus, taxa["Acer_campestre"].family) == (
+        "Acer",
+        "Sapindaceae",
+    )
 
 
 def test_folders_of_plain_names_beside_loose_pictures_are_no_labels(tmp_path, draw):
     for name in ("1.jpg", "edited/1.jpg"):
         draw(tmp_path / name)
     collection = read_collection(tmp_path)
-    assert (collection.layout, collection.species, [p.name for p in collection.pictures]) == (
+    assert (
+        collection.layout,
+        collection.species,
+        [p.name for p in collection.pictures],
+    ) == (
         *("pictures", ()),
         ["1.jpg", "edited/1.jpg"],
     )

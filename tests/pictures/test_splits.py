@@ -17,16 +17,20 @@ from leafid.pictures.splits import label_units, split_by_plant, split_by_unit
 def make(sizes: list[list[int]]) -> list[Picture]:
     """Pictures of species; for each a list of how many pictures each of its plants has."""
     return [
-        Picture(Path(f"{species}-{plant}-{number}.jpg"), taxon=Taxon(f"Genus s{species}"), plant=f"{species}-{plant}")
+        Picture(
+            Path(f"{species}-{plant}-{number}.jpg"),
+            taxon=Taxon(f"Genus s{species}"),
+            plant=f"{species}-{plant}",
+        )
         for species, plants in enumerate(sizes)
         for plant, size in enumerate(plants)
         for number in range(size)
     ]
 
 
-collections = st.lists(st.lists(st.integers(1, 6), min_size=1, max_size=7), min_size=1, max_size=8).filter(
-    lambda sizes: sum(map(len, sizes)) >= 5
-)
+collections = st.lists(
+    st.lists(st.integers(1, 6), min_size=1, max_size=7), min_size=1, max_size=8
+).filter(lambda sizes: sum(map(len, sizes)) >= 5)
 
 
 @settings(max_examples=30)
@@ -47,7 +51,10 @@ def test_folds(sizes, n_folds, seed):
     for plants in plants_in_fold.values():
         # The plants of a species are distributed evenly.
         assert max(map(len, plants)) - min(map(len, plants)) <= 1
-    assert all((a == b).all() for a, b in zip(folds, split_by_plant(pictures, n_folds, seed), strict=True))
+    assert all(
+        (a == b).all()
+        for a, b in zip(folds, split_by_plant(pictures, n_folds, seed), strict=True)
+    )
 
 
 @settings(max_examples=30)
@@ -55,7 +62,10 @@ def test_folds(sizes, n_folds, seed):
 def test_order_of_the_pictures_does_not_matter(sizes, random):
     pictures = make(sizes)
     shuffled = random.sample(pictures, len(pictures))
-    folds, folds_of_shuffled = split_by_plant(pictures, 3, 0), split_by_plant(shuffled, 3, 0)
+    folds, folds_of_shuffled = (
+        split_by_plant(pictures, 3, 0),
+        split_by_plant(shuffled, 3, 0),
+    )
     for fold, shuffled_fold in zip(folds, folds_of_shuffled, strict=True):
         assert {pictures[i] for i in fold} == {shuffled[i] for i in shuffled_fold}
 
@@ -70,7 +80,9 @@ def test_plant_with_two_species_stays_together():
 def test_too_few_plants():
     with pytest.raises(LeafidError, match="at least 5 plants for 5 folds, found 4"):
         split_by_plant(make([[9], [9, 9, 9]]), 5, 0)
-    with pytest.raises(LeafidError, match=r"expected at least 5 places .* for 5 folds, found 1"):
+    with pytest.raises(
+        LeafidError, match=r"expected at least 5 places .* for 5 folds, found 1"
+    ):
         split_by_unit(make([[9]]), "place", 5, 0)
 
 
@@ -84,7 +96,9 @@ def literal_km(first, second):
 
     def direction(latitude, longitude):
         a, b = math.radians(latitude), math.radians(longitude)
-        return np.array([math.cos(a) * math.cos(b), math.cos(a) * math.sin(b), math.sin(a)])
+        return np.array(
+            [math.cos(a) * math.cos(b), math.cos(a) * math.sin(b), math.sin(a)]
+        )
 
     start, end = direction(*first), direction(*second)
     return 6371.0088 * math.atan2(np.linalg.norm(np.cross(start, end)), start @ end)
@@ -121,15 +135,22 @@ def test_chain_of_plants_is_one_place():
     assert number_places([]) == []
 
 
-@pytest.mark.parametrize("middle", [(43.6, 3.9), (90, 0), (-90, 0), (0, 180), (75, -180), (0, 0)])
+@pytest.mark.parametrize(
+    "middle", [(43.6, 3.9), (90, 0), (-90, 0), (0, 180), (75, -180), (0, 0)]
+)
 def test_places_equal_those_from_all_distances(middle):
     rng = np.random.default_rng(0)
     # From metres to thousands of kilometres away.
     away = 10 ** rng.uniform(-3, 1.6, (50, 1)) * rng.normal(size=(50, 2))
     latitude, longitude = (middle + away).T
-    points = np.column_stack([np.clip(latitude, -90, 90), (longitude + 180) % 360 - 180])
+    points = np.column_stack(
+        [np.clip(latitude, -90, 90), (longitude + 180) % 360 - 180]
+    )
     distances = np.array([[literal_km(a, b) for b in points] for a in points])
-    pictures = [picture(number, str(number), *point) for number, point in enumerate(points.tolist())]
+    pictures = [
+        picture(number, str(number), *point)
+        for number, point in enumerate(points.tolist())
+    ]
     for within_km in (0.5, 5, 60, 3000, 30_000):
         numbers: dict[int, int] = {}
         components = connected_components(csr_array(distances < within_km))[1].tolist()
@@ -144,4 +165,7 @@ def test_folds_keep_places_together():
     assert sum(len(set(labels[fold])) for fold in folds) == 4
     reversed_folds = split_by_unit(GARDENS[::-1], "place", 3, 0)
     names = {frozenset(GARDENS[index].name for index in fold) for fold in folds}
-    assert {frozenset(GARDENS[::-1][index].name for index in fold) for fold in reversed_folds} == names
+    assert {
+        frozenset(GARDENS[::-1][index].name for index in fold)
+        for fold in reversed_folds
+    } == names

@@ -20,13 +20,25 @@ PICTURES = [
 
 def test_counts_by_species():
     rare, common = count_by_species(PICTURES)
-    assert rare == {"species": "Acer b", "pictures": 1, "plants": 1, "by_type": {"scan": 1}}
+    assert rare == {
+        "species": "Acer b",
+        "pictures": 1,
+        "plants": 1,
+        "by_type": {"scan": 1},
+    }
     by_type = {"photo": 1, "scan": 1, "unknown": 1}
-    assert common == {"species": "Acer a", "pictures": 3, "plants": 2, "by_type": by_type}
+    assert common == {
+        "species": "Acer a",
+        "pictures": 3,
+        "plants": 2,
+        "by_type": by_type,
+    }
 
 
 def test_risks_of_an_experiment():
-    first, second = (picture(f"{n}.jpg", "a", part="train", plant=f"p{n}") for n in (1, 2))
+    first, second = (
+        picture(f"{n}.jpg", "a", part="train", plant=f"p{n}") for n in (1, 2)
+    )
     third = picture("3.jpg", "b", part="test", plant="p1")
     pictures = [first, second, third]
     assert list(find_risks(pictures[:2], [])) == []
@@ -38,4 +50,6 @@ def test_risks_of_an_experiment():
         "1 plant of several parts, 1.jpg and 3.jpg first",
     ]
     assert list(find_risks([], [])) == []
-    assert [line.split(":")[0] for line in find_risks([PICTURES[3]], [])] == ["the plants are unknown"]
+    assert [line.split(":")[0] for line in find_risks([PICTURES[3]], [])] == [
+        "the plants are unknown"
+    ]

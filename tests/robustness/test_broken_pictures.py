@@ -40,7 +40,9 @@ def link_to_a_good_one(file, image):
 
 
 BROKEN = {
-    "truncated": lambda file, image: file.write_bytes(encode(image)[: len(encode(image)) // 2]),
+    "truncated": lambda file, image: file.write_bytes(
+        encode(image)[: len(encode(image)) // 2]
+    ),
     "text": lambda file, _: file.write_text("this is no picture\n" * 50),
     "huge by its header": write_huge,
     "one pixel": lambda file, image: file.write_bytes(encode(image[:1, :1])),
@@ -50,7 +52,11 @@ BROKEN = {
     "a named pipe": lambda file, _: os.mkfifo(file),
     "missing": lambda *_: None,
     # The superuser may read everything.
-    **({"unreadable": make_unreadable} if hasattr(os, "geteuid") and os.geteuid() else {}),
+    **(
+        {"unreadable": make_unreadable}
+        if hasattr(os, "geteuid") and os.geteuid()
+        else {}
+    ),
 }
 #: Invalid XML beside a good picture: the picture is skipped with a message.
 BROKEN_XML = {
@@ -63,7 +69,9 @@ ODD = {
     "animated WebP": lambda file, image: Image.fromarray(image[:, :, ::-1]).save(
         file, "WEBP", save_all=True, append_images=[Image.fromarray(image)]
     ),
-    "bytes behind the end": lambda file, image: file.write_bytes(encode(image) + b"and more" * 100),
+    "bytes behind the end": lambda file, image: file.write_bytes(
+        encode(image) + b"and more" * 100
+    ),
     "a link to a good one": link_to_a_good_one,
 }
 
@@ -80,23 +88,43 @@ def pictures(drawn, tmp_path):
         kinds[name] = kind
         image = sources[index % len(sources)].copy()
         image[0, 0] = index  # no two are equal
-        write = (ODD | BROKEN).get(kind, lambda file, image: file.write_bytes(encode(image)))
+        write = (ODD | BROKEN).get(
+            kind, lambda file, image: file.write_bytes(encode(image))
+        )
         write(folder / name, image)
         xml = f"<Image><FileName>{name}</FileName><Type>{TYPES[index % 3]}</Type></Image>".encode()
         (folder / name).with_suffix(".xml").write_bytes(BROKEN_XML.get(kind, xml))
     return folder, kinds
 
 
-def test_every_good_picture_is_answered_and_every_bad_one_named(pictures, tmp_path, drawn_model, cli):
+def test_every_good_picture_is_answered_and_every_bad_one_named(
+    pictures, tmp_path, drawn_model, cli
+):
     folder, kinds = pictures
     run = tmp_path / "run.txt"
     # A named pipe would be waited for without end.
     signal.alarm(300)
-    result = cli("predict", folder, "--model", drawn_model, "--output", run, "--no-cache", "--jobs", 1)
+    result = cli(
+        "predict",
+        folder,
+        "--model",
+        drawn_model,
+        "--output",
+        run,
+        "--no-cache",
+        "--jobs",
+        1,
+    )
     signal.alarm(0)
     assert result.status == 1
-    bad = {name: kind for name, kind in kinds.items() if kind in BROKEN or kind in BROKEN_XML}
-    assert {prediction.picture for prediction in read_run(run)} == kinds.keys() - bad.keys()
+    bad = {
+        name: kind
+        for name, kind in kinds.items()
+        if kind in BROKEN or kind in BROKEN_XML
+    }
+    assert {
+        prediction.picture for prediction in read_run(run)
+    } == kinds.keys() - bad.keys()
     for name, kind in bad.items():
         stem = name.removesuffix(".jpg")
         assert f"/{name}" in result.err or f"/{stem}.xml" in result.err, kind

@@ -42,7 +42,11 @@ def test_some_hundred_inputs(name, watch, folder, monkeypatch):
     verdicts = [judge(target, data, folder, watch) for data in inputs]
     for number, verdict in enumerate(verdicts):
         # Late imports count as what the seeds, which come first, take and touch.
-        kinds = {"raised", "message"} if number < len(seeds) else {"raised", "message", "memory", "touched"}
+        kinds = (
+            {"raised", "message"}
+            if number < len(seeds)
+            else {"raised", "message", "memory", "touched"}
+        )
         assert not [finding for finding in verdict.findings if finding.kind in kinds]
     assert any(verdict.accepted for verdict in verdicts)
 
@@ -95,9 +99,14 @@ def spin(seconds):
 def test_messages():
     folder = Path("/place")
     assert find_message_problem("/place/a: wrong\n/place/b: wrong", folder) is None
-    assert find_message_problem("/place/a: wrong\nand more", folder) == "no file named: 'and more'"
+    assert (
+        find_message_problem("/place/a: wrong\nand more", folder)
+        == "no file named: 'and more'"
+    )
     assert "'\\x1b'" in find_message_problem("/place/a: \x1b[31m", folder)
-    assert find_message_problem("/place/a: " + "x" * 1000, folder).startswith("a line of 1010 characters")
+    assert find_message_problem("/place/a: " + "x" * 1000, folder).startswith(
+        "a line of 1010 characters"
+    )
 
 
 def test_the_same_seed_gives_the_same_inputs():

@@ -21,7 +21,9 @@ ROOT = Path(__file__).parents[2]
 _MARK = "LEAFID_ROBUSTNESS_RUN"
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc"),
+    pytest.mark.skipif(
+        not Path("/proc/self/environ").exists(), reason="looks processes up in /proc"
+    ),
 ]
 
 
@@ -66,7 +68,16 @@ def find_processes(mark: str) -> list[int]:
 
 @pytest.fixture
 def words(drawn, light_recipe, tmp_path):
-    words = ["train", drawn, "--recipe", light_recipe, "--only-type", "scan", "--cache", tmp_path / "cache"]
+    words = [
+        "train",
+        drawn,
+        "--recipe",
+        light_recipe,
+        "--only-type",
+        "scan",
+        "--cache",
+        tmp_path / "cache",
+    ]
     return [*words, "--output", tmp_path / "model"]
 
 
@@ -74,7 +85,18 @@ def words(drawn, light_recipe, tmp_path):
 def expected_model(drawn, light_recipe, drawn_cache, tmp_path_factory):
     """The bytes of the model that `words` train when nothing disturbs them."""
     file = tmp_path_factory.mktemp("expected") / "model"
-    words = ["train", drawn, "--recipe", light_recipe, "--only-type", "scan", "--cache", drawn_cache, "--jobs", 1]
+    words = [
+        "train",
+        drawn,
+        "--recipe",
+        light_recipe,
+        "--only-type",
+        "scan",
+        "--cache",
+        drawn_cache,
+        "--jobs",
+        1,
+    ]
     assert main([str(word) for word in [*words, "--output", file]]) == 0
     return file.read_bytes()
 
@@ -99,14 +121,24 @@ def vectors(cache):
 
 def list_messages(err):
     """List the lines of stderr without those of progress, which come where the machine is busy."""
-    return [line for line in err.splitlines() if line.strip() and not re.search(r"\d+%\|", line)]
+    return [
+        line
+        for line in err.splitlines()
+        if line.strip() and not re.search(r"\d+%\|", line)
+    ]
 
 
 def list_leftovers(folder):
-    return sorted(file.name for file in folder.iterdir() if file.name.endswith(".part") or file.name.startswith("."))
+    return sorted(
+        file.name
+        for file in folder.iterdir()
+        if file.name.endswith(".part") or file.name.startswith(".")
+    )
 
 
-def test_training_killed_and_started_again(words, tmp_path, expected_model, cli, monkeypatch):
+def test_training_killed_and_started_again(
+    words, tmp_path, expected_model, cli, monkeypatch
+):
     mark = f"killed-{os.getpid()}"
     process = start([*words, "--jobs", 2], mark, tmp_path / "first")
     wait_for(lambda: vectors(tmp_path / "cache") >= 10 or process.poll() is not None)
@@ -124,8 +156,18 @@ def test_training_killed_and_started_again(words, tmp_path, expected_model, cli,
     assert list((tmp_path / "again").iterdir()) == []
 
 
-def test_two_commands_with_one_store_at_once(drawn, light_model, drawn_cache, tmp_path, cli):
-    words = ["predict", drawn / "Train", "--model", light_model, "--jobs", 1, "--output"]
+def test_two_commands_with_one_store_at_once(
+    drawn, light_model, drawn_cache, tmp_path, cli
+):
+    words = [
+        "predict",
+        drawn / "Train",
+        "--model",
+        light_model,
+        "--jobs",
+        1,
+        "--output",
+    ]
     assert cli(*words, tmp_path / "wanted.txt", "--cache", drawn_cache).status == 0
     outputs = [tmp_path / "one.txt", tmp_path / "two.txt"]
     both = []
@@ -150,7 +192,9 @@ def test_two_commands_with_one_store_at_once(drawn, light_model, drawn_cache, tm
     ],
     ids=["Ctrl-C", "the main process alone", "SIGTERM"],
 )
-def test_an_interrupted_description_leaves_no_process(number, group, status, messages, drawn, tmp_path):
+def test_an_interrupted_description_leaves_no_process(
+    number, group, status, messages, drawn, tmp_path
+):
     mark = f"interrupted-{os.getpid()}-{number}-{group}"
     output, many = tmp_path / "table.csv", tmp_path / "many"
     many.mkdir()
@@ -158,7 +202,11 @@ def test_an_interrupted_description_leaves_no_process(number, group, status, mes
     # They are far more than are described before the signal comes, however busy the machine is.
     for index in range(3000):
         os.link(picture, many / f"{index}.jpg")
-    process = start(["describe", many, "--assume-type", "scan", "--output", output, "--jobs", 2], mark, tmp_path)
+    process = start(
+        ["describe", many, "--assume-type", "scan", "--output", output, "--jobs", 2],
+        mark,
+        tmp_path,
+    )
     # There are the main process, two workers, and what multiprocessing keeps beside them.
     wait_for(lambda: len(find_processes(mark)) >= 4)
     if group:
@@ -175,7 +223,10 @@ def test_an_interrupted_description_leaves_no_process(number, group, status, mes
 
 @pytest.mark.parametrize(
     "condition",
-    ["name == 'leafid.cli.main'", "'leafid' in sys.modules and name != 'leafid.__main__'"],
+    [
+        "name == 'leafid.cli.main'",
+        "'leafid' in sys.modules and name != 'leafid.__main__'",
+    ],
     ids=["a", "first"],
 )
 def test_an_interruption_by_an_import_is_one_line(condition, drawn, tmp_path):
@@ -188,7 +239,12 @@ def test_an_interruption_by_an_import_is_one_line(condition, drawn, tmp_path):
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Interruption())\n"
     )
-    process = start(["info", drawn], "importing", tmp_path, PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    process = start(
+        ["info", drawn],
+        "importing",
+        tmp_path,
+        PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}",
+    )
     assert process.wait(60) == 130
     assert (tmp_path / "err").read_text() == "leafid: interrupted\n"
 
@@ -211,12 +267,16 @@ def test_no_room_in_memory_for_the_libraries_is_one_line(mebibytes, drawn):
     words = ["predict", drawn / "Test", "--no-cache", "--jobs", 1]
     result = run_limited(words, resource.RLIMIT_AS, mebibytes << 20)
     assert result.returncode == 1
-    assert result.stderr.startswith("leafid: error: out of memory while the program starts")
+    assert result.stderr.startswith(
+        "leafid: error: out of memory while the program starts"
+    )
     assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("n_processes", [2, 3])
-def test_a_command_killed_while_its_workers_start_leaves_no_process(n_processes, drawn, tmp_path):
+def test_a_command_killed_while_its_workers_start_leaves_no_process(
+    n_processes, drawn, tmp_path
+):
     mark = f"starting-{os.getpid()}-{n_processes}"
     words = ["describe", drawn, "--output", tmp_path / "table.csv", "--jobs", 2]
     process = start(words, mark, tmp_path)
@@ -228,7 +288,9 @@ def test_a_command_killed_while_its_workers_start_leaves_no_process(n_processes,
 
 def test_no_room_for_the_store(drawn, light_model, drawn_cache, tmp_path, cli):
     words = ["predict", drawn, "--model", light_model, "--jobs", 1]
-    assert cli(*words, "--output", tmp_path / "wanted", "--cache", drawn_cache).status == 0
+    assert (
+        cli(*words, "--output", tmp_path / "wanted", "--cache", drawn_cache).status == 0
+    )
     # A file that can't grow is like a full disk: not even room for an empty database.
     given = [*words, "--output", tmp_path / "run", "--cache", tmp_path / "cache"]
     result = run_limited(given, resource.RLIMIT_FSIZE, 10_000)
@@ -236,7 +298,12 @@ def test_no_room_for_the_store(drawn, light_model, drawn_cache, tmp_path, cli):
     assert (tmp_path / "run").read_bytes() == (tmp_path / "wanted").read_bytes()
     assert result.stderr.count("nothing is cached") == 1
     # The store that is left is sound.
-    assert cli(*words, "--output", tmp_path / "again", "--cache", tmp_path / "cache").err.count("warning") == 0
+    assert (
+        cli(
+            *words, "--output", tmp_path / "again", "--cache", tmp_path / "cache"
+        ).err.count("warning")
+        == 0
+    )
     assert (tmp_path / "again").read_bytes() == (tmp_path / "wanted").read_bytes()
 
 
@@ -248,7 +315,11 @@ def test_no_room_for_the_output(words, expected_model, drawn_cache, tmp_path):
     assert most_bytes > 2**15
     result = run_limited([*words, "--jobs", 1], resource.RLIMIT_FSIZE, most_bytes)
     assert result.returncode == 1
-    (error,) = (line for line in list_messages(result.stderr) if not line.startswith("leafid: warning: "))
+    (error,) = (
+        line
+        for line in list_messages(result.stderr)
+        if not line.startswith("leafid: warning: ")
+    )
     assert error == f"leafid: error: {tmp_path}/model: can't be written: File too large"
     assert (tmp_path / "model").read_text() == "an older model"
     assert list_leftovers(tmp_path) == []

@@ -48,18 +48,32 @@ def run_script(words, **options):
     )
 
 
-@pytest.mark.parametrize(("place", "work"), [("file", "identify"), ("standard input", "train")])
-def test_a_script_without_a_guard_is_one_error_that_shows_it(place, work, drawn, light_recipe, light_model, tmp_path):
+@pytest.mark.parametrize(
+    ("place", "work"), [("file", "identify"), ("standard input", "train")]
+)
+def test_a_script_without_a_guard_is_one_error_that_shows_it(
+    place, work, drawn, light_recipe, light_model, tmp_path
+):
     lines = ["import leafid", "from pathlib import Path"]
     lines.append("files = sorted(Path({pictures!r}).rglob('*.jpg'))")
-    given = {"model": str(light_model), "pictures": str(drawn), "recipe": str(light_recipe)}
+    given = {
+        "model": str(light_model),
+        "pictures": str(drawn),
+        "recipe": str(light_recipe),
+    }
     text = "\n".join([*lines, WORKS[work]]).format(**given)
     (tmp_path / "script.py").write_text(text)
-    result = run_script([tmp_path / "script.py"]) if place == "file" else run_script(["-"], input=text)
+    result = (
+        run_script([tmp_path / "script.py"])
+        if place == "file"
+        else run_script(["-"], input=text)
+    )
     assert result.returncode == 1
     assert result.stderr.count("Traceback") == 1
     *_, last = result.stderr.splitlines()
-    assert last.startswith("leafid.errors.LeafidError: the worker processes could not start: ")
+    assert last.startswith(
+        "leafid.errors.LeafidError: the worker processes could not start: "
+    )
     assert 'if __name__ == "__main__":' in last
     assert result.stdout == ""
 

@@ -3,4 +3,8 @@
 from pathlib import Path
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "plant_task"
-TRUTH, GOOD, PARTIAL = GOLDEN / "truth", GOLDEN / "runs" / "good.txt", GOLDEN / "runs" / "partial.txt"
+TRUTH, GOOD, PARTIAL = (
+    GOLDEN / "truth",
+    GOLDEN / "runs" / "good.txt",
+    GOLDEN / "runs" / "partial.txt",
+)

@@ -16,14 +16,18 @@ def compute_slowly(answers, n_bins):
     for confidence in sorted({value for value, _ in answers}):
         below = sum(value < confidence for value, _ in answers)
         tied = [is_correct for value, is_correct in answers if value == confidence]
-        gaps[int((below + len(tied) / 2) / len(answers) * n_bins)] += sum(confidence - value for value in tied)
+        gaps[int((below + len(tied) / 2) / len(answers) * n_bins)] += sum(
+            confidence - value for value in tied
+        )
     return sum(map(abs, gaps)) / len(answers)
 
 
 @given(answers, st.integers(1, 20))
 def test_expected_calibration_error(answers, n_bins):
     confidence, is_correct = zip(*answers, strict=True)
-    assert expected_calibration_error(confidence, is_correct, n_bins) == pytest.approx(compute_slowly(answers, n_bins))
+    assert expected_calibration_error(confidence, is_correct, n_bins) == pytest.approx(
+        compute_slowly(answers, n_bins)
+    )
 
 
 def test_no_pictures_have_no_error():
@@ -31,12 +35,27 @@ def test_no_pictures_have_no_error():
 
 
 def test_a_single_plant_has_no_error(cli, tmp_path, draw):
-    rows = [f"{number}.jpg,Acer opalus,{plant}" for number, plant in enumerate("aab", 1)]
+    rows = [
+        f"{number}.jpg,Acer opalus,{plant}" for number, plant in enumerate("aab", 1)
+    ]
     for number in range(1, 4):
         draw(tmp_path / f"{number}.jpg")
     for n_pictures, error in ((2, None), (3, 0.25)):
-        lines = [f"{number}.jpg Acer opalus 1 0.75\n" for number in range(1, n_pictures + 1)]
+        lines = [
+            f"{number}.jpg Acer opalus 1 0.75\n" for number in range(1, n_pictures + 1)
+        ]
         (tmp_path / "run.txt").write_text("".join(lines))
-        (tmp_path / "metadata.csv").write_text("\n".join(["file,label,plant", *rows[:n_pictures]]))
-        words = (tmp_path, tmp_path / "run.txt", "--metrics", "ece", "--intervals", "none", "--format", "json")
+        (tmp_path / "metadata.csv").write_text(
+            "\n".join(["file,label,plant", *rows[:n_pictures]])
+        )
+        words = (
+            tmp_path,
+            tmp_path / "run.txt",
+            "--metrics",
+            "ece",
+            "--intervals",
+            "none",
+            "--format",
+            "json",
+        )
         assert cli("evaluate", *words).json[0]["rows"][0]["ece"] == error

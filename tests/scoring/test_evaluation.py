@@ -27,7 +27,9 @@ def test_the_records_are_the_rows_of_the_command(cli, group):
     assert records.render("csv") == table
     rows = list(csv.DictReader(io.StringIO(table)))
     assert [[*record] for record in records] == [[*row] for row in rows]
-    assert [record["log-loss"] for record in records] == pytest.approx([float(row["log-loss"]) for row in rows])
+    assert [record["log-loss"] for record in records] == pytest.approx(
+        [float(row["log-loss"]) for row in rows]
+    )
 
 
 def test_what_each_picture_scores():
@@ -37,9 +39,13 @@ def test_what_each_picture_scores():
     scores = {row["run"]: row for row in evaluate(TRUTH, [GOOD, PARTIAL], metrics)[-2:]}
     for run, row in scores.items():
         for metric in metrics:
-            assert np.mean([record[metric] for record in records if record["run"] == run]) == pytest.approx(row[metric])
+            assert np.mean(
+                [record[metric] for record in records if record["run"] == run]
+            ) == pytest.approx(row[metric])
     assert {record["picture"] for record in records} == set(read_run(GOOD).pictures)
-    with pytest.raises(UsageError, match="expected metrics that score single pictures, found ece"):
+    with pytest.raises(
+        UsageError, match="expected metrics that score single pictures, found ece"
+    ):
         evaluate(TRUTH, GOOD, ["ece"], per_picture=True)
 
 
@@ -53,7 +59,10 @@ def test_runs_are_compared_as_by_the_command(cli):
 
 @pytest.mark.parametrize("words", [("html",), ("LaTeX",), ("latex", -1), ("text", "2")])
 def test_a_wrong_format_of_records(words):
-    with pytest.raises(InputError, match="expected one of text, csv, json, latex and digits from 1, found"):
+    with pytest.raises(
+        InputError,
+        match="expected one of text, csv, json, latex and digits from 1, found",
+    ):
         evaluate(TRUTH, GOOD).render(*words)
 
 
@@ -67,26 +76,39 @@ def test_records_become_a_frame():
 def rankings(file):
     rankings = {}
     for prediction in read_run(file):
-        rankings.setdefault(prediction.picture, []).append((prediction.species, prediction.score))
+        rankings.setdefault(prediction.picture, []).append(
+            (prediction.species, prediction.score)
+        )
     return rankings
 
 
-@pytest.mark.parametrize("truth", [read_collection(TRUTH), read_collection(TRUTH).pictures])
-@pytest.mark.parametrize("run", [GOOD, str(GOOD), {"good.txt": GOOD}, [GOOD], {"good.txt": rankings(GOOD)}], ids=type)
+@pytest.mark.parametrize(
+    "truth", [read_collection(TRUTH), read_collection(TRUTH).pictures]
+)
+@pytest.mark.parametrize(
+    "run",
+    [GOOD, str(GOOD), {"good.txt": GOOD}, [GOOD], {"good.txt": rankings(GOOD)}],
+    ids=type,
+)
 def test_paths_and_objects_give_the_same(truth, run):
     assert evaluate(truth, run, ["S"]) == evaluate(TRUTH, GOOD, ["S"])
 
 
 @pytest.mark.parametrize("name", [".", "/", "..", "1.", ".jpg"])
 def test_whatever_the_truth_calls_a_picture_a_run_may_call_it(name):
-    (record,) = evaluate({name: "Quercus ilex"}, {"run": {name: "Quercus ilex"}}, ["top-1"])
+    (record,) = evaluate(
+        {name: "Quercus ilex"}, {"run": {name: "Quercus ilex"}}, ["top-1"]
+    )
     assert record["top-1"] == 1
 
 
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        ({"1.jpg": ["quercus ilex"]}, "a: expected a known species, found 'quercus ilex'; the nearest"),
+        (
+            {"1.jpg": ["quercus ilex"]},
+            "a: expected a known species, found 'quercus ilex'; the nearest",
+        ),
         ({"9999.jpg": ["Quercus ilex"]}, "a: expected a picture of the ground truth"),
     ],
 )
@@ -124,20 +146,51 @@ def test_a_ranking_is_a_mapping_of_scores_or_a_list_or_a_name(ranking, expected)
 
 @pytest.mark.parametrize(
     "runs",
-    [{"1.jpg": {"Fagus sylvatica": 0.1, "Quercus ilex": 0.9}}, {"1.jpg": "Quercus ilex", "2.jpg": "Quercus ilex"}],
+    [
+        {"1.jpg": {"Fagus sylvatica": 0.1, "Quercus ilex": 0.9}},
+        {"1.jpg": "Quercus ilex", "2.jpg": "Quercus ilex"},
+    ],
 )
 def test_a_mapping_with_pictures_is_a_run(runs):
-    pictures = [Picture(Path(f"{number}.jpg"), taxon=parse_label("Quercus ilex")) for number in (1, 2)]
-    expected = evaluate(pictures, {"run": {name: ["Quercus ilex"] for name in runs}}, ["S"])
-    assert evaluate(pictures, runs, ["S"]) == evaluate(pictures, {"run": runs}, ["S"]) == expected
+    pictures = [
+        Picture(Path(f"{number}.jpg"), taxon=parse_label("Quercus ilex"))
+        for number in (1, 2)
+    ]
+    expected = evaluate(
+        pictures, {"run": {name: ["Quercus ilex"] for name in runs}}, ["S"]
+    )
+    assert (
+        evaluate(pictures, runs, ["S"])
+        == evaluate(pictures, {"run": runs}, ["S"])
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
     "ranking",
     [
-        *(None, 5, 0.5, b"Quercus ilex", object(), {"Quercus ilex", "Fagus sylvatica"}, iter(["Quercus ilex"])),
-        *([None], [5], [["Quercus ilex"]], [["Quercus ilex", "Fagus sylvatica"]], [("Quercus ilex", 0.5, 1)]),
-        *([(0.5, "Quercus ilex")], [("Quercus ilex", "0.5")], [("Quercus ilex", None)], [("Quercus ilex", np.nan)]),
+        *(
+            None,
+            5,
+            0.5,
+            b"Quercus ilex",
+            object(),
+            {"Quercus ilex", "Fagus sylvatica"},
+            iter(["Quercus ilex"]),
+        ),
+        *(
+            [None],
+            [5],
+            [["Quercus ilex"]],
+            [["Quercus ilex", "Fagus sylvatica"]],
+            [("Quercus ilex", 0.5, 1)],
+        ),
+        *(
+            [(0.5, "Quercus ilex")],
+            [("Quercus ilex", "0.5")],
+            [("Quercus ilex", None)],
+            [("Quercus ilex", np.nan)],
+        ),
         *(
             [("Quercus ilex", np.inf)],
             [("Quercus ilex", np.float32("inf"))],
@@ -145,30 +198,58 @@ def test_a_mapping_with_pictures_is_a_run(runs):
             [("Quercus ilex", np.array([0.5]))],
         ),
         *([("Quercus ilex", 1j)], ["Quercus ilex", 0.9], ("Quercus ilex", 0.9)),
-        *({"Quercus ilex": None}, {"Quercus ilex": "1"}, {"Quercus ilex": [1, 2]}, {5: 0.5}, {None: "Quercus ilex"}),
-        *(np.array(0.5), np.array([0.5, 0.1]), np.eye(2), np.array([["Quercus ilex", "0.5"]]), np.zeros((2, 2, 2))),
-        *({"Quercus ilex": {"Fagus sylvatica": 1}}, [{"Quercus ilex": 0.5}], [np.array(["Quercus ilex"])]),
+        *(
+            {"Quercus ilex": None},
+            {"Quercus ilex": "1"},
+            {"Quercus ilex": [1, 2]},
+            {5: 0.5},
+            {None: "Quercus ilex"},
+        ),
+        *(
+            np.array(0.5),
+            np.array([0.5, 0.1]),
+            np.eye(2),
+            np.array([["Quercus ilex", "0.5"]]),
+            np.zeros((2, 2, 2)),
+        ),
+        *(
+            {"Quercus ilex": {"Fagus sylvatica": 1}},
+            [{"Quercus ilex": 0.5}],
+            [np.array(["Quercus ilex"])],
+        ),
     ],
     ids=lambda ranking: type(ranking).__name__,
 )
 def test_a_wrong_ranking_is_named(ranking):
     picture = Picture(Path("1.jpg"), taxon=parse_label("Quercus ilex"))
     for runs in ({"1.jpg": ranking}, {"mine": {"1.jpg": ranking}}):
-        with pytest.raises(InputError, match=r"^run '(run|mine)', 1.jpg: expected species, pairs .*, found "):
+        with pytest.raises(
+            InputError,
+            match=r"^run '(run|mine)', 1.jpg: expected species, pairs .*, found ",
+        ):
             evaluate([picture], runs)
 
 
 @pytest.mark.parametrize("frame", ["DataFrame", "Series"])
 def test_objects_of_pandas_end_in_one_line(frame):
-    made = getattr(pytest.importorskip("pandas"), frame)({"Quercus ilex": [0.9], "Fagus sylvatica": [0.1]})
+    made = getattr(pytest.importorskip("pandas"), frame)(
+        {"Quercus ilex": [0.9], "Fagus sylvatica": [0.1]}
+    )
     picture = Picture(Path("1.jpg"), taxon=parse_label("Quercus ilex"))
-    for words in ([made, {"1.jpg": "Quercus ilex"}], [[picture], made], [[picture], {"1.jpg": made}]):
+    for words in (
+        [made, {"1.jpg": "Quercus ilex"}],
+        [[picture], made],
+        [[picture], {"1.jpg": made}],
+    ):
         with pytest.raises(LeafidError) as error:
             evaluate(*words)
         assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("value", [None, 5, [5], [None], np.array(5), np.zeros((2, 2)), b"run.txt", [[GOOD]], [{}]])
+@pytest.mark.parametrize(
+    "value",
+    [None, 5, [5], [None], np.array(5), np.zeros((2, 2)), b"run.txt", [[GOOD]], [{}]],
+)
 def test_values_of_another_type_are_named(value):
     for words in ((value, GOOD), (TRUTH, value)):
         with pytest.raises(InputError, match="expected"):
@@ -178,15 +259,22 @@ def test_values_of_another_type_are_named(value):
     if value is not None:
         with pytest.raises(InputError, match="expected a Bootstrap"):
             evaluate(TRUTH, GOOD, bootstrap=value)
-    with pytest.raises(InputError, match="intervals: expected 'none', 'bounds' or 'error'"):
+    with pytest.raises(
+        InputError, match="intervals: expected 'none', 'bounds' or 'error'"
+    ):
         evaluate(TRUTH, GOOD, intervals=value)
     with pytest.raises(InputError, match="leave_out_missing: expected True or False"):
         evaluate(TRUTH, GOOD, leave_out_missing=value)
 
 
-@pytest.mark.parametrize("runs", [{}, [], (), {"mine": {}}, {"1.jpg": []}, {"mine": {"1.jpg": {}, "2.jpg": ()}}])
+@pytest.mark.parametrize(
+    "runs",
+    [{}, [], (), {"mine": {}}, {"1.jpg": []}, {"mine": {"1.jpg": {}, "2.jpg": ()}}],
+)
 def test_a_run_without_predictions_is_refused(runs):
-    with pytest.raises(LeafidError, match=r"expected (runs|predictions for the labelled pictures)"):
+    with pytest.raises(
+        LeafidError, match=r"expected (runs|predictions for the labelled pictures)"
+    ):
         evaluate(TRUTH, runs)
 
 

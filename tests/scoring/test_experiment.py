@@ -8,7 +8,12 @@ import pytest
 from leafid.features.recipe import load_recipe
 from leafid.metrics.held_out import HeldOutAnswers
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.scoring.experiment import GridCell, list_experiments, make_experiment_tables, read_experiment
+from leafid.scoring.experiment import (
+    GridCell,
+    list_experiments,
+    make_experiment_tables,
+    read_experiment,
+)
 from leafid.scoring.metrics import find_metrics
 from leafid.scoring.score_table import ScoreOptions
 from leafid.training.cross_validation import FoldAnswers
@@ -29,7 +34,16 @@ protocols = [{ name = "3 folds", shots = [1, 2], shots_of = "plants" }]
 def experiment(cli, tmp_path, drawn, small_recipe, drawn_cache):
     def run(*words, text=EXPERIMENT):
         (tmp_path / "mine.toml").write_text(text.replace("RECIPE", str(small_recipe)))
-        return cli("experiment", tmp_path / "mine.toml", drawn, "--cache", drawn_cache, "--jobs", 1, *words)
+        return cli(
+            "experiment",
+            tmp_path / "mine.toml",
+            drawn,
+            "--cache",
+            drawn_cache,
+            "--jobs",
+            1,
+            *words,
+        )
 
     return run
 
@@ -39,23 +53,56 @@ def test_an_experiment_gives_one_table(experiment, tmp_path):
     assert result.status == 0, result.err
     table, differences = result.json
     assert table["title"] == "Experiment: collection, scan-like"
-    assert table["notes"][-1] == "means over 2 seeds; left out: no training picture of the species"
+    assert (
+        table["notes"][-1]
+        == "means over 2 seeds; left out: no training picture of the species"
+    )
     assert [(row["protocol"], row["run"]) for row in table["rows"]] == [
-        (f"3 folds, {setting}", recipe) for setting in ("1 plant", "2 plants") for recipe in ("all", "shape")
+        (f"3 folds, {setting}", recipe)
+        for setting in ("1 plant", "2 plants")
+        for recipe in ("all", "shape")
     ]
     for row in table["rows"]:
         assert row["pictures"] == 9
         assert 0 <= row["top-1 low"] <= row["top-1"] <= row["top-1 high"] <= 1
-    assert [(row["run A"], row["run B"]) for row in differences["rows"]] == [("all", "shape")] * 6
+    assert [(row["run A"], row["run B"]) for row in differences["rows"]] == [
+        ("all", "shape")
+    ] * 6
     assert "\\toprule" in (tmp_path / "out" / "mine.tex").read_text()
     assert (tmp_path / "out" / "mine.csv").read_text().count("\n") == 5
     assert (tmp_path / "out" / "mine-differences.csv").read_text().count("\n") == 7
 
 
-def test_runs_of_another_system_on_the_same_folds(experiment, cli, drawn, small_recipe, drawn_cache, tmp_path):
-    words = ("--only-type", "scan-like", "--folds", 2, "--repeats", 2, "--cache", drawn_cache, "--jobs", 1)
-    assert cli("crossval", drawn, "--recipe", small_recipe, *words, "--output", tmp_path / "runs").status == 0
-    text = EXPERIMENT.split("protocols")[0].replace("folds = 3", 'folds = "runs/folds.csv"')
+def test_runs_of_another_system_on_the_same_folds(
+    experiment, cli, drawn, small_recipe, drawn_cache, tmp_path
+):
+    words = (
+        "--only-type",
+        "scan-like",
+        "--folds",
+        2,
+        "--repeats",
+        2,
+        "--cache",
+        drawn_cache,
+        "--jobs",
+        1,
+    )
+    assert (
+        cli(
+            "crossval",
+            drawn,
+            "--recipe",
+            small_recipe,
+            *words,
+            "--output",
+            tmp_path / "runs",
+        ).status
+        == 0
+    )
+    text = EXPERIMENT.split("protocols")[0].replace(
+        "folds = 3", 'folds = "runs/folds.csv"'
+    )
     text += 'runs = [{ name = "HOG", files = ["runs/seed-0.txt", "runs/seed-1.txt"] }]'
     result = experiment("--format", "json", text=text)
     assert result.status == 0, result.err
@@ -69,15 +116,26 @@ def test_runs_of_another_system_on_the_same_folds(experiment, cli, drawn, small_
     assert {row["run B"]: row["p"] for row in differences["rows"]}["HOG"] == 1
     result = experiment(text=text.replace(', "runs/seed-1.txt"', ""))
     assert (result.status, result.out) == (1, "")
-    assert "runs: expected 2 files, one for each repeat of the folds, found 1 of HOG" in result.err
+    assert (
+        "runs: expected 2 files, one for each repeat of the folds, found 1 of HOG"
+        in result.err
+    )
     assert "fold" not in result.err.replace("of the folds", "")  # before any training
     result = experiment(text=text.replace('name = "HOG"', 'name = "shape"'))
     assert (result.status, result.out) == (1, "")
-    assert "runs: expected names that differ, also from the recipes', found 'shape'" in result.err
+    assert (
+        "runs: expected names that differ, also from the recipes', found 'shape'"
+        in result.err
+    )
     # Half of the pictures, by other names of the file.
     half = (tmp_path / "runs" / "seed-0.txt").read_text().splitlines()[:9]
-    rows = [f"here/{line.split()[0]};{' '.join(line.split()[1:-2])};{line.split()[-1]}" for line in half]
-    (tmp_path / "runs" / "seed-0.txt").write_text("\n".join(["picture;species;score", *rows]))
+    rows = [
+        f"here/{line.split()[0]};{' '.join(line.split()[1:-2])};{line.split()[-1]}"
+        for line in half
+    ]
+    (tmp_path / "runs" / "seed-0.txt").write_text(
+        "\n".join(["picture;species;score", *rows])
+    )
     result = experiment(text=text)
     assert result.status == 0, result.err
     assert "seed-0.txt: 6 of 9 pictures are missing and count 0" in result.err
@@ -96,12 +154,24 @@ def test_shipped_experiments_make_their_recipes(name):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('only = ["shape"]', 'only = ["colour"]', "expected experts points, shape of type scan-like, found colour"),
+        (
+            'only = ["shape"]',
+            'only = ["colour"]',
+            "expected experts points, shape of type scan-like, found colour",
+        ),
         ("folds = 3", "fold = 3", "unknown key 'fold'"),
         ("folds = 3", "folds = 1", "folds: expected a whole number"),
-        ('name = "shape"', 'name = "all"', "recipes: expected names that differ, found 'all' twice"),
+        (
+            'name = "shape"',
+            'name = "all"',
+            "recipes: expected names that differ, found 'all' twice",
+        ),
         ('name = "shape"', 'vary = "parts"', "recipes[1].vary: expected"),
-        ('only = ["shape"]', 'keys = { jittered = "x" }', "jittered: expected a whole number"),
+        (
+            'only = ["shape"]',
+            'keys = { jittered = "x" }',
+            "jittered: expected a whole number",
+        ),
     ],
 )
 def test_broken_experiments_give_one_line(experiment, old, new, message):
@@ -114,21 +184,31 @@ def test_broken_experiments_give_one_line(experiment, old, new, message):
 def test_what_no_recipe_knows_is_left_out():
     """A species that only some recipes know is an error of the others."""
     species = ("Acer opalus", "Quercus ilex", "Ulmus minor")
-    pictures = [Picture(Path(f"{name}.jpg"), taxon=Taxon(name), plant=name) for name in species]
+    pictures = [
+        Picture(Path(f"{name}.jpg"), taxon=Taxon(name), plant=name) for name in species
+    ]
 
     def answer(probabilities, is_known):
-        held_out = HeldOutAnswers(pictures, np.array(probabilities), species[:2], np.array(is_known))
+        held_out = HeldOutAnswers(
+            pictures, np.array(probabilities), species[:2], np.array(is_known)
+        )
         return FoldAnswers(AcquisitionType.SCAN, 0, 0, held_out)
 
     right = [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
     cells = [
         GridCell("x", "scan", "folds", "a", [answer(right, [True, True, False])]),
-        GridCell("x", "scan", "folds", "b", [answer([[1.0, 0.0]] * 3, [True, False, False])]),
+        GridCell(
+            "x", "scan", "folds", "b", [answer([[1.0, 0.0]] * 3, [True, False, False])]
+        ),
     ]
-    table, differences = make_experiment_tables(cells, ScoreOptions(find_metrics(["top-1"])))
+    table, differences = make_experiment_tables(
+        cells, ScoreOptions(find_metrics(["top-1"]))
+    )
     assert table.title == "Experiment: x, folds"
     rows = {row["run"]: row for row in table.to_records()}
-    assert [(row["pictures"], row["left out"], row["top-1"]) for row in rows.values()] == [(2, 1, 1), (2, 1, 0.5)]
+    assert [
+        (row["pictures"], row["left out"], row["top-1"]) for row in rows.values()
+    ] == [(2, 1, 1), (2, 1, 0.5)]
     assert [row["A - B"] for row in differences.to_records()] == [0.5]
 
 
@@ -137,6 +217,9 @@ def test_each_expert_is_alone_and_left_out(tmp_path):
     file.write_text('recipes = ["default", { vary = "experts" }]')
     recipes = read_experiment(str(file)).make_recipes(AcquisitionType.SCAN)
     experts = load_recipe("default", AcquisitionType.SCAN).experts
-    assert [*recipes] == ["default", *(f"{word} {name}" for word in ("only", "without") for name in experts)]
+    assert [*recipes] == [
+        "default",
+        *(f"{word} {name}" for word in ("only", "without") for name in experts),
+    ]
     assert [*recipes["only edges"].experts] == ["edges"]
     assert recipes["without edges"].experts.keys() == experts.keys() - {"edges"}

@@ -26,7 +26,17 @@ def package(tmp_path):
     truth = read_ground_truth(TRUTH)
     species = sorted(set(truth.species))
     lines = [
-        " ".join([name, *(p for p, s in zip(truth.pictures, truth.species, strict=True) if s == name)]) + " \n"
+        " ".join(
+            [
+                name,
+                *(
+                    p
+                    for p, s in zip(truth.pictures, truth.species, strict=True)
+                    if s == name
+                ),
+            ]
+        )
+        + " \n"
         for name in species
     ]
     (tmp_path / "trainGroundTruth.txt").write_text("".join(lines) + "Sorbus aria \n")
@@ -34,13 +44,21 @@ def package(tmp_path):
 
 
 def picture(name, **fields):
-    return Picture(Path(name), taxon=Taxon("Quercus ilex", "Quercus", "Fagaceae"), **fields)
+    return Picture(
+        Path(name), taxon=Taxon("Quercus ilex", "Quercus", "Fagaceae"), **fields
+    )
 
 
 def test_a_text_file_and_its_xml_give_what_the_xml_gives(package):
-    from_text, from_folder = read_ground_truth(package / "trainGroundTruth.txt"), read_ground_truth(package / "Train")
+    from_text, from_folder = (
+        read_ground_truth(package / "trainGroundTruth.txt"),
+        read_ground_truth(package / "Train"),
+    )
     assert from_text.pictures == from_folder.pictures
-    assert (from_text.species, from_text.official_plant) == (from_folder.species, from_folder.official_plant)
+    assert (from_text.species, from_text.official_plant) == (
+        from_folder.species,
+        from_folder.official_plant,
+    )
     assert "Sorbus aria" in from_text.known.species
     assert from_text.known.complete
 
@@ -64,12 +82,17 @@ def test_a_truth_that_lacks_a_picture_is_refused(cli, package):
     second.write_text(first.read_text())
     result = cli("evaluate", package / "Train", run)
     assert (result.status, result.out) == (1, "")
-    assert "expected a ground truth whose XML can all be used, found 1 left out" in result.err
+    assert (
+        "expected a ground truth whose XML can all be used, found 1 left out"
+        in result.err
+    )
 
 
 def test_bad_text_files(tmp_path):
     file = tmp_path / "GroundTruth.txt"
-    file.write_text("1.jpg 2.jpg\nSorbus aria 3.jpg oak 1.jpg\nSorbus aria 4.jpg 1.jpg 1.jpg\n")
+    file.write_text(
+        "1.jpg 2.jpg\nSorbus aria 3.jpg oak 1.jpg\nSorbus aria 4.jpg 1.jpg 1.jpg\n"
+    )
     with pytest.raises(ProblemsError) as error:
         read_ground_truth_file(file)
     expected = "expected a ground truth (named before the runs) of lines '<Genus species> <picture> …', found "
@@ -95,7 +118,9 @@ def test_the_species_list_makes_the_known_species_complete(package):
 
 
 def test_pictures_without_plant_are_one_plant_for_s_and_drawn_one_by_one():
-    truth = make_ground_truth([picture("b.jpg"), picture("a.jpg", type=AcquisitionType.SCAN, plant="7")])
+    truth = make_ground_truth(
+        [picture("b.jpg"), picture("a.jpg", type=AcquisitionType.SCAN, plant="7")]
+    )
     assert truth.pictures == ("a.jpg", "b.jpg")
     assert truth.official_plant == ("7", UNKNOWN)
     assert truth.plant == ("plant 7", "picture b.jpg")
@@ -105,9 +130,17 @@ def test_pictures_without_plant_are_one_plant_for_s_and_drawn_one_by_one():
 
 def test_pictures_without_type_or_author_are_reported_with_the_consequence(caplog):
     known = {"type": AcquisitionType.SCAN, "author": "Ann"}
-    make_ground_truth([picture("a.jpg", **known), picture("b.jpg", type=AcquisitionType.SCAN), picture("c.jpg")])
+    make_ground_truth(
+        [
+            picture("a.jpg", **known),
+            picture("b.jpg", type=AcquisitionType.SCAN),
+            picture("c.jpg"),
+        ]
+    )
     by_type, by_author = (record.getMessage() for record in caplog.records)
-    assert by_type.startswith("c.jpg: expected the type of every picture, found none for 1 of 3, this one first; they")
+    assert by_type.startswith(
+        "c.jpg: expected the type of every picture, found none for 1 of 3, this one first; they"
+    )
     assert by_author.startswith(
         "b.jpg: expected the author of every picture, found none for 2 of 3, this one first; they"
     )
@@ -118,12 +151,17 @@ def test_pictures_without_type_or_author_are_reported_with_the_consequence(caplo
 
 
 def test_two_pictures_of_one_name_are_refused():
-    with pytest.raises(ProblemsError, match=r"Train.1\.jpg and .*Test.1\.jpg|Test.1\.jpg and .*Train.1\.jpg"):
+    with pytest.raises(
+        ProblemsError,
+        match=r"Train.1\.jpg and .*Test.1\.jpg|Test.1\.jpg and .*Train.1\.jpg",
+    ):
         make_ground_truth([picture("Train/1.jpg"), picture("Test/1.jpg")])
 
 
 def test_pictures_without_species_are_reported_and_may_be_in_a_run(caplog):
-    truth = make_ground_truth([picture("a.jpg"), Picture(Path("b.jpg")), Picture(Path("a.jpg"))])
+    truth = make_ground_truth(
+        [picture("a.jpg"), Picture(Path("b.jpg")), Picture(Path("a.jpg"))]
+    )
     assert [record.getMessage() for record in caplog.records] == [
         "b.jpg: expected the species of every picture, found none for 1 of 2, this one first; they are not scored"
     ]
@@ -133,7 +171,11 @@ def test_pictures_without_species_are_reported_and_may_be_in_a_run(caplog):
 @pytest.fixture
 def plantnet(tmp_path):
     """Two species of one name with 8 pictures and 1, and a third with 1; a run that always names the first."""
-    names = {"1355868": "Lactuca virosa L.", "1432783": "Lactuca virosa Habl.", "7": "Acer opalus Mill."}
+    names = {
+        "1355868": "Lactuca virosa L.",
+        "1432783": "Lactuca virosa Habl.",
+        "7": "Acer opalus Mill.",
+    }
     (tmp_path / "plantnet300K_species_id_2_name.json").write_text(json.dumps(names))
     (tmp_path / "plantnet300K_metadata.json").write_text("{}")
     pictures = {}
@@ -142,7 +184,9 @@ def plantnet(tmp_path):
         folder.mkdir(parents=True)
         for number in range(count):
             (folder / f"{identifier}-{number}.jpg").touch()
-            pictures[f"{identifier}-{number}.jpg"] = "7" if identifier == "7" else "1355868"
+            pictures[f"{identifier}-{number}.jpg"] = (
+                "7" if identifier == "7" else "1355868"
+            )
     return tmp_path, pictures
 
 
@@ -150,15 +194,25 @@ def test_macro_averages_are_over_identifiers_and_runs_may_use_them(plantnet):
     folder, pictures = plantnet
     truth = read_ground_truth(folder)
     for labels in ({}, {"1355868": "Lactuca virosa 1355868", "7": "Acer opalus"}):
-        write_run(folder / "run.txt", {name: [(labels.get(label, label), 1.0)] for name, label in pictures.items()})
+        write_run(
+            folder / "run.txt",
+            {
+                name: [(labels.get(label, label), 1.0)]
+                for name, label in pictures.items()
+            },
+        )
         # The reference code averages by identifier: (1 + 0 + 1) / 3.
-        assert evaluate(folder, folder / "run.txt", ["macro-top-1"])[-1]["macro-top-1"] == pytest.approx(2 / 3)
+        assert evaluate(folder, folder / "run.txt", ["macro-top-1"])[-1][
+            "macro-top-1"
+        ] == pytest.approx(2 / 3)
     assert read_known_names(folder) == truth.known
 
 
 def test_a_name_of_several_species_is_refused(plantnet):
     folder, pictures = plantnet
-    write_run(folder / "run.txt", {name: [("Lactuca virosa", 1.0)] for name in pictures})
+    write_run(
+        folder / "run.txt", {name: [("Lactuca virosa", 1.0)] for name in pictures}
+    )
     with pytest.raises(ProblemsError) as error:
         read_run(folder / "run.txt", read_ground_truth(folder).known)
     assert error.value.problems[0].endswith(

@@ -26,17 +26,25 @@ def test_area_under_the_curve_of_open_set_classification(known, unknown, random)
     points = [(0.0, 0.0)]
     for threshold in sorted({*known, *unknown}, reverse=True):
         accepted = [score >= threshold for score in known]
-        correct = sum(a and c for a, c in zip(accepted, is_correct, strict=True)) / len(known)
-        points.append((sum(score >= threshold for score in unknown) / len(unknown), correct))
+        correct = sum(a and c for a, c in zip(accepted, is_correct, strict=True)) / len(
+            known
+        )
+        points.append(
+            (sum(score >= threshold for score in unknown) / len(unknown), correct)
+        )
     expected = sum((x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in pairwise(points))
-    assert open_set_classification_rate(known, is_correct, unknown) == pytest.approx(expected)
+    assert open_set_classification_rate(known, is_correct, unknown) == pytest.approx(
+        expected
+    )
 
 
 @given(scores, scores, st.floats(0.01, 1))
 def test_false_positive_rate(known, unknown, share):
     labels = [1] * len(known) + [0] * len(unknown)
     false, true, _ = roc_curve(labels, known + unknown, drop_intermediate=False)
-    assert false_positive_rate(known, unknown, share) == pytest.approx(false[true >= share - 1e-9].min())
+    assert false_positive_rate(known, unknown, share) == pytest.approx(
+        false[true >= share - 1e-9].min()
+    )
 
 
 MAPLE, OAK = "Acer campestre", "Quercus ilex"
@@ -55,7 +63,13 @@ e.jpg {OAK} 2 0.1
 """
 
 
-SPECIES = {"a.jpg": MAPLE, "b.jpg": MAPLE, "c.jpg": OAK, "d.jpg": UNKNOWN_SPECIES, "e.jpg": UNKNOWN_SPECIES}
+SPECIES = {
+    "a.jpg": MAPLE,
+    "b.jpg": MAPLE,
+    "c.jpg": OAK,
+    "d.jpg": UNKNOWN_SPECIES,
+    "e.jpg": UNKNOWN_SPECIES,
+}
 
 
 @pytest.fixture
@@ -65,10 +79,18 @@ def run_file(tmp_path):
 
 
 def test_by_hand(run_file):
-    pictures = [Picture(Path(name), AcquisitionType.SCAN, taxon=Taxon(species)) for name, species in SPECIES.items()]
+    pictures = [
+        Picture(Path(name), AcquisitionType.SCAN, taxon=Taxon(species))
+        for name, species in SPECIES.items()
+    ]
     metrics = ["top-1", "auroc", "oscr", "fpr-95", "confident-unknown"]
     [scan] = evaluate(pictures, run_file, metrics)
-    assert (scan["run"], scan["type"], scan["pictures"], scan["left out"]) == ("run", "scan", 3, 2)
+    assert (scan["run"], scan["type"], scan["pictures"], scan["left out"]) == (
+        "run",
+        "scan",
+        3,
+        2,
+    )
     assert scan["top-1"] == pytest.approx(2 / 3)
     # Known pictures score 0.9, 0.6, 0.7, unknown ones 0.95 and nothing.
     assert scan["oscr"] == pytest.approx(2 / 6)
@@ -82,23 +104,46 @@ def write_folders(folder, pictures):
 
 
 def test_a_ground_truth_of_unknown_species_alone_is_named(cli, run_file, tmp_path):
-    write_folders(tmp_path / "all", {name: species for name, species in SPECIES.items() if species == UNKNOWN_SPECIES})
+    write_folders(
+        tmp_path / "all",
+        {
+            name: species
+            for name, species in SPECIES.items()
+            if species == UNKNOWN_SPECIES
+        },
+    )
     result = cli("evaluate", tmp_path / "all", run_file)
     assert (result.status, result.out) == (1, "")
-    assert f"{tmp_path / 'all'}: expected pictures of known species, found 2 unknown ones only" in result.err
+    assert (
+        f"{tmp_path / 'all'}: expected pictures of known species, found 2 unknown ones only"
+        in result.err
+    )
 
 
-def test_the_command_leaves_unknown_pictures_out_of_other_scores(cli, run_file, tmp_path):
+def test_the_command_leaves_unknown_pictures_out_of_other_scores(
+    cli, run_file, tmp_path
+):
     write_folders(tmp_path / "all", SPECIES)
     write_folders(
-        tmp_path / "known", {name: species for name, species in SPECIES.items() if species != UNKNOWN_SPECIES}
+        tmp_path / "known",
+        {
+            name: species
+            for name, species in SPECIES.items()
+            if species != UNKNOWN_SPECIES
+        },
     )
-    result = cli("evaluate", tmp_path / "all", run_file, "--table", 1, "--format", "csv")
+    result = cli(
+        "evaluate", tmp_path / "all", run_file, "--table", 1, "--format", "csv"
+    )
     assert result.status == 0, result.err
     assert "2 pictures of unknown species count in the last table" in result.err
-    open_world = cli("evaluate", tmp_path / "all", run_file, "--table", 2, "--format", "csv").out
+    open_world = cli(
+        "evaluate", tmp_path / "all", run_file, "--table", 2, "--format", "csv"
+    ).out
     for word in ("d.jpg", "e.jpg"):
-        run_file.write_text("".join(line for line in run_file.open() if not line.startswith(word)))
+        run_file.write_text(
+            "".join(line for line in run_file.open() if not line.startswith(word))
+        )
     known = cli("evaluate", tmp_path / "known", run_file, "--format", "csv").out
     assert known == result.out.replace(",3,2,0,3,", ",3,0,0,3,")
     row = list(csv.DictReader(io.StringIO(open_world)))[-1]

@@ -24,10 +24,16 @@ def literal_s(pictures, score):
     users = sorted({picture["author"] for picture in pictures})
     of_users = []
     for user in users:
-        plants = sorted({picture["plant"] for picture in pictures if picture["author"] == user})
+        plants = sorted(
+            {picture["plant"] for picture in pictures if picture["author"] == user}
+        )
         of_plants = []
         for plant in plants:
-            values = [score(p) for p in pictures if p["author"] == user and p["plant"] == plant]
+            values = [
+                score(p)
+                for p in pictures
+                if p["author"] == user and p["plant"] == plant
+            ]
             of_plants.append(literal_mean(values))
         of_users.append(literal_mean(of_plants))
     return literal_mean(of_users)
@@ -40,7 +46,11 @@ def literal_files(truth, runs, official):
     files = {}
 
     def counted(run, type_):
-        return [p for p in truth if p["type"] == type_ and (not official or p["picture"] in runs[run])]
+        return [
+            p
+            for p in truth
+            if p["type"] == type_ and (not official or p["picture"] in runs[run])
+        ]
 
     def is_correct(run, picture, level):
         predicted = runs[run].get(picture["picture"])
@@ -54,26 +64,54 @@ def literal_files(truth, runs, official):
 
     lines = {"RunFileName;Scan;pseudoscan;photograph;"}
     for run in runs:
-        scores = [literal_s(counted(run, t), lambda p, run=run: is_correct(run, p, "species")) for t in types]
+        scores = [
+            literal_s(counted(run, t), lambda p, run=run: is_correct(run, p, "species"))
+            for t in types
+        ]
         lines.add(";".join([run, *map(repr, scores)]) + ";")
     files["OfficialScores.csv"] = lines
 
     groups = {"all": list(runs), **{run.removesuffix(".txt"): [run] for run in runs}}
     for title, members in groups.items():
-        lines = {"type;image;succes;family;genus;species;plantId;author;" + ";".join(members) + ";"}
+        lines = {
+            "type;image;succes;family;genus;species;plantId;author;"
+            + ";".join(members)
+            + ";"
+        }
         for p in truth:
             shown = [
-                "" if official and p["picture"] not in runs[run] else str(is_correct(run, p, "species"))
+                ""
+                if official and p["picture"] not in runs[run]
+                else str(is_correct(run, p, "species"))
                 for run in members
             ]
             if all(cell == "" for cell in shown):
                 continue
-            cells = [types[p["type"]], p["picture"], str(shown.count("1")), p["family"], p["genus"]]
-            cells += [" ".join(p["species"].split()[1:]), p["plant"], p["author"], *shown]
+            cells = [
+                types[p["type"]],
+                p["picture"],
+                str(shown.count("1")),
+                p["family"],
+                p["genus"],
+            ]
+            cells += [
+                " ".join(p["species"].split()[1:]),
+                p["plant"],
+                p["author"],
+                *shown,
+            ]
             lines.add(";".join(cells) + ";")
-        files["AllRunScoreByPicture.csv" if title == "all" else f"{title}ScoreByPicture.csv"] = lines
+        files[
+            "AllRunScoreByPicture.csv"
+            if title == "all"
+            else f"{title}ScoreByPicture.csv"
+        ] = lines
 
-    for level, name in (("species", "Species"), ("genus", "Genus"), ("family", "Family")):
+    for level, name in (
+        ("species", "Species"),
+        ("genus", "Genus"),
+        ("family", "Family"),
+    ):
         of_runs = []
         for run in runs:
             scores = {}
@@ -84,17 +122,31 @@ def literal_files(truth, runs, official):
                         group, lambda p, run=run, level=level: is_correct(run, p, level)
                     )
             of_runs.append(scores)
-            files[f"{run.removesuffix('.txt')}ScoresBy{name}.csv"] = {f"{t};{e};{s!r}" for (t, e), s in scores.items()}
+            files[f"{run.removesuffix('.txt')}ScoresBy{name}.csv"] = {
+                f"{t};{e};{s!r}" for (t, e), s in scores.items()
+            }
         keys = {key for scores in of_runs for key in scores}
-        means = {key: literal_mean([scores[key] for scores in of_runs if key in scores]) for key in keys}
-        files[f"MeanRunScoresBy{name}.csv"] = {f"{t};{e};{s!r}" for (t, e), s in means.items()}
+        means = {
+            key: literal_mean([scores[key] for scores in of_runs if key in scores])
+            for key in keys
+        }
+        files[f"MeanRunScoresBy{name}.csv"] = {
+            f"{t};{e};{s!r}" for (t, e), s in means.items()
+        }
     return files
 
 
 def as_records(truth):
     names = ("picture", "species", "genus", "family", "type", "author", "plant")
     taxa = (truth.species, truth.genus, truth.family)
-    rows = zip(truth.pictures, *taxa, truth.type, truth.author, truth.official_plant, strict=True)
+    rows = zip(
+        truth.pictures,
+        *taxa,
+        truth.type,
+        truth.author,
+        truth.official_plant,
+        strict=True,
+    )
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
@@ -109,7 +161,11 @@ def assert_same_files(files, expected):
             assert len(our_cells) == len(their_cells)
             for our, their in zip(our_cells, their_cells, strict=True):
                 # 1e-12: a few hundred additions of numbers below 1 differ by some 1e-14.
-                assert our == their or abs(float(our) - float(their)) < 1e-12, (name, our_cells, their_cells)
+                assert our == their or abs(float(our) - float(their)) < 1e-12, (
+                    name,
+                    our_cells,
+                    their_cells,
+                )
 
 
 def read_files(folder):
@@ -117,7 +173,12 @@ def read_files(folder):
 
 
 pictures = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(0, 4), st.sampled_from(["a", "b", "c"]), st.sampled_from([0.0, 0.5, 1.0])),
+    st.tuples(
+        st.integers(0, 3),
+        st.integers(0, 4),
+        st.sampled_from(["a", "b", "c"]),
+        st.sampled_from([0.0, 0.5, 1.0]),
+    ),
     min_size=1,
     max_size=40,
 )
@@ -128,7 +189,11 @@ pictures = st.lists(
 def test_s_is_the_literal_formula(rows):
     records = [{"author": a, "plant": p, "value": v} for a, p, _, v in rows]
     expected = literal_s(records, lambda record: record["value"])
-    values, authors, plants = [r[3] for r in rows], [r[0] for r in rows], [r[1] for r in rows]
+    values, authors, plants = (
+        [r[3] for r in rows],
+        [r[0] for r in rows],
+        [r[1] for r in rows],
+    )
     assert average_score(values, authors, plants) == pytest.approx(expected, abs=1e-12)
     assert 0 <= average_score(values, authors, plants) <= 1
 
@@ -149,7 +214,9 @@ def test_numbers_are_written_as_java_does(number, text):
     assert format_java_double(number) == text
 
 
-@pytest.mark.parametrize(("folder", "official"), [("leafid", False), ("official", True)])
+@pytest.mark.parametrize(
+    ("folder", "official"), [("leafid", False), ("official", True)]
+)
 def test_small_golden_files(folder, official):
     truth = read_ground_truth(TRUTH)
     runs = [judge_run(read_run(file, truth.known), truth) for file in (GOOD, PARTIAL)]
@@ -159,18 +226,31 @@ def test_small_golden_files(folder, official):
 
 def test_pictures_of_a_type_unknown_to_the_official_scorer_are_left_out(caplog):
     truth = read_ground_truth(TRUTH)
-    drawn = replace(truth, type=tuple("drawing" if type_ == "photo" else type_ for type_ in truth.type))
+    drawn = replace(
+        truth,
+        type=tuple("drawing" if type_ == "photo" else type_ for type_ in truth.type),
+    )
     runs = [judge_run(read_run(file, truth.known), truth) for file in (GOOD, PARTIAL)]
-    expected, files = format_official_files(truth, runs), format_official_files(drawn, runs)
+    expected, files = (
+        format_official_files(truth, runs),
+        format_official_files(drawn, runs),
+    )
     assert files.keys() == expected.keys()
     header, *lines = files.pop("OfficialScores.csv").splitlines()
     assert header == expected.pop("OfficialScores.csv").splitlines()[0]
     assert [line.rsplit(";", 2)[1] for line in lines] == ["NaN", "NaN"]
     for name, text in expected.items():
-        kept = [line for line in text.splitlines() if line and not line.startswith("photograph;")]
+        kept = [
+            line
+            for line in text.splitlines()
+            if line and not line.startswith("photograph;")
+        ]
         assert [line for line in files[name].splitlines() if line] == kept
     (record,) = caplog.records
-    assert "expected pictures of type scan, scan-like, photo, found 13 of type drawing" in record.getMessage()
+    assert (
+        "expected pictures of type scan, scan-like, photo, found 13 of type drawing"
+        in record.getMessage()
+    )
 
 
 @settings(max_examples=25)
@@ -182,11 +262,19 @@ def test_files_are_the_literal_ones_for_any_runs(tmp_path_factory, seed):
     folder = tmp_path_factory.mktemp("runs")
     predicted, runs = {}, []
     for name in ("one.txt", "two.txt"):
-        predicted[name] = {picture: rng.choice(species) for picture in rng.sample(truth.pictures, rng.randint(25, 40))}
-        lines = [f"{picture} {kind} 1 0.5\n" for picture, kind in predicted[name].items()]
+        predicted[name] = {
+            picture: rng.choice(species)
+            for picture in rng.sample(truth.pictures, rng.randint(25, 40))
+        }
+        lines = [
+            f"{picture} {kind} 1 0.5\n" for picture, kind in predicted[name].items()
+        ]
         (folder / name).write_text("".join(lines))
         runs.append(judge_run(read_run(folder / name, truth.known), truth))
-    expected = {name: "\n".join(lines) for name, lines in literal_files(as_records(truth), predicted, False).items()}
+    expected = {
+        name: "\n".join(lines)
+        for name, lines in literal_files(as_records(truth), predicted, False).items()
+    }
     assert_same_files(format_official_files(truth, runs), expected)
 
 
@@ -197,11 +285,21 @@ def real_truth(real_data):
 
 @pytest.mark.parametrize(
     ("folder", "names"),
-    [("alpha+beta", ["alpha.txt", "beta.txt"]), ("partial", ["partial.txt"]), ("repeated_rank", ["repeated_rank.txt"])],
+    [
+        ("alpha+beta", ["alpha.txt", "beta.txt"]),
+        ("partial", ["partial.txt"]),
+        ("repeated_rank", ["repeated_rank.txt"]),
+    ],
 )
 def test_the_official_scorers_own_files(real_data, real_truth, folder, names):
     golden = real_data / "golden" / "imageclef2011"
-    runs = [judge_run(read_run(golden / "runs" / name, real_truth.known, official=True), real_truth) for name in names]
+    runs = [
+        judge_run(
+            read_run(golden / "runs" / name, real_truth.known, official=True),
+            real_truth,
+        )
+        for name in names
+    ]
     files = format_official_files(real_truth, runs, leave_out_missing=True)
     assert_same_files(files, read_files(golden / "expected" / folder))
 
@@ -209,10 +307,27 @@ def test_the_official_scorers_own_files(real_data, real_truth, folder, names):
 def test_pictures_without_plant_are_one_plant_of_their_author(cli, tmp_path, add):
     # Three plants, of which two are named correctly, and one of four pictures without plant: (1 + 1 + 0 + 1/4) / 4.
     for number, plant in enumerate(["1", "2", "3", *[None] * 4], 1):
-        add(tmp_path, number, False, Genus="Acer", Species="opalus", IndividualPlantId=plant)
-    names = ["opalus", "opalus", "campestre", "opalus", "campestre", "campestre", "campestre"]
+        add(
+            tmp_path,
+            number,
+            False,
+            Genus="Acer",
+            Species="opalus",
+            IndividualPlantId=plant,
+        )
+    names = [
+        "opalus",
+        "opalus",
+        "campestre",
+        "opalus",
+        "campestre",
+        "campestre",
+        "campestre",
+    ]
     lines = [f"{number}.jpg Acer {name} 1 1\n" for number, name in enumerate(names, 1)]
     (tmp_path / "run.txt").write_text("".join(lines))
-    outcome = cli("evaluate", tmp_path, tmp_path / "run.txt", "--official", "--format", "json")
+    outcome = cli(
+        "evaluate", tmp_path, tmp_path / "run.txt", "--official", "--format", "json"
+    )
     assert outcome.json[0]["rows"][0]["S"] == 0.5625
     assert "expected the plant of every picture, found none for 4 of 7" in outcome.err

@@ -5,18 +5,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafid.metrics.averages import accuracy_score, average_by_group, average_score, encode
+from leafid.metrics.averages import (
+    accuracy_score,
+    average_by_group,
+    average_score,
+    encode,
+)
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import average_pictures, find_metric
-from leafid.scoring.resampling import Bootstrap, bootstrap_scores, correct_holm, randomisation_test
+from leafid.scoring.resampling import (
+    Bootstrap,
+    bootstrap_scores,
+    correct_holm,
+    randomisation_test,
+)
 
 AVERAGES = {
     "S": average_score,
-    "plants": lambda values, authors, plants: accuracy_score(average_by_group(values, encode(plants))),
+    "plants": lambda values, authors, plants: accuracy_score(
+        average_by_group(values, encode(plants))
+    ),
     "pictures": lambda values, _authors, _plants: accuracy_score(values),
 }
 pictures = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(0, 4), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=30
+    st.tuples(st.integers(0, 3), st.integers(0, 4), st.sampled_from([0.0, 0.5, 1.0])),
+    min_size=1,
+    max_size=30,
 )
 
 
@@ -48,7 +62,9 @@ def columns(rows):
 def average_rows(average, rows):
     authors, plants, values = columns(rows)
     run = make_judged_run(values, plants, authors)
-    return average_pictures(values.astype(float), average, run, int(run.plant.max()) + 1)
+    return average_pictures(
+        values.astype(float), average, run, int(run.plant.max()) + 1
+    )
 
 
 @settings(max_examples=50)
@@ -62,7 +78,9 @@ def test_each_average_is_the_mean_of_means(rows, average):
 def score_slowly(average, rows):
     """The mean of means over the pictures of a resample, each (author, plant, number of the draw, value)."""
     authors, plants, draws, values = zip(*rows, strict=True)
-    return AVERAGES[average](values, authors, [f"{p} {d}" for p, d in zip(plants, draws, strict=True)])
+    return AVERAGES[average](
+        values, authors, [f"{p} {d}" for p, d in zip(plants, draws, strict=True)]
+    )
 
 
 def list_possible_scores(average, rows):
@@ -83,7 +101,11 @@ def resample(average, rows, bootstrap):
 
 
 # Plant 2 was taken by two authors, and stays one plant.
-ROWS = list(zip(["ann"] * 5 + ["bob"] * 4, "112232455", [1, 0, 1, 1, 0, 0, 1, 0, 1], strict=True))
+ROWS = list(
+    zip(
+        ["ann"] * 5 + ["bob"] * 4, "112232455", [1, 0, 1, 1, 0, 0, 1, 0, 1], strict=True
+    )
+)
 
 
 @pytest.mark.parametrize("average", sorted(AVERAGES))
@@ -110,7 +132,10 @@ def test_a_single_plant_gives_no_interval():
 
 
 def compare(metric, runs, bootstrap):
-    statistics = [find_metric(metric).compute_statistics(run, int(run.plant.max()) + 1) for run in runs]
+    statistics = [
+        find_metric(metric).compute_statistics(run, int(run.plant.max()) + 1)
+        for run in runs
+    ]
     return randomisation_test(statistics, [(0, 1)], bootstrap)[0]
 
 
@@ -120,10 +145,14 @@ PLANTS = np.array([0, 0, 1, 2, 3, 3, 4, 5, 5])
 
 
 def judge_names(first):
-    return make_judged_run((first == LABELS).astype(int), PLANTS, label=LABELS, first=first)
+    return make_judged_run(
+        (first == LABELS).astype(int), PLANTS, label=LABELS, first=first
+    )
 
 
-@pytest.mark.parametrize("metric", ["S", "top-1", "macro-f1", "weighted-f1", "balanced-accuracy"])
+@pytest.mark.parametrize(
+    "metric", ["S", "top-1", "macro-f1", "weighted-f1", "balanced-accuracy"]
+)
 def test_p_is_that_of_all_swaps(metric):
     def score(first):
         return find_metric(metric).compute_statistics(judge_names(first), 6).compute()

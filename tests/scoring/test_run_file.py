@@ -8,7 +8,13 @@ from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.runs import KnownNames, Prediction, find_name_problem
 from tests.scoring.run_files import write_run
 
-SPECIES = ("Acer campestre", "Acer platanoides", "Juglans nigra", "Platanus x hispanica", "Quercus ilex")
+SPECIES = (
+    "Acer campestre",
+    "Acer platanoides",
+    "Juglans nigra",
+    "Platanus x hispanica",
+    "Quercus ilex",
+)
 KNOWN = KnownNames(frozenset({"1.jpg", "2.jpg", "2107.jpg"}), frozenset(SPECIES))
 UNKNOWN = ":1: expected a known species, found "
 GOOD = "1.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 2 0.25\n2107.jpg Platanus x hispanica 1 1.0\n"
@@ -43,7 +49,13 @@ def test_reads_what_the_readme_shows(file):
 
 
 @pytest.mark.parametrize(
-    "text", [GOOD.replace("\n", "\r\n"), GOOD.rstrip("\n"), "\ufeff" + GOOD, GOOD.replace(" ", "\t ")]
+    "text",
+    [
+        GOOD.replace("\n", "\r\n"),
+        GOOD.rstrip("\n"),
+        "\ufeff" + GOOD,
+        GOOD.replace(" ", "\t "),
+    ],
 )
 def test_line_ends_marks_and_blanks_of_other_editors(file, text):
     assert list(read_run(file(text), KNOWN)) == list(read_run(file(GOOD), KNOWN))
@@ -52,11 +64,26 @@ def test_line_ends_marks_and_blanks_of_other_editors(file, text):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("\n" + GOOD, ":1: expected '<picture> <Genus species> <rank> <score>', found a blank line; remove it"),
-        ("1.jpg Quercus ilex 1 1,0\n", ":1: expected a score as a finite number, found '1,0'"),
-        ("1.jpg Quercus ilex 0 1\n", ":1: expected a rank (1, 2, …) before the score, found '0'"),
-        ("1.jpg 1 0.5\n", ":1: expected '<picture> <Genus species> <rank> <score>', found '1.jpg 1"),
-        ("1.jpg Quercus illex 1 0.5\n", UNKNOWN + "'Quercus illex'; --official counts it as a wrong"),
+        (
+            "\n" + GOOD,
+            ":1: expected '<picture> <Genus species> <rank> <score>', found a blank line; remove it",
+        ),
+        (
+            "1.jpg Quercus ilex 1 1,0\n",
+            ":1: expected a score as a finite number, found '1,0'",
+        ),
+        (
+            "1.jpg Quercus ilex 0 1\n",
+            ":1: expected a rank (1, 2, …) before the score, found '0'",
+        ),
+        (
+            "1.jpg 1 0.5\n",
+            ":1: expected '<picture> <Genus species> <rank> <score>', found '1.jpg 1",
+        ),
+        (
+            "1.jpg Quercus illex 1 0.5\n",
+            UNKNOWN + "'Quercus illex'; --official counts it as a wrong",
+        ),
         (
             "1.jpg Quercus ilex 2 0.5\n",
             ":1: expected a line of rank 1 for picture '1.jpg', found none; its first rank is 2",
@@ -65,7 +92,10 @@ def test_line_ends_marks_and_blanks_of_other_editors(file, text):
             GOOD + "1.jpg Juglans nigra 1 0.4\n",
             ":4: expected rank 1 of picture '1.jpg' once, found it in lines 1 and 4",
         ),
-        (GOOD + "1.jpg Juglans nigra 4 0.1\n", ":4: expected rank 3 of picture '1.jpg', found 4; ranks have no gaps"),
+        (
+            GOOD + "1.jpg Juglans nigra 4 0.1\n",
+            ":4: expected rank 3 of picture '1.jpg', found 4; ranks have no gaps",
+        ),
         (
             GOOD + "1.jpg Quercus ilex 3 0.1\n",
             ":4: expected each species of picture '1.jpg' once, found 'Quercus ilex' in lines 1 and 4",
@@ -78,8 +108,14 @@ def test_line_ends_marks_and_blanks_of_other_editors(file, text):
             "2.jpg Quercus ilex 1 0.5\n1.jpg Acer campestre 2 0.75\n1.jpg Quercus ilex 1 0.5\n",
             ":2: expected a score that falls with the rank, found 0.75 after 0.5 for picture '1.jpg'; write scores",
         ),
-        ("", ":1: expected lines '<picture> <Genus species> <rank> <score>', found an empty file"),
-        (b"1.jpg Quercus ilex 1 0.5\n\xff\xfe.jpg Quercus ilex 1 0.5\n", ":2: expected UTF-8 text"),
+        (
+            "",
+            ":1: expected lines '<picture> <Genus species> <rank> <score>', found an empty file",
+        ),
+        (
+            b"1.jpg Quercus ilex 1 0.5\n\xff\xfe.jpg Quercus ilex 1 0.5\n",
+            ":2: expected UTF-8 text",
+        ),
     ],
 )
 def test_each_problem_is_named_with_its_line(file, text, expected):
@@ -88,10 +124,19 @@ def test_each_problem_is_named_with_its_line(file, text, expected):
 
 
 def test_all_problems_are_found_at_once_and_in_order(file):
-    text = GOOD + "\n2.jpg Quercus ilex 1 0,5\n9.jpg acer campestre 1 0.5\n9.jpg Quercus ilex 3 0.5\n"
+    text = (
+        GOOD
+        + "\n2.jpg Quercus ilex 1 0,5\n9.jpg acer campestre 1 0.5\n9.jpg Quercus ilex 3 0.5\n"
+    )
     path = file(text)
     complaints = problems(path)
-    assert [problem[: problem.index(" ")] for problem in complaints] == [":4:", ":5:", ":6:", ":6:", ":7:"]
+    assert [problem[: problem.index(" ")] for problem in complaints] == [
+        ":4:",
+        ":5:",
+        ":6:",
+        ":6:",
+        ":7:",
+    ]
     with pytest.raises(ProblemsError) as error:
         read_run(path, KNOWN)
     assert len(error.value.problems) == 5
@@ -99,15 +144,23 @@ def test_all_problems_are_found_at_once_and_in_order(file):
 
 def test_an_open_list_takes_other_species_but_no_misspelt_ones(file):
     known = KnownNames(KNOWN.pictures, KNOWN.species, complete=False)
-    assert problems(file("1.jpg Sorbus aria 1 0.5\n1.jpg Juglans regia 2 0.1\n"), known) == []
+    assert (
+        problems(file("1.jpg Sorbus aria 1 0.5\n1.jpg Juglans regia 2 0.1\n"), known)
+        == []
+    )
     for wrong in ("quercus ilex", "Quercus_ilex", "Quercus", "sorbus aria"):
         assert len(problems(file(f"1.jpg {wrong} 1 0.5\n"), known)) == 1
 
 
 def test_official_mode_takes_what_the_official_scorer_takes(file):
-    text = GOOD + "1.jpg quercus ilex 1 0.1\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus ilex 7 0.75\n"
+    text = (
+        GOOD
+        + "1.jpg quercus ilex 1 0.1\n2.jpg Quercus ilex 1 0.5\n2.jpg Quercus ilex 7 0.75\n"
+    )
     run = read_run(file(text), KNOWN, official=True)
-    assert [p.species for p in run if p.picture == "1.jpg" and p.rank == 1] == ["quercus ilex"]
+    assert [p.species for p in run if p.picture == "1.jpg" and p.rank == 1] == [
+        "quercus ilex"
+    ]
     assert run.repeated == 1
 
 
@@ -118,13 +171,20 @@ def test_any_text_is_read_or_refused_with_a_line(tmp_path_factory, text):
     path.write_text(text, encoding="utf-8")
     complaints = problems(path)
     assert complaints or len(read_run(path, KNOWN))
-    assert all(problem.removeprefix(":").split(":")[0].isdigit() for problem in complaints)
+    assert all(
+        problem.removeprefix(":").split(":")[0].isdigit() for problem in complaints
+    )
 
 
-@pytest.mark.parametrize("ranking", [("Quercus  ilex", 0.5), ("Quercus\nilex", 0.5), ("Quercus ilex", float("nan"))])
+@pytest.mark.parametrize(
+    "ranking",
+    [("Quercus  ilex", 0.5), ("Quercus\nilex", 0.5), ("Quercus ilex", float("nan"))],
+)
 def test_what_could_not_be_read_back_is_not_written(tmp_path, ranking):
     with pytest.raises(LeafidError):
-        write_run(tmp_path / "run.txt", {"1.jpg": [("Quercus ilex", 1.0)], "2.jpg": [ranking]})
+        write_run(
+            tmp_path / "run.txt", {"1.jpg": [("Quercus ilex", 1.0)], "2.jpg": [ranking]}
+        )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -146,7 +206,9 @@ letters = st.characters(exclude_characters="/\0")
 def with_examples(test):
     for name in HOSTILE:
         test = example(name)(test)
-    return given(st.text(letters, min_size=1) | st.text(letters).map("{}.jpg".format))(test)
+    return given(st.text(letters, min_size=1) | st.text(letters).map("{}.jpg".format))(
+        test
+    )
 
 
 @with_examples

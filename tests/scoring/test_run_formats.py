@@ -21,7 +21,9 @@ from tests.scoring.golden_files import GOOD, TRUTH
 from tests.scoring.run_files import write_run
 
 SPECIES = ("Acer campestre", "Platanus x hispanica", "Quercus ilex")
-KNOWN = KnownNames(frozenset({"1.jpg", "2.jpg", "2.png", "a/3.jpg"}), frozenset(SPECIES))
+KNOWN = KnownNames(
+    frozenset({"1.jpg", "2.jpg", "2.png", "a/3.jpg"}), frozenset(SPECIES)
+)
 TRUTH_TABLE = "picture,species,plant,author,type\n1.jpg,Acer campestre,p,Ann,scan\n2.jpg,Quercus ilex,q,Bob,photo\n"
 
 
@@ -59,8 +61,16 @@ def problems(path, known=KNOWN):
         "1.jpg Q0 Quercus_ilex 1 0.75 mine\n1.jpg Q0 Acer_campestre 2 0.25 mine\n",
         "observation;species;probability;rank\n1;Quercus ilex;0.75;1\n1;Acer campestre;0.25;2\n",
         "1;Quercus ilex;0.75;1\n1;Acer campestre;0.25;2\n",
-        archive(pictures=["1.jpg"], species=["Acer campestre", "Quercus ilex"], scores=np.float32([[0.25, 0.75]])),
-        archive(pictures=[1], species=np.array([b"Acer campestre", b"Quercus ilex"]), scores=[[0.25, 0.75]]),
+        archive(
+            pictures=["1.jpg"],
+            species=["Acer campestre", "Quercus ilex"],
+            scores=np.float32([[0.25, 0.75]]),
+        ),
+        archive(
+            pictures=[1],
+            species=np.array([b"Acer campestre", b"Quercus ilex"]),
+            scores=[[0.25, 0.75]],
+        ),
     ],
 )
 def test_every_format_is_read_to_the_same(file, content):
@@ -77,7 +87,11 @@ def test_species_may_be_numbers(file):
 
 
 def test_equal_scores_are_ranked_by_name(file):
-    run = read_run(file("picture,species,score\n1.jpg,Quercus ilex,1\n2.jpg,Quercus ilex,1\n1.jpg,Acer campestre,1\n"))
+    run = read_run(
+        file(
+            "picture,species,score\n1.jpg,Quercus ilex,1\n2.jpg,Quercus ilex,1\n1.jpg,Acer campestre,1\n"
+        )
+    )
     assert [(p.picture, p.species, p.rank) for p in run] == [
         ("1.jpg", "Acer campestre", 1),
         ("1.jpg", "Quercus ilex", 2),
@@ -87,9 +101,17 @@ def test_equal_scores_are_ranked_by_name(file):
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("1", "1.jpg"), ("1.jpg", "1.jpg"), ("b/2.png", "2.png"), ("b/1", "1.jpg"), ("a/3", "a/3.jpg")],
+    [
+        ("1", "1.jpg"),
+        ("1.jpg", "1.jpg"),
+        ("b/2.png", "2.png"),
+        ("b/1", "1.jpg"),
+        ("a/3", "a/3.jpg"),
+    ],
 )
-def test_a_name_without_ending_or_with_a_path_is_that_of_the_only_picture_it_can_mean(file, name, expected):
+def test_a_name_without_ending_or_with_a_path_is_that_of_the_only_picture_it_can_mean(
+    file, name, expected
+):
     assert read_run(file(f"{name} Quercus ilex 1 0.5\n"), KNOWN).pictures == (expected,)
 
 
@@ -99,22 +121,35 @@ def test_a_name_that_means_no_or_several_pictures_is_refused(file, name):
     assert problem == f":1: expected a picture of the ground truth, found {name!r}"
 
 
-letters = st.characters(min_codepoint=33, max_codepoint=0x2FF, categories=("Ll", "Lo", "N"))
+letters = st.characters(
+    min_codepoint=33, max_codepoint=0x2FF, categories=("Ll", "Lo", "N")
+)
 words = st.text(letters, min_size=1, max_size=8)
-species_scores = st.dictionaries(words.map("Acer {}".format), st.floats(0, 1), min_size=1, max_size=4)
-rankings = st.dictionaries(words.map("{}.jpg".format), species_scores, min_size=1, max_size=4)
+species_scores = st.dictionaries(
+    words.map("Acer {}".format), st.floats(0, 1), min_size=1, max_size=4
+)
+rankings = st.dictionaries(
+    words.map("{}.jpg".format), species_scores, min_size=1, max_size=4
+)
 
 
 @settings(max_examples=25)
 @given(rankings, st.randoms())
-def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scores, random):
+def test_reading_gives_back_what_was_written_in_any_order(
+    tmp_path_factory, scores, random
+):
     folder = tmp_path_factory.mktemp("runs")
     # Equal scores keep their order, whatever the names.
-    ranked = {name: sorted(kinds.items(), key=lambda item: -item[1]) for name, kinds in scores.items()}
+    ranked = {
+        name: sorted(kinds.items(), key=lambda item: -item[1])
+        for name, kinds in scores.items()
+    }
     write_run(folder / "run.txt", ranked)
     run = read_run(folder / "run.txt")
     assert [(p.picture, p.species, p.rank, p.score) for p in run] == [
-        (name, species, rank, score) for name in sorted(ranked) for rank, (species, score) in enumerate(ranked[name], 1)
+        (name, species, rank, score)
+        for name in sorted(ranked)
+        for rank, (species, score) in enumerate(ranked[name], 1)
     ]
     lines = (folder / "run.txt").read_text(encoding="utf-8").splitlines(keepends=True)
     random.shuffle(lines)
@@ -130,16 +165,36 @@ def test_reading_gives_back_what_was_written_in_any_order(tmp_path_factory, scor
 @given(st.data())
 def test_a_table_of_scores_gives_back_what_a_long_one_does(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("runs")
-    pictures = [f"{word}.jpg" for word in data.draw(st.lists(words, min_size=1, max_size=4, unique=True))]
-    species = [f"Acer {word}" for word in data.draw(st.lists(words, min_size=1, max_size=4, unique=True))]
+    pictures = [
+        f"{word}.jpg"
+        for word in data.draw(st.lists(words, min_size=1, max_size=4, unique=True))
+    ]
+    species = [
+        f"Acer {word}"
+        for word in data.draw(st.lists(words, min_size=1, max_size=4, unique=True))
+    ]
     shape = len(pictures), len(species)
-    scores = data.draw(arrays(float, shape, elements=st.floats(allow_nan=False, allow_infinity=False))).tolist()
-    rows = [["picture", *species], *([name, *row] for name, row in zip(pictures, scores, strict=True))]
-    long = [(name, kind, score) for name, *row in rows[1:] for kind, score in zip(species, row, strict=True)]
-    for name, lines in (("wide", rows), ("long", [("picture", "species", "score"), *long])):
+    scores = data.draw(
+        arrays(float, shape, elements=st.floats(allow_nan=False, allow_infinity=False))
+    ).tolist()
+    rows = [
+        ["picture", *species],
+        *([name, *row] for name, row in zip(pictures, scores, strict=True)),
+    ]
+    long = [
+        (name, kind, score)
+        for name, *row in rows[1:]
+        for kind, score in zip(species, row, strict=True)
+    ]
+    for name, lines in (
+        ("wide", rows),
+        ("long", [("picture", "species", "score"), *long]),
+    ):
         with (folder / name).open("w", encoding="utf-8") as stream:
             csv.writer(stream).writerows(lines)
-    (folder / "npz").write_bytes(archive(pictures=pictures, species=species, scores=scores))
+    (folder / "npz").write_bytes(
+        archive(pictures=pictures, species=species, scores=scores)
+    )
     read = list(read_run(folder / "long"))
     assert {(p.picture, p.species, p.score) for p in read} == set(long)
     assert list(read_run(folder / "wide")) == list(read_run(folder / "npz")) == read
@@ -148,30 +203,70 @@ def test_a_table_of_scores_gives_back_what_a_long_one_does(tmp_path_factory, dat
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("1.jpg,Quercus ilex,0.5\n", ":1: expected a heading with columns for picture, species and score, or"),
-        ("picture,species\n1.jpg,Quercus ilex\n", ":1: expected a heading with columns for picture, species and sc"),
-        ("picture,species,score\n1.jpg,Quercus ilex\n", ":2: expected 3 cells, found 2"),
-        ("picture,species,score\n1.jpg,Quercus ilex,nan\n", ":2: expected a score as a finite number, found 'nan'"),
-        ("picture,species,score\n1.jpg,,1\n", ":2: expected a picture and a species, found an empty cell"),
+        (
+            "1.jpg,Quercus ilex,0.5\n",
+            ":1: expected a heading with columns for picture, species and score, or",
+        ),
+        (
+            "picture,species\n1.jpg,Quercus ilex\n",
+            ":1: expected a heading with columns for picture, species and sc",
+        ),
+        (
+            "picture,species,score\n1.jpg,Quercus ilex\n",
+            ":2: expected 3 cells, found 2",
+        ),
+        (
+            "picture,species,score\n1.jpg,Quercus ilex,nan\n",
+            ":2: expected a score as a finite number, found 'nan'",
+        ),
+        (
+            "picture,species,score\n1.jpg,,1\n",
+            ":2: expected a picture and a species, found an empty cell",
+        ),
         (
             "picture,species,score\n1.jpg,Quercus ilex,1\n1,Quercus ilex,0\n",
             ":3: expected each species of picture '1.jpg' once, found 'Quercus ilex' in lines 2 and 3",
         ),
-        ("picture,Quercus ilex,Acer campestre\n1.jpg,,1\n", ":2: expected a score as a finite number, found ''"),
-        ("1.jpg Q0 Quercus_ilex 1 1 a\n1.jpg Acer 2 0\n", ":2: expected '<picture> Q0 <Genus_species> <rank> <score>"),
-        ("1.jpg Q0 Quercus_ilex 0 1 a\n", ":1: expected a rank (1, 2, …) before the score, found '0'"),
-        ("1.jpg Q0 Quercus_ilex 1 NaN a\n", ":1: expected a score as a finite number, found 'NaN'"),
-        ("1;Quercus ilex;0.5;1\n1;Acer campestre;0.5;x\n", ":2: expected a rank (1, 2, …) before the score, found 'x"),
-        ("1;Quercus ilex;0.5;1\n1;Acer campestre;0.7;2\n", ":2: expected a score that falls with the rank, found 0.7"),
         (
-            archive(pictures=["1.jpg", "2.jpg"], species=["Quercus ilex"], scores=[[1.0], [np.inf]]),
+            "picture,Quercus ilex,Acer campestre\n1.jpg,,1\n",
+            ":2: expected a score as a finite number, found ''",
+        ),
+        (
+            "1.jpg Q0 Quercus_ilex 1 1 a\n1.jpg Acer 2 0\n",
+            ":2: expected '<picture> Q0 <Genus_species> <rank> <score>",
+        ),
+        (
+            "1.jpg Q0 Quercus_ilex 0 1 a\n",
+            ":1: expected a rank (1, 2, …) before the score, found '0'",
+        ),
+        (
+            "1.jpg Q0 Quercus_ilex 1 NaN a\n",
+            ":1: expected a score as a finite number, found 'NaN'",
+        ),
+        (
+            "1;Quercus ilex;0.5;1\n1;Acer campestre;0.5;x\n",
+            ":2: expected a rank (1, 2, …) before the score, found 'x",
+        ),
+        (
+            "1;Quercus ilex;0.5;1\n1;Acer campestre;0.7;2\n",
+            ":2: expected a score that falls with the rank, found 0.7",
+        ),
+        (
+            archive(
+                pictures=["1.jpg", "2.jpg"],
+                species=["Quercus ilex"],
+                scores=[[1.0], [np.inf]],
+            ),
             ":2: expected a score as a finite number, found 'inf'",
         ),
         (
             archive(pictures=["1.jpg"], species=["Quercus ilex"], scores=np.eye(2)),
             ":1: expected scores of shape (1, 1), found (2, 2)",
         ),
-        (archive(pictures=["1.jpg"], species=["Quercus ilex"], scores=[["high"]]), ":1: expected scores as numbers, "),
+        (
+            archive(pictures=["1.jpg"], species=["Quercus ilex"], scores=[["high"]]),
+            ":1: expected scores as numbers, ",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(file, content, expected):
@@ -188,7 +283,9 @@ def pickled():
 BINARY = {
     "scores.npy": archive(scores=np.eye(9))[:30] + bytes(range(256)),
     "labels.npz": archive(labels=np.eye(2)),
-    "objects.npz": archive(pictures=np.array([None], object), species=["a"], scores=[[1]]),
+    "objects.npz": archive(
+        pictures=np.array([None], object), species=["a"], scores=[[1]]
+    ),
     "array.npy": pickled(),
     "model.joblib": b"\x80\x04\x95\xfe\n\xff\n\xff\n" * 90,
     "1.jpg": b"\xff\xd8\xff\xe0\x00\x10JFIF\n\n" * 30,
@@ -208,25 +305,41 @@ def test_a_binary_file_is_refused_in_one_line(cli, file, name):
     assert (result.status, result.out, result.err.count("\n")) == (1, "", 1)
     result = cli("evaluate", path, run)
     assert (result.status, result.out, result.err.count("\n")) == (1, "", 1)
-    assert "expected a collection, a …GroundTruth.txt or a CSV table with the columns picture and spec" in result.err
+    assert (
+        "expected a collection, a …GroundTruth.txt or a CSV table with the columns picture and spec"
+        in result.err
+    )
 
 
 def test_a_run_in_another_format_is_the_same(cli, tmp_path):
     for form in WRITERS:
         assert cli("check", GOOD, "--to", form, tmp_path / form).status == 0
-        assert list(read_run(tmp_path / form, read_ground_truth(TRUTH).known)) == list(read_run(GOOD))
+        assert list(read_run(tmp_path / form, read_ground_truth(TRUTH).known)) == list(
+            read_run(GOOD)
+        )
 
 
 def write_truth(folder):
     """Write the golden ground truth as a table, of paths and with labels in small letters; return also its species."""
     truth = read_ground_truth(TRUTH)
-    columns = truth.pictures, truth.species, truth.official_plant, truth.author, truth.type
+    columns = (
+        truth.pictures,
+        truth.species,
+        truth.official_plant,
+        truth.author,
+        truth.type,
+    )
     rows = [
-        (f"images/{name}", kind.lower().replace(" ", "_"), *more) for name, kind, *more in zip(*columns, strict=True)
+        (f"images/{name}", kind.lower().replace(" ", "_"), *more)
+        for name, kind, *more in zip(*columns, strict=True)
     ]
     with (folder / "truth.csv").open("w", encoding="utf-8") as stream:
-        csv.writer(stream).writerows([("picture", "species", "plant", "author", "type"), *rows])
-    return folder / "truth.csv", {kind: label for (_, label, *_), kind in zip(rows, truth.species, strict=True)}
+        csv.writer(stream).writerows(
+            [("picture", "species", "plant", "author", "type"), *rows]
+        )
+    return folder / "truth.csv", {
+        kind: label for (_, label, *_), kind in zip(rows, truth.species, strict=True)
+    }
 
 
 def test_a_table_is_a_truth_without_pictures(cli, tmp_path):
@@ -234,10 +347,16 @@ def test_a_table_is_a_truth_without_pictures(cli, tmp_path):
     records, expected = evaluate(table, GOOD), evaluate(TRUTH, GOOD)
     assert records == expected
     # The run may use the labels of the table.
-    lines = [f"{p.picture},{labels.get(p.species, p.species)},{p.score}" for p in read_run(GOOD)]
+    lines = [
+        f"{p.picture},{labels.get(p.species, p.species)},{p.score}"
+        for p in read_run(GOOD)
+    ]
     (tmp_path / "good.txt").write_text("\n".join(["picture,species,score", *lines]))
     assert evaluate(table, tmp_path / "good.txt", ["S"]) == evaluate(TRUTH, GOOD, ["S"])
-    assert cli("check", tmp_path / "good.txt", "--against", table).out == "ok: 40 pictures, 160 predictions\n"
+    assert (
+        cli("check", tmp_path / "good.txt", "--against", table).out
+        == "ok: 40 pictures, 160 predictions\n"
+    )
     result = cli("report", table, GOOD, "--output", tmp_path / "report", "--jobs", 1)
     assert (result.status, result.err) == (0, "")
 
@@ -246,14 +365,25 @@ def test_a_table_is_a_truth_without_pictures(cli, tmp_path):
     ("content", "expected"),
     [
         ("1.jpg,Acer campestre\n", ":1: expected a heading with the column 'file'"),
-        ("picture,species\n1.jpg,Acer campestre\n1.jpg,Acer campestre\n", ":3: expected every picture once, found"),
-        ("picture,type\n1.jpg,drawing\n", ":2: 1.jpg: type: expected an acquisition type"),
+        (
+            "picture,species\n1.jpg,Acer campestre\n1.jpg,Acer campestre\n",
+            ":3: expected every picture once, found",
+        ),
+        (
+            "picture,type\n1.jpg,drawing\n",
+            ":2: 1.jpg: type: expected an acquisition type",
+        ),
         ("picture,species\n1.jpg\n", ":2: expected 2 cells, found 1"),
-        ("picture,author\n1.jpg,Ann\n", ": expected pictures with their species, found none"),
+        (
+            "picture,author\n1.jpg,Ann\n",
+            ": expected pictures with their species, found none",
+        ),
         (b"picture,species\n\xff.jpg,Acer campestre\n", ":2: expected UTF-8 text"),
     ],
 )
-def test_what_is_wrong_with_a_table_is_named_with_its_line(cli, file, content, expected):
+def test_what_is_wrong_with_a_table_is_named_with_its_line(
+    cli, file, content, expected
+):
     table = file(content, "truth.csv")
     result = cli("evaluate", table, file("1.jpg Acer campestre 1 1\n"))
     assert (result.status, result.out, result.err.count("\n")) == (1, "", 1)
@@ -261,8 +391,13 @@ def test_what_is_wrong_with_a_table_is_named_with_its_line(cli, file, content, e
 
 
 def test_a_picture_of_a_table_is_never_outside_its_folder(file):
-    table = file("picture\n/etc/1.jpg\n../2.jpg\na\\3.jpg\na/../../4.jpg\n", "truth.csv")
-    files = [picture.file.relative_to(table.parent).as_posix() for picture in read_collection(table).pictures]
+    table = file(
+        "picture\n/etc/1.jpg\n../2.jpg\na\\3.jpg\na/../../4.jpg\n", "truth.csv"
+    )
+    files = [
+        picture.file.relative_to(table.parent).as_posix()
+        for picture in read_collection(table).pictures
+    ]
     assert files == ["1.jpg", "2.jpg", "a/3.jpg", "4.jpg"]
 
 
@@ -283,7 +418,10 @@ SCORES = np.array([[0.9, 0.1], [0.8, 0.2]], np.float32)
     "run",
     [
         {"1": {"Acer campestre": 0.9, "Quercus ilex": 0.1}, "2.jpg": NAMES},
-        {"1": {"Acer campestre": 0.9, "Quercus ilex": 0.1}, "2": {"Acer campestre": 0.8, "Quercus ilex": 0.2}},
+        {
+            "1": {"Acer campestre": 0.9, "Quercus ilex": 0.1},
+            "2": {"Acer campestre": 0.8, "Quercus ilex": 0.2},
+        },
         (SCORES, PICTURES, NAMES),
         (SCORES.tolist(), np.array([1, 2]), ("Acer campestre", "Quercus ilex")),
         DataFrame(SCORES, ["1.jpg", "2"], NAMES),
@@ -292,15 +430,25 @@ SCORES = np.array([[0.9, 0.1], [0.8, 0.2]], np.float32)
 def test_objects_of_python_are_truths_and_runs(truth, run):
     for runs in (run, {"mine": run}):
         [*_, record] = evaluate(truth, runs, ["inverse-rank"])
-        assert (record["pictures"], record["missing"], record["inverse-rank"]) == (2, 0, 0.75)
+        assert (record["pictures"], record["missing"], record["inverse-rank"]) == (
+            2,
+            0,
+            0.75,
+        )
 
 
 @pytest.mark.parametrize(
     ("run", "expected"),
     [
-        ((SCORES, ["1.jpg"], NAMES), r"expected scores of shape \(1, 2\), found \(2, 2\)"),
+        (
+            (SCORES, ["1.jpg"], NAMES),
+            r"expected scores of shape \(1, 2\), found \(2, 2\)",
+        ),
         ((np.eye(2) * np.nan, PICTURES, NAMES), "mine:1: expected a score as a"),
-        (DataFrame([["a"]], ["1.jpg"], ["Acer campestre"]), "expected scores as numbers, pictures and species as text"),
+        (
+            DataFrame([["a"]], ["1.jpg"], ["Acer campestre"]),
+            "expected scores as numbers, pictures and species as text",
+        ),
     ],
 )
 def test_what_is_wrong_with_arrays_is_named(run, expected):
@@ -309,7 +457,14 @@ def test_what_is_wrong_with_arrays_is_named(run, expected):
 
 
 @pytest.mark.parametrize(
-    "truth", [{"1.jpg": 5}, {1: "Acer campestre"}, {"1.jpg": None}, {}, DataFrame([[1]], [0], ["a"])]
+    "truth",
+    [
+        {"1.jpg": 5},
+        {1: "Acer campestre"},
+        {"1.jpg": None},
+        {},
+        DataFrame([[1]], [0], ["a"]),
+    ],
 )
 def test_a_wrong_truth_is_refused(truth):
     with pytest.raises(LeafidError, match=r"truth.*: expected|expected pictures"):

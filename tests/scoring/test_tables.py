@@ -34,8 +34,15 @@ def test_a_csv_holds_one_table():
     tables = [TABLE, Table("Species", ["a"], [[1]])]
     assert choose_tables(tables, "text", None) == tables
     assert choose_tables(tables[:1], "csv", None) == tables[:1]
-    assert choose_tables(tables, "csv", 2) == choose_tables(tables, "text", 2) == tables[1:]
-    with pytest.raises(UsageError, match=r"found several tables for a CSV; .* --table N: 1 Scores, 2 Species$"):
+    assert (
+        choose_tables(tables, "csv", 2)
+        == choose_tables(tables, "text", 2)
+        == tables[1:]
+    )
+    with pytest.raises(
+        UsageError,
+        match=r"found several tables for a CSV; .* --table N: 1 Scores, 2 Species$",
+    ):
         choose_tables(tables, "csv", None)
     with pytest.raises(UsageError, match=r"found --table 3; .*: 1 Scores, 2 Species$"):
         choose_tables(tables, "json", 3)
@@ -44,14 +51,23 @@ def test_a_csv_holds_one_table():
 @pytest.mark.parametrize("name", ["=1+1", "+1", "@SUM(A1)", "\tx"])
 def test_csv_holds_no_formulas(name):
     table = Table("", ["run", name], [[name, -1.5]])
-    assert [*csv.reader(render([table], "csv").splitlines())] == [["run", f"'{name}"], [f"'{name}", "-1.5"]]
+    assert [*csv.reader(render([table], "csv").splitlines())] == [
+        ["run", f"'{name}"],
+        [f"'{name}", "-1.5"],
+    ]
 
 
 SCORES = Table(
     "Scores",
     ["type", "run", "plants", "S", "log-loss"],
     [
-        ["scan", "a_1", 7, Estimate(0.8123, 0.778, 1.0, is_best=True, better_than="b"), Estimate(2.5, error=0.25)],
+        [
+            "scan",
+            "a_1",
+            7,
+            Estimate(0.8123, 0.778, 1.0, is_best=True, better_than="b"),
+            Estimate(2.5, error=0.25),
+        ],
         ["scan", "b", 7, Estimate(-0.2), Estimate(float("nan"), error=float("nan"))],
     ],
     details=frozenset({"plants"}),
@@ -89,23 +105,46 @@ def test_latex_has_groups_and_the_best_in_bold():
 def test_csv_has_the_numbers_of_an_estimate():
     rows = list(csv.DictReader(io.StringIO(render([SCORES], "csv"))))
     assert rows[0] == {
-        **{"type": "scan", "run": "a_1", "plants": "7", "S": "0.8123", "S low": "0.778", "S high": "1.0"},
+        **{
+            "type": "scan",
+            "run": "a_1",
+            "plants": "7",
+            "S": "0.8123",
+            "S low": "0.778",
+            "S high": "1.0",
+        },
         **{"log-loss": "2.5", "log-loss error": "0.25"},
     }
-    assert (rows[1]["S"], rows[1]["S low"], rows[1]["log-loss error"]) == ("-0.2", "", "")
+    assert (rows[1]["S"], rows[1]["S low"], rows[1]["log-loss error"]) == (
+        "-0.2",
+        "",
+        "",
+    )
 
 
 def test_a_wide_table_is_set_in_parts():
     names = [f"metric {number}" for number in range(12)]
-    table = Table("", ["run", *names], [["a", *(Estimate(0.5, 0.25, 0.75) for _ in names)]], n_keys=1)
+    table = Table(
+        "",
+        ["run", *names],
+        [["a", *(Estimate(0.5, 0.25, 0.75) for _ in names)]],
+        n_keys=1,
+    )
     text = render([table], digits=3)
     assert max(map(len, text.splitlines())) <= 100
-    assert [line.split()[0] for line in text.splitlines() if line].count("run") == len(text.split("\n\n")) > 1
+    assert (
+        [line.split()[0] for line in text.splitlines() if line].count("run")
+        == len(text.split("\n\n"))
+        > 1
+    )
     assert all(name in text for name in names)
 
 
 def test_a_small_p_is_not_0():
-    assert render([Table("", ["p"], [[0.0001], [0.0]])], digits=3).split()[-2:] == ["0.0001", "0.000"]
+    assert render([Table("", ["p"], [[0.0001], [0.0]])], digits=3).split()[-2:] == [
+        "0.0001",
+        "0.000",
+    ]
 
 
 def test_each_letter_can_be_raised():

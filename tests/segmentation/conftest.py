@@ -47,7 +47,10 @@ def drawn_leaf() -> Callable[..., tuple[np.ndarray, np.ndarray]]:
         if stalk:
             # 4 % of √area wide: well below what counts as a petiole's greatest width, 8 %.
             mask |= _fill(
-                (rows, cols), np.array([[-0.035, 0.5], [0.035, 0.5], [0.035, 1.7], [-0.035, 1.7]]) @ to_picture + middle
+                (rows, cols),
+                np.array([[-0.035, 0.5], [0.035, 0.5], [0.035, 1.7], [-0.035, 1.7]])
+                @ to_picture
+                + middle,
             )
         image = np.where(mask[..., None], np.array(leaf, float), np.array(sheet, float))
         row, col = np.mgrid[0:rows, 0:cols]
@@ -61,4 +64,6 @@ def drawn_leaf() -> Callable[..., tuple[np.ndarray, np.ndarray]]:
 @pytest.fixture(scope="session")
 def iou() -> Callable[[np.ndarray, np.ndarray], float]:
     """Compute the intersection over union of two masks."""
-    return lambda mask, true: np.count_nonzero(mask & true) / max(np.count_nonzero(mask | true), 1)
+    return lambda mask, true: (
+        np.count_nonzero(mask & true) / max(np.count_nonzero(mask | true), 1)
+    )

@@ -25,11 +25,15 @@ def test_a_turned_picture_is_in_the_same_condition(leaf, turns):
 
 
 def test_a_dark_picture_is_less_light(leaf):
-    assert measure((0.3 * leaf).astype(np.uint8)).lightness == pytest.approx(0.3 * measure(leaf).lightness, abs=0.01)
+    assert measure((0.3 * leaf).astype(np.uint8)).lightness == pytest.approx(
+        0.3 * measure(leaf).lightness, abs=0.01
+    )
 
 
 def test_a_reduced_picture_has_a_smaller_leaf(leaf):
-    small = measure(cv2.resize(leaf, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
+    small = measure(
+        cv2.resize(leaf, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+    )
     assert small.side == pytest.approx(measure(leaf).side / 2, rel=0.03)
 
 

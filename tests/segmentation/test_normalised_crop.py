@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.crop import crop_leaf, estimate_upright_angle
-from leafid.segmentation.result import Segmentation, downsample2, find_bounding_box, shrink
+from leafid.segmentation.result import (
+    Segmentation,
+    downsample2,
+    find_bounding_box,
+    shrink,
+)
 from leafid.segmentation.segment import segment
 
 SCAN = AcquisitionType.SCAN
@@ -23,8 +28,12 @@ def upright(drawn_leaf):
 
 @settings(max_examples=12, deadline=None)
 @given(turn=st.floats(0, 360), radius=st.floats(0.18, 0.24), row=st.floats(0.46, 0.54))
-def test_the_petiole_points_down_and_shift_turn_and_scale_do_not_show(drawn_leaf, iou, upright, turn, radius, row):
-    image, _ = drawn_leaf(rows=400, cols=400, turn=turn, radius=radius, centre=(row, 0.5), stalk=True)
+def test_the_petiole_points_down_and_shift_turn_and_scale_do_not_show(
+    drawn_leaf, iou, upright, turn, radius, row
+):
+    image, _ = drawn_leaf(
+        rows=400, cols=400, turn=turn, radius=radius, centre=(row, 0.5), stalk=True
+    )
     leaf = segment(image, SCAN)
     assert leaf.petiole.any()
     _, mask = crop_leaf(image, leaf, 128)
@@ -54,14 +63,18 @@ def test_background_size_and_margin(drawn_leaf):
     assert mask.shape == (100, 100)
     assert np.all(crop[~mask] == 255)
     row0, row1, col0, col1 = find_bounding_box(mask)
-    assert max(row1 - row0, col1 - col0) == pytest.approx(90, abs=2)  # two rims of a pixel
+    assert max(row1 - row0, col1 - col0) == pytest.approx(
+        90, abs=2
+    )  # two rims of a pixel
     assert (row0 + row1) / 2 == pytest.approx(50, abs=1.5)
     assert (col0 + col1) / 2 == pytest.approx(50, abs=1.5)
 
 
 @given(st.integers(2, 30), st.integers(2, 30))
 def test_downsample2_agrees_with_its_definition(rows, cols):
-    image = np.random.default_rng(rows * 31 + cols).integers(0, 256, (rows, cols), dtype=np.uint8)
+    image = np.random.default_rng(rows * 31 + cols).integers(
+        0, 256, (rows, cols), dtype=np.uint8
+    )
     even = image[: rows // 2 * 2, : cols // 2 * 2].astype(float)
     blocks = even.reshape(rows // 2, 2, cols // 2, 2)
     # OpenCV rounds halves either way.

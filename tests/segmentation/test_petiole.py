@@ -18,14 +18,29 @@ def draw_disc_with_stalk(
     middle = side / 2
     cv2.circle(disc, (round(middle), round(middle)), round(90 * scale), 1, -1)
     cosine, sine = np.cos(np.radians(turn)), np.sin(np.radians(turn))
-    corners = np.array([[-width / 2, 80], [width / 2, 80], [width / 2, 90 + length], [-width / 2, 90 + length]]) * scale
+    corners = (
+        np.array(
+            [
+                [-width / 2, 80],
+                [width / 2, 80],
+                [width / 2, 90 + length],
+                [-width / 2, 90 + length],
+            ]
+        )
+        * scale
+    )
     turned = corners @ np.array([[cosine, sine], [-sine, cosine]]) + middle
     cv2.fillPoly(stalk, [np.round(turned * 16).astype(np.int32)], 1, shift=4)
     return (disc | stalk).astype(bool), disc.astype(bool)
 
 
 @settings(max_examples=20, deadline=None)
-@given(turn=st.floats(0, 360), scale=st.floats(0.6, 3), width=st.integers(5, 8), length=st.integers(40, 100))
+@given(
+    turn=st.floats(0, 360),
+    scale=st.floats(0.6, 3),
+    width=st.integers(5, 8),
+    length=st.integers(40, 100),
+)
 def test_the_stalk_is_removed_and_the_disc_kept(turn, scale, width, length):
     whole, disc = draw_disc_with_stalk(turn, scale, width, length)
     blade = remove_petiole(whole)
@@ -68,7 +83,10 @@ def test_a_short_petiole_is_removed_and_a_stub_is_not():
     whole, _ = draw_disc_with_stalk(width=12, length=17)
     np.testing.assert_array_equal(remove_petiole(whole), whole)
     whole, disc = draw_disc_with_stalk(width=8, length=24)
-    assert np.count_nonzero(remove_petiole(whole) & ~disc) < np.count_nonzero(whole & ~disc) / 2
+    assert (
+        np.count_nonzero(remove_petiole(whole) & ~disc)
+        < np.count_nonzero(whole & ~disc) / 2
+    )
 
 
 def test_a_stalk_between_lobes_is_removed():
@@ -79,5 +97,9 @@ def test_a_stalk_between_lobes_is_removed():
     whole = blade.copy()
     cv2.rectangle(whole, (146, 180), (154, 340), 1, -1)
     without_petiole = remove_petiole(whole.astype(bool))
-    assert np.count_nonzero(without_petiole & (blade == 0)) < 0.1 * np.count_nonzero(whole - blade)
-    assert np.count_nonzero(without_petiole & (blade > 0)) > 0.99 * np.count_nonzero(blade)
+    assert np.count_nonzero(without_petiole & (blade == 0)) < 0.1 * np.count_nonzero(
+        whole - blade
+    )
+    assert np.count_nonzero(without_petiole & (blade > 0)) > 0.99 * np.count_nonzero(
+        blade
+    )

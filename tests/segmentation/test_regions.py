@@ -61,7 +61,9 @@ def test_separate_leaves_are_counted(discs, n_leaves, picked):
     distance = draw_discs(*discs)
     leaf, count = pick_leaf((distance > 50).view(np.uint8), distance)
     assert count == n_leaves
-    np.testing.assert_array_equal(leaf > 0, (distance if picked is None else draw_discs(discs[picked])) > 50)
+    np.testing.assert_array_equal(
+        leaf > 0, (distance if picked is None else draw_discs(discs[picked])) > 50
+    )
 
 
 def test_leaflets_on_a_faint_rachis_are_one_leaf():

@@ -11,7 +11,12 @@ from leafid.segmentation.sheet import segment_sheet
 from leafid.segmentation.uniform import segment_uniform
 
 SCAN_LIKE = AcquisitionType.SCAN_LIKE
-FRAMES = {"black": (0, 0, 0), "dark": (20, 20, 20), "wood": (60, 90, 130), "grey": (110, 110, 110)}
+FRAMES = {
+    "black": (0, 0, 0),
+    "dark": (20, 20, 20),
+    "wood": (60, 90, 130),
+    "grey": (110, 110, 110),
+}
 # Half a pixel along the rim of leaves of 50 pixels' radius and more costs up to 0.04.
 TOLERANCE = 0.95
 
@@ -23,7 +28,10 @@ def add_frame(image, mask, widths, colour):
 
 
 @pytest.mark.parametrize("colour", FRAMES)
-@pytest.mark.parametrize(("size", "width"), [((200, 160), 12), ((200, 160), 40), ((640, 480), 30), ((640, 480), 120)])
+@pytest.mark.parametrize(
+    ("size", "width"),
+    [((200, 160), 12), ((200, 160), 40), ((640, 480), 30), ((640, 480), 120)],
+)
 def test_the_leaf_is_found_inside_a_frame(drawn_leaf, iou, size, width, colour):
     image, mask = add_frame(*drawn_leaf(*size), (width,) * 4, FRAMES[colour])
     # Without the search inside the frame, the sheet is taken for the leaf, or nothing is found.
@@ -37,7 +45,15 @@ def test_the_leaf_is_found_inside_a_frame(drawn_leaf, iou, size, width, colour):
 
 @pytest.mark.parametrize("colour", ["black", "wood"])
 @pytest.mark.parametrize(
-    "widths", [(6,) * 4, (14,) * 4, (90, 90, 0, 0), (0, 0, 90, 90), (80, 60, 10, 30), (0, 0, 0, 60)]
+    "widths",
+    [
+        (6,) * 4,
+        (14,) * 4,
+        (90, 90, 0, 0),
+        (0, 0, 90, 90),
+        (80, 60, 10, 30),
+        (0, 0, 0, 60),
+    ],
 )
 def test_thin_rims_bars_and_frames_of_uneven_width(drawn_leaf, iou, widths, colour):
     image, mask = add_frame(*drawn_leaf(480, 400), widths, FRAMES[colour])
@@ -45,7 +61,11 @@ def test_thin_rims_bars_and_frames_of_uneven_width(drawn_leaf, iou, widths, colo
 
 
 def test_a_frame_within_a_frame(drawn_leaf, iou):
-    image, mask = add_frame(*add_frame(*drawn_leaf(480, 400), (30,) * 4, (60, 90, 130)), (40,) * 4, (0, 0, 0))
+    image, mask = add_frame(
+        *add_frame(*drawn_leaf(480, 400), (30,) * 4, (60, 90, 130)),
+        (40,) * 4,
+        (0, 0, 0),
+    )
     assert iou(segment(image, SCAN_LIKE).mask, mask) > TOLERANCE
 
 
@@ -54,14 +74,28 @@ def test_a_frame_within_a_frame(drawn_leaf, iou):
 def test_a_narrow_leaf_cut_out_along_its_box(iou, turn, length):
     image, mask = np.full((900, 900, 3), 245, np.uint8), np.zeros((900, 900), np.uint8)
     for canvas, colour in ((image, (40, 110, 60)), (mask, 1)):
-        cv2.ellipse(canvas, (450, 450), (length // 2, length // 9), turn, 0, 360, colour, -1, cv2.LINE_8)
+        cv2.ellipse(
+            canvas,
+            (450, 450),
+            (length // 2, length // 9),
+            turn,
+            0,
+            360,
+            colour,
+            -1,
+            cv2.LINE_8,
+        )
     rows, cols = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     box = slice(rows[0], rows[-1] + 1), slice(cols[0], cols[-1] + 1)
-    assert iou(segment(image[box], SCAN_LIKE).mask, mask[box] > 0) > 0.9  # of 16 pixels' radius, when small
+    assert (
+        iou(segment(image[box], SCAN_LIKE).mask, mask[box] > 0) > 0.9
+    )  # of 16 pixels' radius, when small
 
 
 @pytest.mark.parametrize("size", [(200, 160), (640, 480)])
-@pytest.mark.parametrize(("sheet", "leaf"), [(120, 80), (10, 60), (0, 50), (70, 110), (240, 90)])
+@pytest.mark.parametrize(
+    ("sheet", "leaf"), [(120, 80), (10, 60), (0, 50), (70, 110), (240, 90)]
+)
 def test_grey_leaves_on_grey_sheets(drawn_leaf, iou, size, sheet, leaf):
     image, mask = drawn_leaf(*size, sheet=(sheet,) * 3, leaf=(leaf,) * 3, noise=0.0)
     leaf = segment(image, SCAN_LIKE)
@@ -72,7 +106,10 @@ def test_grey_leaves_on_grey_sheets(drawn_leaf, iou, size, sheet, leaf):
 @pytest.mark.parametrize("size", [(1, 1), (1, 300), (15, 15), (40, 30), (600, 400)])
 def test_without_a_leaf_nothing_is_found(size):
     blank = np.full((*size, 3), 240, np.uint8)
-    for image in (blank, add_frame(blank, np.zeros(size, bool), (30,) * 4, (20, 20, 20))[0]):
+    for image in (
+        blank,
+        add_frame(blank, np.zeros(size, bool), (30,) * 4, (20, 20, 20))[0],
+    ):
         assert segment(image, SCAN_LIKE).mask.shape == image.shape[:2]
     assert not segment(blank, SCAN_LIKE).mask.any()
 
@@ -81,14 +118,18 @@ def draw_faint_leaf(contrast):
     image = np.full((300, 240, 3), (235, 238, 240), np.uint8)
     colour = (235 - contrast, 238 - contrast / 3, 240 - contrast)
     cv2.ellipse(image, (120, 150), (60, 100), 0, 0, 360, colour, -1)
-    return np.clip(image + np.random.default_rng(0).normal(0, 2, image.shape), 0, 255).astype(np.uint8)
+    return np.clip(
+        image + np.random.default_rng(0).normal(0, 2, image.shape), 0, 255
+    ).astype(np.uint8)
 
 
 @pytest.mark.parametrize(("contrast", "is_clear"), [(14, False), (24, True)])
 def test_a_faint_leaf_is_searched_for_in_other_ways(contrast, is_clear, monkeypatch):
     """Confidences of 0.27 and 0.48: a coloured leaf counts as found from 0.35 on."""
     calls = []
-    monkeypatch.setattr(module, "_segment_otherwise", lambda image: calls.append(1) or [])
+    monkeypatch.setattr(
+        module, "_segment_otherwise", lambda image: calls.append(1) or []
+    )
     segment_sheet(draw_faint_leaf(contrast))
     assert bool(calls) != is_clear
 
@@ -96,7 +137,9 @@ def test_a_faint_leaf_is_searched_for_in_other_ways(contrast, is_clear, monkeypa
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_leaf_before_clouds(drawn_leaf, iou, seed):
     image, mask = drawn_leaf(480, 640, radius=0.2)
-    noise = cv2.GaussianBlur(np.random.default_rng(seed).normal(size=mask.shape), (0, 0), 60)
+    noise = cv2.GaussianBlur(
+        np.random.default_rng(seed).normal(size=mask.shape), (0, 0), 60
+    )
     clouds = np.clip(noise / noise.std() + 0.3, 0, 1)[..., None]
     sky = np.array([235, 190, 140]) * (1 - clouds) + 245 * clouds
     image = np.where(mask[..., None], image, sky).astype(np.uint8)
@@ -107,7 +150,9 @@ def test_a_leaf_before_clouds(drawn_leaf, iou, seed):
 def test_what_is_light_may_be_a_triangle():
     """A quadrilateral around it has no fourth corner."""
     image = np.full((200, 200, 3), 30, np.uint8)
-    cv2.fillConvexPoly(image, np.array([[10, 10], [190, 10], [10, 190]]), (240, 240, 240))
+    cv2.fillConvexPoly(
+        image, np.array([[10, 10], [190, 10], [10, 190]]), (240, 240, 240)
+    )
     assert segment(image, SCAN_LIKE).mask.shape == (200, 200)
 
 

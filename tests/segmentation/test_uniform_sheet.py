@@ -24,7 +24,12 @@ SHEETS = {
     "orange": (60, 110, 220),
     "blue": (220, 180, 150),
 }
-LEAVES = {"green": (40, 110, 60), "dark": (25, 45, 35), "brown": (40, 70, 120), "yellow": (40, 190, 220)}
+LEAVES = {
+    "green": (40, 110, 60),
+    "dark": (25, 45, 35),
+    "brown": (40, 70, 120),
+    "yellow": (40, 190, 220),
+}
 
 
 @pytest.mark.parametrize("sheet", SHEETS)
@@ -45,9 +50,18 @@ def test_any_tint_of_sheet_and_leaf(drawn_leaf, iou, sheet, leaf):
     rows=st.integers(160, 420),
     seed=st.integers(0, 9),
 )
-def test_shift_turn_mirror_scale_and_shade(drawn_leaf, iou, turn, mirror, radius, row, col, shade, rows, seed):
+def test_shift_turn_mirror_scale_and_shade(
+    drawn_leaf, iou, turn, mirror, radius, row, col, shade, rows, seed
+):
     image, mask = drawn_leaf(
-        rows=rows, cols=180, centre=(row, col), radius=radius, turn=turn, mirror=mirror, shade=shade, seed=seed
+        rows=rows,
+        cols=180,
+        centre=(row, col),
+        radius=radius,
+        turn=turn,
+        mirror=mirror,
+        shade=shade,
+        seed=seed,
     )
     leaf = segment(image, SCAN_LIKE)
     # The smallest leaf has a radius of 24 pixels: half a pixel along its rim costs 0.06.
@@ -127,7 +141,9 @@ def test_sheet_surface_follows_the_light(drawn_leaf):
     surface, spread = fit_sheet_surface(image)
     assert spread < 3
     fitted = cv2.resize(surface, image.shape[1::-1])
-    true = cv2.cvtColor(drawn_leaf(shade=0.4, noise=0.0, centre=(9, 9))[0], cv2.COLOR_BGR2LAB)
+    true = cv2.cvtColor(
+        drawn_leaf(shade=0.4, noise=0.0, centre=(9, 9))[0], cv2.COLOR_BGR2LAB
+    )
     # Under the leaf, too, where the sheet is not to be seen; L of 0..255 differs by 90 over the picture.
     assert np.abs(fitted - true)[mask].max() < 6
 
@@ -135,11 +151,15 @@ def test_sheet_surface_follows_the_light(drawn_leaf):
 def test_sheet_distance_agrees_with_its_formula():
     lab = np.random.default_rng(3).integers(0, 256, (9, 7, 3), dtype=np.uint8)
     sheet = np.array([200, 120, 140])
-    distance = measure_sheet_distance(lab, np.broadcast_to(sheet, lab.shape).astype(np.uint8))
+    distance = measure_sheet_distance(
+        lab, np.broadcast_to(sheet, lab.shape).astype(np.uint8)
+    )
     lightness, a, b = np.moveaxis(np.abs(lab.astype(float) - sheet), -1, 0)
     true = 0.15 * lightness + 0.25 * np.maximum(lightness - 90, 0) + np.hypot(a, b)
     # The octagonal norm is at most 8 % off the root; three roundings are at most 1.5.
-    assert np.all(np.abs(distance - np.minimum(true, 255)) <= 0.08 * np.hypot(a, b) + 1.5)
+    assert np.all(
+        np.abs(distance - np.minimum(true, 255)) <= 0.08 * np.hypot(a, b) + 1.5
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,7 +188,13 @@ def test_the_smallest_pictures_are_segmented(size, kind):
 def test_real_leaves_on_coloured_card(real_data, iou):
     overlaps = {}
     for file in sorted((real_data / "uci-leaf" / "RGB").glob("*.JPG")):
-        true = cv2.imread(str(real_data / "uci-leaf" / "masks" / f"{file.stem}.png"), cv2.IMREAD_GRAYSCALE) > 127
+        true = (
+            cv2.imread(
+                str(real_data / "uci-leaf" / "masks" / f"{file.stem}.png"),
+                cv2.IMREAD_GRAYSCALE,
+            )
+            > 127
+        )
         # Those masks exclude the petiole.
         overlaps[file.stem] = iou(segment(cv2.imread(str(file)), SCAN_LIKE).blade, true)
     assert len(overlaps) == 60
@@ -176,13 +202,20 @@ def test_real_leaves_on_coloured_card(real_data, iou):
     assert min(overlaps.values()) >= 0.90
 
 
-def test_the_coverage_of_a_small_picture_locates_the_edge_between_pixels(drawn_leaf, iou):
+def test_the_coverage_of_a_small_picture_locates_the_edge_between_pixels(
+    drawn_leaf, iou
+):
     large, mask = drawn_leaf(rows=800, cols=640, turn=20)
     leaf = segment(cv2.resize(large, (160, 200), interpolation=cv2.INTER_AREA), SCAN)
     assert leaf.coverage is not None
     assert np.array_equal(leaf.coverage > 127, leaf.mask)
     enlarged = cv2.resize(leaf.coverage, (640, 800)) > 127
-    by_pixels = cv2.resize(leaf.mask.view(np.uint8), (640, 800), interpolation=cv2.INTER_NEAREST) > 0
+    by_pixels = (
+        cv2.resize(
+            leaf.mask.view(np.uint8), (640, 800), interpolation=cv2.INTER_NEAREST
+        )
+        > 0
+    )
     assert 1 - iou(enlarged, mask) < 0.7 * (1 - iou(by_pixels, mask))
     assert segment(large, SCAN).coverage is None
 
@@ -195,27 +228,49 @@ def test_a_small_picture_that_a_narrow_leaf_fills(iou, cols, light):
     leaf = np.zeros(image.shape[:2], np.uint8)
     cv2.ellipse(leaf, (4 * cols, 800), (round(3.6 * cols), 780), 0, 0, 360, 255, -1)
     image[leaf > 0] = (25, 35, 30)
-    segmentation = segment(cv2.resize(image, (cols, 200), interpolation=cv2.INTER_AREA), SCAN)
+    segmentation = segment(
+        cv2.resize(image, (cols, 200), interpolation=cv2.INTER_AREA), SCAN
+    )
     assert segmentation.confidence > 0.8
     # The rim is a tenth of so narrow a leaf.
-    assert iou(segmentation.mask, cv2.resize(leaf, (cols, 200), interpolation=cv2.INTER_AREA) > 127) > 0.95
+    assert (
+        iou(
+            segmentation.mask,
+            cv2.resize(leaf, (cols, 200), interpolation=cv2.INTER_AREA) > 127,
+        )
+        > 0.95
+    )
 
 
 def test_the_shadow_of_a_pale_leaf_on_coloured_card(drawn_leaf, iou):
-    image, mask = drawn_leaf(rows=480, cols=400, sheet=(180, 90, 240), leaf=(110, 130, 150))
-    shadow = cv2.GaussianBlur(np.roll(mask, (8, 8), (0, 1)).astype(np.float32), (0, 0), 5)
-    image = np.where(mask[..., None], image, image * (1 - 0.6 * shadow[..., None])).astype(np.uint8)
+    image, mask = drawn_leaf(
+        rows=480, cols=400, sheet=(180, 90, 240), leaf=(110, 130, 150)
+    )
+    shadow = cv2.GaussianBlur(
+        np.roll(mask, (8, 8), (0, 1)).astype(np.float32), (0, 0), 5
+    )
+    image = np.where(
+        mask[..., None], image, image * (1 - 0.6 * shadow[..., None])
+    ).astype(np.uint8)
     # 0.96 by the local maximum alone.
-    assert iou(segment(cv2.GaussianBlur(image, (0, 0), 1.5), SCAN_LIKE).mask, mask) > 0.97
+    assert (
+        iou(segment(cv2.GaussianBlur(image, (0, 0), 1.5), SCAN_LIKE).mask, mask) > 0.97
+    )
 
 
-@pytest.mark.parametrize(("colour", "is_leaf"), [((85, 115, 135), True), ((95, 100, 103), False)])
-def test_dry_tips_beside_vivid_colours_are_leaf_and_shadows_are_not(iou, colour, is_leaf):
+@pytest.mark.parametrize(
+    ("colour", "is_leaf"), [((85, 115, 135), True), ((95, 100, 103), False)]
+)
+def test_dry_tips_beside_vivid_colours_are_leaf_and_shadows_are_not(
+    iou, colour, is_leaf
+):
     image = np.full((600, 450, 3), (195, 205, 210), np.uint8)
     red, whole = np.zeros((600, 450), np.uint8), np.zeros((600, 450), np.uint8)
     cv2.ellipse(whole, (225, 300), (60, 200), 0, 0, 360, 1, -1)
     red[180:] = whole[180:]
     image[whole > 0], image[red > 0] = colour, (45, 45, 150)
-    image = np.clip(image + np.random.default_rng(0).normal(0, 2, image.shape), 0, 255).astype(np.uint8)
+    image = np.clip(
+        image + np.random.default_rng(0).normal(0, 2, image.shape), 0, 255
+    ).astype(np.uint8)
     found_mask = segment(image, SCAN_LIKE).mask
     assert iou(found_mask, (whole if is_leaf else red).astype(bool)) > TOLERANCE

@@ -60,8 +60,14 @@ def make_bad_examples():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("subtask", "text", "known", "problem"), make_bad_examples(), ids=lambda value: str(value)[:1])
-def test_the_five_bad_examples_are_rejected_with_their_line(tmp_path, subtask, text, known, problem):
+@pytest.mark.parametrize(
+    ("subtask", "text", "known", "problem"),
+    make_bad_examples(),
+    ids=lambda value: str(value)[:1],
+)
+def test_the_five_bad_examples_are_rejected_with_their_line(
+    tmp_path, subtask, text, known, problem
+):
     assert find_problems(tmp_path, text, known) == [problem]
     assert find_problems(tmp_path, text, known, Subtask(subtask)) == [problem]
 
@@ -69,14 +75,32 @@ def test_the_five_bad_examples_are_rejected_with_their_line(tmp_path, subtask, t
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("1 a dog", "expected pairs of a concept and its boxes, found nothing behind 'dog'"),
+        (
+            "1 a dog",
+            "expected pairs of a concept and its boxes, found nothing behind 'dog'",
+        ),
         ("1 a dog 0x5+1+1", "expected a box of some area, found 0x5+1+1"),
-        ("1 a dog 5x5+1", "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found '5x5+1'"),
-        ("1 a dog nan:5x5+1+1", "expected a confidence as a finite number, found 'nan'"),
-        ("1 a dog 5x5+1+1 dog 5x5+1+1", "expected at most 100 concepts, each once, found dog, dog"),
+        (
+            "1 a dog 5x5+1",
+            "expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found '5x5+1'",
+        ),
+        (
+            "1 a dog nan:5x5+1+1",
+            "expected a confidence as a finite number, found 'nan'",
+        ),
+        (
+            "1 a dog 5x5+1+1 dog 5x5+1+1",
+            "expected at most 100 concepts, each once, found dog, dog",
+        ),
         ("3 a 0,2,2", "expected at most 3 boxes, each once, found 0, 2, 2"),
-        ("4 a x,,y", "expected ids of pictures, the best first, separated by commas, found 'x,,y'"),
-        ("4 a " + ",".join(f"p{n}" for n in range(101)), "expected at most 100 pictures, each once, found"),
+        (
+            "4 a x,,y",
+            "expected ids of pictures, the best first, separated by commas, found 'x,,y'",
+        ),
+        (
+            "4 a " + ",".join(f"p{n}" for n in range(101)),
+            "expected at most 100 pictures, each once, found",
+        ),
         ("5 a 0 180.01", "expected a longitude from -180 to 180, found 180.01"),
         ("", "expected '[subtask] [id] [results]', subtask 1 to 5, found ''"),
         ("2 a Un café.", r"expected ASCII text, found '2 a Un caf\udcc3\udca9.'"),
@@ -93,7 +117,10 @@ def test_bad_lines(tmp_path, line, problem):
 def test_unknown_names_are_problems(tmp_path):
     for known, problem in (
         (Known(ids=frozenset("b")), "1: expected an id of the collection, found 'a'"),
-        (Known(concepts=frozenset({"cat"})), "1: expected a concept of the list, found 'dog'"),
+        (
+            Known(concepts=frozenset({"cat"})),
+            "1: expected a concept of the list, found 'dog'",
+        ),
     ):
         assert find_problems(tmp_path, "1 a dog 5x5+0+0\n", known) == [problem]
 
@@ -101,12 +128,17 @@ def test_unknown_names_are_problems(tmp_path):
 def test_a_ground_truth_has_several_descriptions(tmp_path):
     truth = read_annotations(write(tmp_path, "3 a 0\n3 a 0,1\n3 b 2\n"), is_truth=True)
     assert truth.results == {"a": [(0,), (0, 1)], "b": [(2,)]}
-    with pytest.raises(ProblemsError, match=r":2: expected every id once, found 'a', as in line 1"):
+    with pytest.raises(
+        ProblemsError, match=r":2: expected every id once, found 'a', as in line 1"
+    ):
         read_annotations(write(tmp_path, "5 a 0 0\n5 a 0 0\n"), is_truth=True)
 
 
 def test_a_selection_may_be_empty_in_a_run_only(tmp_path):
     file = write(tmp_path, "3 a\n3 b 1\n")
     assert read_annotations(file).results == {"a": [()], "b": [(1,)]}
-    with pytest.raises(ProblemsError, match=r":1: expected a description that mentions at least one box, found none"):
+    with pytest.raises(
+        ProblemsError,
+        match=r":1: expected a description that mentions at least one box, found none",
+    ):
         read_annotations(file, is_truth=True)

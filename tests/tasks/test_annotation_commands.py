@@ -27,7 +27,14 @@ def rows(outcome, table=0):
 
 
 def test_scores(cli, folder):
-    outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "--by-concept", "--format", "json")
+    outcome = cli(
+        "evaluate-annotation",
+        "truth.txt",
+        "run.txt",
+        "--by-concept",
+        "--format",
+        "json",
+    )
     (scores,) = rows(outcome)
     titles = [table["title"] for table in outcome.json]
     assert titles == ["Scores", "run.txt: average precision by concept and overlap"]
@@ -40,7 +47,10 @@ def test_scores(cli, folder):
 
 def test_missing_pictures_are_warned_about(cli, folder):
     outcome = cli("evaluate-annotation", "truth.txt", "run.txt", "partial.txt")
-    assert "partial.txt: lacks 1 of 2 pictures or documents; each counts as the worst answer" in outcome.err
+    assert (
+        "partial.txt: lacks 1 of 2 pictures or documents; each counts as the worst answer"
+        in outcome.err
+    )
 
 
 def test_pictures_outside_the_ground_truth_need_a_list(cli, folder):
@@ -48,7 +58,9 @@ def test_pictures_outside_the_ground_truth_need_a_list(cli, folder):
     assert outcome.status == 1
     assert "unknown.txt:3: expected an id of the collection, found 'zzz'" in outcome.err
     options = ["--pictures", "ids.txt", "--format", "json"]
-    first, second = rows(cli("evaluate-annotation", *options, "truth.txt", "unknown.txt", "run.txt"))
+    first, second = rows(
+        cli("evaluate-annotation", *options, "truth.txt", "unknown.txt", "run.txt")
+    )
     assert {**first, "run": ""} == {**second, "run": ""}
 
 
@@ -66,8 +78,13 @@ def test_check(cli, folder):
 
 
 def test_options_of_other_subtasks_are_refused(cli, folder):
-    for truth, option in (("places-true.txt", "--by-concept"), ("truth.txt", "--by-picture")):
+    for truth, option in (
+        ("places-true.txt", "--by-concept"),
+        ("truth.txt", "--by-picture"),
+    ):
         (folder / "places-true.txt").write_text("5 a 51.5 -6.2\n")
         outcome = cli("evaluate-annotation", truth, "run.txt", option)
         assert (outcome.status, outcome.out) == (2, "")
-        assert "--by-concept is for subtask 1, --by-picture for the others" in outcome.err
+        assert (
+            "--by-concept is for subtask 1, --by-picture for the others" in outcome.err
+        )

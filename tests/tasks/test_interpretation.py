@@ -18,13 +18,26 @@ def literal_error(scene: Scene, threshold: float, alpha: float, distance=None) -
         if common / (a + b - common) > threshold:
             s_loc = min((a - common) / a, (b - common) / b)
             same = scene.true_names[u] == scene.names[v]
-            far = distance(scene.true_names[u], scene.names[v]) if distance else float(not same)
+            far = (
+                distance(scene.true_names[u], scene.names[v])
+                if distance
+                else float(not same)
+            )
             mu = scene.confidences[v]
             match[u][v] = 1
-            score[u][v] = alpha * s_loc + (1 - alpha) * far * ((1 - mu) / 2 if same else (1 + mu) / 2)
+            score[u][v] = alpha * s_loc + (1 - alpha) * far * (
+                (1 - mu) / 2 if same else (1 + mu) / 2
+            )
 
     def free_column():
-        return next((v for v in range(len(match[0]) if match else 0) if not any(row[v] for row in match)), None)
+        return next(
+            (
+                v
+                for v in range(len(match[0]) if match else 0)
+                if not any(row[v] for row in match)
+            ),
+            None,
+        )
 
     for u in range(rows):
         if not any(match[u]):
@@ -60,7 +73,10 @@ def make_scene(seed: int, truths: int, results: int) -> Scene:
     return Scene.from_objects(draw_objects(truths), draw_objects(results))
 
 
-SCENES = [make_scene(seed, truths, results) for seed, (truths, results) in enumerate([*product(range(6), repeat=2)])]
+SCENES = [
+    make_scene(seed, truths, results)
+    for seed, (truths, results) in enumerate([*product(range(6), repeat=2)])
+]
 
 
 def permute(scene: Scene, rows, cols) -> Scene:
@@ -94,15 +110,33 @@ def make_worked_example() -> Scene:
     pair(2, 2, 0.235, 0.007, 9000.0)
     pair(3, 2, 0.242, 0.007, 9000.0)
     names = ["person"] * 4 + ["bus", "aeroplane", "car"]
-    return Scene(common, true_areas, areas, names, ["lorry", "aeroplane", "person", "person"], np.ones(4))
+    return Scene(
+        common,
+        true_areas,
+        areas,
+        names,
+        ["lorry", "aeroplane", "person", "person"],
+        np.ones(4),
+    )
 
 
 def test_the_worked_example():
     scene = make_worked_example()
-    assert scene.overlap[[1, 2, 3, 4], [2, 2, 2, 0]] == pytest.approx([0.186, 0.235, 0.242, 0.941])
+    assert scene.overlap[[1, 2, 3, 4], [2, 2, 2, 0]] == pytest.approx(
+        [0.186, 0.235, 0.242, 0.941]
+    )
     interpretation = score_scene(scene)
-    assert np.argwhere(interpretation.matches).tolist() == [[0, 3], [2, 2], [3, 2], [4, 0], [5, 1]]
-    assert (interpretation.missed.tolist(), interpretation.invented.tolist()) == ([1, 6], [])
+    assert np.argwhere(interpretation.matches).tolist() == [
+        [0, 3],
+        [2, 2],
+        [3, 2],
+        [4, 0],
+        [5, 1],
+    ]
+    assert (interpretation.missed.tolist(), interpretation.invented.tolist()) == (
+        [1, 6],
+        [],
+    )
     # The document gives three digits. The missing objects contribute 2/7, the found ones the rest.
     assert interpretation.error == pytest.approx(0.328, abs=5e-4)
     assert interpretation.error - 2 / 7 == pytest.approx(0.043, abs=1e-3)
@@ -114,22 +148,35 @@ def measure_distance(true_name, name):
 
 @pytest.mark.parametrize(
     "parameters",
-    [Parameters(), Parameters(threshold=0.0, alpha=0.3), Parameters(threshold=0.5, distance=measure_distance)],
+    [
+        Parameters(),
+        Parameters(threshold=0.0, alpha=0.3),
+        Parameters(threshold=0.5, distance=measure_distance),
+    ],
 )
 def test_error_equals_the_literal_version(parameters):
     for scene in SCENES:
-        error = literal_error(scene, parameters.threshold, parameters.alpha, parameters.distance)
+        error = literal_error(
+            scene, parameters.threshold, parameters.alpha, parameters.distance
+        )
         # The same terms, summed exactly in the one and term by term in the other.
-        assert score_scene(scene, parameters).error == pytest.approx(error, abs=1e-12, nan_ok=True)
+        assert score_scene(scene, parameters).error == pytest.approx(
+            error, abs=1e-12, nan_ok=True
+        )
 
 
 @pytest.mark.parametrize("matching", ["multiple", "one-to-one"])
 def test_order_of_objects_does_not_matter(matching):
     parameters, generator = Parameters(matching=matching), np.random.default_rng(0)
     for scene in SCENES:
-        rows, cols = generator.permutation(len(scene.true_areas)), generator.permutation(len(scene.areas))
+        rows, cols = (
+            generator.permutation(len(scene.true_areas)),
+            generator.permutation(len(scene.areas)),
+        )
         # Ties of overlaps and of local errors alike leave the sum as it is, up to their rounding.
-        expected = pytest.approx(score_scene(scene, parameters).error, abs=1e-8, nan_ok=True)
+        expected = pytest.approx(
+            score_scene(scene, parameters).error, abs=1e-8, nan_ok=True
+        )
         assert score_scene(permute(scene, rows, cols), parameters).error == expected
 
 
@@ -137,13 +184,27 @@ def test_symmetric_in_truth_and_result():
     for scene in SCENES:
         sure = replace(scene, confidences=np.ones(len(scene.names)))
         swapped = Scene(
-            sure.common.T, sure.areas, sure.true_areas, sure.names, sure.true_names, np.ones(len(sure.true_names))
+            sure.common.T,
+            sure.areas,
+            sure.true_areas,
+            sure.names,
+            sure.true_names,
+            np.ones(len(sure.true_names)),
         )
-        assert score_scene(swapped).error == pytest.approx(score_scene(sure).error, abs=1e-12, nan_ok=True)
+        assert score_scene(swapped).error == pytest.approx(
+            score_scene(sure).error, abs=1e-12, nan_ok=True
+        )
 
 
 @pytest.mark.parametrize("matching", ["multiple", "one-to-one"])
 def test_a_perfect_result_has_error_0(matching):
     # Side by side, so that no object overlaps with another.
-    objects = [BoxedObject("oak", Box(20 * i, 0, 3 * i + 1, 19 - 3 * i)) for i in range(6)]
-    assert score_scene(Scene.from_objects(objects, objects), Parameters(matching=matching)).error == 0
+    objects = [
+        BoxedObject("oak", Box(20 * i, 0, 3 * i + 1, 19 - 3 * i)) for i in range(6)
+    ]
+    assert (
+        score_scene(
+            Scene.from_objects(objects, objects), Parameters(matching=matching)
+        ).error
+        == 0
+    )

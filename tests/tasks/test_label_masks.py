@@ -51,14 +51,20 @@ def test_other_files_and_damage_are_refused(tmp_path):
     )
     (tmp_path / "early.png").write_bytes(bytes.fromhex(chunks))
     for name in ("colour.png", "grey.jpg", "cut.png", "early.png"):
-        with pytest.raises(LeafidError, match=rf"{name}: expected a (label mask|whole picture).* found"):
+        with pytest.raises(
+            LeafidError, match=rf"{name}: expected a (label mask|whole picture).* found"
+        ):
             read_label_mask(tmp_path / name)
 
 
 def test_objects_of_a_label_mask(tmp_path):
     mask = np.zeros((20, 20), int)
     mask[3:6, 4:9], mask[10, 10] = 7, 2
-    first, second = make_objects(mask, tmp_path / "m.png", {("m.png", 2): ("oak", 0.5), ("m.png", 7): ("ash", 1.0)})
+    first, second = make_objects(
+        mask,
+        tmp_path / "m.png",
+        {("m.png", 2): ("oak", 0.5), ("m.png", 7): ("ash", 1.0)},
+    )
     assert (first.name, first.confidence, first.box) == ("oak", 0.5, Box(10, 10, 1, 1))
     assert (second.name, second.box, second.region.area) == ("ash", Box(4, 3, 5, 3), 15)
 
@@ -68,16 +74,28 @@ def test_masks_are_paired_by_name(tmp_path):
         save(tmp_path / "truth" / name, labels())
     save(tmp_path / "result" / "b.png", labels())
     pairs = list(read_mask_pairs(tmp_path / "truth", tmp_path / "result"))
-    assert [(pair.picture, len(pair.truth), len(pair.result)) for pair in pairs] == [("a.png", 2, 0), ("b.png", 2, 2)]
-    with pytest.raises(LeafidError, match=r"truth/a.png: expected a mask of the ground truth, found no a.png in"):
+    assert [(pair.picture, len(pair.truth), len(pair.result)) for pair in pairs] == [
+        ("a.png", 2, 0),
+        ("b.png", 2, 2),
+    ]
+    with pytest.raises(
+        LeafidError,
+        match=r"truth/a.png: expected a mask of the ground truth, found no a.png in",
+    ):
         list(read_mask_pairs(tmp_path / "result", tmp_path / "truth"))
     # Two files may have different names.
-    (pair,) = read_mask_pairs(tmp_path / "truth" / "a.png", tmp_path / "result" / "b.png")
+    (pair,) = read_mask_pairs(
+        tmp_path / "truth" / "a.png", tmp_path / "result" / "b.png"
+    )
     assert (pair.picture, len(pair.result)) == ("a.png", 2)
     save(tmp_path / "result" / "b.png", labels((30, 24)))
-    with pytest.raises(LeafidError, match=r"result/b.png: expected a mask of 30x24 pixels, found 24x30"):
+    with pytest.raises(
+        LeafidError, match=r"result/b.png: expected a mask of 30x24 pixels, found 24x30"
+    ):
         list(read_mask_pairs(tmp_path / "truth", tmp_path / "result"))
-    with pytest.raises(LeafidError, match=r"expected a label mask or a folder of them .* found none"):
+    with pytest.raises(
+        LeafidError, match=r"expected a label mask or a folder of them .* found none"
+    ):
         list_masks(tmp_path)
 
 
@@ -88,19 +106,32 @@ def test_classes_beside_the_masks(tmp_path):
             f"mask,label,class,confidence\nm.png,1,oak,\nm.png,2,{kind},0.5\n"
         )
     (pair,) = read_mask_pairs(tmp_path / "truth", tmp_path / "result")
-    assert [(item.name, item.confidence) for item in pair.truth] == [("oak", 1), ("oak", 0.5)]
-    assert [(item.name, item.confidence) for item in pair.result] == [("oak", 1), ("ash", 0.5)]
+    assert [(item.name, item.confidence) for item in pair.truth] == [
+        ("oak", 1),
+        ("oak", 0.5),
+    ]
+    assert [(item.name, item.confidence) for item in pair.result] == [
+        ("oak", 1),
+        ("ash", 0.5),
+    ]
     (tmp_path / "result" / "objects.csv").write_text("mask,label,class\nm.png,1,oak\n")
-    with pytest.raises(LeafidError, match=r"result/objects.csv: expected a class of label 2 of m.png, found none"):
+    with pytest.raises(
+        LeafidError,
+        match=r"result/objects.csv: expected a class of label 2 of m.png, found none",
+    ):
         list(read_mask_pairs(tmp_path / "truth", tmp_path / "result"))
     (tmp_path / "result" / "objects.csv").unlink()
-    with pytest.raises(LeafidError, match=r"result: expected objects.csv beside both or neither"):
+    with pytest.raises(
+        LeafidError, match=r"result: expected objects.csv beside both or neither"
+    ):
         list(read_mask_pairs(tmp_path / "truth", tmp_path / "result"))
 
 
 def test_bad_objects_are_named(tmp_path):
     path = tmp_path / "objects.csv"
-    path.write_text("mask,label,class,confidence\nm,1,oak,1\nm,0,oak,1\nm,2,,1\nm,3,oak,nan\nm,4,oak,2\nm,1,ash,1\nm\n")
+    path.write_text(
+        "mask,label,class,confidence\nm,1,oak,1\nm,0,oak,1\nm,2,,1\nm,3,oak,nan\nm,4,oak,2\nm,1,ash,1\nm\n"
+    )
     with pytest.raises(ProblemsError) as caught:
         read_objects(path)
     expected = "expected a mask, a label from 1 up, a class, and a confidence from 0 to 1, found"
@@ -113,5 +144,7 @@ def test_bad_objects_are_named(tmp_path):
         f"8: {expected} ['m']",
     ]
     path.write_text("file,label\n")
-    with pytest.raises(LeafidError, match="expected the columns mask, label and class, found"):
+    with pytest.raises(
+        LeafidError, match="expected the columns mask, label and class, found"
+    ):
         read_objects(path)

@@ -17,7 +17,9 @@ def test_the_small_recipe_has_the_codebooks_of_the_bundled_model(acquisition_typ
     recipe = load_recipe("small", acquisition_type)
     assert recipe.codebooks == "bundled"
     encoders = load_encoders(recipe)
-    bundled = Model.read(find_bundled_model())[acquisition_type].identifier.extractor.encoders
+    bundled = Model.read(find_bundled_model())[
+        acquisition_type
+    ].identifier.extractor.encoders
     assert encoders.keys() == bundled.keys()
     for name, encoder in encoders.items():
         for key, values in encoder.get_state().items():
@@ -28,10 +30,17 @@ def test_other_settings_than_those_of_the_bundled_model():
     recipe = load_recipe("small", AcquisitionType.SCAN)
     edges = recipe.experts["edges"]
     with pytest.raises(
-        LeafidError, match=r"expected an expert edges with the descriptor, .*, found others of expert 'edges'"
+        LeafidError,
+        match=r"expected an expert edges with the descriptor, .*, found others of expert 'edges'",
     ):
-        load_encoders(structs.replace(recipe, experts={"edges": structs.replace(edges, modes=32)}))
+        load_encoders(
+            structs.replace(recipe, experts={"edges": structs.replace(edges, modes=32)})
+        )
     with pytest.raises(LeafidError, match="found others of expert 'other'"):
         load_encoders(structs.replace(recipe, experts={"other": edges}))
     # What is read may differ.
-    assert load_encoders(structs.replace(recipe, experts={"edges": structs.replace(edges, max_patches=300)}))
+    assert load_encoders(
+        structs.replace(
+            recipe, experts={"edges": structs.replace(edges, max_patches=300)}
+        )
+    )

@@ -10,19 +10,28 @@ from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.training.rejection import gather_non_leaves
 
 
-@pytest.mark.parametrize(("type_", "number"), list(zip(AcquisitionType, [240, 240, 720], strict=True)))
+@pytest.mark.parametrize(
+    ("type_", "number"), list(zip(AcquisitionType, [240, 240, 720], strict=True))
+)
 def test_anything_can_be_behind_the_leaf_of_a_photo(monkeypatch, type_, number):
     """Three times as many pictures without a leaf are drawn for photos as for sheets, two for each of some sheets."""
     drawn = []
 
     def stream(_loader, pictures, _extractor, augmentations):
-        assert [augmentation.kind for augmentation in augmentations] == ["no-leaf", "jittered-no-leaf"]
+        assert [augmentation.kind for augmentation in augmentations] == [
+            "no-leaf",
+            "jittered-no-leaf",
+        ]
         drawn.extend((picture.file, augmentations[0].number) for picture in pictures)
         yield from (None for _ in pictures)
 
     monkeypatch.setattr(FeatureLoader, "stream_augmented", stream)
     identifier = SimpleNamespace(type=type_, extractor=None)
-    pictures = [Picture(Path(f"{index}.jpg"), AcquisitionType.SCAN) for index in range(1000)]
+    pictures = [
+        Picture(Path(f"{index}.jpg"), AcquisitionType.SCAN) for index in range(1000)
+    ]
     assert gather_non_leaves(identifier, pictures, FeatureLoader()) is None
     assert len({file for file, _ in drawn}) == len(drawn) == number // 2
-    assert set(Counter(kind for _, kind in drawn).values()) == {number // 2 // len(TRAINING_KINDS)}
+    assert set(Counter(kind for _, kind in drawn).values()) == {
+        number // 2 // len(TRAINING_KINDS)
+    }

@@ -14,6 +14,10 @@ def test_only_pictures_that_a_recipe_uses_are_told_of(training, recipes, loader)
     assert model.recogniser.accuracy is None
 
 
-def test_a_model_trained_and_saved_from_python_is_the_one_that_the_command_writes(trained, drawn_model, tmp_path):
+def test_a_model_trained_and_saved_from_python_is_the_one_that_the_command_writes(
+    trained, drawn_model, tmp_path
+):
     trained.save(tmp_path / "model.leafid")
-    assert read_reproducible_content(tmp_path / "model.leafid") == read_reproducible_content(drawn_model)
+    assert read_reproducible_content(
+        tmp_path / "model.leafid"
+    ) == read_reproducible_content(drawn_model)

@@ -17,14 +17,21 @@ EXPERTS = {
     "one": Expert(descriptor="measures", families=("hu",)),
     "two": Expert(descriptor="measures", families=("hu",)),
 }
-RECIPE = Recipe(types=(SCAN,), experts=EXPERTS, training_types=(SCAN, SHEET, PHOTO), jittered=2)
-PICTURES = [Picture(Path(f"{number}.jpg"), SCAN, taxon=Taxon("Genus a"), plant=str(number)) for number in range(4)]
+RECIPE = Recipe(
+    types=(SCAN,), experts=EXPERTS, training_types=(SCAN, SHEET, PHOTO), jittered=2
+)
+PICTURES = [
+    Picture(Path(f"{number}.jpg"), SCAN, taxon=Taxon("Genus a"), plant=str(number))
+    for number in range(4)
+]
 
 
 def _number(augmentation):
     if augmentation is None:
         return 0
-    return augmentation.number if augmentation.kind == "jitter" else -augmentation.number
+    return (
+        augmentation.number if augmentation.kind == "jitter" else -augmentation.number
+    )
 
 
 class Given:
@@ -38,8 +45,14 @@ class Given:
     def stream_augmented(self, pictures, extractor, augmentations):
         for picture in pictures:
             number = int(picture.file.stem)
-            vectors = [np.array([number, _number(augmentation)], np.float32) for augmentation in augmentations]
-            views = [Features({"one": vector, "two": -vector}, Condition(0.5 + number / 10)) for vector in vectors]
+            vectors = [
+                np.array([number, _number(augmentation)], np.float32)
+                for augmentation in augmentations
+            ]
+            views = [
+                Features({"one": vector, "two": -vector}, Condition(0.5 + number / 10))
+                for vector in vectors
+            ]
             yield None if number in self.unreadable else views
 
 
@@ -54,28 +67,48 @@ def test_a_row_for_each_picture_then_for_each_variant():
     np.testing.assert_allclose(training_set.confidence, [0.5, 0.6, 0.7, 0.8] * 3)
     np.testing.assert_array_equal(training_set.picture_indices, [0, 1, 2, 3] * 3)
     np.testing.assert_array_equal(training_set.augmentations, np.repeat([0, 1, 2], 4))
-    expected = np.stack([training_set.picture_indices, training_set.augmentations], axis=1)
+    expected = np.stack(
+        [training_set.picture_indices, training_set.augmentations], axis=1
+    )
     np.testing.assert_array_equal(arrays["one"], expected)
     np.testing.assert_array_equal(arrays["two"], -arrays["one"])
 
 
 def test_photos_are_staged_of_leaves_on_sheets():
     pictures = [
-        replace(picture, type=type_) for picture, type_ in zip(PICTURES, (SCAN, PHOTO, SHEET, PHOTO), strict=True)
+        replace(picture, type=type_)
+        for picture, type_ in zip(PICTURES, (SCAN, PHOTO, SHEET, PHOTO), strict=True)
     ]
-    recipe = structs.replace(RECIPE, types=(SCAN, SHEET, PHOTO), jittered=1, composited=2)
+    recipe = structs.replace(
+        RECIPE, types=(SCAN, SHEET, PHOTO), jittered=1, composited=2
+    )
     training_set, arrays = gathered({1}, recipe, pictures)
-    np.testing.assert_array_equal(training_set.picture_indices, [0, 1, 2, 0, 1, 2, 0, 1, 0, 1])
-    np.testing.assert_array_equal(training_set.augmentations, [0] * 3 + [1] * 3 + [2] * 2 + [3] * 2)
+    np.testing.assert_array_equal(
+        training_set.picture_indices, [0, 1, 2, 0, 1, 2, 0, 1, 0, 1]
+    )
+    np.testing.assert_array_equal(
+        training_set.augmentations, [0] * 3 + [1] * 3 + [2] * 2 + [3] * 2
+    )
     np.testing.assert_array_equal(arrays["one"][:, 0], [0, 2, 3, 0, 2, 3, 0, 2, 0, 2])
-    np.testing.assert_array_equal(arrays["one"][:, 1], [0] * 3 + [1] * 3 + [-1] * 2 + [-2] * 2)
-    np.testing.assert_allclose(training_set.relative_weights, [1] * 3 + [0.5] * 3 + [0.5] * 4)
+    np.testing.assert_array_equal(
+        arrays["one"][:, 1], [0] * 3 + [1] * 3 + [-1] * 2 + [-2] * 2
+    )
+    np.testing.assert_allclose(
+        training_set.relative_weights, [1] * 3 + [0.5] * 3 + [0.5] * 4
+    )
 
 
 def test_pictures_of_the_served_types_are_jittered_and_share_their_domain():
-    pictures = [replace(picture, type=type_) for picture, type_ in zip(PICTURES, (SCAN, PHOTO) * 2, strict=True)]
-    training_set, _ = gathered(recipe=structs.replace(RECIPE, jittered=1, composited=1), pictures=pictures)
-    np.testing.assert_array_equal(training_set.picture_indices, [0, 1, 2, 3, 0, 2, 0, 2])
+    pictures = [
+        replace(picture, type=type_)
+        for picture, type_ in zip(PICTURES, (SCAN, PHOTO) * 2, strict=True)
+    ]
+    training_set, _ = gathered(
+        recipe=structs.replace(RECIPE, jittered=1, composited=1), pictures=pictures
+    )
+    np.testing.assert_array_equal(
+        training_set.picture_indices, [0, 1, 2, 3, 0, 2, 0, 2]
+    )
     domains = training_set.number_domains()
     np.testing.assert_array_equal(domains[[4, 5]], domains[[0, 2]])
     assert len({*domains[:2].tolist(), *domains[6:].tolist()}) == 3
@@ -103,16 +136,24 @@ def test_photos_are_composited_of_eight_pictures_of_a_plant():
 
 def test_a_recipe_for_photos_alone_learns_from_eight_sheets_of_a_plant():
     sheets = [replace(PICTURES[0], file=Path(f"{number}.jpg")) for number in range(12)]
-    photos = [replace(PICTURES[0], file=Path(f"{number}.jpg"), type=PHOTO) for number in range(12, 22)]
+    photos = [
+        replace(PICTURES[0], file=Path(f"{number}.jpg"), type=PHOTO)
+        for number in range(12, 22)
+    ]
     recipe = structs.replace(RECIPE, types=(PHOTO,), jittered=0, composited=1)
     training_set, _ = gathered(recipe=recipe, pictures=[*sheets, *photos])
-    assert [picture.type for picture in training_set.pictures] == [SCAN] * 8 + [PHOTO] * 10
+    assert [picture.type for picture in training_set.pictures] == [SCAN] * 8 + [
+        PHOTO
+    ] * 10
     np.testing.assert_allclose(training_set.relative_weights, 1)
     assert len(training_set.picture_indices) == 18 + 8
 
 
 def test_pictures_are_held_out_in_five_folds_of_plants():
-    pictures = [replace(PICTURES[0], file=Path(f"{number}.jpg"), plant=str(number)) for number in range(10)]
+    pictures = [
+        replace(PICTURES[0], file=Path(f"{number}.jpg"), plant=str(number))
+        for number in range(10)
+    ]
     training_set, _ = gathered(pictures=pictures)
     plan = FoldPlan(training_set, [SCAN], np.arange(10), 0, learn_rejection=False)
     assert [len(fold) for fold in plan.folds[WITHOUT_PLANT]] == [2] * 5

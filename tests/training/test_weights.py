@@ -18,14 +18,30 @@ EVENLY = ClassifierSettings(species_balance=0.0, plant_balance=0.0)
 
 
 def picture(plant, species="Acer campestre", type_=SCAN, number=0):
-    return Picture(Path(f"{plant}-{species}-{type_}-{number}.jpg"), type_, taxon=Taxon(species), plant=plant)
+    return Picture(
+        Path(f"{plant}-{species}-{type_}-{number}.jpg"),
+        type_,
+        taxon=Taxon(species),
+        plant=plant,
+    )
 
 
 def weigh(pictures, settings):
     """Give the weights of pictures in training on all of them and then without each fold, and the folds."""
     n = len(pictures)
-    recipe = Recipe(types=(SCAN,), experts={"shape": SHAPE}, training_types=(SCAN, PHOTO))
-    training_set = TrainingSet(recipe, None, pictures, np.ones(n), np.arange(n), np.zeros(n, int), np.ones(n), {})
+    recipe = Recipe(
+        types=(SCAN,), experts={"shape": SHAPE}, training_types=(SCAN, PHOTO)
+    )
+    training_set = TrainingSet(
+        recipe,
+        None,
+        pictures,
+        np.ones(n),
+        np.arange(n),
+        np.zeros(n, int),
+        np.ones(n),
+        {},
+    )
     plan = FoldPlan(training_set, [SCAN], np.arange(n), 0, learn_rejection=False)
     folds = plan.folds[WITHOUT_PLANT]
     return [plan.weigh_rows(settings, fold) for fold in ((), *folds)], folds
@@ -39,15 +55,21 @@ def test_scans_and_photos_of_a_plant_are_weighed_as_two_plants():
 
 def test_what_is_held_out_has_no_part_in_what_others_count():
     """However many pictures of a plant there are, the classifiers that it is held out of are the same."""
-    few = [picture(p, number=n) for p in "abc" for n in range(3)] + [picture("d", "Salix alba", number=n) for n in "xy"]
+    few = [picture(p, number=n) for p in "abc" for n in range(3)] + [
+        picture("d", "Salix alba", number=n) for n in "xy"
+    ]
     more = few + [picture("a", number=n) for n in range(3, 12)]
     kept = []
     for pictures in (few, more):
         weights, folds = weigh(pictures, ClassifierSettings())
-        [(fold, remaining)] = [(f, w) for f, w in zip(folds, weights[1:], strict=True) if 0 in f]
+        [(fold, remaining)] = [
+            (f, w) for f, w in zip(folds, weights[1:], strict=True) if 0 in f
+        ]
         assert not remaining[fold].any()
         assert remaining[remaining > 0].mean() == pytest.approx(1)
         kept.append(remaining[: len(few)])
     # What else is in the fold may differ.
     both = (kept[0] > 0) & (kept[1] > 0)
-    np.testing.assert_allclose(kept[0][both] / kept[0][both][0], kept[1][both] / kept[1][both][0])
+    np.testing.assert_allclose(
+        kept[0][both] / kept[0][both][0], kept[1][both] / kept[1][both][0]
+    )

@@ -13,7 +13,17 @@ Ranking = Sequence[tuple[str, float]]
 #: Selects the names to report of an answer, which ranks all species, and their probabilities.
 Selector = Callable[[Answer], Ranking]
 _CSV_COLUMNS = (
-    *("picture", "type", "type_probability", "leaf", "known", "n_leaves", "verdict", "name", "answer_probability"),
+    *(
+        "picture",
+        "type",
+        "type_probability",
+        "leaf",
+        "known",
+        "n_leaves",
+        "verdict",
+        "name",
+        "answer_probability",
+    ),
     *("rank", "species", "common_names", "probability", "reasons", "problem"),
 )
 #: What comes before, between and after the entries of all answers, by the format.
@@ -25,7 +35,14 @@ FORMATS = {
 }
 
 
-def format_answer(form: str, answer: Answer, select: Selector, *, open_world: bool, rank_rejected: bool) -> list[str]:
+def format_answer(
+    form: str,
+    answer: Answer,
+    select: Selector,
+    *,
+    open_world: bool,
+    rank_rejected: bool,
+) -> list[str]:
     """Format an answer as entries in one of the `FORMATS`; all but text have some for each picture of a plant.
 
     With `open_world`, runs have the calibrated probabilities of a leaf of the species, as text has; with
@@ -35,12 +52,22 @@ def format_answer(form: str, answer: Answer, select: Selector, *, open_world: bo
         return _format_text(answer, select, rank_rejected)
     if form == "run":
         return [
-            format_run_line(part.picture.name, species, rank, part.calibrate(score) if open_world else score)
+            format_run_line(
+                part.picture.name,
+                species,
+                rank,
+                part.calibrate(score) if open_world else score,
+            )
             for part in answer.expand()
-            for rank, (species, score) in enumerate([] if part.problem else select(part), 1)
+            for rank, (species, score) in enumerate(
+                [] if part.problem else select(part), 1
+            )
         ]
     # With back-off, the name is a key of its own.
-    records = [part.to_dict(None if part.backed_off or part.problem else select(part)) for part in answer.expand()]
+    records = [
+        part.to_dict(None if part.backed_off or part.problem else select(part))
+        for part in answer.expand()
+    ]
     if form == "csv":
         return [_format_rows(record) for record in records]
     return [json.dumps(record, ensure_ascii=False, indent=1) for record in records]
@@ -79,7 +106,9 @@ def _format_ranking(selected: Ranking, answer: Answer) -> list[str]:
     lines = []
     width = max(len(name) for name, _ in selected)
     for rank, (name, probability) in enumerate(selected, 1):
-        common_names = describe_common_names(name, answer.common_names.get(name, ())[:2])
+        common_names = describe_common_names(
+            name, answer.common_names.get(name, ())[:2]
+        )
         share = format_probability(answer.calibrate(probability), 1)
         lines.append(f"  {rank}  {share:>6}  {name:<{width}}  {common_names}".rstrip())
     return lines

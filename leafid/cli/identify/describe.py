@@ -26,7 +26,12 @@ import numpy as np
 from leafid.cli.arguments import list_type, option, positional, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
 from leafid.cli.outputs import Environment, check_output, open_text
-from leafid.descriptors.registry import FAMILIES, find_families, get_column_names, measure_families
+from leafid.descriptors.registry import (
+    FAMILIES,
+    find_families,
+    get_column_names,
+    measure_families,
+)
 from leafid.errors import ImageError, LeafidError, UsageError
 from leafid.features.loader import get_type
 from leafid.pictures.decoding import read_image
@@ -40,11 +45,17 @@ _MAX_SIDE = 1200
 
 
 class Options(MeasuringOptions):
-    pictures: list[str] = positional("PICTURE", "a picture, or a folder or collection of them", nargs="*")
-    families: list[str] | None = option(
-        "descriptor families to compute, in this order (default: all)", metavar="A,B,…", type=list_type(str.strip)
+    pictures: list[str] = positional(
+        "PICTURE", "a picture, or a folder or collection of them", nargs="*"
     )
-    masks: str | None = option("take the leaves from the masks in this folder", metavar="DIR")
+    families: list[str] | None = option(
+        "descriptor families to compute, in this order (default: all)",
+        metavar="A,B,…",
+        type=list_type(str.strip),
+    )
+    masks: str | None = option(
+        "take the leaves from the masks in this folder", metavar="DIR"
+    )
     list: bool = switch("list the descriptor families and exit")
     output: str | None = option("write a CSV table instead of printing", metavar="FILE")
 
@@ -54,22 +65,36 @@ def run(options: Options, environment: Environment) -> int:
     if options.list:
         width = max(map(len, FAMILIES)) + 2
         for family in FAMILIES.values():
-            environment.print(f"{family.name:<{width}}{len(family.value_names):>4} values  {family.summary}")
+            environment.print(
+                f"{family.name:<{width}}{len(family.value_names):>4} values  {family.summary}"
+            )
         return 0
     families = [family.name for family in find_families(options.families)]
     if not options.pictures:
-        raise UsageError("expected at least one picture, folder or collection; see 'leafid describe --help'")
+        raise UsageError(
+            "expected at least one picture, folder or collection; see 'leafid describe --help'"
+        )
     if options.output:
-        check_output(options.output, filter(None, [*options.pictures, options.metadata]))
+        check_output(
+            options.output, filter(None, [*options.pictures, options.metadata])
+        )
     collection = options.read(options.pictures)
     if options.masks and not Path(options.masks).is_dir():
         raise LeafidError(f"{options.masks}: expected a folder of masks, found none")
     measure = partial(_measure, families=families, masks=options.masks)
     n_measured = 0
     with open_text(options.output, environment) as stream:
-        stream.write(format_csv([["picture", "type", "species", *get_column_names(families)]]))
-        for picture, values in map_pictures(measure, collection.pictures, options, environment, "describe"):
-            stream.write(format_csv([[str(picture.file), picture.type, picture.species, *values]]))
+        stream.write(
+            format_csv([["picture", "type", "species", *get_column_names(families)]])
+        )
+        for picture, values in map_pictures(
+            measure, collection.pictures, options, environment, "describe"
+        ):
+            stream.write(
+                format_csv(
+                    [[str(picture.file), picture.type, picture.species, *values]]
+                )
+            )
             n_measured += 1
     return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
 
@@ -77,7 +102,11 @@ def run(options: Options, environment: Environment) -> int:
 def _measure(picture: Picture, families: Sequence[str], masks: str | None) -> list[str]:
     image = read_image(picture.file, None if masks else _MAX_SIDE)
     try:
-        leaf = _read_mask(picture.file, image, masks) if masks else segment(image, get_type(picture))
+        leaf = (
+            _read_mask(picture.file, image, masks)
+            if masks
+            else segment(image, get_type(picture))
+        )
         values = measure_families(shrink(image, _MAX_SIDE), leaf, families)
     except LeafidError as error:
         raise ImageError(f"{picture.file}: {error}") from error
@@ -90,10 +119,14 @@ def _read_mask(file: Path, image: Image, masks: str) -> Segmentation:
     names = [f"{file.stem}.png", f"{file.stem}_mask.png"]
     present = [Path(masks, name) for name in names if Path(masks, name).exists()]
     if len(present) != 1:
-        raise LeafidError(f"expected one mask in {masks}, {' or '.join(names)}, found {len(present)}")
+        raise LeafidError(
+            f"expected one mask in {masks}, {' or '.join(names)}, found {len(present)}"
+        )
     mask = read_image(present[0]).max(axis=2)
     if mask.shape != image.shape[:2]:
-        raise LeafidError(f"expected a mask of {image.shape[:2]} pixels, found {mask.shape} in {present[0]}")
+        raise LeafidError(
+            f"expected a mask of {image.shape[:2]} pixels, found {mask.shape} in {present[0]}"
+        )
     if not mask.any():
         raise LeafidError(f"expected a leaf in its mask, found none in {present[0]}")
     return Segmentation.from_mask(shrink(mask, _MAX_SIDE))

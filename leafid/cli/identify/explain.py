@@ -37,8 +37,12 @@ FILE_NAME = "explanation.html"
 
 
 class Options(UnlabelledOptions):
-    output: str | None = option(f"the folder to write {FILE_NAME} to", metavar="DIR", group="form")
-    format: str = option("text (default) or json", choices=("text", "json"), default="text", group="form")
+    output: str | None = option(
+        f"the folder to write {FILE_NAME} to", metavar="DIR", group="form"
+    )
+    format: str = option(
+        "text (default) or json", choices=("text", "json"), default="text", group="form"
+    )
     language: str = LANGUAGE
 
 
@@ -46,7 +50,9 @@ def run(options: Options, environment: Environment) -> int:
     """Explain the pictures; return 1 when any could not be read."""
     if options.output:
         check_output(f"{options.output}/{FILE_NAME}", options.pictures)
-    model = Model.read(options.model or find_bundled_model()).in_language(options.language)
+    model = Model.read(options.model or find_bundled_model()).in_language(
+        options.language
+    )
     collection = options.read(options.pictures)
     loader = FeatureLoader(progress=environment.progress)
     explanations: list[Explanation] = []
@@ -57,19 +63,32 @@ def run(options: Options, environment: Environment) -> int:
         if options.output or options.format == "json":
             explanations.append(explanation)
             continue
-        environment.print(("\n" if number else "") + f"{answer.picture.file}  ({answer.type})")
+        environment.print(
+            ("\n" if number else "") + f"{answer.picture.file}  ({answer.type})"
+        )
         for line in _format_explanation(explanation):
             environment.print(f"  {line}".rstrip())
     if options.format == "json":
-        environment.print(json.dumps([e.to_dict() for e in explanations], ensure_ascii=False, indent=1))
+        environment.print(
+            json.dumps(
+                [e.to_dict() for e in explanations], ensure_ascii=False, indent=1
+            )
+        )
     elif explanations:
-        write_text(f"{options.output}/{FILE_NAME}", render_page("explanations.html", explanations=explanations))
+        write_text(
+            f"{options.output}/{FILE_NAME}",
+            render_page("explanations.html", explanations=explanations),
+        )
         environment.print(f"{options.output}/{FILE_NAME}")
     return 1 if loader.unreadable or collection.is_incomplete else 0
 
 
 def _format_explanation(explanation: Explanation) -> Iterator[str]:
-    told = [explanation.answer.note, explanation.answer.verdict_text, "; ".join(explanation.traits.values())]
+    told = [
+        explanation.answer.note,
+        explanation.answer.verdict_text,
+        "; ".join(explanation.traits.values()),
+    ]
     for sentence in filter(None, told):
         yield from _wrap(sentence)
     if explanation.answer.details:
@@ -77,16 +96,37 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
     if explanation.opinions:
         rows = []
         for opinion in explanation.opinions:
-            answers = ", ".join(f"{name} {format_probability(p)}" for name, p in opinion["ranking"])
-            rows.append([opinion["name"], opinion["description"], format_share(opinion["share"]), answers])
+            answers = ", ".join(
+                f"{name} {format_probability(p)}" for name, p in opinion["ranking"]
+            )
+            rows.append(
+                [
+                    opinion["name"],
+                    opinion["description"],
+                    format_share(opinion["share"]),
+                    answers,
+                ]
+            )
         yield from _tabulate(rows, ["expert", "looks at", "share", "its own answer"])
     if explanation.differences:
         rows = []
         for trait in explanation.differences:
             unit = trait["unit"]
-            ranges = [f"{format_trait(r.low, '')} to {format_trait(r.high, unit)}" for r in trait["ranges"]]
-            rows.append([trait["title"], format_trait(trait["value"], unit), *ranges, trait["favours"]])
-        yield from _tabulate(rows, ["trait", "this leaf", *explanation.compared, "speaks for"])
+            ranges = [
+                f"{format_trait(r.low, '')} to {format_trait(r.high, unit)}"
+                for r in trait["ranges"]
+            ]
+            rows.append(
+                [
+                    trait["title"],
+                    format_trait(trait["value"], unit),
+                    *ranges,
+                    trait["favours"],
+                ]
+            )
+        yield from _tabulate(
+            rows, ["trait", "this leaf", *explanation.compared, "speaks for"]
+        )
     if explanation.note:
         yield from _wrap(explanation.note)
 

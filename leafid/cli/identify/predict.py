@@ -30,7 +30,14 @@ from dataclasses import replace
 
 import cv2
 
-from leafid.cli.arguments import LANGUAGE, CacheOptions, number_type, option, positive_int, switch
+from leafid.cli.arguments import (
+    LANGUAGE,
+    CacheOptions,
+    number_type,
+    option,
+    positive_int,
+    switch,
+)
 from leafid.cli.computing import MeasuringOptions, map_pictures, open_loader
 from leafid.cli.identify.answer_formats import FORMATS, Selector, format_answer
 from leafid.cli.outputs import Environment, check_output, open_text
@@ -50,7 +57,9 @@ from leafid.segmentation.leaves import isolate_leaf, segment_leaves
 
 class Options(MeasuringOptions, CacheOptions):
     output: str | None = option("write a file instead of printing", metavar="FILE")
-    format: str = option("format of the answers (default: text, or with --output run)", choices=FORMATS)
+    format: str = option(
+        "format of the answers (default: text, or with --output run)", choices=FORMATS
+    )
     language: str = LANGUAGE
     together: bool = switch("all pictures show one plant: one answer", group="plants")
     group_by: str | None = option(
@@ -59,7 +68,9 @@ class Options(MeasuringOptions, CacheOptions):
         choices=("plant", "folder", "session"),
         group="plants",
     )
-    each_leaf: bool = switch("name every leaf of a picture on a sheet by itself", group="plants")
+    each_leaf: bool = switch(
+        "name every leaf of a picture on a sheet by itself", group="plants"
+    )
     top: int | None = option(
         "number of species for each picture (default: 5 in text, otherwise all)",
         metavar="K",
@@ -72,14 +83,19 @@ class Options(MeasuringOptions, CacheOptions):
         type=SetRule.parse,
         group="names",
     )
-    back_off: bool = switch("one name for each picture: a species, genus, family, order, or '*'", group="names")
+    back_off: bool = switch(
+        "one name for each picture: a species, genus, family, order, or '*'",
+        group="names",
+    )
     reject_at: float | None = option(
         "reject pictures as 'unknown' or 'no leaf' so that this share of the leaves of known species is rejected "
         "(default: 0.05)",
         metavar="SHARE",
         type=number_type("a share from 0 to 1", lambda value: 0 <= value <= 1),
     )
-    open_world: bool = switch("in a run file, give the calibrated probability of a leaf of the species, as in text")
+    open_world: bool = switch(
+        "in a run file, give the calibrated probability of a leaf of the species, as in text"
+    )
 
 
 def run(options: Options, environment: Environment) -> int:
@@ -88,7 +104,10 @@ def run(options: Options, environment: Environment) -> int:
     _check_options(options, form)
     model_file = options.model or find_bundled_model()
     if options.output:
-        check_output(options.output, filter(None, [model_file, *options.pictures, options.metadata]))
+        check_output(
+            options.output,
+            filter(None, [model_file, *options.pictures, options.metadata]),
+        )
     model = Model.read(model_file).in_language(options.language)
     collection = options.read(options.pictures)
     pictures = collection.part("test").pictures or collection.pictures
@@ -97,27 +116,46 @@ def run(options: Options, environment: Environment) -> int:
         pictures = tuple(leaf for _, leaves in split for leaf in leaves)
     if form == "run":
         check_picture_names(pictures)
-    if options.group_by and len(set(map(GROUPINGS[options.group_by], pictures))) == len(pictures):
-        environment.warn(f"no two pictures are of one {options.group_by}, as far as is known; each is answered alone")
+    if options.group_by and len(set(map(GROUPINGS[options.group_by], pictures))) == len(
+        pictures
+    ):
+        environment.warn(
+            f"no two pictures are of one {options.group_by}, as far as is known; each is answered alone"
+        )
     reject_at = REJECTED_SHARE if options.reject_at is None else options.reject_at
     group_by = "all" if options.together else options.group_by
     select = _make_selector(options, model, form)
     rank_rejected = bool(options.top or options.set or options.back_off)
     before, between, after = FORMATS[form]
     n_answered = 0
-    with open_loader(options, environment) as loader, open_text(options.output, environment) as stream:
-        for answer in model.predict(pictures, loader, reject_at, back_off=options.back_off, group_by=group_by):
-            entries = format_answer(form, answer, select, open_world=options.open_world, rank_rejected=rank_rejected)
+    with (
+        open_loader(options, environment) as loader,
+        open_text(options.output, environment) as stream,
+    ):
+        for answer in model.predict(
+            pictures, loader, reject_at, back_off=options.back_off, group_by=group_by
+        ):
+            entries = format_answer(
+                form,
+                answer,
+                select,
+                open_world=options.open_world,
+                rank_rejected=rank_rejected,
+            )
             n_answered += sum(not part.problem for part in answer.expand())
             for entry in entries:
                 stream.write(before + entry)
                 before = between
         stream.write(after)
     if options.output:
-        environment.note(f"{options.output}: answers to {count_noun(n_answered, 'picture')}")
+        environment.note(
+            f"{options.output}: answers to {count_noun(n_answered, 'picture')}"
+        )
     n_failed = len(pictures) - n_answered
     if n_failed:
-        environment.note(f"leafid: {n_failed} of {len(pictures)} pictures could not be read")
+        environment.note(
+            f"leafid: {n_failed} of {len(pictures)} pictures could not be read"
+        )
     return 1 if n_failed or collection.is_incomplete else 0
 
 
@@ -130,25 +168,48 @@ def _split_leaves(picture: Picture) -> list[Picture]:
     leaves = segment_leaves(image, get_type(picture))
     if len(leaves) < 2:
         return [picture]
-    names = [picture.file.with_name(f"{picture.file.stem}-leaf-{number}.png") for number in range(1, len(leaves) + 1)]
-    contents = [cv2.imencode(".png", isolate_leaf(image, leaves, index))[1].tobytes() for index in range(len(leaves))]
-    return [replace(picture, file=name, data=data) for name, data in zip(names, contents, strict=True)]
+    names = [
+        picture.file.with_name(f"{picture.file.stem}-leaf-{number}.png")
+        for number in range(1, len(leaves) + 1)
+    ]
+    contents = [
+        cv2.imencode(".png", isolate_leaf(image, leaves, index))[1].tobytes()
+        for index in range(len(leaves))
+    ]
+    return [
+        replace(picture, file=name, data=data)
+        for name, data in zip(names, contents, strict=True)
+    ]
 
 
 def _check_options(options: Options, form: str) -> None:
     if options.reject_at is not None and form == "run":
-        raise UsageError("expected --reject-at without --format run: a run file holds the ranking of every picture")
+        raise UsageError(
+            "expected --reject-at without --format run: a run file holds the ranking of every picture"
+        )
     if options.open_world and form != "run":
-        raise UsageError(f"expected --format run with --open-world; {form} has the probabilities")
-    if (options.group_by or options.together) and options.set and options.set.kind != "top":
-        raise UsageError("expected top-K sets with --together and --group-by: others are learned from single pictures")
+        raise UsageError(
+            f"expected --format run with --open-world; {form} has the probabilities"
+        )
+    if (
+        (options.group_by or options.together)
+        and options.set
+        and options.set.kind != "top"
+    ):
+        raise UsageError(
+            "expected top-K sets with --together and --group-by: others are learned from single pictures"
+        )
 
 
 def _make_selector(options: Options, model: Model, form: str) -> Selector:
     """Make the selector that ``--set``, ``--back-off`` or ``--top`` ask for; a set may be empty."""
     rule = options.set
     if rule:
-        return lambda answer: select_set(answer.ranking, rule, model[answer.type].thresholds) if answer.type else []
+        return lambda answer: (
+            select_set(answer.ranking, rule, model[answer.type].thresholds)
+            if answer.type
+            else []
+        )
     if options.back_off:
         return lambda answer: [answer.backed_off] if answer.backed_off else []
     top = options.top or (5 if form == "text" else None)

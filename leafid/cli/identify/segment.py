@@ -39,8 +39,14 @@ CROP_SIZE = 512
 
 
 class Options(MeasuringOptions):
-    output: str = option("the folder to write to, outside the folders of the pictures", required=True, metavar="DIR")
-    crop: bool = switch(f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels on each side")
+    output: str = option(
+        "the folder to write to, outside the folders of the pictures",
+        required=True,
+        metavar="DIR",
+    )
+    crop: bool = switch(
+        f"also write <name>_crop.png: upright, on white, {CROP_SIZE} pixels on each side"
+    )
     each_leaf: bool = switch("cut out every leaf of a picture")
 
 
@@ -49,21 +55,40 @@ def run(options: Options, environment: Environment) -> int:
     output = Path(options.output)
     check_output(output / "any name", [])
     collection = options.read(options.pictures)
-    names = _make_output_names([picture.file for picture in collection.pictures], collection.root)
+    names = _make_output_names(
+        [picture.file for picture in collection.pictures], collection.root
+    )
     n_cut = 0
-    width = max(len("picture"), *(len(picture.title) for picture in collection.pictures)) + 8 * options.each_leaf
+    width = (
+        max(len("picture"), *(len(picture.title) for picture in collection.pictures))
+        + 8 * options.each_leaf
+    )
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
     cut = partial(_cut, crop=options.crop, each_leaf=options.each_leaf)
-    for picture, leaves in map_pictures(cut, collection.pictures, options, environment, "segment"):
+    for picture, leaves in map_pictures(
+        cut, collection.pictures, options, environment, "segment"
+    ):
         for number, (share, confidence, n_leaves, files) in enumerate(leaves, 1):
-            name = f"{names[picture.file]}_leaf-{number}" if options.each_leaf else names[picture.file]
+            name = (
+                f"{names[picture.file]}_leaf-{number}"
+                if options.each_leaf
+                else names[picture.file]
+            )
             for ending, content in files.items():
                 with open_output(output / f"{name}_{ending}", "wb") as stream:
                     stream.write(content)
-            title = f"{picture.title}, leaf {number}" if options.each_leaf else picture.title
-            environment.print(f"{title:<{width}}  {picture.type:<9}  {share:>6.1%}  {confidence:>10.2f}")
+            title = (
+                f"{picture.title}, leaf {number}"
+                if options.each_leaf
+                else picture.title
+            )
+            environment.print(
+                f"{title:<{width}}  {picture.type:<9}  {share:>6.1%}  {confidence:>10.2f}"
+            )
             if n_leaves > 1 and not options.each_leaf:
-                environment.warn(f"{picture.file}: {n_leaves} leaves; the largest is cut out (--each-leaf)")
+                environment.warn(
+                    f"{picture.file}: {n_leaves} leaves; the largest is cut out (--each-leaf)"
+                )
             if not share:
                 environment.warn(f"{picture.file}: no leaf found; its mask is empty")
         n_cut += 1
@@ -76,28 +101,47 @@ def _make_output_names(files: Sequence[Path], root: Path) -> dict[Path, str]:
     # Some file systems ignore case.
     stems = Counter(file.stem.lower() for file in files)
     return {
-        file: file.stem if stems[file.stem.lower()] == 1 else os.path.relpath(file, base).replace(os.sep, "_")
+        file: file.stem
+        if stems[file.stem.lower()] == 1
+        else os.path.relpath(file, base).replace(os.sep, "_")
         for file in files
     }
 
 
-def _cut(picture: Picture, crop: bool, each_leaf: bool) -> list[tuple[float, float, int, dict[str, bytes]]]:
+def _cut(
+    picture: Picture, crop: bool, each_leaf: bool
+) -> list[tuple[float, float, int, dict[str, bytes]]]:
     """Cut out leaves: the share of leaf, the confidence, the number of leaves, and the files to write by endings."""
     image, type_ = read_image(picture.file), get_type(picture)
     leaves = segment_leaves(image, type_) if each_leaf else []
     return [
-        (float(leaf.mask.mean()), leaf.confidence, leaf.n_leaves, _draw_files(image, leaf, crop))
+        (
+            float(leaf.mask.mean()),
+            leaf.confidence,
+            leaf.n_leaves,
+            _draw_files(image, leaf, crop),
+        )
         for leaf in leaves or [segment(image, type_)]
     ]
 
 
 def _draw_files(image: Image, leaf: Segmentation, crop: bool) -> dict[str, bytes]:
-    images = {"mask.png": leaf.mask.view(np.uint8) * 255, "overlay.jpg": draw_overlay(image, leaf)}
+    images = {
+        "mask.png": leaf.mask.view(np.uint8) * 255,
+        "overlay.jpg": draw_overlay(image, leaf),
+    }
     if crop:
         images["crop.png"] = crop_leaf(image, leaf, CROP_SIZE)[0]
     # Chroma subsampling would blur the outlines, which are one pixel wide.
-    jpeg = [cv2.IMWRITE_JPEG_QUALITY, 92, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444]
+    jpeg = [
+        cv2.IMWRITE_JPEG_QUALITY,
+        92,
+        cv2.IMWRITE_JPEG_SAMPLING_FACTOR,
+        cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444,
+    ]
     return {
-        name: cv2.imencode(Path(name).suffix, content, jpeg if name.endswith("jpg") else [])[1].tobytes()
+        name: cv2.imencode(
+            Path(name).suffix, content, jpeg if name.endswith("jpg") else []
+        )[1].tobytes()
         for name, content in images.items()
     }

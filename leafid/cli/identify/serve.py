@@ -29,18 +29,33 @@ _START_SECONDS = 120.0
 
 
 class Options:
-    host: str = option("address to listen at (default: %(default)s)", default="127.0.0.1")
-    port: int = option("port to listen at; 0 takes a free one (default: %(default)s)", type=_port, default=8000)
+    host: str = option(
+        "address to listen at (default: %(default)s)", default="127.0.0.1"
+    )
+    port: int = option(
+        "port to listen at; 0 takes a free one (default: %(default)s)",
+        type=_port,
+        default=8000,
+    )
     model: str | None = option("the model (default: the bundled one)")
     language: str = LANGUAGE
     jobs: int = JOBS
 
 
 def run(options: Options, environment: Environment) -> None:
-    if missing := [name for name in ("python_multipart", "starlette", "uvicorn") if find_spec(name) is None]:
-        raise LeafidError(f"'leafid serve' needs more packages: pip install {' '.join(missing)}")
+    if missing := [
+        name
+        for name in ("python_multipart", "starlette", "uvicorn")
+        if find_spec(name) is None
+    ]:
+        raise LeafidError(
+            f"'leafid serve' needs more packages: pip install {' '.join(missing)}"
+        )
 
-    with _listen(options.host, options.port) as listener, closing(WorkerPool(count_workers(options.jobs))) as workers:
+    with (
+        _listen(options.host, options.port) as listener,
+        closing(WorkerPool(count_workers(options.jobs))) as workers,
+    ):
         # This process imports the same meanwhile, which takes longer than an answer.
         first = workers.submit(_warm_up, options.model, seconds=_START_SECONDS)
         from leafid.model.bundled import find_bundled_model
@@ -57,7 +72,9 @@ def run(options: Options, environment: Environment) -> None:
         environment.stdout.flush()
         if not is_this_machine(addresses[0]):
             names = " or ".join(f"http://{name}:{port}/" for name in list_host_names())
-            environment.note(f"leafid: the network can open the page, also at {names} if it knows these names")
+            environment.note(
+                f"leafid: the network can open the page, also at {names} if it knows these names"
+            )
             if find_spec("segno") and environment.stderr.isatty():
                 show_code(f"http://{addresses[0]}:{port}/", environment)
         environment.note("leafid: Ctrl-C ends the server")
@@ -84,11 +101,15 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server(
-            (host, port), family=family, dualstack_ipv6=":" in host and socket.has_dualstack_ipv6()
+            (host, port),
+            family=family,
+            dualstack_ipv6=":" in host and socket.has_dualstack_ipv6(),
         )
     except OSError as error:
         reason = error.strerror or error
-        raise LeafidError(f"{host}:{port}: can't listen there: {reason}; choose another --host or --port") from None
+        raise LeafidError(
+            f"{host}:{port}: can't listen there: {reason}; choose another --host or --port"
+        ) from None
 
 
 def _list_addresses(listener: socket.socket) -> list[str]:
@@ -100,6 +121,8 @@ def _list_addresses(listener: socket.socket) -> list[str]:
     for family in (socket.AF_INET, listener.family):
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
             # This sends nothing, but chooses the address to send from.
-            probe.connect(("10.255.255.255" if family == socket.AF_INET else "2001:db8::1", 9))
+            probe.connect(
+                ("10.255.255.255" if family == socket.AF_INET else "2001:db8::1", 9)
+            )
             addresses.append(probe.getsockname()[0])
     return list(dict.fromkeys(addresses)) or ["127.0.0.1"]

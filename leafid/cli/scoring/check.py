@@ -25,10 +25,13 @@ from leafid.scoring.reading.truth import read_known_names
 class Options(ReadingOptions):
     run: str = positional("RUN", "run file")
     against: str | None = option(
-        "the collection or ground truth whose pictures and species the run may name", metavar="COLLECTION"
+        "the collection or ground truth whose pictures and species the run may name",
+        metavar="COLLECTION",
     )
     to: list[str] | None = option(
-        f"write the run in another format ({', '.join(WRITERS)}) to a file", nargs=2, metavar=("FORMAT", "OUT")
+        f"write the run in another format ({', '.join(WRITERS)}) to a file",
+        nargs=2,
+        metavar=("FORMAT", "OUT"),
     )
 
 
@@ -38,9 +41,15 @@ def run(options: Options, environment: Environment) -> int:
         raise UsageError("expected --against with options of reading a collection")
     form, output = options.to or ("run", None)
     if form not in WRITERS:
-        raise UsageError(f"--to: expected a format ({', '.join(WRITERS)}), found {form!r}")
+        raise UsageError(
+            f"--to: expected a format ({', '.join(WRITERS)}), found {form!r}"
+        )
     if output:
-        check_output(output, [options.run, options.against] if options.against else [options.run], "--to")
+        check_output(
+            output,
+            [options.run, options.against] if options.against else [options.run],
+            "--to",
+        )
     known = read_known_names(options.against, **reading) if options.against else None
     try:
         checked = read_run(options.run, known)
@@ -48,9 +57,13 @@ def run(options: Options, environment: Environment) -> int:
         environment.print(str(error))
         return 1
     if known is not None and (n_missing := len(known.pictures - set(checked.pictures))):
-        environment.warn(f"{options.run}: {n_missing} of {len(known.pictures)} pictures are missing")
+        environment.warn(
+            f"{options.run}: {n_missing} of {len(known.pictures)} pictures are missing"
+        )
     if output:
         with open_output(output) as stream:
             WRITERS[form](checked, stream)
-    environment.print(f"ok: {count_noun(len(checked.pictures), 'picture')}, {count_noun(len(checked), 'prediction')}")
+    environment.print(
+        f"ok: {count_noun(len(checked.pictures), 'picture')}, {count_noun(len(checked), 'prediction')}"
+    )
     return 0

@@ -16,7 +16,11 @@ from leafid.cli.arguments import ScoringOptions, TableOptions
 from leafid.cli.outputs import Environment, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.errors import UsageError
-from leafid.scoring.score_table import make_comparison_table, make_groups, make_score_table
+from leafid.scoring.score_table import (
+    make_comparison_table,
+    make_groups,
+    make_score_table,
+)
 
 
 class Options(TruthOptions, ScoringOptions, TableOptions):
@@ -25,7 +29,9 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
 
 def run(options: Options, environment: Environment) -> None:
     if len(options.runs) < 2:
-        raise UsageError("expected at least two runs to compare; see 'leafid compare --help'")
+        raise UsageError(
+            "expected at least two runs to compare; see 'leafid compare --help'"
+        )
     scoring = options.as_score_options()
     truth = read_truth(options)
     _, runs = read_runs(options, truth, environment)

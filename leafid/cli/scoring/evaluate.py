@@ -27,14 +27,27 @@ examples:
 from dataclasses import replace
 from pathlib import Path
 
-from leafid.cli.arguments import ScoringOptions, TableOptions, list_type, number_type, option, positional, switch
+from leafid.cli.arguments import (
+    ScoringOptions,
+    TableOptions,
+    list_type,
+    number_type,
+    option,
+    positional,
+    switch,
+)
 from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.cli.scoring.common import TruthOptions, read_runs, read_truth
 from leafid.errors import UsageError
 from leafid.files import write_text
 from leafid.grouping import count_noun
 from leafid.scoring.metrics import OPEN_WORLD_METRICS, SET_METRICS
-from leafid.scoring.official import ALL_RUNS, MEAN_OF_RUNS, SCORES, format_official_files
+from leafid.scoring.official import (
+    ALL_RUNS,
+    MEAN_OF_RUNS,
+    SCORES,
+    format_official_files,
+)
 from leafid.scoring.plants import make_plant_table
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.score_table import GROUPS, score_by_group, score_metrics
@@ -43,16 +56,25 @@ from leafid.scoring.tables import Table, read_metrics
 
 
 class Options(TruthOptions, ScoringOptions, TableOptions):
-    truth: str = positional("GROUND-TRUTH", "folder of XML, collection, table (.csv), or …GroundTruth.txt", nargs="?")
+    truth: str = positional(
+        "GROUND-TRUTH",
+        "folder of XML, collection, table (.csv), or …GroundTruth.txt",
+        nargs="?",
+    )
     runs: list[str] = positional("RUN", "run file, CSV table or .npz", nargs="*")
-    output: str | None = option("write the official scorer's files there", metavar="DIR")
+    output: str | None = option(
+        "write the official scorer's files there", metavar="DIR"
+    )
     official: bool = switch(
         "reproduce the official scorer: missing pictures are left out of the means, the last of several lines "
         "of one rank counts, unknown species are wrong answers"
     )
-    by: list[str] = option("score groups of pictures as well", choices=GROUPS, action="append", default=[])
+    by: list[str] = option(
+        "score groups of pictures as well", choices=GROUPS, action="append", default=[]
+    )
     taxonomy: str | None = option(
-        "a collection with more species that the runs may name, and their families", metavar="COLLECTION"
+        "a collection with more species that the runs may name, and their families",
+        metavar="COLLECTION",
     )
     plants: bool = switch("score plants identified from several pictures as well")
     sets: bool = switch("score the runs as set-valued predictions as well")
@@ -77,16 +99,24 @@ def run(options: Options, environment: Environment) -> None:
         print_tables([_list_metrics(options.format)], options, environment)
         return
     if not options.runs:
-        raise UsageError("expected a ground truth and at least one run; see 'leafid evaluate --help'")
-    if options.validation and (not options.average or len(options.validation) != len(options.runs)):
+        raise UsageError(
+            "expected a ground truth and at least one run; see 'leafid evaluate --help'"
+        )
+    if options.validation and (
+        not options.average or len(options.validation) != len(options.runs)
+    ):
         counts = f"{count_noun(len(options.validation), 'validation run')} for {count_noun(len(options.runs), 'run')}"
-        raise UsageError(f"expected --average, and --validation once for each run, found {counts}")
+        raise UsageError(
+            f"expected --average, and --validation once for each run, found {counts}"
+        )
     folder = Path(options.output) if options.output else None
     if folder:
         for file in options.runs if len(options.runs) > 1 else ():
             if (stem := Path(file).stem) in {ALL_RUNS, MEAN_OF_RUNS}:
                 reason = "as the files about all runs are"
-                raise UsageError(f"--output: expected no run called {stem}, {reason}; rename {file}")
+                raise UsageError(
+                    f"--output: expected no run called {stem}, {reason}; rename {file}"
+                )
         check_output(folder / SCORES, options.runs)
     scoring = replace(options.as_score_options(), leave_out_missing=options.official)
     truth = read_truth(options, options.taxonomy)
@@ -94,22 +124,37 @@ def run(options: Options, environment: Environment) -> None:
     runs, judged = read_runs(options, truth, environment, official=options.official)
     if folder or scoring.needs_families:
         truth.warn_of_families(runs)
-    tables = [score_by_group(truth, judged, scoring, group) for group in dict.fromkeys(["type", *options.by])]
+    tables = [
+        score_by_group(truth, judged, scoring, group)
+        for group in dict.fromkeys(["type", *options.by])
+    ]
     if options.sets:
         tables.append(score_metrics("Sets", SET_METRICS, truth, judged, scoring))
     if options.average:
-        tables.append(make_average_table(known, runs, options.average, [*map(read_run, options.validation)]))
+        tables.append(
+            make_average_table(
+                known, runs, options.average, [*map(read_run, options.validation)]
+            )
+        )
     if options.plants:
         tables.append(make_plant_table(runs, known))
     if n_unknown := len(truth) - len(known):
-        environment.note(f"{options.truth}: {n_unknown} pictures of unknown species count in the last table")
-        tables.append(score_metrics("Open world", OPEN_WORLD_METRICS, truth, judged, scoring))
+        environment.note(
+            f"{options.truth}: {n_unknown} pictures of unknown species count in the last table"
+        )
+        tables.append(
+            score_metrics("Open world", OPEN_WORLD_METRICS, truth, judged, scoring)
+        )
     print_tables(tables, options, environment, options.digits)
     if folder:
         answers = [run.select(run.is_known) for run in judged]
-        files = format_official_files(known, answers, leave_out_missing=options.official)
+        files = format_official_files(
+            known, answers, leave_out_missing=options.official
+        )
         for name in files:
-            check_output(folder / name, [options.truth, *options.runs, *options.validation])
+            check_output(
+                folder / name, [options.truth, *options.runs, *options.validation]
+            )
         for name, text in files.items():
             write_text(folder / name, text)
         environment.note(f"{len(files)} files written to {folder}")
@@ -119,4 +164,6 @@ def _list_metrics(form: str) -> Table:
     """Tabulate all metrics; for reading, what each is and which command prints it."""
     metrics = read_metrics()
     columns = ["metric", "command", "what it is"] if form == "text" else [*metrics[0]]
-    return Table("Metrics", columns, [[metric[name] for name in columns] for metric in metrics])
+    return Table(
+        "Metrics", columns, [[metric[name] for name in columns] for metric in metrics]
+    )

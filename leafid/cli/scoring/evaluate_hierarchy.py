@@ -26,14 +26,18 @@ from leafid.scoring.reading.truth import make_ground_truth, select_scored
 class Options(TruthOptions, TableOptions):
     truth: str = positional("COLLECTION", "labelled pictures")
     taxonomy: str | None = option(
-        "a collection with more species for the tree (default: the truth's)", metavar="COLLECTION"
+        "a collection with more species for the tree (default: the truth's)",
+        metavar="COLLECTION",
     )
 
 
 def run(options: Options, environment: Environment) -> None:
     check_run_names(options.runs)
     pictures = read_and_warn(options.truth, **options.as_keywords()).pictures
-    truth = make_ground_truth(select_scored(pictures, options.part, source=options.truth), source=options.truth)
+    truth = make_ground_truth(
+        select_scored(pictures, options.part, source=options.truth),
+        source=options.truth,
+    )
     truth = select_type(truth, options)
     more = read_and_warn(options.taxonomy).pictures if options.taxonomy else ()
     taxonomy = Taxonomy.from_pictures([*pictures, *more])
@@ -45,5 +49,7 @@ def run(options: Options, environment: Environment) -> None:
     for run in map(read_run, options.runs):
         answers[run.name] = select_answers(run, truth, taxonomy)
         if n_missing := len(set(truth.pictures) - answers[run.name].keys()):
-            environment.warn(f"{run.name}: lacks {n_missing} of {len(truth)} pictures; each counts 1")
+            environment.warn(
+                f"{run.name}: lacks {n_missing} of {len(truth)} pictures; each counts 1"
+            )
     print_tables([make_hierarchy_table(answers, truth, taxonomy)], options, environment)

@@ -24,8 +24,13 @@ FILE_NAME = "report.html"
 
 
 class Options(TruthOptions, ScoringOptions):
-    output: str = option(f"the folder to write {FILE_NAME} to", required=True, metavar="DIR")
-    pictures: str | None = option("the pictures to show (default: those of the ground truth)", metavar="COLLECTION")
+    output: str = option(
+        f"the folder to write {FILE_NAME} to", required=True, metavar="DIR"
+    )
+    pictures: str | None = option(
+        "the pictures to show (default: those of the ground truth)",
+        metavar="COLLECTION",
+    )
     jobs: int = JOBS
 
 
@@ -40,7 +45,9 @@ def run(options: Options, environment: Environment) -> None:
         pictures = read_and_warn(options.pictures).pictures
     else:
         # Reading the ground truth has given the warnings.
-        pictures = read_collection(find_collection(Path(options.truth)), **options.as_keywords()).pictures
+        pictures = read_collection(
+            find_collection(Path(options.truth)), **options.as_keywords()
+        ).pictures
     source = Path(options.truth).resolve().name
     page, tables, drawings = make_report(
         truth, runs, judged, pictures, source=source, options=scoring, jobs=options.jobs
@@ -48,7 +55,9 @@ def run(options: Options, environment: Environment) -> None:
     files = {output / FILE_NAME: page}
     for name, table in tables.items():
         files[output / "tables" / f"{name}.csv"] = render([table], "csv")
-        files[output / "tables" / f"{name}.tex"] = render([table], "latex", options.digits)
+        files[output / "tables" / f"{name}.tex"] = render(
+            [table], "latex", options.digits
+        )
     files |= {output / "tables" / f"{name}.svg": svg for name, svg in drawings.items()}
     for file in files:
         check_output(file, inputs)

@@ -21,9 +21,15 @@ from leafid.tasks.annotation2016.files import Known, read_annotations, read_list
 
 
 class KnownOptions:
-    pictures: str | None = option("ids of all pictures or documents, one per line", metavar="FILE")
-    concepts: str | None = option("subtask 1: all concepts, one per line", metavar="FILE")
-    illustrations: str | None = option("subtask 4: ids of the pictures to choose from, one per line", metavar="FILE")
+    pictures: str | None = option(
+        "ids of all pictures or documents, one per line", metavar="FILE"
+    )
+    concepts: str | None = option(
+        "subtask 1: all concepts, one per line", metavar="FILE"
+    )
+    illustrations: str | None = option(
+        "subtask 4: ids of the pictures to choose from, one per line", metavar="FILE"
+    )
 
     def read(self) -> Known:
         """Read the lists."""
@@ -41,7 +47,9 @@ def run(options: Options, environment: Environment) -> int:
     for path in options.runs:
         try:
             annotations = read_annotations(path, known)
-            environment.print(f"{path}: good: subtask {annotations.subtask.value}, {len(annotations.results)} lines")
+            environment.print(
+                f"{path}: good: subtask {annotations.subtask.value}, {len(annotations.results)} lines"
+            )
         except LeafidError as error:
             environment.print(str(error))
             status = 1

@@ -27,7 +27,9 @@ from leafid.tasks.annotation2016.scoring import score_annotation
 class Options(KnownOptions, TableOptions):
     truth: str = positional("GROUND-TRUTH", "a file in the format of runs")
     runs: list[str] = positional("RUN", "run files", nargs="+")
-    by_picture: bool = switch("subtasks 2 to 5: show the scores of every picture or document")
+    by_picture: bool = switch(
+        "subtasks 2 to 5: show the scores of every picture or document"
+    )
     by_concept: bool = switch("subtask 1: show the precision of every concept")
 
 
@@ -35,7 +37,9 @@ def run(options: Options, environment: Environment) -> None:
     known = options.read()
     truth = read_annotations(options.truth, known, is_truth=True)
     if options.by_picture if truth.subtask is Subtask.CONCEPTS else options.by_concept:
-        raise UsageError(f"--by-concept is for subtask 1, --by-picture for the others, found subtask {truth.subtask}")
+        raise UsageError(
+            f"--by-concept is for subtask 1, --by-picture for the others, found subtask {truth.subtask}"
+        )
     if known.ids is None:
         known = replace(known, ids=frozenset(truth.results))
     rows: list[list[Cell]] = []
@@ -50,7 +54,24 @@ def run(options: Options, environment: Environment) -> None:
         kind, title = "id", "scores by picture or document"
         if options.by_concept:
             kind, title = "concept", "average precision by concept and overlap"
-        cells: list[list[Cell]] = [[name, *by_metric.values()] for name, by_metric in values.items()]
-        details.append(Table(f"{Path(path).name}: {title}", [kind, *next(iter(values.values()))], cells))
-    summary = Table("Scores", ["run", *scores], rows, [f"{len(truth.results)} pictures or documents"])
-    print_tables([summary, *(details if options.by_picture or options.by_concept else ())], options, environment)
+        cells: list[list[Cell]] = [
+            [name, *by_metric.values()] for name, by_metric in values.items()
+        ]
+        details.append(
+            Table(
+                f"{Path(path).name}: {title}",
+                [kind, *next(iter(values.values()))],
+                cells,
+            )
+        )
+    summary = Table(
+        "Scores",
+        ["run", *scores],
+        rows,
+        [f"{len(truth.results)} pictures or documents"],
+    )
+    print_tables(
+        [summary, *(details if options.by_picture or options.by_concept else ())],
+        options,
+        environment,
+    )

@@ -25,14 +25,22 @@ from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table, read_metrics
 from leafid.tasks.interpretation.coco import read_coco
 from leafid.tasks.interpretation.label_masks import read_mask_pairs
-from leafid.tasks.interpretation.metric import Parameters, PictureError, average_errors, read_distances, score_objects
+from leafid.tasks.interpretation.metric import (
+    Parameters,
+    PictureError,
+    average_errors,
+    read_distances,
+    score_objects,
+)
 from leafid.tasks.interpretation.regions import ObjectPair
 
 
 class Options(TableOptions):
     truth: str = positional("TRUTH", "label masks or a COCO file of the ground truth")
     result: str = positional("RESULT", "label masks or a COCO file of the result")
-    matching: str = option("default: multiple", choices=("multiple", "one-to-one"), default="multiple")
+    matching: str = option(
+        "default: multiple", choices=("multiple", "one-to-one"), default="multiple"
+    )
     threshold: float = option(
         "overlap above which objects match, with multiple matching (default: 0.2)",
         type=number_type("a number from 0 to below 1", lambda value: 0 <= value < 1),
@@ -45,15 +53,22 @@ class Options(TableOptions):
         default=0.8,
         metavar="A",
     )
-    distances: str | None = option("distances between classes, 0 to 1 (default: all 1)", metavar="CSV")
+    distances: str | None = option(
+        "distances between classes, 0 to 1 (default: all 1)", metavar="CSV"
+    )
     by_picture: bool = switch("show the errors of every picture")
 
 
 def run(options: Options, environment: Environment) -> None:
     distance = read_distances(options.distances) if options.distances else None
-    parameters = Parameters(options.matching, options.threshold, options.alpha, distance)
+    parameters = Parameters(
+        options.matching, options.threshold, options.alpha, distance
+    )
     pairs = _read_pairs(options.truth, options.result)
-    errors = [score_objects(pair, parameters) for pair in environment.progress(pairs, None, "scoring")]
+    errors = [
+        score_objects(pair, parameters)
+        for pair in environment.progress(pairs, None, "scoring")
+    ]
     tables = [_make_summary(errors)]
     if options.by_picture:
         tables.append(_list_pictures(errors))
@@ -63,12 +78,17 @@ def run(options: Options, environment: Environment) -> None:
 def _read_pairs(truth: str, result: str) -> Iterator[ObjectPair]:
     are_json = [Path(source).suffix.lower() == ".json" for source in (truth, result)]
     if are_json[0] != are_json[1]:
-        raise UsageError("expected boxes (.json) or label masks for both truth and result, found one of each")
+        raise UsageError(
+            "expected boxes (.json) or label masks for both truth and result, found one of each"
+        )
     if not are_json[0]:
         return read_mask_pairs(truth, result)
     true_objects = read_coco(truth)
     objects = read_coco(result, true_objects).objects
-    return (ObjectPair(name, listed, objects[name]) for name, listed in sorted(true_objects.objects.items()))
+    return (
+        ObjectPair(name, listed, objects[name])
+        for name, listed in sorted(true_objects.objects.items())
+    )
 
 
 def _make_summary(errors: list[PictureError]) -> Table:
@@ -78,21 +98,45 @@ def _make_summary(errors: list[PictureError]) -> Table:
         for name, value in average_errors(errors).items()
     ]
     results = [error.interpretation for error in errors]
-    counts = [(len(result.matches), len(result.missed), len(result.invented)) for result in results]
+    counts = [
+        (len(result.matches), len(result.missed), len(result.invented))
+        for result in results
+    ]
     n_objects, n_missed, n_invented = map(sum, zip(*counts, strict=True))
     objects = f"{n_objects} objects: {n_missed} missed, {n_invented} invented"
     notes = [f"{len(errors)} pictures, {objects}; means over pictures"]
     if empty := sum(math.isnan(result.error) for result in results):
-        notes.append(f"{empty} of the pictures have neither true nor found objects and are left out")
-    return Table("Interpretation and localisation", ["metric", "mean", "better", "what"], rows, notes)
+        notes.append(
+            f"{empty} of the pictures have neither true nor found objects and are left out"
+        )
+    return Table(
+        "Interpretation and localisation",
+        ["metric", "mean", "better", "what"],
+        rows,
+        notes,
+    )
 
 
 def _list_pictures(errors: list[PictureError]) -> Table:
     _, *measures = errors[0].measures
-    columns = ["picture", "objects", "found", "matches", "missed", "invented", "error", *measures]
+    columns = [
+        "picture",
+        "objects",
+        "found",
+        "matches",
+        "missed",
+        "invented",
+        "error",
+        *measures,
+    ]
     rows: list[list[Cell]] = []
     for error in errors:
         result = error.interpretation
-        counts = [*result.matches.shape, int(result.matches.sum()), len(result.missed), len(result.invented)]
+        counts = [
+            *result.matches.shape,
+            int(result.matches.sum()),
+            len(result.missed),
+            len(result.invented),
+        ]
         rows.append([error.picture, *counts, *error.measures.values()])
     return Table("Errors by picture", columns, rows)

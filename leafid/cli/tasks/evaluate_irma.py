@@ -21,15 +21,29 @@ from leafid.cli.arguments import TableOptions, option, positional, positive_ints
 from leafid.cli.outputs import Environment, print_tables
 from leafid.errors import UsageError
 from leafid.scoring.tables import Cell, Table
-from leafid.tasks.irma import FLAT_YEARS, YEARS, Errors, read_code_table, read_labels, year_errors
+from leafid.tasks.irma import (
+    FLAT_YEARS,
+    YEARS,
+    Errors,
+    read_code_table,
+    read_labels,
+    year_errors,
+)
 
 
 class Options(TableOptions):
     truth: str = positional("GROUND-TRUTH", "the correct labels and codes")
-    runs: list[str] = positional("RUN", "files in the format of the ground truth", nargs="+")
-    codes: str | None = option("the codes that exist; required for 2007 and 2008", metavar="TABLE")
+    runs: list[str] = positional(
+        "RUN", "files in the format of the ground truth", nargs="+"
+    )
+    codes: str | None = option(
+        "the codes that exist; required for 2007 and 2008", metavar="TABLE"
+    )
     years: list[int] = option(
-        "years of the columns (default: 2005,2006,2007,2008)", type=positive_ints, default=[*YEARS], metavar="YEAR,…"
+        "years of the columns (default: 2005,2006,2007,2008)",
+        type=positive_ints,
+        default=[*YEARS],
+        metavar="YEAR,…",
     )
     by_picture: bool = switch("show the errors of every picture")
 
@@ -37,16 +51,22 @@ class Options(TableOptions):
 def run(options: Options, environment: Environment) -> None:
     years: list[int] = options.years
     if len(set(years)) != len(years) or not set(years) <= set(YEARS):
-        raise UsageError(f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}")
+        raise UsageError(
+            f"expected --years of 2005 to 2008, each once, found {','.join(map(str, years))}"
+        )
     if not options.codes and set(years) - FLAT_YEARS:
-        raise UsageError("expected a code table for 2007 and 2008, found none; give --codes, or --years 2005,2006")
+        raise UsageError(
+            "expected a code table for 2007 and 2008, found none; give --codes, or --years 2005,2006"
+        )
     table = read_code_table(options.codes) if options.codes else {}
     truth = read_labels(options.truth, table, years=years)
     scored: list[tuple[str, Errors]] = []
     for path in options.runs:
         answers = read_labels(path, table, years=years, pictures=truth)
         if missing := len(truth.keys() - answers.keys()):
-            environment.warn(f"{path}: lacks {missing} of {len(truth)} pictures; each counts as entirely wrong")
+            environment.warn(
+                f"{path}: lacks {missing} of {len(truth)} pictures; each counts as entirely wrong"
+            )
         scored.append((Path(path).name, year_errors(truth, answers, table, years)))
     tables = [_make_summary(scored)]
     if options.by_picture:
@@ -57,16 +77,30 @@ def run(options: Options, environment: Environment) -> None:
 def _make_summary(scored: list[tuple[str, Errors]]) -> Table:
     rows: list[list[Cell]] = []
     for name, errors in scored:
-        sums = [math.fsum(error for picture in year.values() for error in picture) for year in errors.values()]
+        sums = [
+            math.fsum(error for picture in year.values() for error in picture)
+            for year in errors.values()
+        ]
         rows.append([name, *sums, math.fsum(sums)])
     years = scored[0][1]
     counts = ", ".join(f"{len(errors)} in {year}" for year, errors in years.items())
-    return Table("Sums of errors", ["run", *map(str, years), "sum"], rows, [f"pictures that count: {counts}"])
+    return Table(
+        "Sums of errors",
+        ["run", *map(str, years), "sum"],
+        rows,
+        [f"pictures that count: {counts}"],
+    )
 
 
 def _list_pictures(name: str, pictures: list[str], errors: Errors) -> Table:
     rows: list[list[Cell]] = [
-        [picture, *(math.fsum(year[picture]) if picture in year else None for year in errors.values())]
+        [
+            picture,
+            *(
+                math.fsum(year[picture]) if picture in year else None
+                for year in errors.values()
+            ),
+        ]
         for picture in pictures
     ]
     return Table(f"{name}: errors by picture", ["picture", *map(str, errors)], rows)

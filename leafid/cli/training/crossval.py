@@ -40,7 +40,12 @@ from leafid.cli.arguments import (
     positive_ints,
     switch,
 )
-from leafid.cli.computing import TrainingOptions, assign_types_and_warn, open_loader, read_training_pictures
+from leafid.cli.computing import (
+    TrainingOptions,
+    assign_types_and_warn,
+    open_loader,
+    read_training_pictures,
+)
 from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.errors import LeafidError, UsageError
 from leafid.files import open_output, write_text
@@ -70,59 +75,105 @@ class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):
         default=5,
     )
     repeats: int | None = option(
-        "number of seeds (default: 3, or those of a file of folds)", metavar="N", type=positive_int
+        "number of seeds (default: 3, or those of a file of folds)",
+        metavar="N",
+        type=positive_int,
     )
-    shared_codebooks: bool = switch("learn codebooks once, without labels, from the pictures of all folds: much faster")
+    shared_codebooks: bool = switch(
+        "learn codebooks once, without labels, from the pictures of all folds: much faster"
+    )
     by: Unit = option(
         "what folds keep together (default: plant; with place, plants within 5 km of each other)",
         choices=UNITS,
         default="plant",
     )
-    parts: bool = switch("train on the training part and test on the test part, with each seed")
+    parts: bool = switch(
+        "train on the training part and test on the test part, with each seed"
+    )
     shots: list[int] | None = option(
-        "train on so few pictures of each species and type", metavar="N,…", type=positive_ints
+        "train on so few pictures of each species and type",
+        metavar="N,…",
+        type=positive_ints,
     )
     output: str | None = option(
-        "write a run file of all held-out answers for each seed, and folds.csv, there", metavar="DIR"
+        "write a run file of all held-out answers for each seed, and folds.csv, there",
+        metavar="DIR",
     )
     sessions: bool = switch("score the answers of predict --group-by session")
-    open_world: bool = switch("score how unknown species and pictures without a leaf are rejected")
+    open_world: bool = switch(
+        "score how unknown species and pictures without a leaf are rejected"
+    )
 
 
 def run(options: Options, environment: Environment) -> int:
     """Cross-validate; 1 when any picture could not be read."""
     if options.folds == 1:
-        raise UsageError("--folds: expected at least 2, found 1; see 'leafid crossval --help'")
-    if isinstance(options.folds, str) and (options.repeats or options.parts or options.by != "plant"):
-        raise UsageError("expected --folds FILE without --repeats, --parts and --by, which it settles")
+        raise UsageError(
+            "--folds: expected at least 2, found 1; see 'leafid crossval --help'"
+        )
+    if isinstance(options.folds, str) and (
+        options.repeats or options.parts or options.by != "plant"
+    ):
+        raise UsageError(
+            "expected --folds FILE without --repeats, --parts and --by, which it settles"
+        )
     if options.open_world and (options.sessions or options.output or options.metrics):
-        raise UsageError("expected --open-world without --sessions, --output and --metrics")
+        raise UsageError(
+            "expected --open-world without --sessions, --output and --metrics"
+        )
     scoring = options.as_score_options()
     if options.output:
-        check_output(f"{options.output}/folds.csv", [options.folds] if isinstance(options.folds, str) else [])
+        check_output(
+            f"{options.output}/folds.csv",
+            [options.folds] if isinstance(options.folds, str) else [],
+        )
     kind: Kind = "parts" if options.parts else "folds"
     protocol = Protocol("", kind, options.by, options.folds, tuple(options.shots or ()))
     validate: Any = cross_validate_open_world if options.open_world else cross_validate
     folds: list[Any] = []
     with open_loader(options, environment) as loader:
-        pictures, _ = read_training_pictures(options.collection, options, all_parts=options.parts)
+        pictures, _ = read_training_pictures(
+            options.collection, options, all_parts=options.parts
+        )
         if options.output:
-            check_picture_names([picture for picture in pictures if picture.part == "test" or not options.parts])
+            check_picture_names(
+                [
+                    picture
+                    for picture in pictures
+                    if picture.part == "test" or not options.parts
+                ]
+            )
         pictures = assign_types_and_warn(pictures, loader, environment)
-        splits = [*protocol.make_splits(pictures, range(options.seed, options.seed + (options.repeats or 3)))]
+        splits = [
+            *protocol.make_splits(
+                pictures, range(options.seed, options.seed + (options.repeats or 3))
+            )
+        ]
         recipes = load_recipes(options.recipe or "default", pictures, options.only_type)
-        for fold in validate(pictures, recipes, loader, splits, options.shared_codebooks):
+        for fold in validate(
+            pictures, recipes, loader, splits, options.shared_codebooks
+        ):
             setting = f", {fold.setting}" if fold.setting else ""
-            environment.note(f"seed {fold.seed}, fold {fold.fold + 1}{setting}: {fold.type} done")
+            environment.note(
+                f"seed {fold.seed}, fold {fold.fold + 1}{setting}: {fold.type} done"
+            )
             folds.append(fold)
     if not folds:
-        expected = "more species to hold some out" if options.open_world else "pictures to test on"
+        expected = (
+            "more species to hold some out"
+            if options.open_world
+            else "pictures to test on"
+        )
         raise LeafidError(f"{options.collection}: expected {expected}, found too few")
     if options.open_world:
         tables = make_open_world_tables(folds)
     else:
         answers = pool_evidence_of_folds(folds) if options.sessions else folds
-        tables = [make_cross_validation_table(Path(options.recipe or "default").stem, answers, scoring)]
+        tables = [
+            make_cross_validation_table(
+                Path(options.recipe or "default").stem, answers, scoring
+            )
+        ]
         if options.output:
             _write_runs(Path(options.output), answers, environment)
             _write_folds(Path(options.output), pictures, splits)
@@ -130,17 +181,32 @@ def run(options: Options, environment: Environment) -> int:
     return 1 if loader.unreadable else 0
 
 
-def _write_runs(folder: Path, answers: Sequence[FoldAnswers], environment: Environment) -> None:
+def _write_runs(
+    folder: Path, answers: Sequence[FoldAnswers], environment: Environment
+) -> None:
     """Write the answers to all pictures, of every type, to a file for each setting and seed."""
-    for (setting, seed), folds in group_by(answers, lambda fold: (fold.setting, fold.seed)).items():
+    for (setting, seed), folds in group_by(
+        answers, lambda fold: (fold.setting, fold.seed)
+    ).items():
         file = folder / f"{setting.replace(' ', '-')}-seed-{seed}.txt".lstrip("-")
-        names = {picture.file: picture.name for fold in folds for picture in fold.held_out.pictures}
+        names = {
+            picture.file: picture.name
+            for fold in folds
+            for picture in fold.held_out.pictures
+        }
         with open_output(file) as stream:
             WRITERS["run"](make_held_out_run(file.name, folds, names), stream)
         environment.note(f"{file}: {len(names)} pictures")
 
 
-def _write_folds(folder: Path, pictures: Sequence[Picture], splits: Sequence[Split]) -> None:
+def _write_folds(
+    folder: Path, pictures: Sequence[Picture], splits: Sequence[Split]
+) -> None:
     # Settings differ in what is trained on, and test on the same pictures.
     tested = {(split.seed, split.fold): split.test for split in splits}
-    write_text(folder / "folds.csv", format_csv(format_folds(pictures, [(*key, test) for key, test in tested.items()])))
+    write_text(
+        folder / "folds.csv",
+        format_csv(
+            format_folds(pictures, [(*key, test) for key, test in tested.items()])
+        ),
+    )

@@ -16,8 +16,19 @@ examples:
 
 from pathlib import Path
 
-from leafid.cli.arguments import CacheOptions, PictureOptions, ScoringOptions, TableOptions, option, positional
-from leafid.cli.computing import assign_types_and_warn, open_loader, read_training_pictures
+from leafid.cli.arguments import (
+    CacheOptions,
+    PictureOptions,
+    ScoringOptions,
+    TableOptions,
+    option,
+    positional,
+)
+from leafid.cli.computing import (
+    assign_types_and_warn,
+    open_loader,
+    read_training_pictures,
+)
 from leafid.cli.outputs import Environment, check_output, print_tables
 from leafid.errors import LeafidError
 from leafid.files import write_text
@@ -26,30 +37,45 @@ from leafid.scoring.tables import render
 
 
 class Options(PictureOptions, ScoringOptions, TableOptions, CacheOptions):
-    experiment: str = positional("EXPERIMENT", "a TOML file, or the name of a shipped experiment")
+    experiment: str = positional(
+        "EXPERIMENT", "a TOML file, or the name of a shipped experiment"
+    )
     collections: list[str] = positional("COLLECTION", "labelled pictures", nargs="+")
-    output: str | None = option("write the tables there as well, as CSV and LaTeX", metavar="DIR")
+    output: str | None = option(
+        "write the tables there as well, as CSV and LaTeX", metavar="DIR"
+    )
 
 
 def run(options: Options, environment: Environment) -> int:
     """Run the experiment; return 1 when any picture could not be read."""
-    experiment, scoring = read_experiment(options.experiment), options.as_score_options()
+    experiment, scoring = (
+        read_experiment(options.experiment),
+        options.as_score_options(),
+    )
     output = Path(options.output or "", Path(options.experiment).stem)
     if options.output:
         check_output(f"{output}.csv", [])
     names = [Path(path).name or path for path in options.collections]
     if len(set(names)) < len(names):
-        raise LeafidError(f"expected collections whose folders have different names, found {', '.join(names)}")
-    all_parts = any(protocol.kind == "parts" for protocol in experiment.make_protocols())
+        raise LeafidError(
+            f"expected collections whose folders have different names, found {', '.join(names)}"
+        )
+    all_parts = any(
+        protocol.kind == "parts" for protocol in experiment.make_protocols()
+    )
     with open_loader(options, environment) as loader:
         collections = {}
         for name, path in zip(names, options.collections, strict=True):
             pictures, _ = read_training_pictures(path, options, all_parts=all_parts)
             collections[name] = assign_types_and_warn(pictures, loader, environment)
-        tables = tabulate_experiment(experiment, collections, loader, scoring, environment.note)
+        tables = tabulate_experiment(
+            experiment, collections, loader, scoring, environment.note
+        )
     if options.output:
         for table, suffix in zip(tables, ("", "-differences"), strict=False):
             write_text(f"{output}{suffix}.csv", render([table], "csv"))
-            write_text(f"{output}{suffix}.tex", render([table], "latex", options.digits))
+            write_text(
+                f"{output}{suffix}.tex", render([table], "latex", options.digits)
+            )
     print_tables(tables, options, environment, options.digits)
     return 1 if loader.unreadable else 0

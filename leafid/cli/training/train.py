@@ -21,7 +21,12 @@ from pathlib import Path
 
 from leafid.api import load_recipes
 from leafid.cli.arguments import SEED, CacheOptions, option, positional, switch
-from leafid.cli.computing import TrainingOptions, assign_types_and_warn, open_loader, read_training_pictures
+from leafid.cli.computing import (
+    TrainingOptions,
+    assign_types_and_warn,
+    open_loader,
+    read_training_pictures,
+)
 from leafid.cli.outputs import Environment, check_output
 from leafid.errors import LeafidError, UsageError
 from leafid.features.loader import FeatureLoader
@@ -37,14 +42,16 @@ class Options(TrainingOptions, CacheOptions):
     collection: str = positional("COLLECTION", "a folder of labelled pictures")
     output: str = option("the model file to write", required=True, metavar="MODEL")
     extend: str | None = option(
-        "add the species to those of this model, or of the 'bundled' one, with the model's recipes", metavar="MODEL"
+        "add the species to those of this model, or of the 'bundled' one, with the model's recipes",
+        metavar="MODEL",
     )
     no_thumbnails: bool = switch(
         "keep no pictures in the model; by default it has up to three small ones of each species and type, with "
         "their authors, for 'leafid explain' and the field guide of 'leafid info'"
     )
     licence: str | None = option(
-        "licence of the pictures whose metadata name none, for these small pictures", metavar="WORDS"
+        "licence of the pictures whose metadata name none, for these small pictures",
+        metavar="WORDS",
     )
     seed: int = SEED
 
@@ -54,7 +61,9 @@ def run(options: Options, environment: Environment) -> int:
     inputs = [options.collection, options.recipe, options.extend]
     check_output(options.output, [path for path in inputs if path])
     if options.extend and (options.recipe or options.only_type):
-        raise UsageError("--extend uses the recipes of the model; leave out --recipe and --only-type")
+        raise UsageError(
+            "--extend uses the recipes of the model; leave out --recipe and --only-type"
+        )
 
     pictures, is_incomplete = read_training_pictures(options.collection, options)
     parts = {picture.part for picture in pictures}
@@ -74,41 +83,64 @@ def run(options: Options, environment: Environment) -> int:
     for line in lines:
         environment.print(line)
     if loader.unreadable:
-        environment.note(f"leafid: {len(loader.unreadable)} pictures could not be read and were left out")
+        environment.note(
+            f"leafid: {len(loader.unreadable)} pictures could not be read and were left out"
+        )
     return 1 if loader.unreadable or is_incomplete else 0
 
 
 def _train(
-    options: Options, pictures: list[Picture], loader: FeatureLoader, environment: Environment
+    options: Options,
+    pictures: list[Picture],
+    loader: FeatureLoader,
+    environment: Environment,
 ) -> tuple[Model, list[str]]:
     """Train a model; also give the lines that report it."""
     pictures = assign_types_and_warn(pictures, loader, environment)
     recipes = load_recipes(options.recipe or "default", pictures, options.only_type)
-    model = train(pictures, recipes, loader, options.seed, thumbnails=not options.no_thumbnails)
+    model = train(
+        pictures, recipes, loader, options.seed, thumbnails=not options.no_thumbnails
+    )
     # These are fewer than were read if the recipes use some types only.
     n_used = sum(info.n_pictures for info in model.species.values())
     lines = [f"{options.output}: trained on {n_used} pictures", "on held-out plants:"]
-    lines += [f"  {type_:<10} {_format_scores(type_model.scores)}" for type_, type_model in model.types.items()]
+    lines += [
+        f"  {type_:<10} {_format_scores(type_model.scores)}"
+        for type_, type_model in model.types.items()
+    ]
     if model.recogniser.accuracy is not None:
-        lines.append(f"  acquisition type recognised: {model.recogniser.accuracy:.3f} of the pictures")
+        lines.append(
+            f"  acquisition type recognised: {model.recogniser.accuracy:.3f} of the pictures"
+        )
     return model, lines
 
 
 def _extend(
-    options: Options, pictures: list[Picture], loader: FeatureLoader, environment: Environment
+    options: Options,
+    pictures: list[Picture],
+    loader: FeatureLoader,
+    environment: Environment,
 ) -> tuple[Model, list[str]]:
     """Add species to a model; also give the line that reports it."""
-    file = find_bundled_model() if options.extend == "bundled" else Path(str(options.extend))
+    file = (
+        find_bundled_model()
+        if options.extend == "bundled"
+        else Path(str(options.extend))
+    )
     old = Model.read(file)
     check_extension(old, pictures, str(file))
     pictures = assign_types_and_warn(pictures, loader, environment, old.recogniser)
     model = extend(old, pictures, loader, thumbnails=not options.no_thumbnails)
     n_added = len(model.species) - len(old.species)
-    return model, [f"{options.output}: {n_added} species of {len(pictures)} pictures added to {len(old.species)}"]
+    return model, [
+        f"{options.output}: {n_added} species of {len(pictures)} pictures added to {len(old.species)}"
+    ]
 
 
 def _format_scores(scores: Mapping[str, float]) -> str:
     if "S" not in scores:
         return "no picture of a species with another plant to learn from; probabilities are not calibrated"
-    values = "   ".join(f"{title} {scores[key]:.3f}" for key, title in SCORE_TITLES.items())
+    values = "   ".join(
+        f"{title} {scores[key]:.3f}" for key, title in SCORE_TITLES.items()
+    )
     return f"{values}   ({scores['pictures']:.0f} pictures, {scores['unseen']:.0f} left out)"

@@ -12,7 +12,12 @@ from leafid.descriptors.local.gradients import (
     describe_turned_patches,
     order_orientations,
 )
-from leafid.descriptors.local.grid import Grid, LocalFeatures, sample_by_weight, weigh_positions
+from leafid.descriptors.local.grid import (
+    Grid,
+    LocalFeatures,
+    sample_by_weight,
+    weigh_positions,
+)
 from leafid.descriptors.local.sift import normalise_patches
 
 # Edges have at least the first gradient, in grey levels a pixel; beyond the second they count no more.
@@ -22,11 +27,19 @@ _SOBEL_GAIN = 16
 # Distance from the middle, in standard deviations of the focus, up to which patches are sampled.
 _FOCUS_REACH = 2
 # The order of a patch's values in its mirror image; and 1 for values in its right half, -1 for those in its left half.
-_MIRRORED = np.arange(SIFT_LENGTH).reshape(N_CELLS, N_CELLS, -1)[:, ::-1, order_orientations(1)].ravel()
-_RIGHT_OR_LEFT = np.tile(np.repeat(np.array([-1, 1], np.float32), SIFT_LENGTH // (2 * N_CELLS)), N_CELLS)
+_MIRRORED = (
+    np.arange(SIFT_LENGTH)
+    .reshape(N_CELLS, N_CELLS, -1)[:, ::-1, order_orientations(1)]
+    .ravel()
+)
+_RIGHT_OR_LEFT = np.tile(
+    np.repeat(np.array([-1, 1], np.float32), SIFT_LENGTH // (2 * N_CELLS)), N_CELLS
+)
 
 
-def extract_edge_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
+def extract_edge_sift(
+    grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+) -> LocalFeatures:
     """Extract RootSIFT descriptors of patches that are centred on edges, at several patch sizes, as many at each size.
 
     Edges are Canny's [1]_, of each reduced picture at half size; `Grid.max_patches` are sampled by the square root of
@@ -51,7 +64,9 @@ def extract_edge_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Gri
     points, directions = map(np.concatenate, zip(*sampled, strict=True))
     # Columns run a quarter turn to the left of the rows.
     columns = directions[:, ::-1] * np.array([-1, 1], np.float32)
-    descriptors = describe_turned_patches([level.picture for level in levels], owners, points, directions, columns)
+    descriptors = describe_turned_patches(
+        [level.picture for level in levels], owners, points, directions, columns
+    )
     mirrored = np.flatnonzero((descriptors * descriptors) @ _RIGHT_OR_LEFT > 0)
     descriptors[mirrored] = descriptors.take(mirrored, axis=0).take(_MIRRORED, axis=1)
     shapes = np.array([level.shape for level in levels], np.float32)
@@ -68,8 +83,13 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     half = level.half
     reach = _FOCUS_REACH * grid.focus if grid.focus else 0.5
     # One row or column beyond the first points shows whether these are edges.
-    top, left = (max(int((0.5 - reach) * length), N_CELLS * CELL // 4) - 1 for length in half.shape)
-    window = np.ascontiguousarray(half[top : len(half) - top, left : half.shape[1] - left])
+    top, left = (
+        max(int((0.5 - reach) * length), N_CELLS * CELL // 4) - 1
+        for length in half.shape
+    )
+    window = np.ascontiguousarray(
+        half[top : len(half) - top, left : half.shape[1] - left]
+    )
     corner, width = np.array([top, left]), window.shape[1]
     right, down = cv2.spatialGradient(window)
     threshold = _MIN_GRADIENT * _SOBEL_GAIN
@@ -77,26 +97,40 @@ def _sample_edges(level: Level, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
     edges[[0, -1]] = edges[:, [0, -1]] = 0
     pixels = np.flatnonzero(edges > 0)
     if grid.max_patches:
-        weights = np.sqrt(np.minimum(_measure_lengths(down, right, pixels), _FULL_GRADIENT * _SOBEL_GAIN))
+        weights = np.sqrt(
+            np.minimum(
+                _measure_lengths(down, right, pixels), _FULL_GRADIENT * _SOBEL_GAIN
+            )
+        )
         if grid.focus:
             places = np.stack(np.divmod(pixels, width), axis=1) + corner
-            focus = weigh_positions((places + 0.5) / half.shape, grid.focus).prod(axis=1)
+            focus = weigh_positions((places + 0.5) / half.shape, grid.focus).prod(
+                axis=1
+            )
             weights *= focus.astype(np.float32)
         number = max(grid.max_patches // grid.scales, 1)
         pixels = pixels[sample_by_weight(weights, min(number, len(pixels)))]
     points = np.stack(np.divmod(pixels, width), axis=1).astype(np.float32)
-    gradients = np.stack([down.take(pixels), right.take(pixels)], axis=1).astype(np.float32)
+    gradients = np.stack([down.take(pixels), right.take(pixels)], axis=1).astype(
+        np.float32
+    )
     # A parabola through the gradients of three neighbours has its maximum near the edge.
     is_vertical = np.abs(gradients[:, 0]) > np.abs(gradients[:, 1])
     steps = np.where(is_vertical, width, 1)
-    before, lengths, after = (_measure_lengths(down, right, pixels + sign * steps) for sign in (-1, 0, 1))
-    shifts = (after - before) / (2 * np.maximum(2 * lengths - before - after, np.abs(after - before)) + 1)
+    before, lengths, after = (
+        _measure_lengths(down, right, pixels + sign * steps) for sign in (-1, 0, 1)
+    )
+    shifts = (after - before) / (
+        2 * np.maximum(2 * lengths - before - after, np.abs(after - before)) + 1
+    )
     points[np.arange(len(points)), 1 - is_vertical] += shifts
     points += corner
     return 2 * points + np.float32(0.5), -gradients / lengths[:, None]
 
 
-def _measure_lengths(down: np.ndarray, right: np.ndarray, indices: np.ndarray) -> np.ndarray:
+def _measure_lengths(
+    down: np.ndarray, right: np.ndarray, indices: np.ndarray
+) -> np.ndarray:
     """Measure the lengths of the gradients at some flat indices of two planes, int16 (h, w): float32 (n,)."""
     rows, cols = (plane.take(indices).astype(np.float32) for plane in (down, right))
     return np.asarray(np.sqrt(rows * rows + cols * cols))

@@ -21,7 +21,9 @@ _BATCH_SIZE = 192
 _FRAME = 2 * 14
 # Unit of grey levels is 1/128. A component along a diagonal is √2 times the smaller of the two differences.
 _PRECISION = 128
-_PLANE_UNITS = np.where(np.arange(N_ORIENTATIONS) % 2, np.sqrt(2), 1).astype(np.float32) / (255 * _PRECISION)
+_PLANE_UNITS = np.where(np.arange(N_ORIENTATIONS) % 2, np.sqrt(2), 1).astype(
+    np.float32
+) / (255 * _PRECISION)
 
 
 class Level:
@@ -44,8 +46,13 @@ class Level:
         float32 (H // 4, W // 4, 8 C); a gradient of 1 is one from black to white over two pixels.
         """
         rows, cols = (length // CELL * CELL for length in self.shape)
-        framed = cv2.copyMakeBorder(self.picture, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)[: rows + 2, : cols + 2]
-        roots = [_compute_cell_roots(_compute_gradient_planes(channel)) for channel in cv2.split(framed)]
+        framed = cv2.copyMakeBorder(self.picture, 1, 1, 1, 1, cv2.BORDER_REFLECT_101)[
+            : rows + 2, : cols + 2
+        ]
+        roots = [
+            _compute_cell_roots(_compute_gradient_planes(channel))
+            for channel in cv2.split(framed)
+        ]
         return np.concatenate(roots, axis=2) if len(roots) > 1 else roots[0]
 
 
@@ -64,14 +71,24 @@ class Pyramid:
         for index in range(number):
             if index == len(self._levels):
                 # Downsampling by 2 takes a tenth of the time of other factors.
-                self._levels.append(Level(self._levels[-2].half if index >= 2 else _reduce_by_root(self.picture)))
+                self._levels.append(
+                    Level(
+                        self._levels[-2].half
+                        if index >= 2
+                        else _reduce_by_root(self.picture)
+                    )
+                )
             if min(self._levels[index].shape) < N_CELLS * CELL:
                 return
             yield self._levels[index]
 
 
 def describe_turned_patches(
-    pictures: Sequence[np.ndarray], owners: np.ndarray, points: np.ndarray, across: np.ndarray, along: np.ndarray
+    pictures: Sequence[np.ndarray],
+    owners: np.ndarray,
+    points: np.ndarray,
+    across: np.ndarray,
+    along: np.ndarray,
 ) -> np.ndarray:
     """Describe patches around points, whose rows follow one another `across`, and columns `along`.
 
@@ -84,7 +101,10 @@ def describe_turned_patches(
     # Patches stand side by side in a strip, because OpenCV is several times faster on long rows. Each has a frame of
     # one pixel, and so many columns after it that all of them are whole cells.
     width = side + CELL
-    down, right = (np.arange(number, dtype=np.float32) - np.float32((side + 1) / 2) for number in (side + 2, width))
+    down, right = (
+        np.arange(number, dtype=np.float32) - np.float32((side + 1) / 2)
+        for number in (side + 2, width)
+    )
     steps = np.stack(np.broadcast_arrays(np.float32(1), down[:, None], right), axis=1)
     # The pictures stand side by side on white, so that patches of all of them are read together: those of one are few.
     ends = np.cumsum([picture.shape[1] + _FRAME for picture in pictures])
@@ -93,14 +113,31 @@ def describe_turned_patches(
     for start, picture in zip(starts, pictures, strict=True):
         canvas[: len(picture), start : start + picture.shape[1]] = picture
     corners = np.column_stack([np.zeros(len(pictures)), starts]).astype(np.float32)
-    axes = np.stack([points + corners[owners], across, along], axis=2).transpose(1, 0, 2).copy()
+    axes = (
+        np.stack([points + corners[owners], across, along], axis=2)
+        .transpose(1, 0, 2)
+        .copy()
+    )
     patches = np.empty((len(points), N_CELLS, N_CELLS, N_ORIENTATIONS), np.float32)
     for start in range(0, len(points), _BATCH_SIZE):
         batch = slice(start, start + _BATCH_SIZE)
-        rows, cols = (np.matmul(vectors[batch], steps).reshape(side + 2, -1) for vectors in axes)
-        strip = cv2.remap(canvas, cols, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=255)
-        planes = _compute_gradient_planes(cv2.copyMakeBorder(strip, 0, 0, 0, 2, cv2.BORDER_REPLICATE))
-        cells = _compute_cell_roots(planes).reshape(N_CELLS, -1, width // CELL, N_ORIENTATIONS)
+        rows, cols = (
+            np.matmul(vectors[batch], steps).reshape(side + 2, -1) for vectors in axes
+        )
+        strip = cv2.remap(
+            canvas,
+            cols,
+            rows,
+            cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_CONSTANT,
+            borderValue=255,
+        )
+        planes = _compute_gradient_planes(
+            cv2.copyMakeBorder(strip, 0, 0, 0, 2, cv2.BORDER_REPLICATE)
+        )
+        cells = _compute_cell_roots(planes).reshape(
+            N_CELLS, -1, width // CELL, N_ORIENTATIONS
+        )
         patches[batch] = cells[:, :, :N_CELLS].transpose(1, 0, 2, 3)
     return patches.reshape(-1, SIFT_LENGTH)
 
@@ -113,8 +150,14 @@ def _reduce_by_root(picture: np.ndarray) -> np.ndarray:
 
 def order_orientations(symmetry: int) -> np.ndarray:
     """List the orientations in the order of a turned and mirrored cell; symmetries as in `N_SYMMETRIES`."""
-    order = (np.arange(N_ORIENTATIONS) + symmetry // 2 * (N_ORIENTATIONS // 4)) % N_ORIENTATIONS
-    return order[(N_ORIENTATIONS // 2 - np.arange(N_ORIENTATIONS)) % N_ORIENTATIONS] if symmetry % 2 else order
+    order = (
+        np.arange(N_ORIENTATIONS) + symmetry // 2 * (N_ORIENTATIONS // 4)
+    ) % N_ORIENTATIONS
+    return (
+        order[(N_ORIENTATIONS // 2 - np.arange(N_ORIENTATIONS)) % N_ORIENTATIONS]
+        if symmetry % 2
+        else order
+    )
 
 
 def _compute_gradient_planes(framed: np.ndarray) -> np.ndarray:
@@ -129,11 +172,21 @@ def _compute_gradient_planes(framed: np.ndarray) -> np.ndarray:
     framed = framed.astype(np.uint16)
     framed *= np.uint16(_PRECISION)
     across, down = framed[1 : rows + 1], framed[:, 1 : cols + 1]
-    left, right, above, below = across[:, :cols], across[:, 2 : cols + 2], down[:rows], down[2 : rows + 2]
+    left, right, above, below = (
+        across[:, :cols],
+        across[:, 2 : cols + 2],
+        down[:rows],
+        down[2 : rows + 2],
+    )
     east, west = cv2.subtract(right, left), cv2.subtract(left, right)
     south, north = cv2.subtract(below, above), cv2.subtract(above, below)
     horizontal, vertical = cv2.add(east, west), cv2.add(south, north)
-    straight = ((east, vertical), (south, horizontal), (west, vertical), (north, horizontal))
+    straight = (
+        (east, vertical),
+        (south, horizontal),
+        (west, vertical),
+        (north, horizontal),
+    )
     diagonal = ((east, south), (south, west), (west, north), (north, east))
     planes = np.empty((N_ORIENTATIONS, rows, cols), np.uint16)
     for quarter in range(4):
@@ -146,7 +199,9 @@ def _compute_cell_roots(planes: np.ndarray) -> np.ndarray:
     """Compute the square root of each cell's mean gradient; float32 (H // 4, W // 4, 8) of uint16 (8, H, W)."""
     rows, cols = planes.shape[1] // CELL, planes.shape[2] // CELL
     # Stacked vertically, the planes are averaged in one call.
-    means = downsample2(downsample2(planes.reshape(-1, planes.shape[2]))).reshape(N_ORIENTATIONS, -1)
+    means = downsample2(downsample2(planes.reshape(-1, planes.shape[2]))).reshape(
+        N_ORIENTATIONS, -1
+    )
     roots = cv2.transpose(means).astype(np.float32)
     roots *= _PLANE_UNITS
     return np.sqrt(roots, out=roots).reshape(rows, cols, N_ORIENTATIONS)

@@ -38,17 +38,27 @@ class LocalFeatures:
 
     def take(self, indices: np.ndarray | slice) -> Self:
         """Select features by their indices; a slice gives views."""
-        return type(self)(self.descriptors[indices], self.positions[indices], self.scales[indices])
+        return type(self)(
+            self.descriptors[indices], self.positions[indices], self.scales[indices]
+        )
 
     @classmethod
     def zeros(cls, number: int, length: int) -> Self:
         """Make all-zero features of `length` values."""
-        return cls(*(np.zeros(shape, np.float32) for shape in ((number, length), (number, 2), number)))
+        return cls(
+            *(
+                np.zeros(shape, np.float32)
+                for shape in ((number, length), (number, 2), number)
+            )
+        )
 
 
 def concatenate_features(parts: Sequence[LocalFeatures]) -> LocalFeatures:
     """Concatenate the local features of several pictures, at least one."""
-    arrays = zip(*((part.descriptors, part.positions, part.scales) for part in parts), strict=True)
+    arrays = zip(
+        *((part.descriptors, part.positions, part.scales) for part in parts),
+        strict=True,
+    )
     return LocalFeatures(*map(np.concatenate, arrays))
 
 
@@ -67,7 +77,9 @@ class Grid:
     symmetry: Literal["none", "turns"] = "none"
 
 
-def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> LocalFeatures:
+def read_patches(
+    pyramid: Pyramid, region: np.ndarray | None, grid: Grid
+) -> LocalFeatures:
     """Read the patches of a picture at all scales that a region covers as the grid demands; without a region, all.
 
     A descriptor of a picture with C channels has 128 C values: cell by cell, row by row, the 8 C of each. There are
@@ -78,10 +90,17 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
     if not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH * n_channels)
     shapes = [reduced.cells.shape[:2] for reduced in levels]
-    candidates = [np.arange((n_rows - N_CELLS + 1) * (n_cols - N_CELLS + 1)) for n_rows, n_cols in shapes]
+    candidates = [
+        np.arange((n_rows - N_CELLS + 1) * (n_cols - N_CELLS + 1))
+        for n_rows, n_cols in shapes
+    ]
     if region is not None:
-        regions = Pyramid(region.view(np.uint8) * np.uint8(255)).iterate_levels(grid.scales)
-        candidates = [np.flatnonzero(_mark_covered(reduced, grid.coverage)) for reduced in regions]
+        regions = Pyramid(region.view(np.uint8) * np.uint8(255)).iterate_levels(
+            grid.scales
+        )
+        candidates = [
+            np.flatnonzero(_mark_covered(reduced, grid.coverage)) for reduced in regions
+        ]
     selected = _select_patches(candidates, shapes, grid)
     level = np.repeat(np.arange(len(levels)), [*map(len, candidates)])[selected]
     patches = np.concatenate(candidates)[selected]
@@ -91,13 +110,20 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
     corner = starts[level] + rows * (n_patch_cols + N_CELLS - 1) + cols
     # Distances of a patch's cells from its first cell, in the table of all cells.
     step = np.arange(N_CELLS)
-    offsets = np.array([(n_cols * step[:, None] + step).ravel() for _, n_cols in shapes])
-    table = np.concatenate([reduced.cells.reshape(-1, reduced.cells.shape[2]) for reduced in levels])
+    offsets = np.array(
+        [(n_cols * step[:, None] + step).ravel() for _, n_cols in shapes]
+    )
+    table = np.concatenate(
+        [reduced.cells.reshape(-1, reduced.cells.shape[2]) for reduced in levels]
+    )
     values = table.take(corner[:, None] + offsets[level], axis=0)
     values = values.reshape(len(corner), N_CELLS, N_CELLS, n_channels, N_ORIENTATIONS)
     # The size of a reduced picture in cells includes a remainder at its edge.
     sides = np.array([reduced.shape for reduced in levels]) / CELL
-    row, col = (rows + N_CELLS / 2) / sides[level, 0], (cols + N_CELLS / 2) / sides[level, 1]
+    row, col = (
+        (rows + N_CELLS / 2) / sides[level, 0],
+        (cols + N_CELLS / 2) / sides[level, 1],
+    )
     n_symmetries = N_SYMMETRIES if grid.symmetry == "turns" else 1
     for k in range(1, n_symmetries):
         selection = slice(k, None, n_symmetries)
@@ -110,18 +136,29 @@ def read_patches(pyramid: Pyramid, region: np.ndarray | None, grid: Grid) -> Loc
         values[selection] = turned[..., order_orientations(k)]
     positions = np.stack([row, col], axis=1).astype(np.float32)
     scales = np.log2(N_CELLS / np.max(sides, axis=1)).astype(np.float32)[level]
-    return LocalFeatures(values.reshape(len(values), SIFT_LENGTH * n_channels), positions, scales)
+    return LocalFeatures(
+        values.reshape(len(values), SIFT_LENGTH * n_channels), positions, scales
+    )
 
 
 def _mark_covered(region: Level, coverage: float) -> np.ndarray:
     """Mark the patches of which the region covers a part; bool, one for the corner of each patch."""
     cells, window = downsample2(region.half), (N_CELLS, N_CELLS)
-    total = cv2.boxFilter(cells, cv2.CV_32F, window, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
+    total = cv2.boxFilter(
+        cells,
+        cv2.CV_32F,
+        window,
+        anchor=(0, 0),
+        normalize=False,
+        borderType=cv2.BORDER_CONSTANT,
+    )
     # Rounding loses up to half a grey level a cell: a patch that is covered exactly enough is kept.
     return total[: 1 - N_CELLS, : 1 - N_CELLS] >= (coverage * 255 - 0.5) * N_CELLS**2
 
 
-def _select_patches(candidates: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid) -> np.ndarray:
+def _select_patches(
+    candidates: Sequence[np.ndarray], shapes: Sequence[tuple[int, int]], grid: Grid
+) -> np.ndarray:
     """Select from the concatenated patches of all scales by `Grid.max_patches` and `Grid.focus`; ascending indices.
 
     `candidates` are the covered patches of each scale, row by row; `shapes` are the scales' rows and columns, in cells.
@@ -132,8 +169,13 @@ def _select_patches(candidates: Sequence[np.ndarray], shapes: Sequence[tuple[int
         return np.linspace(0, count - 1, number).astype(np.intp)
     weights = []
     for patches, shape in zip(candidates, shapes, strict=True):
-        centres = ((np.arange(n_cells - N_CELLS + 1) + N_CELLS / 2) / n_cells for n_cells in shape)
-        by_row, by_col = (weigh_positions(positions, grid.focus) for positions in centres)
+        centres = (
+            (np.arange(n_cells - N_CELLS + 1) + N_CELLS / 2) / n_cells
+            for n_cells in shape
+        )
+        by_row, by_col = (
+            weigh_positions(positions, grid.focus) for positions in centres
+        )
         weights.append(np.outer(by_row, by_col).ravel()[patches])
     return sample_by_weight(np.concatenate(weights), number)
 

@@ -3,7 +3,13 @@
 import cv2
 import numpy as np
 
-from leafid.descriptors.local.gradients import CELL, N_CELLS, SIFT_LENGTH, Pyramid, describe_turned_patches
+from leafid.descriptors.local.gradients import (
+    CELL,
+    N_CELLS,
+    SIFT_LENGTH,
+    Pyramid,
+    describe_turned_patches,
+)
 from leafid.descriptors.local.grid import Grid, LocalFeatures
 from leafid.descriptors.local.sift import normalise_patches
 
@@ -13,7 +19,9 @@ _REACH = 1 / 3
 _MIN_POINTS = 16
 
 
-def extract_outline_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
+def extract_outline_sift(
+    grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+) -> LocalFeatures:
     """Extract RootSIFT descriptors of patches that are centred on the region's outline, at several patch sizes.
 
     A patch's rows run from outside the leaf to its inside, and its columns along the outline towards the upper end of
@@ -31,11 +39,20 @@ def extract_outline_sift(grey: Pyramid, region: np.ndarray | None = None, grid: 
     contours = []
     if region is not None:
         # Rows and columns of the outer contours, with the inside on the left.
-        traced, _ = cv2.findContours(region.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-        contours = [contour[:, 0, ::-1].astype(np.float32) for contour in traced if len(contour) >= _MIN_POINTS]
+        traced, _ = cv2.findContours(
+            region.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
+        )
+        contours = [
+            contour[:, 0, ::-1].astype(np.float32)
+            for contour in traced
+            if len(contour) >= _MIN_POINTS
+        ]
     if not contours or not levels:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
-    outline, lengths = np.concatenate(contours), np.array([len(contour) for contour in contours])
+    outline, lengths = (
+        np.concatenate(contours),
+        np.array([len(contour) for contour in contours]),
+    )
     size = np.array(grey.picture.shape, np.float32)
     ratios = np.array([level.shape for level in levels], np.float32) / size
     sides = N_CELLS * CELL / ratios.max(axis=1)
@@ -43,16 +60,27 @@ def extract_outline_sift(grey: Pyramid, region: np.ndarray | None = None, grid: 
     if grid.max_patches:
         counts[:] = max(grid.max_patches // grid.scales, 1)
     owners = np.repeat(np.arange(len(levels)), counts)
-    chosen = np.concatenate([np.linspace(0, len(outline), count, endpoint=False) for count in counts.tolist()])
-    points, directions = _sample_outlines(outline, lengths, chosen.astype(np.intp), _REACH * sides[owners])
+    chosen = np.concatenate(
+        [
+            np.linspace(0, len(outline), count, endpoint=False)
+            for count in counts.tolist()
+        ]
+    )
+    points, directions = _sample_outlines(
+        outline, lengths, chosen.astype(np.intp), _REACH * sides[owners]
+    )
     # Columns run up the picture; rows towards the inside, which is on the left of the outline's direction.
     along = np.where(directions[:, :1] > 0, -directions, directions)
     across = directions[:, ::-1] * np.array([-1, 1], np.float32)
     centres = (points + np.float32(0.5)) * ratios[owners] - np.float32(0.5)
-    descriptors = describe_turned_patches([level.picture for level in levels], owners, centres, across, along)
+    descriptors = describe_turned_patches(
+        [level.picture for level in levels], owners, centres, across, along
+    )
     positions = (points + np.float32(0.5)) / size
     positions[:, 1] = 0.5 + np.abs(positions[:, 1] - 0.5)
-    return normalise_patches(LocalFeatures(descriptors, positions, np.log2(sides / size.max())[owners]))
+    return normalise_patches(
+        LocalFeatures(descriptors, positions, np.log2(sides / size.max())[owners])
+    )
 
 
 def _sample_outlines(
@@ -67,5 +95,10 @@ def _sample_outlines(
     contours = np.searchsorted(starts, chosen, side="right") - 1
     first, length = starts[contours], lengths[contours]
     step = np.minimum(np.maximum(np.round(reach).astype(np.intp), 2), length // 4)
-    chords = points[first + (chosen - first + step) % length] - points[first + (chosen - first - step) % length]
-    return points[chosen], chords / np.maximum(np.hypot(chords[:, :1], chords[:, 1:]), np.float32(1e-6))
+    chords = (
+        points[first + (chosen - first + step) % length]
+        - points[first + (chosen - first - step) % length]
+    )
+    return points[chosen], chords / np.maximum(
+        np.hypot(chords[:, :1], chords[:, 1:]), np.float32(1e-6)
+    )

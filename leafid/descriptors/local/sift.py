@@ -12,7 +12,9 @@ _NOISE_FLOOR = 0.02
 _MAX_POINTS = 500
 
 
-def extract_dense_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
+def extract_dense_sift(
+    grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+) -> LocalFeatures:
     """Extract RootSIFT descriptors on a grid, at several patch sizes; by default all patches of five sizes.
 
     One plane of gradient strength per orientation is averaged over square cells. A descriptor is a patch of 4 × 4
@@ -32,7 +34,9 @@ def extract_dense_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Gr
     return normalise_patches(read_patches(grey, region, grid or Grid()))
 
 
-def extract_chroma_sift(chroma: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
+def extract_chroma_sift(
+    chroma: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+) -> LocalFeatures:
     """Extract RootSIFT descriptors of the two colour channels of Lab, on the grid of `extract_dense_sift`.
 
     They show where hues meet, as at veins, stalks, young shoots and light that shines through, and not the colour of a
@@ -47,23 +51,33 @@ def extract_chroma_sift(chroma: Pyramid, region: np.ndarray | None = None, grid:
     .. [1] K. van de Sande, T. Gevers, C. Snoek, "Evaluating color descriptors for object and scene recognition",
        IEEE TPAMI 32(9), 2010, section 3.3, doi:10.1109/TPAMI.2009.154
     """
-    return normalise_patches(read_patches(chroma, region, grid or Grid()), min_sum=_NOISE_FLOOR)
+    return normalise_patches(
+        read_patches(chroma, region, grid or Grid()), min_sum=_NOISE_FLOOR
+    )
 
 
-def extract_detected_sift(grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None) -> LocalFeatures:
+def extract_detected_sift(
+    grey: Pyramid, region: np.ndarray | None = None, grid: Grid | None = None
+) -> LocalFeatures:
     """Extract RootSIFT descriptors at the 500 strongest points that SIFT's own detector finds in the region.
 
     The grid has no effect. The 128 values are non-negative with an L2 norm just below 1.
     """
     mask = None if region is None else region.astype(np.uint8)
-    points, descriptors = cv2.SIFT.create(nfeatures=_MAX_POINTS).detectAndCompute(grey.picture, mask)
+    points, descriptors = cv2.SIFT.create(nfeatures=_MAX_POINTS).detectAndCompute(
+        grey.picture, mask
+    )
     if not points:
         return LocalFeatures.zeros(0, SIFT_LENGTH)
     rows, cols = grey.picture.shape
-    positions = np.array([(point.pt[1] / rows, point.pt[0] / cols) for point in points], np.float32)
+    positions = np.array(
+        [(point.pt[1] / rows, point.pt[0] / cols) for point in points], np.float32
+    )
     sides = np.array([point.size for point in points], np.float32) / max(rows, cols)
     sums = descriptors.sum(axis=1, keepdims=True)
-    return LocalFeatures(np.sqrt(descriptors / (sums + _NOISE_FLOOR)), positions, np.log2(sides))
+    return LocalFeatures(
+        np.sqrt(descriptors / (sums + _NOISE_FLOOR)), positions, np.log2(sides)
+    )
 
 
 def normalise_patches(patches: LocalFeatures, min_sum: float = 0.0) -> LocalFeatures:
@@ -71,4 +85,8 @@ def normalise_patches(patches: LocalFeatures, min_sum: float = 0.0) -> LocalFeat
     # The squares sum to the sum of the patch's gradients.
     sums = np.einsum("ij,ij->i", patches.descriptors, patches.descriptors)
     patches.descriptors[...] *= (1 / np.sqrt(sums + _NOISE_FLOOR))[:, None]
-    return patches if (sums >= min_sum).all() else patches.take(np.flatnonzero(sums >= min_sum))
+    return (
+        patches
+        if (sums >= min_sum).all()
+        else patches.take(np.flatnonzero(sums >= min_sum))
+    )

@@ -14,7 +14,9 @@ Points = NDArray[np.float64]  # contour points, float64 (n, 2), rows and columns
 
 SIDE = 240.0  # √area of a normalised shape, in pixels; at 160, fine teeth and accuracy were lost
 CONTOUR_POINTS = 1024  # points of a normalised shape's largest contour
-MAX_POINTS = 128 * CONTOUR_POINTS  # approximate maximum of points of all contours: a page of text has thousands
+MAX_POINTS = (
+    128 * CONTOUR_POINTS
+)  # approximate maximum of points of all contours: a page of text has thousands
 PART_SHARE = 0.02  # smallest area of a component, relative to the largest one, that is leaf and not dirt
 _MAX_SIDE = 1600  # longest side of a normalised mask, in pixels: bounds the memory that a hair-thin region takes
 _BORDER = 3  # empty pixels around a traced region, enough for the smoothing kernel
@@ -40,7 +42,11 @@ class Shape:
     @property
     def all_points(self) -> Points:
         """The points of all contours."""
-        return self.contours[0] if len(self.contours) == 1 else np.concatenate(self.contours)
+        return (
+            self.contours[0]
+            if len(self.contours) == 1
+            else np.concatenate(self.contours)
+        )
 
     @cached_property
     def hull(self) -> NDArray[np.intp]:
@@ -68,7 +74,10 @@ def normalise_shape(mask: Mask) -> Shape:
     points = [max(8, round(CONTOUR_POINTS * length / lengths[0])) for length in lengths]
     if (total := sum(points)) > MAX_POINTS:
         points[1:] = [max(8, number * MAX_POINTS // total) for number in points[1:]]
-    resampled = (resample(contour, count) for contour, count in zip(contours, points, strict=True))
+    resampled = (
+        resample(contour, count)
+        for contour, count in zip(contours, points, strict=True)
+    )
     return Shape(grey, tuple(resampled), side)
 
 
@@ -108,9 +117,16 @@ def _drop_dirt(mask: Mask) -> NDArray[np.uint8]:
     # Outer contours are found several times faster than components are labelled.
     contours, _ = cv2.findContours(crop, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     if len(contours) > 1:
-        areas = np.array([cv2.contourArea(contour) + cv2.arcLength(contour, True) / 2 + 1 for contour in contours])
+        areas = np.array(
+            [
+                cv2.contourArea(contour) + cv2.arcLength(contour, True) / 2 + 1
+                for contour in contours
+            ]
+        )
         is_small = areas < PART_SHARE * areas.max()
-        dirt = [contour for contour, small in zip(contours, is_small, strict=True) if small]
+        dirt = [
+            contour for contour, small in zip(contours, is_small, strict=True) if small
+        ]
         cv2.drawContours(crop, dirt, -1, 0, cv2.FILLED)
     return crop
 
@@ -122,10 +138,16 @@ def _scale(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
     factor = max(1, int(1 / scale))
     spare = [-length % factor for length in crop.shape]
     crop = np.pad(crop, [(length // 2, length - length // 2) for length in spare])
-    crop = cv2.resize(crop, (crop.shape[1] // factor, crop.shape[0] // factor), interpolation=cv2.INTER_AREA)
+    crop = cv2.resize(
+        crop,
+        (crop.shape[1] // factor, crop.shape[0] // factor),
+        interpolation=cv2.INTER_AREA,
+    )
     scale *= factor
     border = int((_BORDER + 1) / scale) + 3
-    crop = cv2.copyMakeBorder(crop, border, border, border, border, cv2.BORDER_CONSTANT, value=0)
+    crop = cv2.copyMakeBorder(
+        crop, border, border, border, border, cv2.BORDER_CONSTANT, value=0
+    )
     if scale > 1:
         # The stairs of a small mask's pixels would grow into teeth.
         crop = cv2.GaussianBlur(crop, (5, 5), 0.7)
@@ -137,11 +159,17 @@ def _scale(crop: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def trace_contours(grey: NDArray[np.uint8]) -> list[Points]:
     """Trace the outer contours of the half-covered level, largest first, with one point a pixel."""
     smooth = cv2.GaussianBlur(grey, (5, 5), 1.0)
-    if smooth.max() < 128:  # a hair thinner than the smoothing: only its own pixels remain
+    if (
+        smooth.max() < 128
+    ):  # a hair thinner than the smoothing: only its own pixels remain
         smooth = grey
     inside = smooth >= min(128, int(smooth.max()))
-    pixel_contours, _ = cv2.findContours(inside.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    areas = np.array([cv2.contourArea(contour) + len(contour) for contour in pixel_contours])
+    pixel_contours, _ = cv2.findContours(
+        inside.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
+    )
+    areas = np.array(
+        [cv2.contourArea(contour) + len(contour) for contour in pixel_contours]
+    )
     order = np.argsort(-areas, kind="stable")
     order = order[areas[order] >= PART_SHARE * areas.max()]
     return [_refine_contour(pixel_contours[index][:, 0, :], smooth) for index in order]
@@ -153,7 +181,9 @@ def _refine_contour(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Point
     indices = pixels[:, 1].astype(np.intp) * width + pixels[:, 0]
     # The empty border around the region keeps all neighbours inside the array.
     steps = np.array([0, -width, width, -1, 1])[:, None]
-    centre, above, below, left, right = grey.ravel().take(indices + steps).astype(np.float64)
+    centre, above, below, left, right = (
+        grey.ravel().take(indices + steps).astype(np.float64)
+    )
     # Half the difference over two pixels is the slope.
     slope = np.stack([below - above, right - left]) / 2
     squares = slope[0] ** 2 + slope[1] ** 2
@@ -164,5 +194,7 @@ def _refine_contour(pixels: NDArray[np.int32], grey: NDArray[np.uint8]) -> Point
     if len(contour) < 3 or not np.ptp(contour, axis=0).any():
         # One or two pixels, and what meets in one point, are represented by the corners of their box.
         low, high = contour.min(axis=0) - 0.5, contour.max(axis=0) + 0.5
-        contour = np.array([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]])
+        contour = np.array(
+            [[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]]
+        )
     return contour if compute_contour_area(contour) >= 0 else contour[::-1].copy()

@@ -6,14 +6,19 @@ from numpy.typing import NDArray
 
 from leafid.descriptors.shape.contour import Points, Shape
 
-SCALES = tuple(float(radius) for radius in np.geomspace(0.02, 0.6, 10).round(4))  # radii of the discs, in √area
+SCALES = tuple(
+    float(radius) for radius in np.geomspace(0.02, 0.6, 10).round(4)
+)  # radii of the discs, in √area
 BINS = 12  # bins of each histogram, over shares of 0 to 1
 _ANGLES = 24  # samples on each circle
 _STEP = 4  # step between the contour points that are centres of discs: neighbours nearly agree
 _BATCH_SIZE = 8192  # centres measured at once: OpenCV maps at most 32,767 rows, and memory stays bounded
 
 CURVATURE_NAMES = tuple(
-    f"{kind}_{radius:g}_bin{index + 1}" for kind in ("area", "arc") for radius in SCALES for index in range(BINS)
+    f"{kind}_{radius:g}_bin{index + 1}"
+    for kind in ("area", "arc")
+    for radius in SCALES
+    for index in range(BINS)
 )
 
 
@@ -31,10 +36,16 @@ def measure_curvature(shape: Shape) -> NDArray[np.float32]:
     S. Manay et al., "Integral invariants for shape matching", IEEE Trans. PAMI 28, 2006, doi:10.1109/TPAMI.2006.208.
     """
     areas, arcs = measure_disc_shares(shape, shape.all_points[::_STEP])
-    return np.sqrt(compute_soft_histograms(np.concatenate([areas, arcs], axis=1), BINS)).ravel().astype(np.float32)
+    return (
+        np.sqrt(compute_soft_histograms(np.concatenate([areas, arcs], axis=1), BINS))
+        .ravel()
+        .astype(np.float32)
+    )
 
 
-def measure_disc_shares(shape: Shape, centres: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def measure_disc_shares(
+    shape: Shape, centres: Points
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Measure the share of the leaf in discs, and on circles, around points of the shape (rows and columns).
 
     Both are (n_points, len(SCALES)), 0…1: the part of each disc's area, and of each circle's length, inside the leaf.
@@ -48,7 +59,9 @@ def measure_disc_shares(shape: Shape, centres: Points) -> tuple[NDArray[np.float
     steps = np.diff(circles, prepend=0.0)
     rings = np.stack([circles - steps / 2, circles], axis=1).ravel()
     # Each ring is turned against the previous one by a fraction of the step, so that their samples don't line up.
-    angles = (np.arange(_ANGLES) + 0.618 * np.arange(len(rings))[:, None]) * (2 * np.pi / _ANGLES)
+    angles = (np.arange(_ANGLES) + 0.618 * np.arange(len(rings))[:, None]) * (
+        2 * np.pi / _ANGLES
+    )
     rows = (rings[:, None] * np.sin(angles)).ravel().astype(np.float32)
     cols = (rings[:, None] * np.cos(angles)).ravel().astype(np.float32)
     # A soft edge at the nearest pixel is as accurate as a hard one interpolated, and several times faster.
@@ -57,8 +70,17 @@ def measure_disc_shares(shape: Shape, centres: Points) -> tuple[NDArray[np.float
     for start in range(0, len(centres), _BATCH_SIZE):
         batch = centres[start : start + _BATCH_SIZE].astype(np.float32)
         at_rows, at_cols = batch[:, :1] + rows, batch[:, 1:] + cols
-        cover = cv2.remap(soft, at_cols, at_rows, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=0)
-        totals.append(cv2.reduce(cover.reshape(-1, _ANGLES), 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S))
+        cover = cv2.remap(
+            soft,
+            at_cols,
+            at_rows,
+            cv2.INTER_NEAREST,
+            borderMode=cv2.BORDER_CONSTANT,
+            borderValue=0,
+        )
+        totals.append(
+            cv2.reduce(cover.reshape(-1, _ANGLES), 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S)
+        )
     shares = np.concatenate(totals).reshape(len(centres), len(rings)) / (255 * _ANGLES)
     growth = 2 * rings * shares
     parts = 4 * growth[:, ::2] + growth[:, 1::2]
@@ -66,8 +88,16 @@ def measure_disc_shares(shape: Shape, centres: Points) -> tuple[NDArray[np.float
     return (parts * (steps / 6)).cumsum(axis=1) / circles**2, shares[:, 1::2]
 
 
-def compute_soft_histograms(values: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
+def compute_soft_histograms(
+    values: NDArray[np.float64], bins: int
+) -> NDArray[np.float64]:
     """Compute the histogram of each column, (n, k), over 0…1 with linear sharing between bins; (k, bins), sums of 1."""
     position = np.clip(values * bins - 0.5, 0, bins - 1)
     # One bin after the other: a histogram of all points and bins at once needs too much memory.
-    return np.stack([np.maximum(1 - np.abs(position - bin_), 0).mean(axis=0) for bin_ in range(bins)], axis=1)
+    return np.stack(
+        [
+            np.maximum(1 - np.abs(position - bin_), 0).mean(axis=0)
+            for bin_ in range(bins)
+        ],
+        axis=1,
+    )

@@ -13,7 +13,11 @@ _FLOOR = 1e-3  # magnitude, relative to the first harmonic, below which a logari
 ELLIPTIC_FOURIER_NAMES = (
     *(f"major_log_{k}" for k in range(2, ELLIPTIC_HARMONICS + 1)),
     *(f"minor_log_{k}" for k in range(1, ELLIPTIC_HARMONICS + 1)),
-    *(f"phase_{part}_{m}" for part in ("real", "imaginary") for m in range(2, PAIRS + 2)),
+    *(
+        f"phase_{part}_{m}"
+        for part in ("real", "imaginary")
+        for m in range(2, PAIRS + 2)
+    ),
 )
 CENTROID_DISTANCE_NAMES = (
     *(f"distance_log_{k}" for k in range(1, DISTANCE_HARMONICS + 1)),
@@ -75,5 +79,9 @@ def measure_centroid_distance(shape: Shape) -> NDArray[np.float32]:
     magnitudes = np.abs(np.fft.rfft(distance)) / len(distance)
     mean = max(float(magnitudes[0]), 1e-9)
     values = np.log(2 * magnitudes[1 : DISTANCE_HARMONICS + 1] / mean + _FLOOR)
-    extremes = [mean / compute_contour_length(contour), distance.min() / mean, distance.max() / mean]
+    extremes = [
+        mean / compute_contour_length(contour),
+        distance.min() / mean,
+        distance.max() / mean,
+    ]
     return np.concatenate([values, extremes]).astype(np.float32)

@@ -7,20 +7,48 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.shape.contour import Points, Shape, as_complex, compute_contour_length, measure_lengths
+from leafid.descriptors.shape.contour import (
+    Points,
+    Shape,
+    as_complex,
+    compute_contour_length,
+    measure_lengths,
+)
 
 Signals = NDArray[np.float32]
 
-SMOOTHINGS = (0.0015, 0.003, 0.006, 0.012, 0.025, 0.05)  # standard deviations, as shares of the contour's length
+SMOOTHINGS = (
+    0.0015,
+    0.003,
+    0.006,
+    0.012,
+    0.025,
+    0.05,
+)  # standard deviations, as shares of the contour's length
 _FLOOR = 1.5e-3  # depth in √area (a third of a pixel of the normalised shape) below which an edge counts as smooth
 _GRAIN = 0.1  # standard deviation, in a smoothing's, that removes the pixel grid, which would split the tops of teeth
-BANDS = tuple(sorted({round(edge) for edge in np.geomspace(2, 512, 26).tolist()}))  # edges, in waves around the outline
+BANDS = tuple(
+    sorted({round(edge) for edge in np.geomspace(2, 512, 26).tolist()})
+)  # edges, in waves around the outline
 _MIN_DEPTH = 0.005  # smallest depth of a listed sinus, in √area: the pixel grid makes shallower ones
 _BLOCKS = 128  # stretches of the outline that wide smoothings average; divides `CONTOUR_POINTS`
 LOBES = 8  # number of listed sinuses, the deepest ones
-_SINUS_DEPTHS = (0.02, 0.05, 0.1, 0.2)  # depths in √area above which sinuses are counted
+_SINUS_DEPTHS = (
+    0.02,
+    0.05,
+    0.1,
+    0.2,
+)  # depths in √area above which sinuses are counted
 _KINDS = (
-    *("log_depth", "skewness", "kurtosis", "log_number", "log_height", "height_spread", "spacing_spread"),
+    *(
+        "log_depth",
+        "skewness",
+        "kurtosis",
+        "log_number",
+        "log_height",
+        "height_spread",
+        "spacing_spread",
+    ),
     *("direction", "local_low", "local_middle", "local_high"),
 )
 
@@ -30,7 +58,11 @@ TEETH_NAMES = (
     *("spectrum_log_centroid", "spectrum_flatness", "spectrum_peak"),
 )
 LOBES_NAMES = (
-    *(f"sinus_{kind}_{index + 1}" for kind in ("depth", "mouth") for index in range(LOBES)),
+    *(
+        f"sinus_{kind}_{index + 1}"
+        for kind in ("depth", "mouth")
+        for index in range(LOBES)
+    ),
     *(f"sinuses_log_{depth}" for depth in _SINUS_DEPTHS),
     "hull_share",
 )
@@ -63,7 +95,9 @@ def compute_margin_signals(contour: Points, sigmas: Sequence[float]) -> Signals:
     # thousandth of a pixel.
     points = as_complex(contour)
     points = (points - points.mean()).astype(np.complex64)
-    smooth = np.fft.ifft(np.fft.fft(points) * _make_gains(len(points), tuple(sigmas), is_complex=True))
+    smooth = np.fft.ifft(
+        np.fft.fft(points) * _make_gains(len(points), tuple(sigmas), is_complex=True)
+    )
     around = np.concatenate([smooth[:, -1:], smooth, smooth[:, :1]], axis=1)
     tangent = around[:, 2:] - around[:, :-2]
     across = (points - smooth) * tangent.conj()
@@ -98,13 +132,23 @@ def _summarise_teeth(spectra: NDArray[np.complex64], count: int) -> Signals:
     squares = unit * unit
     slope = np.concatenate([unit[:, 1:], unit[:, :1]], axis=1) - unit
     # Teeth point to the tip, so they lean the other way on the other half of the outline: lean is measured locally.
-    steepness = smooth_closed(_average_blocks(slope * slope * slope), (0.125,) * len(SMOOTHINGS))
-    lean = np.abs(steepness).mean(axis=1) / np.maximum((np.vecdot(slope, slope) / count) ** 1.5, 1e-9)
-    local = smooth_closed(_average_blocks(squares), tuple(max(3 * sigma, 0.02) for sigma in SMOOTHINGS))
+    steepness = smooth_closed(
+        _average_blocks(slope * slope * slope), (0.125,) * len(SMOOTHINGS)
+    )
+    lean = np.abs(steepness).mean(axis=1) / np.maximum(
+        (np.vecdot(slope, slope) / count) ** 1.5, 1e-9
+    )
+    local = smooth_closed(
+        _average_blocks(squares), tuple(max(3 * sigma, 0.02) for sigma in SMOOTHINGS)
+    )
     local = np.sort(np.sqrt(np.maximum(local, 0)))
     # A tooth is a local maximum on the outer side; one much lower than usual doesn't count.
     is_rising = slope > 0
-    is_peak = np.concatenate([is_rising[:, -1:], is_rising[:, :-1]], axis=1) & ~is_rising & (unit > 0.5)
+    is_peak = (
+        np.concatenate([is_rising[:, -1:], is_rising[:, :-1]], axis=1)
+        & ~is_rising
+        & (unit > 0.5)
+    )
     columns = [
         np.log(rms),
         np.vecdot(squares, unit) / count,
@@ -123,31 +167,43 @@ def _summarise_peaks(is_peak: NDArray[np.bool_], signal: Signals) -> tuple[float
         return 0.0, np.log(_FLOOR), 0.0, 0.0
     heights = signal[peaks].astype(np.float64)
     spacings = np.diff(peaks, append=peaks[0] + len(signal))
-    spreads = (values.std() / max(values.mean(), 1e-9) for values in (heights, spacings))
+    spreads = (
+        values.std() / max(values.mean(), 1e-9) for values in (heights, spacings)
+    )
     return np.log1p(len(peaks)), np.log(heights.mean() + _FLOOR), *spreads
 
 
 def _average_blocks(signals: Signals) -> Signals:
     """Average `_BLOCKS` stretches: wide smoothings need no finer samples."""
     width = signals.shape[1] // _BLOCKS
-    return signals.reshape(len(signals), _BLOCKS, width) @ np.full(width, 1 / width, np.float32)
+    return signals.reshape(len(signals), _BLOCKS, width) @ np.full(
+        width, 1 / width, np.float32
+    )
 
 
 def smooth_closed(signals: Signals, sigmas: tuple[float, ...]) -> Signals:
     """Smooth each row, a closed signal, by its standard deviation."""
     count = signals.shape[1]
-    return np.fft.irfft(np.fft.rfft(signals) * _make_gains(count, sigmas), n=count).astype(np.float32, copy=False)
+    return np.fft.irfft(
+        np.fft.rfft(signals) * _make_gains(count, sigmas), n=count
+    ).astype(np.float32, copy=False)
 
 
 @cache
-def _make_gains(count: int, sigmas: tuple[float, ...], *, is_complex: bool = False) -> Signals:
+def _make_gains(
+    count: int, sigmas: tuple[float, ...], *, is_complex: bool = False
+) -> Signals:
     """Compute the frequency responses of Gaussian smoothings of a closed signal of `count` points, real or complex.
 
     Standard deviations are shares of the contour's length; shape (len(sigmas), n) as `rfft` or `fft` orders waves.
     """
-    waves = np.fft.fftfreq(count, 1 / count) if is_complex else np.arange(count // 2 + 1)
+    waves = (
+        np.fft.fftfreq(count, 1 / count) if is_complex else np.arange(count // 2 + 1)
+    )
     gains = np.exp(-2 * (np.pi * np.asarray(sigmas)[:, None] * waves) ** 2)
-    gains[gains < 1e-12] = 0.0  # denormal numbers would make the inverse transform ten times slower
+    gains[gains < 1e-12] = (
+        0.0  # denormal numbers would make the inverse transform ten times slower
+    )
     return gains.astype(np.float32)
 
 
@@ -159,10 +215,15 @@ def _summarise_spectrum(spectrum: NDArray[np.complex64]) -> Signals:
     centroid = share @ np.log(np.sqrt(np.multiply(BANDS[:-1], BANDS[1:])))
     fine = power[8:] + 1e-12
     flatness = np.exp(np.log(fine).mean()) / fine.mean()
-    return np.array([*np.log(sums + 1e-8), centroid, np.sqrt(flatness), share.max()], dtype=np.float32)
+    return np.array(
+        [*np.log(sums + 1e-8), centroid, np.sqrt(flatness), share.max()],
+        dtype=np.float32,
+    )
 
 
-def _measure_sinuses(contour: Points, hull: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+def _measure_sinuses(
+    contour: Points, hull: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """Measure depth and mouth of each stretch between neighbouring hull points, and the share of points on the hull."""
     count = len(contour)
     # The outline from its first hull point on, once around and back to it, as complex numbers.

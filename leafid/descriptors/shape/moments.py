@@ -11,7 +11,9 @@ HARMONICS = 10  # angular harmonics of `measure_polar_fourier`, from 1
 _ANGLES = 128
 
 HU_MOMENTS_NAMES = tuple(f"log_{index}" for index in range(1, 8))
-POLAR_FOURIER_NAMES = tuple(f"ring{ring + 1}_harmonic{k}" for ring in range(RADII) for k in range(HARMONICS + 1))
+POLAR_FOURIER_NAMES = tuple(
+    f"ring{ring + 1}_harmonic{k}" for ring in range(RADII) for k in range(HARMONICS + 1)
+)
 
 
 def measure_hu_moments(shape: Shape) -> NDArray[np.float32]:
@@ -24,7 +26,9 @@ def measure_hu_moments(shape: Shape) -> NDArray[np.float32]:
     M.-K. Hu, "Visual pattern recognition by moment invariants", IRE Trans. Information Theory 8, 1962,
     doi:10.1109/TIT.1962.1057692.
     """
-    invariants = cv2.HuMoments(cv2.moments(shape.grey.astype(np.float32) / np.float32(255))).ravel()
+    invariants = cv2.HuMoments(
+        cv2.moments(shape.grey.astype(np.float32) / np.float32(255))
+    ).ravel()
     return np.log10(np.abs(invariants) + 1e-12).astype(np.float32)
 
 
@@ -46,7 +50,9 @@ def measure_polar_fourier(shape: Shape) -> NDArray[np.float32]:
     farthest = max(1.0, float(np.hypot(offsets[:, 0], offsets[:, 1]).max()))
     # Rows of the polar picture are angles; beyond the mask there is background.
     flags = cv2.INTER_LINEAR | cv2.WARP_POLAR_LINEAR | cv2.WARP_FILL_OUTLIERS
-    polar = cv2.warpPolar(shape.grey, (4 * RADII, _ANGLES), (centre[1], centre[0]), farthest, flags)
+    polar = cv2.warpPolar(
+        shape.grey, (4 * RADII, _ANGLES), (centre[1], centre[0]), farthest, flags
+    )
     rings = polar.reshape(_ANGLES, RADII, -1).mean(axis=2) / 255
     magnitudes = np.abs(np.fft.rfft(rings, axis=0)[: HARMONICS + 1]) / _ANGLES
     magnitudes[1:] = np.sqrt(magnitudes[1:])

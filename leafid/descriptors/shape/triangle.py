@@ -3,15 +3,35 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.shape.contour import Points, Shape, as_complex, compute_contour_length, measure_lengths
+from leafid.descriptors.shape.contour import (
+    Points,
+    Shape,
+    as_complex,
+    compute_contour_length,
+    measure_lengths,
+)
 
-SPANS = (2, 4, 6, 10, 16, 24, 36, 52, 76, 104)  # steps to the other two points of a triangle
+SPANS = (
+    2,
+    4,
+    6,
+    10,
+    16,
+    24,
+    36,
+    52,
+    76,
+    104,
+)  # steps to the other two points of a triangle
 POINTS = 256
 HARMONICS = 12  # fourier harmonics of each signal, from 0
 QUANTILES = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
 
 ARCHES_NAMES = tuple(
-    f"{kind}_span{span}_harmonic{k}" for kind in ("height", "chord") for span in SPANS for k in range(HARMONICS)
+    f"{kind}_span{span}_harmonic{k}"
+    for kind in ("height", "chord")
+    for span in SPANS
+    for k in range(HARMONICS)
 )
 TRIANGLES_NAMES = tuple(
     f"{kind}_span{span}_quantile{quantile:g}"
@@ -45,7 +65,10 @@ def compute_triangle_signals(contour: Points) -> dict[str, NDArray[np.float64]]:
     # Complex numbers row + i·col: a product with a conjugate holds dot and cross product.
     points = as_complex(contour)
     indices = np.arange(count) + spans[:, None]
-    before, after = points[indices - 2 * spans[:, None]] - points, points[indices % count] - points
+    before, after = (
+        points[indices - 2 * spans[:, None]] - points,
+        points[indices % count] - points,
+    )
     arc = (spans * (compute_contour_length(contour) / count))[:, None]
     product = before * after.conj()
     # Rows point down: this is twice the area, positive for a counter-clockwise turn as seen on the picture.
@@ -72,13 +95,22 @@ def measure_arches(shape: Shape) -> NDArray[np.float32]:
     first of each span is the mean's.
     """
     signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
-    spectra = [np.abs(np.fft.rfft(signals[kind], axis=1)[:, :HARMONICS]) / POINTS for kind in ("height", "chord")]
+    spectra = [
+        np.abs(np.fft.rfft(signals[kind], axis=1)[:, :HARMONICS]) / POINTS
+        for kind in ("height", "chord")
+    ]
     return np.sqrt(np.concatenate(spectra)).ravel().astype(np.float32)
 
 
 def measure_triangles(shape: Shape) -> NDArray[np.float32]:
     """Measure quantiles of areas, chords, side ratios and angles along the largest component's outline, per span."""
     signals = compute_triangle_signals(shape.contour[:: len(shape.contour) // POINTS])
-    stacked = np.concatenate([signals[kind] for kind in ("area", "chord", "ratio", "angle")])
+    stacked = np.concatenate(
+        [signals[kind] for kind in ("area", "chord", "ratio", "angle")]
+    )
     stacked.sort(axis=1)
-    return stacked[:, np.rint(np.asarray(QUANTILES) * (POINTS - 1)).astype(np.intp)].ravel().astype(np.float32)
+    return (
+        stacked[:, np.rint(np.asarray(QUANTILES) * (POINTS - 1)).astype(np.intp)]
+        .ravel()
+        .astype(np.float32)
+    )

@@ -6,20 +6,31 @@ from numpy.typing import NDArray
 
 HUE_BINS = 18
 CHROMA_BINS = 8
-CHROMA_LIMIT = 0.4  # distance from grey, in log chromaticity, at which the outer bins end
+#: Distance from grey, in log chromaticity, at which the outer bins end.
+CHROMA_LIMIT = 0.4
 _CHANNELS = ("l", "a", "b", "red_green", "yellow_blue", "brightness")
 _MAX_SAMPLES = 10_000
 
 COLOUR_NAMES = (
-    *(f"{channel}_{moment}" for channel in _CHANNELS for moment in ("mean", "deviation", "skewness")),
+    *(
+        f"{channel}_{moment}"
+        for channel in _CHANNELS
+        for moment in ("mean", "deviation", "skewness")
+    ),
     *(f"hue_{round(360 * k / HUE_BINS)}" for k in range(HUE_BINS)),
-    *(f"log_{ratio}_bin{k + 1}" for ratio in ("red_green", "blue_green") for k in range(CHROMA_BINS)),
+    *(
+        f"log_{ratio}_bin{k + 1}"
+        for ratio in ("red_green", "blue_green")
+        for k in range(CHROMA_BINS)
+    ),
     "clipped",
     "relative_spread",
 )
 
 
-def measure_colour(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> NDArray[np.float32]:
+def measure_colour(
+    image: NDArray[np.uint8], blade: NDArray[np.bool_]
+) -> NDArray[np.float32]:
     """Measure the colour inside a leaf: float32 (54,).
 
     - Moments (mean, deviation, skewness) of CIE L*, a*, b* (L* 0 … 100) and of the opponent channels red − green,
@@ -45,13 +56,21 @@ def measure_colour(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> NDArra
     lab = cv2.cvtColor(unit[:, None], cv2.COLOR_BGR2LAB)[:, 0]
     blue, green, red = unit.T
     opponent = np.stack(
-        [(red - green) / np.sqrt(2), (red + green - 2 * blue) / np.sqrt(6), (red + green + blue) / np.sqrt(3)], axis=1
+        [
+            (red - green) / np.sqrt(2),
+            (red + green - 2 * blue) / np.sqrt(6),
+            (red + green + blue) / np.sqrt(3),
+        ],
+        axis=1,
     )
     brightness = unit.mean(axis=1)
     clipped = ((pixels == 0) | (pixels == 255)).any(axis=1).mean()
     relative_spread = brightness.std() / max(float(brightness.mean()), 1 / 255)
     moments = [*_compute_moments(lab), *_compute_moments(opponent)]
-    histograms = [*_compute_hue_histogram(unit), *_compute_chromaticity_histograms(unit)]
+    histograms = [
+        *_compute_hue_histogram(unit),
+        *_compute_chromaticity_histograms(unit),
+    ]
     return np.array([*moments, *histograms, clipped, relative_spread], np.float32)
 
 

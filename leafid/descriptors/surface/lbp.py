@@ -39,7 +39,11 @@ class Scale(NamedTuple):
 def make_ring_scales(levels: int) -> tuple[Scale, ...]:
     """Make scales whose radii grow by about √2, two on each level, after 1.2 and 2.4 on the first."""
     rings = ((3, 2), (4, 3))
-    return (Scale(0, 1, 1), Scale(0, 2, 2), *(Scale(level, *ring) for level in range(levels) for ring in rings))
+    return (
+        Scale(0, 1, 1),
+        Scale(0, 2, 2),
+        *(Scale(level, *ring) for level in range(levels) for ring in rings),
+    )
 
 
 def label_uniform_codes() -> NDArray[np.intp]:
@@ -76,8 +80,12 @@ def compute_fourier_features(counts: NDArray[np.integer]) -> NDArray[np.float32]
     # Sums of counts below 2²⁴ are exact in single precision.
     labelled = (np.asarray(counts, np.float32) @ _ONE_HOT).astype(np.float64)
     labelled /= np.maximum(labelled.sum(axis=-1, keepdims=True), 1.0)
-    rows = labelled[..., : UNIFORM_ROWS * POINTS].reshape(*labelled.shape[:-1], UNIFORM_ROWS, POINTS)
-    magnitudes = np.abs(np.fft.rfft(rows, axis=-1)).reshape(*labelled.shape[:-1], UNIFORM_ROWS * HARMONICS)
+    rows = labelled[..., : UNIFORM_ROWS * POINTS].reshape(
+        *labelled.shape[:-1], UNIFORM_ROWS, POINTS
+    )
+    magnitudes = np.abs(np.fft.rfft(rows, axis=-1)).reshape(
+        *labelled.shape[:-1], UNIFORM_ROWS * HARMONICS
+    )
     return np.concatenate([magnitudes, labelled[..., -3:]], axis=-1).astype(np.float32)
 
 
@@ -90,14 +98,22 @@ def build_pyramid(grey: NDArray[np.uint8], levels: int) -> list[NDArray[np.int16
     """
     result = [grey.astype(np.int16) * np.int16(PRECISION)]
     for _ in range(levels - 1):
-        smooth = cv2.sepFilter2D(result[-1], cv2.CV_32F, _BINOMIAL, _BINOMIAL, borderType=cv2.BORDER_REPLICATE)
+        smooth = cv2.sepFilter2D(
+            result[-1],
+            cv2.CV_32F,
+            _BINOMIAL,
+            _BINOMIAL,
+            borderType=cv2.BORDER_REPLICATE,
+        )
         result.append(np.rint(downsample2(smooth)).astype(np.int16))
     return result
 
 
 def pad_level(level: NDArray[Value]) -> NDArray[Value]:
     """Repeat the edge of a level, (H, W), beyond it: rings around all its pixels lie in the padded level."""
-    return cv2.copyMakeBorder(level, _REACH, _REACH, _REACH, _REACH, cv2.BORDER_REPLICATE)
+    return cv2.copyMakeBorder(
+        level, _REACH, _REACH, _REACH, _REACH, cv2.BORDER_REPLICATE
+    )
 
 
 def erode_by_rings(leaf: NDArray[np.uint8]) -> dict[int, NDArray[np.uint8]]:
@@ -106,13 +122,19 @@ def erode_by_rings(leaf: NDArray[np.uint8]) -> dict[int, NDArray[np.uint8]]:
     Regions are 1 inside and 0 outside; the region itself has the step 0.
     """
     # Small shapes make up the discs: a large disc itself takes several times as long.
-    inside = {0: leaf, 1: cv2.erode(leaf, _CROSS), 3: cv2.erode(leaf, np.ones((5, 5), np.uint8))}
+    inside = {
+        0: leaf,
+        1: cv2.erode(leaf, _CROSS),
+        3: cv2.erode(leaf, np.ones((5, 5), np.uint8)),
+    }
     inside[2] = cv2.erode(inside[1], np.ones((3, 3), np.uint8))
     inside[4] = cv2.erode(inside[2], _CROSS, iterations=2)
     return inside
 
 
-def count_codes(padded: NDArray[np.int16], centres: NDArray[np.intp], scale: Scale) -> NDArray[np.intp]:
+def count_codes(
+    padded: NDArray[np.int16], centres: NDArray[np.intp], scale: Scale
+) -> NDArray[np.intp]:
     """Count the codes around some centres, which are flat indices of a padded level: int (2, 256).
 
     First the codes of the sign (a neighbour is at least as bright as the centre), then of the magnitude (its difference

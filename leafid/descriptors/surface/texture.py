@@ -22,7 +22,10 @@ def choose_size(box: Plane, root_area: float) -> tuple[float, tuple[int, int]]:
     Returns the enlargement of the box, and columns and rows after resizing (at least 1).
     """
     factor = min(root_area / np.sqrt(cv2.countNonZero(box)), _MAX_SIDE / max(box.shape))
-    return factor, (max(1, round(box.shape[1] * factor)), max(1, round(box.shape[0] * factor)))
+    return factor, (
+        max(1, round(box.shape[1] * factor)),
+        max(1, round(box.shape[0] * factor)),
+    )
 
 
 # √area of the resized leaf in pixels, and rings. Species differ in their fine veins and in the coarse course of their
@@ -34,8 +37,13 @@ EDGE = 160.0, lbp.make_ring_scales(5)
 def name_texture_values(scales: Sequence[lbp.Scale]) -> tuple[str, ...]:
     """Name the values of a texture: ``r03.0_sign_n2_h1`` is radius, part, ones in the code, harmonic."""
     # Mean distances to the neighbours of a ring, in pixels of the full picture.
-    radii = [(straight + diagonal * np.sqrt(2)) / 2 * 2**level for level, straight, diagonal in scales]
-    kinds = [f"n{ones}_h{harmonic}" for ones in range(1, 8) for harmonic in range(5)] + ["none", "all", "mixed"]
+    radii = [
+        (straight + diagonal * np.sqrt(2)) / 2 * 2**level
+        for level, straight, diagonal in scales
+    ]
+    kinds = [
+        f"n{ones}_h{harmonic}" for ones in range(1, 8) for harmonic in range(5)
+    ] + ["none", "all", "mixed"]
     values = [f"{part}_{kind}" for part in ("sign", "magnitude") for kind in kinds]
     return tuple(f"r{radius:04.1f}_{value}" for radius in radii for value in values)
 
@@ -60,7 +68,13 @@ class TexturedLeaf:
        binary pattern features", IEEE Transactions on Image Processing 21(4), 2012, doi:10.1109/TIP.2011.2175739
     """
 
-    def __init__(self, grey: Plane, mask: NDArray[np.bool_], side: float, scales: tuple[lbp.Scale, ...]) -> None:
+    def __init__(
+        self,
+        grey: Plane,
+        mask: NDArray[np.bool_],
+        side: float,
+        scales: tuple[lbp.Scale, ...],
+    ) -> None:
         row0, row1, col0, col1 = find_bounding_box(mask)
         coverage = mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
         _, size = choose_size(coverage, side)
@@ -68,19 +82,30 @@ class TexturedLeaf:
         self._levels = 1 + max(scale.level for scale in scales)
         # The coarsest level ends with a pixel of background, and has whole pixels only.
         step = 2 ** (self._levels - 1)
-        height, width = (3 * step + -(length + 3 * step) % step for length in size[::-1])
+        height, width = (
+            3 * step + -(length + 3 * step) % step for length in size[::-1]
+        )
         margins = height // 2, height - height // 2, width // 2, width - width // 2
         #: The grey picture; the margin repeats the box's edge.
-        self.grey = cv2.copyMakeBorder(_resize(grey[row0:row1, col0:col1], size), *margins, cv2.BORDER_REPLICATE)
+        self.grey = cv2.copyMakeBorder(
+            _resize(grey[row0:row1, col0:col1], size), *margins, cv2.BORDER_REPLICATE
+        )
         #: Share of each pixel that is leaf, 0 … 255.
-        self.coverage = cv2.copyMakeBorder(_resize(coverage, size), *margins, cv2.BORDER_CONSTANT, value=0)
+        self.coverage = cv2.copyMakeBorder(
+            _resize(coverage, size), *margins, cv2.BORDER_CONSTANT, value=0
+        )
 
     @cached_property
     def edge_centres(self) -> list[NDArray[np.intp]]:
         """For every scale, the leaf's pixels whose ring crosses its edge."""
-        levels = ((self._insides[scale.level], scale.straight) for scale in self._scales)
+        levels = (
+            (self._insides[scale.level], scale.straight) for scale in self._scales
+        )
         # NumPy searches bools several times faster than integers.
-        return [np.flatnonzero((insides[0] - insides[step]).view(bool)) for insides, step in levels]
+        return [
+            np.flatnonzero((insides[0] - insides[step]).view(bool))
+            for insides, step in levels
+        ]
 
     @cached_property
     def interior_centres(self) -> list[NDArray[np.intp]]:
@@ -89,14 +114,24 @@ class TexturedLeaf:
         for scale in self._scales:
             insides = self._insides[scale.level]
             step = 1 + cv2.countNonZero(insides[0]) // MAX_CENTRES
-            centres.append(step * np.flatnonzero(insides[scale.straight].view(bool).ravel()[::step]))
+            centres.append(
+                step
+                * np.flatnonzero(insides[scale.straight].view(bool).ravel()[::step])
+            )
         return centres
 
-    def compute_features(self, plane: Plane, centres: Sequence[NDArray[np.intp]]) -> NDArray[np.float32]:
+    def compute_features(
+        self, plane: Plane, centres: Sequence[NDArray[np.intp]]
+    ) -> NDArray[np.float32]:
         """Compute the features of a plane of this size around the centres of every scale."""
-        padded = [lbp.pad_level(level) for level in lbp.build_pyramid(plane, self._levels)]
+        padded = [
+            lbp.pad_level(level) for level in lbp.build_pyramid(plane, self._levels)
+        ]
         by_scale = zip(self._scales, centres, strict=True)
-        counts = [lbp.count_codes(padded[scale.level], chosen, scale) for scale, chosen in by_scale]
+        counts = [
+            lbp.count_codes(padded[scale.level], chosen, scale)
+            for scale, chosen in by_scale
+        ]
         return lbp.compute_fourier_features(np.stack(counts)).ravel()
 
     @cached_property
@@ -104,10 +139,18 @@ class TexturedLeaf:
         """For every level, padded, the leaf's pixels as `erode_by_rings` returns them."""
         coverage = self.coverage
         # A hair thinner than a pixel covers no pixel by half: the most covered ones stand for it.
-        insides = [lbp.erode_by_rings(lbp.pad_level((coverage >= np.clip(coverage.max(), 1, 128)).view(np.uint8)))]
+        insides = [
+            lbp.erode_by_rings(
+                lbp.pad_level(
+                    (coverage >= np.clip(coverage.max(), 1, 128)).view(np.uint8)
+                )
+            )
+        ]
         for _ in range(self._levels - 1):
             coverage = downsample2(coverage)
-            insides.append(lbp.erode_by_rings(lbp.pad_level((coverage >= 128).view(np.uint8))))
+            insides.append(
+                lbp.erode_by_rings(lbp.pad_level((coverage >= 128).view(np.uint8)))
+            )
         return insides
 
 

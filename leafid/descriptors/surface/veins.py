@@ -12,7 +12,13 @@ Values = NDArray[np.float32]
 SIDE = 192.0  # √area of the leaf after resizing, in pixels
 WIDTHS = (1.0, 1.8, 3.2)
 """Standard deviations of the ridge filters, in pixels at `SIDE`: from third-order veins to the midrib."""
-STRENGTHS = (0.06, 0.12, 0.25, 0.5, 1.0)  # edges of the bins, in standard deviations of the grey values over the leaf
+STRENGTHS = (
+    0.06,
+    0.12,
+    0.25,
+    0.5,
+    1.0,
+)  # edges of the bins, in standard deviations of the grey values over the leaf
 DIRECTIONS = 9  # bins of ridge direction, from along the main axis (0°) to across (90°)
 
 VEINS_NAMES = tuple(
@@ -48,12 +54,19 @@ def measure_veins(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> Values:
     coverage = blade[row0:row1, col0:col1].astype(np.uint8) * 255
     factor, size = choose_size(coverage, SIDE)
     interpolation = cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR
-    grey, coverage = (cv2.resize(plane, size, interpolation=interpolation) for plane in (grey, coverage))
+    grey, coverage = (
+        cv2.resize(plane, size, interpolation=interpolation)
+        for plane in (grey, coverage)
+    )
     region = coverage >= min(128, coverage.max())
     moments = cv2.moments(region.view(np.uint8), binaryImage=True)
     # Angle of the region's longest extent, in radians, clockwise on the picture.
-    axis = 0.5 * float(np.arctan2(2 * moments["mu11"], moments["mu20"] - moments["mu02"]))
-    depth = cv2.distanceTransform(np.pad(region, 1).view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_3)[1:-1, 1:-1]
+    axis = 0.5 * float(
+        np.arctan2(2 * moments["mu11"], moments["mu20"] - moments["mu02"])
+    )
+    depth = cv2.distanceTransform(
+        np.pad(region, 1).view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_3
+    )[1:-1, 1:-1]
     detail = _remove_shading(grey.astype(np.float32), region.astype(np.float32))
     features: list[NDArray[np.float64]] = []
     for width in WIDTHS:
@@ -61,7 +74,10 @@ def measure_veins(image: NDArray[np.uint8], blade: NDArray[np.bool_]) -> Values:
         inside = depth > 3 * width
         strength, cosine, sine = _filter_ridges(detail, inside, width, axis)
         angle = np.arccos(np.clip(cosine, -1, 1)) * np.float32(1 / np.pi)
-        features += [_summarise(np.maximum(sign * strength, 0), angle, cosine, sine) for sign in (1, -1)]
+        features += [
+            _summarise(np.maximum(sign * strength, 0), angle, cosine, sine)
+            for sign in (1, -1)
+        ]
     return np.concatenate(features).astype(np.float32)
 
 
@@ -83,7 +99,8 @@ def _filter_ridges(
     # Sobel's smoothing across sums to 4; σ² makes widths comparable.
     scale = width * width / 4
     d_cols, d_rows, d_both = (
-        cv2.Sobel(smooth, cv2.CV_32F, *order, ksize=3, scale=scale)[inside] for order in ((2, 0), (0, 2), (1, 1))
+        cv2.Sobel(smooth, cv2.CV_32F, *order, ksize=3, scale=scale)[inside]
+        for order in ((2, 0), (0, 2), (1, 1))
     )
     mean, half = (d_cols + d_rows) / 2, (d_cols - d_rows) / 2
     spread = np.sqrt(half**2 + d_both**2)
@@ -94,10 +111,16 @@ def _filter_ridges(
     scaled = sign / np.maximum(spread, np.float32(1e-12))
     cosine, sine = half * scaled, d_both * scaled
     axis_cosine, axis_sine = np.float32(np.cos(2 * axis)), np.float32(np.sin(2 * axis))
-    return strength, cosine * axis_cosine + sine * axis_sine, sine * axis_cosine - cosine * axis_sine
+    return (
+        strength,
+        cosine * axis_cosine + sine * axis_sine,
+        sine * axis_cosine - cosine * axis_sine,
+    )
 
 
-def _summarise(strength: Values, angle: Values, cosine: Values, sine: Values) -> NDArray[np.float64]:
+def _summarise(
+    strength: Values, angle: Values, cosine: Values, sine: Values
+) -> NDArray[np.float64]:
     """Compute shares per bin of strength, weighted shares per bin of direction, agreement."""
     total = strength.sum(dtype=np.float64)
     if not total > 0:
@@ -107,4 +130,6 @@ def _summarise(strength: Values, angle: Values, cosine: Values, sine: Values) ->
     directions = np.bincount(direction_bins, weights=strength, minlength=DIRECTIONS)
     agreement = np.hypot(strength @ cosine, strength @ sine) / total
     shares = np.bincount(strength_bins, minlength=len(STRENGTHS) + 1) / strength.size
-    return np.concatenate([shares, directions / directions.sum(), [min(agreement, 1.0)]])
+    return np.concatenate(
+        [shares, directions / directions.sum(), [min(agreement, 1.0)]]
+    )

@@ -10,14 +10,23 @@ from leafid.pictures.names import natural_sort_key
 
 #: Maximum depth of folders; Python 3.11 lists deeper ones by calls inside calls, of which there is a maximum, too.
 MAX_DEPTH = 500
-_PARTS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
+_PARTS = {
+    "train": "train",
+    "training": "train",
+    "val": "val",
+    "valid": "val",
+    "validation": "val",
+    "test": "test",
+}
 _PART_ORDER = ("train", "val", "test")
 
 
 def list_files(folder: Path, endings: Collection[str] = PICTURE_ENDINGS) -> list[Path]:
     """List the files with one of the endings (lower case); none if the folder can't be read."""
     _, _, names = next(os.walk(folder), ("", [], []))
-    return _sort_paths(folder, (name for name in names if name.lower().endswith(tuple(endings))))
+    return _sort_paths(
+        folder, (name for name in names if name.lower().endswith(tuple(endings)))
+    )
 
 
 def list_folders(folder: Path) -> list[Path]:
@@ -25,7 +34,9 @@ def list_folders(folder: Path) -> list[Path]:
     return _sort_paths(folder, next(os.walk(folder), ("", [], []))[1])
 
 
-def walk_folders(root: Path, onerror: Callable[[OSError], object] | None = None) -> Iterator[tuple[Path, list[Path]]]:
+def walk_folders(
+    root: Path, onerror: Callable[[OSError], object] | None = None
+) -> Iterator[tuple[Path, list[Path]]]:
     """Yield a folder and those below it, each with its files; `onerror` is called for those that can't be read.
 
     Links are followed, but no folder is visited twice, so that circular ones end.
@@ -34,7 +45,9 @@ def walk_folders(root: Path, onerror: Callable[[OSError], object] | None = None)
     for path, folders, files in os.walk(root, onerror=onerror, followlinks=True):
         folder, status = Path(path), os.stat(path)  # noqa: PTH116  # faster
         if len(folder.parts) > MAX_DEPTH:
-            raise LeafidError(f"{root}: expected folders of at most {MAX_DEPTH} levels, found more")
+            raise LeafidError(
+                f"{root}: expected folders of at most {MAX_DEPTH} levels, found more"
+            )
         if (status.st_dev, status.st_ino) in visited:
             folders.clear()
             continue
@@ -44,7 +57,11 @@ def walk_folders(root: Path, onerror: Callable[[OSError], object] | None = None)
 
 
 def _sort_paths(folder: Path, names: Iterable[str]) -> list[Path]:
-    return [folder / name for name in sorted(names, key=natural_sort_key) if not name.startswith(".")]
+    return [
+        folder / name
+        for name in sorted(names, key=natural_sort_key)
+        if not name.startswith(".")
+    ]
 
 
 def walk_pictures(root: Path) -> Iterator[Path]:
@@ -55,8 +72,12 @@ def walk_pictures(root: Path) -> Iterator[Path]:
 
 def find_sections(folder: Path) -> list[tuple[str | None, Path]]:
     """Return the folders called train, val and test with their parts, or the folder itself if it has none."""
-    parts = [(part, path) for path in list_folders(folder) if (part := parse_part(path.name))]
-    return sorted(parts, key=lambda entry: _PART_ORDER.index(entry[0])) or [(parse_part(folder.resolve().name), folder)]
+    parts = [
+        (part, path) for path in list_folders(folder) if (part := parse_part(path.name))
+    ]
+    return sorted(parts, key=lambda entry: _PART_ORDER.index(entry[0])) or [
+        (parse_part(folder.resolve().name), folder)
+    ]
 
 
 def parse_part(word: str) -> str | None:

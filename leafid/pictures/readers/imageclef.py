@@ -24,7 +24,9 @@ _XML = {".xml"}
 
 def detect(path: Path) -> bool:
     """Tell whether a path is a folder with XML files, or a package of such folders."""
-    return path.is_dir() and any(folders.list_files(folder, _XML) for folder, _, _ in _find_sections(path))
+    return path.is_dir() and any(
+        folders.list_files(folder, _XML) for folder, _, _ in _find_sections(path)
+    )
 
 
 def read(path: Path) -> tuple[list[Picture], list[str]]:
@@ -42,7 +44,9 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
             try:
                 picture, more = read_picture(xml, picture_folder, part)
                 if first := described.get(picture.file):
-                    raise LeafidError(f"{xml}: FileName: expected another one than in {first}, found {picture.name}")
+                    raise LeafidError(
+                        f"{xml}: FileName: expected another one than in {first}, found {picture.name}"
+                    )
             except LeafidError as error:
                 problems.append(XmlOmission(f"{error}; the picture is left out"))
                 continue
@@ -54,7 +58,9 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
         for file in folders.list_files(folder) if folder == picture_folder else ():
             if file.stem not in stems:
                 pictures.setdefault(file, Picture(file, part=part))
-    by_name = sorted(pictures.values(), key=lambda picture: names.natural_sort_key(picture.name))
+    by_name = sorted(
+        pictures.values(), key=lambda picture: names.natural_sort_key(picture.name)
+    )
     return sorted(by_name, key=lambda picture: _PARTS.index(picture.part)), problems
 
 
@@ -64,16 +70,30 @@ def _find_sections(path: Path) -> list[tuple[Path, Path, str | None]]:
         if path.resolve().name.lower() != _GROUND_TRUTH:
             return [(path, path, folders.parse_part(path.resolve().name))]
         package = Path(os.path.normpath(path / ".."))
-        return [section for section in _find_sections(package) if section[0].name.lower() == _GROUND_TRUTH]
+        return [
+            section
+            for section in _find_sections(package)
+            if section[0].name.lower() == _GROUND_TRUTH
+        ]
     # The original package keeps everything in data/.
     root = path / "data" if (path / "data").is_dir() else path
-    sections = [(folder, folder, part) for part, folder in folders.find_sections(root) if folder != root]
+    sections = [
+        (folder, folder, part)
+        for part, folder in folders.find_sections(root)
+        if folder != root
+    ]
     test = next((folder for folder, _, part in sections if part == "test"), None)
-    truths = [folder for folder in folders.list_folders(root) if folder.name.lower() == _GROUND_TRUTH]
+    truths = [
+        folder
+        for folder in folders.list_folders(root)
+        if folder.name.lower() == _GROUND_TRUTH
+    ]
     return [*sections, *((folder, test or folder, "test") for folder in truths)]
 
 
-def read_picture(xml: Path, folder: Path, part: str | None) -> tuple[Picture, list[str]]:
+def read_picture(
+    xml: Path, folder: Path, part: str | None
+) -> tuple[Picture, list[str]]:
     """Read the XML file of a picture in a folder; also return the problems of optional fields, which are ignored.
 
     A `LeafidError` is raised if the file is not valid XML, or a required field is missing or wrong.
@@ -81,7 +101,9 @@ def read_picture(xml: Path, folder: Path, part: str | None) -> tuple[Picture, li
     fields = _read_fields(xml)
     try:
         file = _parse(partial(safe_join, folder), fields, "FileName")
-        type_ = _parse(AcquisitionType.parse, fields, "Type") if "Type" in fields else None
+        type_ = (
+            _parse(AcquisitionType.parse, fields, "Type") if "Type" in fields else None
+        )
         taxon = _parse_taxon(fields)
     except LeafidError as error:
         raise LeafidError(f"{xml}: {error}") from None
@@ -93,7 +115,9 @@ def read_picture(xml: Path, folder: Path, part: str | None) -> tuple[Picture, li
         except LeafidError as error:
             problems.append(f"{xml}: {error}; it is ignored")
 
-    vernacular_names = (name.strip() for name in fields.get("VernacularNames", "").split(","))
+    vernacular_names = (
+        name.strip() for name in fields.get("VernacularNames", "").split(",")
+    )
     picture = Picture(
         file,
         type_,
@@ -112,7 +136,9 @@ def _read_fields(xml: Path) -> dict[str, str]:
     """Read the texts of an XML file by the names of their elements."""
     root = read_xml(xml)
     if root.tag != "Image":
-        raise LeafidError(f"{xml}: expected the root element <Image>, found <{root.tag}>")
+        raise LeafidError(
+            f"{xml}: expected the root element <Image>, found <{root.tag}>"
+        )
     fields: dict[str, str] = {}
     # The years nest elements differently; the first element of a name counts.
     for element in root.iter():
@@ -137,12 +163,15 @@ def _parse_taxon(fields: dict[str, str]) -> Taxon | None:
         if "Genus" not in fields and "Species" not in fields:
             return None
         if "Genus" not in fields or "Species" not in fields:
-            raise LeafidError("Taxon: expected a Genus and a Species, found only one of them")
+            raise LeafidError(
+                "Taxon: expected a Genus and a Species, found only one of them"
+            )
         # Species holds the full name in 2012, and only the epithet in 2011.
         genus, species = names.parse_genus(fields["Genus"]), fields["Species"]
         label = species if names.parse_genus(species) == genus else f"{genus} {species}"
     name = _parse(names.parse_species_name, {"Species": label}, "Species")
     family, order = (
-        names.check_printable(fields[rank].split()[0]) if rank in fields else None for rank in ("Family", "Order")
+        names.check_printable(fields[rank].split()[0]) if rank in fields else None
+        for rank in ("Family", "Order")
     )
     return Taxon(name, names.parse_genus(name), family, order, full_name=label)

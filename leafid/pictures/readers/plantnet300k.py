@@ -45,12 +45,27 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     """
     names_file = _find_file(path, _NAMES_FILE)
     if names_file is None:
-        raise LeafidError(f"{path}: expected a file *{_NAMES_FILE} in it or up to two folders above, found none")
+        raise LeafidError(
+            f"{path}: expected a file *{_NAMES_FILE} in it or up to two folders above, found none"
+        )
     metadata_file = _find_file(path, _METADATA_FILE)
-    problems = [] if metadata_file else [f"{names_file}: expected *{_METADATA_FILE} beside it, found none; no plants"]
+    problems = (
+        []
+        if metadata_file
+        else [
+            f"{names_file}: expected *{_METADATA_FILE} beside it, found none; no plants"
+        ]
+    )
     entries = read_json(metadata_file, dict[str, _Entry]) if metadata_file else {}
     taxa = _read_taxa(names_file)
-    images = next((folder for folder in folders.list_folders(path) if folder.name.lower().startswith("images")), path)
+    images = next(
+        (
+            folder
+            for folder in folders.list_folders(path)
+            if folder.name.lower().startswith("images")
+        ),
+        path,
+    )
     pictures: list[Picture] = []
     for part, section in folders.find_sections(images):
         for file in folders.walk_pictures(section):
@@ -78,7 +93,10 @@ def _find_file(path: Path, ending: str) -> Path | None:
 def _read_taxa(file: Path) -> dict[str, Taxon]:
     full_names = read_json(file, dict[str, str])
     try:
-        parsed = {identifier: names.parse_species_name(name) for identifier, name in full_names.items()}
+        parsed = {
+            identifier: names.parse_species_name(name)
+            for identifier, name in full_names.items()
+        }
     except LeafidError as error:
         raise LeafidError(f"{file}: {error}") from None
     count = Counter(parsed.values())

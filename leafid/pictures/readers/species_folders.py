@@ -30,11 +30,17 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     pictures: list[Picture] = []
     problems: list[str] = []
     for part, section in folders.find_sections(path):
-        labels = {folder.name: _find_label(folder) for folder in folders.list_folders(section)}
+        labels = {
+            folder.name: _find_label(folder) for folder in folders.list_folders(section)
+        }
         for folder in folders.list_folders(section) if part in {None, "train"} else ():
             if not any(folders.walk_pictures(folder)):
                 expected = "expected pictures of a label, found no file with the ending of a picture"
-                problems.append(EmptyClass(f"{folder}: {expected}; convert them, or move the folder"))
+                problems.append(
+                    EmptyClass(
+                        f"{folder}: {expected}; convert them, or move the folder"
+                    )
+                )
         for file in folders.walk_pictures(section):
             taxon = labels.get(file.relative_to(section).parts[0])
             pictures.append(Picture(file, taxon=taxon, part=part))

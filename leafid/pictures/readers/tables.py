@@ -21,9 +21,33 @@ LAYOUT = "table"
 
 #: Columns of a table, each with other words for it, among them those of Darwin Core, without blanks, signs, capitals.
 FIELDS: dict[str, tuple[str, ...]] = {
-    "file": ("filename", "image", "imagepath", "picture", "path", "filepath", "imagename"),
-    "label": ("species", "class", "classname", "category", "taxon", "scientificname", "speciesname"),
-    "plant": ("individual", "plantid", "individualplantid", "individualid", "tree", "treeid", "observationid"),
+    "file": (
+        "filename",
+        "image",
+        "imagepath",
+        "picture",
+        "path",
+        "filepath",
+        "imagename",
+    ),
+    "label": (
+        "species",
+        "class",
+        "classname",
+        "category",
+        "taxon",
+        "scientificname",
+        "speciesname",
+    ),
+    "plant": (
+        "individual",
+        "plantid",
+        "individualplantid",
+        "individualid",
+        "tree",
+        "treeid",
+        "observationid",
+    ),
     "type": ("acquisitiontype",),
     "author": ("photographer", "user", "recordedby", "observer"),
     "date": ("day", "eventdate"),
@@ -34,8 +58,12 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "fold": (),
     "repeat": (),
 }
-_PLANT_WORDS = r".*(plant|tree|individual|specimen|organism|observation|occurrence)s?[\W_]*"
-_LIKE_PLANTS = re.compile(_PLANT_WORDS + "(id|nos?|nr|num|number|code|name|key|tag)?", re.IGNORECASE)
+_PLANT_WORDS = (
+    r".*(plant|tree|individual|specimen|organism|observation|occurrence)s?[\W_]*"
+)
+_LIKE_PLANTS = re.compile(
+    _PLANT_WORDS + "(id|nos?|nr|num|number|code|name|key|tag)?", re.IGNORECASE
+)
 #: Number of a line, name of the picture, and record.
 Row = tuple[int, str, dict[str, str]]
 # What programs write for an empty cell, in small letters.
@@ -43,27 +71,55 @@ _EMPTY_WORDS = {"-", "--", "?", "na", "n.a.", "n/a", "#n/a", "#ref!", "#name?"}
 _EMPTY_WORDS |= {"<na>", "nan", "nat", "none", "null", r"\n"}
 # A line break in a quoted cell; and one before the name of a picture, where a quote isn't closed and a row begins.
 _LINE_BREAK = re.compile(r"[\r\n]")
-_NEXT_ROW = re.compile(rf"[\r\n][^\r\n]*(?:{'|'.join(map(re.escape, sorted(PICTURE_ENDINGS)))})", re.IGNORECASE)
+_NEXT_ROW = re.compile(
+    rf"[\r\n][^\r\n]*(?:{'|'.join(map(re.escape, sorted(PICTURE_ENDINGS)))})",
+    re.IGNORECASE,
+)
 #: Names of the tables of a collection that are read without being named.
 TABLE_NAMES = {"metadata.csv", "labels.csv", "annotations.csv"}
 
 
 def find_tables(folder: Path) -> tuple[list[Path], list[str]]:
     """Find a table of labels by its name, and lists of parts; also return a line about each table that is ignored."""
-    named = [file for file in folders.list_files(folder, {".csv"}) if file.name.lower() in TABLE_NAMES]
-    tables = [file for file in named if {"file", "label"} <= set(find_fields(next(read_table(file), (1, []))[1]))][:1]
+    named = [
+        file
+        for file in folders.list_files(folder, {".csv"})
+        if file.name.lower() in TABLE_NAMES
+    ]
+    tables = [
+        file
+        for file in named
+        if {"file", "label"} <= set(find_fields(next(read_table(file), (1, []))[1]))
+    ][:1]
     expected = "expected a single table with the columns 'file' and 'label'; it is ignored, unless --metadata names it"
-    lists = [file for file in folders.list_files(folder, {".txt"}) if folders.parse_part(file.stem)]
-    return tables + lists, [f"{file}: {expected}" for file in named if file not in tables]
+    lists = [
+        file
+        for file in folders.list_files(folder, {".txt"})
+        if folders.parse_part(file.stem)
+    ]
+    return tables + lists, [
+        f"{file}: {expected}" for file in named if file not in tables
+    ]
 
 
-def find_fields(heading: Sequence[str], known: Mapping[str, Sequence[str]] = FIELDS) -> list[str | None]:
+def find_fields(
+    heading: Sequence[str], known: Mapping[str, Sequence[str]] = FIELDS
+) -> list[str | None]:
     """Find the field of each column; of two columns for one, that of its name counts, otherwise the first."""
-    field_of = {word: field for field, words in known.items() for word in (field, *words)}
+    field_of = {
+        word: field for field, words in known.items() for word in (field, *words)
+    }
     words = [re.sub(r"[\W_]", "", cell).lower() for cell in heading]
     fields = [field_of.get(word) for word in words]
-    columns = {field: words.index(field) if field in words else fields.index(field) for field in fields if field}
-    return [field if field and columns[field] == column else None for column, field in enumerate(fields)]
+    columns = {
+        field: words.index(field) if field in words else fields.index(field)
+        for field in fields
+        if field
+    }
+    return [
+        field if field and columns[field] == column else None
+        for column, field in enumerate(fields)
+    ]
 
 
 def detect(path: Path) -> bool:
@@ -84,7 +140,9 @@ def make_pictures(source: Path, rows: Iterable[Row]) -> list[Picture]:
         for line, name, record in rows:
             path = PurePosixPath(name.replace("\\", "/"))
             # No name leads out of the folder.
-            file = source.parent / (path.name if path.is_absolute() or ".." in path.parts else path)
+            file = source.parent / (
+                path.name if path.is_absolute() or ".." in path.parts else path
+            )
             try:
                 if problems.check_unique(line, "every picture", name):
                     pictures.append(_apply_record(Picture(file), record))
@@ -100,47 +158,86 @@ def read_rows(file: Path) -> tuple[list[Row], list[str]]:
     """
     if part := folders.parse_part(file.stem) if file.suffix.lower() == ".txt" else None:
         lines = enumerate(read_text(file).splitlines(), 1)
-        return [(number, line.strip(), {"split": part}) for number, line in lines if line.strip()], []
+        return [
+            (number, line.strip(), {"split": part})
+            for number, line in lines
+            if line.strip()
+        ], []
     return parse_rows(file, read_table(file))
 
 
-def parse_rows(file: Path, lines: Iterable[tuple[int, list[str]]]) -> tuple[list[Row], list[str]]:
+def parse_rows(
+    file: Path, lines: Iterable[tuple[int, list[str]]]
+) -> tuple[list[Row], list[str]]:
     """Parse a table, of which each line has its number and cells, as `read_rows` does; `file` is named in messages."""
     table = iter(lines)
     first_line, heading = next(table, (1, []))
     fields = find_fields(heading)
     if "file" not in fields:
-        expected = f"expected a heading with the column 'file' ({', '.join(FIELDS['file'])})"
+        expected = (
+            f"expected a heading with the column 'file' ({', '.join(FIELDS['file'])})"
+        )
         raise LeafidError(f"{file}:{first_line}: {expected}, found {heading}")
     rows: list[Row] = []
     empty: dict[str, str] = {}
     with LineProblems(file) as problems:
         for line, cells in table:
-            record = {field: cell.strip() for field, cell in zip(fields, cells, strict=False) if field and cell.strip()}
-            for field in [field for field in record if field != "file" and record[field].lower() in _EMPTY_WORDS]:
+            record = {
+                field: cell.strip()
+                for field, cell in zip(fields, cells, strict=False)
+                if field and cell.strip()
+            }
+            for field in [
+                field
+                for field in record
+                if field != "file" and record[field].lower() in _EMPTY_WORDS
+            ]:
                 word = record.pop(field)
                 empty.setdefault(field, f"{word!r} in line {line}")
             pairs = zip(fields, cells, strict=False)
-            if joined := [cell for field, cell in pairs if (_LINE_BREAK if field else _NEXT_ROW).search(cell)]:
-                problems.add(line, f"expected a quote at the end of the cell, found several lines: {joined[0]!r}")
+            if joined := [
+                cell
+                for field, cell in pairs
+                if (_LINE_BREAK if field else _NEXT_ROW).search(cell)
+            ]:
+                problems.add(
+                    line,
+                    f"expected a quote at the end of the cell, found several lines: {joined[0]!r}",
+                )
             elif len(cells) != len(fields):
                 problems.add(line, f"expected {len(fields)} cells, found {len(cells)}")
             elif "file" not in record:
-                problems.add(line, "expected the name of a picture, found an empty cell")
+                problems.add(
+                    line, "expected the name of a picture, found an empty cell"
+                )
             else:
                 rows.append((line, record.pop("file"), record))
     remarks = []
-    if unused := [cell.strip() for cell, field in zip(heading, fields, strict=True) if cell.strip() and not field]:
+    if unused := [
+        cell.strip()
+        for cell, field in zip(heading, fields, strict=True)
+        if cell.strip() and not field
+    ]:
         remarks.append(f"{file}: columns that are not used: {', '.join(unused)}")
-    if like := [cell for cell in unused if "plant" not in fields and _LIKE_PLANTS.fullmatch(cell)]:
-        remarks.append(f"{file}: the column {like[0]!r} looks like plants; call it 'plant', or scores may be too high")
+    if like := [
+        cell
+        for cell in unused
+        if "plant" not in fields and _LIKE_PLANTS.fullmatch(cell)
+    ]:
+        remarks.append(
+            f"{file}: the column {like[0]!r} looks like plants; call it 'plant', or scores may be too high"
+        )
     for field, first in empty.items():
         number = sum(field not in record for _, _, record in rows)
-        remarks.append(f"{file}: {number} of {len(rows)} rows have no {field} ({first}, for example)")
+        remarks.append(
+            f"{file}: {number} of {len(rows)} rows have no {field} ({first}, for example)"
+        )
     return rows, remarks
 
 
-def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[list[Picture], list[str]]:
+def apply_table(
+    root: Path, pictures: Sequence[Picture], source: Path
+) -> tuple[list[Picture], list[str]]:
     """Add what a table says to pictures; return the pictures, and lines about rows and pictures without the other.
 
     A row names a picture by its path below the root or the table's folder, or by a name that is unique; the ending may
@@ -157,7 +254,9 @@ def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[
 
     rows, remarks = read_rows(source)
     has_labels = any("label" in record for _, _, record in rows)
-    changed = [replace(picture, taxon=None) if has_labels else picture for picture in pictures]
+    changed = [
+        replace(picture, taxon=None) if has_labels else picture for picture in pictures
+    ]
     used = set() if has_labels else {picture.file.parent for picture in pictures}
     lost: list[str] = []
     with LineProblems(source) as problems:
@@ -174,17 +273,24 @@ def apply_table(root: Path, pictures: Sequence[Picture], source: Path) -> tuple[
             if source.suffix.lower() != ".txt":
                 problems.check_unique(line, "every picture", str(pictures[index].file))
             elif part not in {None, record.get("split", part)}:
-                problems.add(line, f"{file}: expected a picture of one part, found it in part {part} as well")
+                problems.add(
+                    line,
+                    f"{file}: expected a picture of one part, found it in part {part} as well",
+                )
             try:
                 changed[index] = _apply_record(changed[index], record)
             except LeafidError as error:
                 problems.add(line, f"{file}: {error}")
     if lost:
         ignored = f"found none for {len(lost)} of {len(rows)} ({lost[0]!r}, first); they are ignored"
-        remarks.append(f"{source}: expected a picture below {root} for every row, {ignored}")
+        remarks.append(
+            f"{source}: expected a picture below {root} for every row, {ignored}"
+        )
     if left := [picture for picture in pictures if picture.file.parent not in used]:
         count = count_noun(len(left), "picture")
-        remarks.append(f"{source}: {count} in folders that it lacks are left out, {left[0].file} first")
+        remarks.append(
+            f"{source}: {count} in folders that it lacks are left out, {left[0].file} first"
+        )
     return [picture for picture in changed if picture.file.parent in used], remarks
 
 
@@ -192,7 +298,11 @@ def index_names(names: Iterable[Iterable[str | PurePath]]) -> dict[str, int]:
     """Index pictures by all their names, with and without the endings, but not by a name that several have."""
     indices: dict[str, int | None] = {}
     for index, paths in enumerate(names):
-        for name in {str(form) for path in map(PurePath, paths) for form in (path, path.parent / path.stem)}:
+        for name in {
+            str(form)
+            for path in map(PurePath, paths)
+            for form in (path, path.parent / path.stem)
+        }:
             indices[name] = None if name in indices else index
     return {name: index for name, index in indices.items() if index is not None}
 
@@ -203,7 +313,9 @@ def get_relative_path(file: Path, root: Path) -> PurePosixPath:
     for convert in (os.fspath, os.path.abspath, os.path.realpath):
         path, base = Path(convert(file)), Path(convert(root))
         if path.is_relative_to(base):
-            return PurePosixPath(unicodedata.normalize("NFC", path.relative_to(base).as_posix()))
+            return PurePosixPath(
+                unicodedata.normalize("NFC", path.relative_to(base).as_posix())
+            )
     return PurePosixPath(unicodedata.normalize("NFC", file.absolute().as_posix()))
 
 
@@ -216,7 +328,9 @@ def _apply_record(picture: Picture, record: dict[str, str]) -> Picture:
                 attribute, parse = _ATTRIBUTES[field]
                 changes[attribute] = parse(word)
             elif field == "longitude" and "latitude" in record:
-                changes["coordinates"] = names.parse_coordinates(record["latitude"], word)
+                changes["coordinates"] = names.parse_coordinates(
+                    record["latitude"], word
+                )
         except LeafidError as error:
             raise LeafidError(f"{field}: {error}") from None
     return replace(picture, **changes)
@@ -249,9 +363,13 @@ def compile_pattern(field: str, pattern: str) -> re.Pattern[str]:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise UsageError(f"expected a regular expression for the {field}, found {pattern!r}: {error}") from None
+        raise UsageError(
+            f"expected a regular expression for the {field}, found {pattern!r}: {error}"
+        ) from None
     if compiled.groups > 1:
-        raise UsageError(f"expected at most one group for the {field}, found {pattern!r}")
+        raise UsageError(
+            f"expected at most one group for the {field}, found {pattern!r}"
+        )
     return compiled
 
 
@@ -276,4 +394,6 @@ def apply_pattern(
     if not unmatched:
         return changed, []
     matches = f"found it in {len(pictures) - len(unmatched)} of {len(pictures)}; {unmatched[0]} has no {field}"
-    return changed, [f"{root}: expected the pattern {pattern.pattern!r} in every path, {matches}"]
+    return changed, [
+        f"{root}: expected the pattern {pattern.pattern!r} in every path, {matches}"
+    ]

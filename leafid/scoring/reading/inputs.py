@@ -31,15 +31,21 @@ logger = logging.getLogger(__name__)
 
 PathLike = str | os.PathLike[str]
 #: For each picture the scores of species; or its species, the best first, with scores or without; or a single one.
-Rankings = Mapping[str, Mapping[str, float] | Sequence[str] | Sequence[tuple[str, float]] | str]
+Rankings = Mapping[
+    str, Mapping[str, float] | Sequence[str] | Sequence[tuple[str, float]] | str
+]
 
 
 def list_values(argument: str, values: Any, *kinds: type) -> list[Any]:
     """List the values of an argument, or the only one; one of another type raises an `InputError`."""
-    listed = [values] if isinstance(values, kinds) or not np.iterable(values) else [*values]
+    listed = (
+        [values] if isinstance(values, kinds) or not np.iterable(values) else [*values]
+    )
     for value in listed:
         if not isinstance(value, kinds):
-            raise InputError(f"{argument}: expected {' or '.join(kind.__name__ for kind in kinds)}, found {value!r}")
+            raise InputError(
+                f"{argument}: expected {' or '.join(kind.__name__ for kind in kinds)}, found {value!r}"
+            )
     return listed
 
 
@@ -54,12 +60,21 @@ def to_ground_truth(truth: Any) -> GroundTruth:
         return made
     pictures: Sequence[Picture]
     if isinstance(truth, Mapping):
-        names, species = list_values("truth", truth, str), list_values("truth", truth.values(), str)
-        pictures = _make_pictures([["file", "label"], *zip(names, species, strict=True)])
+        names, species = (
+            list_values("truth", truth, str),
+            list_values("truth", truth.values(), str),
+        )
+        pictures = _make_pictures(
+            [["file", "label"], *zip(names, species, strict=True)]
+        )
     elif _is_frame(truth):
         pictures = _make_pictures([truth.columns, *truth.to_numpy(object).tolist()])
     else:
-        pictures = truth.pictures if isinstance(truth, Collection) else list_values("truth", truth, Picture)
+        pictures = (
+            truth.pictures
+            if isinstance(truth, Collection)
+            else list_values("truth", truth, Picture)
+        )
     scored = select_scored(pictures, source="pictures")
     made = make_ground_truth(scored, collect_known_names(pictures), source="pictures")
     made.select_known("truth")
@@ -72,19 +87,25 @@ def _is_frame(value: Any) -> bool:
 
 
 def _is_scores(value: Any) -> bool:
-    return _is_frame(value) or (isinstance(value, tuple) and len(value) == 3 and np.ndim(value[0]) == 2)
+    return _is_frame(value) or (
+        isinstance(value, tuple) and len(value) == 3 and np.ndim(value[0]) == 2
+    )
 
 
 def _is_ranking(name: str, value: Any, truth: GroundTruth) -> bool:
     """Tell whether a value is that of a picture, whose name may lack its ending where species have scores."""
-    has_scores = isinstance(value, Mapping) and all(isinstance(score, Real) for score in value.values())
+    has_scores = isinstance(value, Mapping) and all(
+        isinstance(score, Real) for score in value.values()
+    )
     return name in (truth.known.picture_of if has_scores else truth.known.pictures)
 
 
 def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
     """Make pictures of a heading and rows, as of a CSV table without the pictures."""
     source = Path("truth")
-    rows, remarks = tables.parse_rows(source, enumerate([*map(str, cells)] for cells in table))
+    rows, remarks = tables.parse_rows(
+        source, enumerate([*map(str, cells)] for cells in table)
+    )
     for remark in remarks:
         logger.warning("%s", remark)
     return [*name_clashing_pictures(Path(), tables.make_pictures(source, rows))]
@@ -99,17 +120,29 @@ def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
         made = [_to_run("run", runs, truth)]
     elif isinstance(runs, Mapping):
         # A mapping is a run if it names pictures, or unless its values are runs.
-        is_run = any(_is_ranking(to_run_name(str(name)), run, truth) for name, run in runs.items())
-        is_run = is_run or not all(
-            isinstance(run, (str, os.PathLike, Mapping)) or _is_scores(run) for run in runs.values()
+        is_run = any(
+            _is_ranking(to_run_name(str(name)), run, truth)
+            for name, run in runs.items()
         )
-        made = [_to_run(name, run, truth) for name, run in ({"run": runs} if is_run else runs).items()]
+        is_run = is_run or not all(
+            isinstance(run, (str, os.PathLike, Mapping)) or _is_scores(run)
+            for run in runs.values()
+        )
+        made = [
+            _to_run(name, run, truth)
+            for name, run in ({"run": runs} if is_run else runs).items()
+        ]
     else:
-        made = [read_run(file, truth.known) for file in list_values("runs", runs, str, os.PathLike)]
+        made = [
+            read_run(file, truth.known)
+            for file in list_values("runs", runs, str, os.PathLike)
+        ]
     names = [run.name for run in made]
     if len(set(names)) < len(names) or not names:
         listed = ", ".join(map(str, names)) or "none"
-        raise UsageError(f"expected runs with names that differ, found {listed}; give a mapping by name")
+        raise UsageError(
+            f"expected runs with names that differ, found {listed}; give a mapping by name"
+        )
     return made
 
 
@@ -120,7 +153,9 @@ def _to_run(name: str, run: Any, truth: GroundTruth) -> Run:
         if isinstance(run, Mapping):
             rows = _split_rankings(name, run)
         else:
-            rows = split_scores(*((run.to_numpy(), run.index, run.columns) if _is_frame(run) else run))
+            rows = split_scores(
+                *((run.to_numpy(), run.index, run.columns) if _is_frame(run) else run)
+            )
         made = make_run(name, *collect(rows, problems), truth.known)
         for _, complaint in sorted(find_problems(made, truth.known)):
             problems.add(None, complaint)
@@ -130,7 +165,9 @@ def _to_run(name: str, run: Any, truth: GroundTruth) -> Run:
 def _split_rankings(name: str, run: Mapping[str, Any]) -> Iterator[Words]:
     lines = count(1)
     for picture in list_values(f"pictures of run {name!r}", run, str):
-        for rank, (kind, score) in enumerate(_list_species(run[picture], f"run {name!r}, {picture}"), 1):
+        for rank, (kind, score) in enumerate(
+            _list_species(run[picture], f"run {name!r}, {picture}"), 1
+        ):
             yield next(lines), to_run_name(picture), kind, str(rank), repr(float(score))
 
 
@@ -141,11 +178,20 @@ def _list_species(ranking: Any, place: str) -> list[tuple[str, float]]:
         entries = [*entries.items()]
     elif not isinstance(entries, (list, tuple)):
         entries = [entries]
-    pairs = [(entry, 1 / rank) if isinstance(entry, str) else entry for rank, entry in enumerate(entries, 1)]
+    pairs = [
+        (entry, 1 / rank) if isinstance(entry, str) else entry
+        for rank, entry in enumerate(entries, 1)
+    ]
     expected = "species, pairs of species and finite score, the best first, or a mapping of species to scores"
     for pair in pairs:
         match pair:
-            case (str(), Real() as score) if parse_finite_number(str(score)) is not None:
+            case (str(), Real() as score) if (
+                parse_finite_number(str(score)) is not None
+            ):
                 continue
         raise InputError(f"{place}: expected {expected}, found {pair!r}")
-    return sorted(pairs, key=lambda pair: (-pair[1], pair[0])) if isinstance(ranking, Mapping) else pairs
+    return (
+        sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+        if isinstance(ranking, Mapping)
+        else pairs
+    )

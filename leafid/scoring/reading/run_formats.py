@@ -32,7 +32,10 @@ from leafid.textfiles import (
 )
 
 #: What a line looks like, for messages.
-LINE, _TREC_LINE = "'<picture> <Genus species> <rank> <score>'", "'<picture> Q0 <Genus_species> <rank> <score> <tag>'"
+LINE, _TREC_LINE = (
+    "'<picture> <Genus species> <rank> <score>'",
+    "'<picture> Q0 <Genus_species> <rank> <score> <tag>'",
+)
 _HEADING = "a heading with columns for picture, species and score, or for the picture and each species"
 _COLUMNS = {
     # The index of a frame has no name.
@@ -42,24 +45,41 @@ _COLUMNS = {
     "score": ("probability", "confidence"),
 }
 # What numpy raises for files that are no archive of arrays.
-_NO_ARRAYS = (OSError, EOFError, TypeError, ValueError, LookupError, RuntimeError, zipfile.BadZipFile, zlib.error)
+_NO_ARRAYS = (
+    OSError,
+    EOFError,
+    TypeError,
+    ValueError,
+    LookupError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 #: Number of the line, picture, species, rank (None where it follows from the scores) and score.
 Words = tuple[int, str, str, str | None, str]
 
 
-def split_run(file: Path, known: KnownNames | None, problems: LineProblems) -> Iterator[Words]:
+def split_run(
+    file: Path, known: KnownNames | None, problems: LineProblems
+) -> Iterator[Words]:
     """Split a run, whose format is detected from its content; what can't be split is added to the problems."""
     line = read_first_line(file)
     if line is None or file.suffix == ".npz":
         return _split_archive(file, problems)
     cells, words = re.split(r"[,;\t|]", line), line.split()
-    if (len(cells) > 2 and len(words) < 4) or (len(cells) > 1 and "picture" in find_fields(cells, _COLUMNS)):
+    if (len(cells) > 2 and len(words) < 4) or (
+        len(cells) > 1 and "picture" in find_fields(cells, _COLUMNS)
+    ):
         return _split_table(file, problems)
-    return _split_lines(file, known, problems, is_trec=len(words) == 6 and words[1] == "Q0")
+    return _split_lines(
+        file, known, problems, is_trec=len(words) == 6 and words[1] == "Q0"
+    )
 
 
-def collect(rows: Iterable[Words], problems: LineProblems) -> tuple[Sequence[str], Sequence[str], NDArray[np.float64]]:
+def collect(
+    rows: Iterable[Words], problems: LineProblems
+) -> tuple[Sequence[str], Sequence[str], NDArray[np.float64]]:
     """Collect pictures, species and table of a run, as `leafid.scoring.reading.runs.make_run` takes them."""
     pictures: dict[str, int] = {}
     species: dict[str, int] = {}
@@ -71,20 +91,35 @@ def collect(rows: Iterable[Words], problems: LineProblems) -> tuple[Sequence[str
         # Bytes that are no UTF-8 are lone surrogates, which aren't printable.
         if not picture.isprintable() or not kind.isprintable():
             line = " ".join(filter(None, (picture, kind, rank_word, score_word)))
-            problems.add(number, f"expected UTF-8 text without invisible characters, found {line!r}")
+            problems.add(
+                number,
+                f"expected UTF-8 text without invisible characters, found {line!r}",
+            )
         elif not picture or not kind:
-            problems.add(number, "expected a picture and a species, found an empty cell")
+            problems.add(
+                number, "expected a picture and a species, found an empty cell"
+            )
         elif rank is None or (rank == 0 and rank_word is not None):
-            problems.add(number, f"expected a rank (1, 2, …) before the score, found {rank_word!r}")
+            problems.add(
+                number,
+                f"expected a rank (1, 2, …) before the score, found {rank_word!r}",
+            )
         elif score is None:
-            problems.add(number, f"expected a score as a finite number, found {score_word!r}")
+            problems.add(
+                number, f"expected a score as a finite number, found {score_word!r}"
+            )
         else:
-            codes = pictures.setdefault(picture, len(pictures)), species.setdefault(kind, len(species))
+            codes = (
+                pictures.setdefault(picture, len(pictures)),
+                species.setdefault(kind, len(species)),
+            )
             values.extend((*codes, rank, score, number))
     return [*pictures], [*species], np.array(values).reshape(-1, 5)
 
 
-def _split_lines(file: Path, known: KnownNames | None, problems: LineProblems, *, is_trec: bool) -> Iterator[Words]:
+def _split_lines(
+    file: Path, known: KnownNames | None, problems: LineProblems, *, is_trec: bool
+) -> Iterator[Words]:
     known_names = (*known.identifiers, *known.species) if known else ()
     names = {name.replace(" ", "_"): name for name in known_names}
     for number, line in enumerate(read_lines(file, "utf-8-sig"), 1):
@@ -94,7 +129,9 @@ def _split_lines(file: Path, known: KnownNames | None, problems: LineProblems, *
             yield number, words[0], species, words[3], words[4]
         elif is_trec or len(words) < 4 or words[0].startswith("<"):
             content = repr(line.strip()) if words else "a blank line; remove it"
-            problems.add(number, f"expected {_TREC_LINE if is_trec else LINE}, found {content}")
+            problems.add(
+                number, f"expected {_TREC_LINE if is_trec else LINE}, found {content}"
+            )
         else:
             yield number, words[0], " ".join(words[1:-2]), words[-2], words[-1]
 
@@ -118,7 +155,13 @@ def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
             problems.add(number, f"expected {len(fields)} cells, found {len(cells)}")
         elif is_long:
             record = dict(zip(fields, cells, strict=True))
-            yield number, to_run_name(record["picture"]), record["species"], record.get("rank"), record["score"]
+            yield (
+                number,
+                to_run_name(record["picture"]),
+                record["species"],
+                record.get("rank"),
+                record["score"],
+            )
         else:
             for species, score in zip(heading[1:], cells[1:], strict=True):
                 yield number, to_run_name(cells[0]), species, None, score
@@ -127,21 +170,34 @@ def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
 def _split_archive(file: Path, problems: LineProblems) -> Iterator[Words]:
     try:
         with open_input(file) as stream, np.load(stream, allow_pickle=False) as arrays:
-            yield from split_scores(arrays["scores"], arrays["pictures"], arrays["species"])
+            yield from split_scores(
+                arrays["scores"], arrays["pictures"], arrays["species"]
+            )
     except _NO_ARRAYS as error:
         expected = f"expected a run: lines {LINE}, a table or an .npz with arrays scores, pictures and species"
-        problems.add(1, str(error) if isinstance(error, InputError) else f"{expected}, found another kind of file")
+        problems.add(
+            1,
+            str(error)
+            if isinstance(error, InputError)
+            else f"{expected}, found another kind of file",
+        )
 
 
 def split_scores(scores: Any, pictures: Any, species: Any) -> Iterator[Words]:
     """Split scores, (n, n_species), of n pictures and of the species; a row counts as a line."""
     try:
         values = np.asarray(scores, np.float64)
-        names, kinds = (np.asarray(array).astype(str).tolist() for array in (pictures, species))
+        names, kinds = (
+            np.asarray(array).astype(str).tolist() for array in (pictures, species)
+        )
     except (TypeError, ValueError) as error:
-        raise InputError(f"expected scores as numbers, pictures and species as text, found an error: {error}") from None
+        raise InputError(
+            f"expected scores as numbers, pictures and species as text, found an error: {error}"
+        ) from None
     if values.shape != (len(names), len(kinds)):
-        raise InputError(f"expected scores of shape {(len(names), len(kinds))}, found {values.shape}")
+        raise InputError(
+            f"expected scores of shape {(len(names), len(kinds))}, found {values.shape}"
+        )
     for number, (name, row) in enumerate(zip(names, values.tolist(), strict=True), 1):
         for kind, score in zip(kinds, row, strict=True):
             yield number, to_run_name(name), kind, None, repr(score)
@@ -158,8 +214,14 @@ def _write_table(run: Run, stream: IO[str]) -> None:
 def _write_trec(run: Run, stream: IO[str]) -> None:
     tag = to_run_name(Path(run.name).stem)
     for picture, species, rank, score in run:
-        stream.write(f"{picture} Q0 {species.replace(' ', '_')} {rank} {score!r} {tag}\n")
+        stream.write(
+            f"{picture} Q0 {species.replace(' ', '_')} {rank} {score!r} {tag}\n"
+        )
 
 
 #: Functions that write a run to a stream, by the name of the format.
-WRITERS: dict[str, Callable[[Run, IO[str]], None]] = {"run": _write_lines, "csv": _write_table, "trec": _write_trec}
+WRITERS: dict[str, Callable[[Run, IO[str]], None]] = {
+    "run": _write_lines,
+    "csv": _write_table,
+    "trec": _write_trec,
+}

@@ -25,7 +25,12 @@ from leafid.textfiles import LineProblems
 Problem = tuple[int, str]
 
 
-def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, official: bool = False) -> Run:
+def read_run(
+    path: str | os.PathLike[str],
+    known: KnownNames | None = None,
+    *,
+    official: bool = False,
+) -> Run:
     """Read a run file of any format, refusing it when anything is wrong with it.
 
     `known` has the pictures and species that the run may name; without it only the file itself is checked. With
@@ -35,7 +40,9 @@ def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, o
     """
     file = Path(path)
     with LineProblems(file) as problems:
-        run = make_run(file.name, *collect(split_run(file, known, problems), problems), known)
+        run = make_run(
+            file.name, *collect(split_run(file, known, problems), problems), known
+        )
         if not len(run) and not problems:
             problems.add(1, f"expected lines {LINE}, found an empty file")
         if official:
@@ -47,11 +54,19 @@ def read_run(path: str | os.PathLike[str], known: KnownNames | None = None, *, o
 
 def _keep_last_of_each_rank(run: Run) -> Run:
     # Rows are sorted by picture, rank and line: the last of equal (picture, rank) stays.
-    same = (run.picture_index[1:] == run.picture_index[:-1]) & (run.rank[1:] == run.rank[:-1])
-    return replace(run.select(np.append(~same, True)), repeated=int(same.sum())) if same.any() else run
+    same = (run.picture_index[1:] == run.picture_index[:-1]) & (
+        run.rank[1:] == run.rank[:-1]
+    )
+    return (
+        replace(run.select(np.append(~same, True)), repeated=int(same.sum()))
+        if same.any()
+        else run
+    )
 
 
-def find_problems(run: Run, known: KnownNames | None = None, *, official: bool = False) -> Iterator[Problem]:
+def find_problems(
+    run: Run, known: KnownNames | None = None, *, official: bool = False
+) -> Iterator[Problem]:
     """Find everything that is wrong with a run: line and complaint, in no order.
 
     With `official`, only what the official scorer can't read: unknown pictures, and pictures without a rank 1.
@@ -77,7 +92,10 @@ def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
     lines = _find_first_lines(run, run.picture_index, len(run.pictures))
     for line, name in zip(lines, run.pictures, strict=True):
         if known is None and "." not in name:
-            yield line, f"expected a picture's file name such as '1001.jpg', found {name!r} without extension"
+            yield (
+                line,
+                f"expected a picture's file name such as '1001.jpg', found {name!r} without extension",
+            )
         elif known is not None and name not in known.pictures:
             yield line, f"expected a picture of the ground truth, found {name!r}"
 
@@ -94,9 +112,15 @@ def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
         if name in known.species:
             continue
         if nearest := normalised.get(_normalise(name)):
-            yield line, f"expected a known species, found {name!r}; the nearest known name is {nearest!r}"
+            yield (
+                line,
+                f"expected a known species, found {name!r}; the nearest known name is {nearest!r}",
+            )
         elif known.complete or not (has_classes or _is_binomial(name)):
-            yield line, f"expected a known species, found {name!r}; --official counts it as a wrong answer"
+            yield (
+                line,
+                f"expected a known species, found {name!r}; --official counts it as a wrong answer",
+            )
 
 
 def _normalise(name: str) -> str:
@@ -106,7 +130,11 @@ def _normalise(name: str) -> str:
 def _is_binomial(name: str) -> bool:
     # The cross of a hybrid genus stands before its name.
     words = name.removeprefix("x ").split()
-    return len(words) >= 2 and words[0][:1].isupper() and all(word[:1].islower() for word in words[1:])
+    return (
+        len(words) >= 2
+        and words[0][:1].isupper()
+        and all(word[:1].islower() for word in words[1:])
+    )
 
 
 def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
@@ -116,23 +144,43 @@ def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:
     for group in np.flatnonzero(run.rank[starts] != 1).tolist():
         row, line = starts[group], int(first_lines[group])
         name = run.pictures[run.picture_index[row]]
-        yield line, f"expected a line of rank 1 for picture {name!r}, found none; its first rank is {run.rank[row]}"
+        yield (
+            line,
+            f"expected a line of rank 1 for picture {name!r}, found none; its first rank is {run.rank[row]}",
+        )
     if only_first:
         return
-    for row in np.flatnonzero((np.diff(run.rank) != 1) & (np.diff(run.picture_index) == 0)).tolist():
+    for row in np.flatnonzero(
+        (np.diff(run.rank) != 1) & (np.diff(run.picture_index) == 0)
+    ).tolist():
         rank, next_rank = run.rank[row], run.rank[row + 1]
         line, name = int(run.line[row + 1]), run.pictures[run.picture_index[row]]
         if next_rank == rank:
-            yield line, f"expected rank {rank} of picture {name!r} once, found it in lines {run.line[row]} and {line}"
+            yield (
+                line,
+                f"expected rank {rank} of picture {name!r} once, found it in lines {run.line[row]} and {line}",
+            )
         else:
-            yield line, f"expected rank {rank + 1} of picture {name!r}, found {next_rank}; ranks have no gaps"
+            yield (
+                line,
+                f"expected rank {rank + 1} of picture {name!r}, found {next_rank}; ranks have no gaps",
+            )
 
 
 def _check_repeated_species(run: Run) -> Iterator[Problem]:
     order = np.lexsort((run.line, run.species_index, run.picture_index))
-    picture, species, line = run.picture_index[order], run.species_index[order], run.line[order]
-    repeated = np.flatnonzero((picture[1:] == picture[:-1]) & (species[1:] == species[:-1]))
+    picture, species, line = (
+        run.picture_index[order],
+        run.species_index[order],
+        run.line[order],
+    )
+    repeated = np.flatnonzero(
+        (picture[1:] == picture[:-1]) & (species[1:] == species[:-1])
+    )
     for row in repeated.tolist():
         name, kind = run.pictures[picture[row]], run.species[species[row]]
         both = f"lines {line[row]} and {line[row + 1]}"
-        yield int(line[row + 1]), f"expected each species of picture {name!r} once, found {kind!r} in {both}"
+        yield (
+            int(line[row + 1]),
+            f"expected each species of picture {name!r} once, found {kind!r} in {both}",
+        )

@@ -63,8 +63,13 @@ class Run:
     def check_scores(self) -> None:
         """Raise a `LeafidError` where a score is below 0 or above 1, or contradicts its rank."""
         if (is_wrong := (self.score < 0) | (self.score > 1)).any():
-            place, score = f"{self.name}:{self.line[is_wrong][0]}", self.score[is_wrong][0]
-            raise LeafidError(f"{place}: expected a probability from 0 to 1 as score, found {score:g}")
+            place, score = (
+                f"{self.name}:{self.line[is_wrong][0]}",
+                self.score[is_wrong][0],
+            )
+            raise LeafidError(
+                f"{place}: expected a probability from 0 to 1 as score, found {score:g}"
+            )
         self.check_order()
 
     def find_rising_score(self) -> tuple[int, str] | None:
@@ -87,7 +92,9 @@ class Run:
     def __iter__(self) -> Iterator[Prediction]:
         """Iterate over the predictions as records, picture by picture, rank by rank."""
         columns = (self.picture_index, self.species_index, self.rank, self.score)
-        for picture, species, rank, score in zip(*(column.tolist() for column in columns), strict=True):
+        for picture, species, rank, score in zip(
+            *(column.tolist() for column in columns), strict=True
+        ):
             yield Prediction(self.pictures[picture], self.species[species], rank, score)
 
 
@@ -106,17 +113,29 @@ def make_run(
     if known is not None:
         # A table may have paths of pictures.
         picture_of = known.picture_of
-        pictures = [picture_of.get(name) or picture_of.get(PurePath(name).name, name) for name in pictures]
+        pictures = [
+            picture_of.get(name) or picture_of.get(PurePath(name).name, name)
+            for name in pictures
+        ]
         species = [known.identifiers.get(kind, kind) for kind in species]
     # Names are sorted, which changes their indices; two names of one thing become one.
-    picture_names, picture_indices = np.unique(np.array(pictures, np.str_), return_inverse=True)
-    species_names, species_indices = np.unique(np.array(species, np.str_), return_inverse=True)
+    picture_names, picture_indices = np.unique(
+        np.array(pictures, np.str_), return_inverse=True
+    )
+    species_names, species_indices = np.unique(
+        np.array(species, np.str_), return_inverse=True
+    )
     codes, (rank, score, line) = table.T[:2].astype(np.intp), table.T[2:]
-    picture, kind = picture_indices.astype(np.int32)[codes[0]], species_indices.astype(np.int32)[codes[1]]
+    picture, kind = (
+        picture_indices.astype(np.int32)[codes[0]],
+        species_indices.astype(np.int32)[codes[1]],
+    )
     if not rank.any():
         order = np.lexsort((kind, -score, picture))
         rank = np.empty(len(order))
-        rank[order] = 1 + np.arange(len(order)) - np.searchsorted(picture[order], picture[order])
+        rank[order] = (
+            1 + np.arange(len(order)) - np.searchsorted(picture[order], picture[order])
+        )
     order = np.lexsort((line, rank, picture))
     names = tuple(picture_names.tolist()), tuple(species_names.tolist())
     rank, line = rank[order].astype(np.int32), line[order].astype(np.int32)
@@ -142,7 +161,9 @@ class KnownNames:
         """The picture that each name means, also without its ending where no other picture can be meant."""
         listed = [*self.pictures]
         indices = index_names([name] for name in listed)
-        return {name: listed[index] for name, index in indices.items()} | {name: name for name in listed}
+        return {name: listed[index] for name, index in indices.items()} | {
+            name: name for name in listed
+        }
 
 
 def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
@@ -153,18 +174,30 @@ def format_run_line(picture: str, species: str, rank: int, score: float) -> str:
     if problem := find_name_problem(picture):
         raise LeafidError(f"picture {picture!r}: {problem}; rename the file")
     if not species.isprintable() or " ".join(species.split()) != species or not species:
-        raise LeafidError(f"picture {picture!r}: expected a species name with single blanks, found {species!r}")
+        raise LeafidError(
+            f"picture {picture!r}: expected a species name with single blanks, found {species!r}"
+        )
     if not math.isfinite(score):
-        raise LeafidError(f"picture {picture!r}, species {species!r}: expected a finite score, found {score}")
+        raise LeafidError(
+            f"picture {picture!r}, species {species!r}: expected a finite score, found {score}"
+        )
     return f"{picture} {species} {int(rank)} {float(score)!r}\n"
 
 
 def find_name_problem(picture: str) -> str | None:
     """Return the reason why a run file can't hold a picture's name, or None; `read_run` accepts all other names."""
     # Bytes that are no UTF-8 are lone surrogates, which aren't printable.
-    if picture.split() != [picture] or not picture.isprintable() or picture.startswith("<"):
+    if (
+        picture.split() != [picture]
+        or not picture.isprintable()
+        or picture.startswith("<")
+    ):
         return "a run file holds names in UTF-8 without blanks, invisible characters or '<' at the beginning"
-    return None if "." in picture else "expected a picture name with an extension such as '.jpg'"
+    return (
+        None
+        if "." in picture
+        else "expected a picture name with an extension such as '.jpg'"
+    )
 
 
 def check_picture_names(pictures: Sequence[Picture]) -> None:
@@ -175,6 +208,8 @@ def check_picture_names(pictures: Sequence[Picture]) -> None:
         if reason := find_name_problem(name):
             problems.append(f"{files}: {reason}; rename the file")
         elif len(called) > 1:
-            problems.append(f"{name}: several pictures have this name ({files}); rename them")
+            problems.append(
+                f"{name}: several pictures have this name ({files}); rename them"
+            )
     if problems:
         raise ProblemsError(problems)

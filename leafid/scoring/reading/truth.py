@@ -26,7 +26,9 @@ from leafid.textfiles import LineProblems, read_first_line, read_text
 
 logger = logging.getLogger(__name__)
 
-_PICTURE_NAME = re.compile(rf"\S+(?:{'|'.join(map(re.escape, PICTURE_ENDINGS))})", re.IGNORECASE)
+_PICTURE_NAME = re.compile(
+    rf"\S+(?:{'|'.join(map(re.escape, PICTURE_ENDINGS))})", re.IGNORECASE
+)
 
 #: The entry of a column where the collection has none.
 UNKNOWN = "unknown"
@@ -65,14 +67,19 @@ class GroundTruth:
         """Select the pictures that aren't of `UNKNOWN_SPECIES`; a `LeafidError` names the source when there is none."""
         known = self.select([name != UNKNOWN_SPECIES for name in self.species])
         if not len(known):
-            raise LeafidError(f"{source}: expected pictures of known species, found {len(self)} unknown ones only")
+            raise LeafidError(
+                f"{source}: expected pictures of known species, found {len(self)} unknown ones only"
+            )
         return known
 
     def select(self, is_kept: Iterable[bool]) -> GroundTruth:
         """Select pictures; a run may name the others as well."""
         kept = [index for index, keep in enumerate(is_kept) if keep]
         columns = [field.name for field in fields(self) if field.name != "known"]
-        selected: dict[str, Any] = {name: tuple(getattr(self, name)[index] for index in kept) for name in columns}
+        selected: dict[str, Any] = {
+            name: tuple(getattr(self, name)[index] for index in kept)
+            for name in columns
+        }
         return replace(self, **selected)
 
     def encode(self, field: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
@@ -88,7 +95,9 @@ class GroundTruth:
         """
         picture = find_indices(run.pictures, self.pictures)[run.picture_index]
         located = run.select(picture >= 0)
-        species = find_indices(run.species, self.encode("species")[0])[located.species_index]
+        species = find_indices(run.species, self.encode("species")[0])[
+            located.species_index
+        ]
         return located, picture[picture >= 0], species
 
     def warn_of_families(self, runs: Iterable[Run]) -> None:
@@ -96,10 +105,19 @@ class GroundTruth:
         for run in runs:
             first, picture, _ = self.locate(run.select(run.rank == 1))
             is_counted = np.array(self.family)[picture] != UNKNOWN
-            named = {run.species[index] for index in first.species_index[is_counted].tolist()} - {UNKNOWN_SPECIES}
-            if unknown := {parse_genus(name) for name in named} - self.known.family_of.keys():
+            named = {
+                run.species[index] for index in first.species_index[is_counted].tolist()
+            } - {UNKNOWN_SPECIES}
+            if (
+                unknown := {parse_genus(name) for name in named}
+                - self.known.family_of.keys()
+            ):
                 problem = f"expected genera of known families, found {', '.join(sorted(unknown))}, which count as wrong"
-                logger.warning("%s: %s; name a collection that has them (--taxonomy)", run.name, problem)
+                logger.warning(
+                    "%s: %s; name a collection that has them (--taxonomy)",
+                    run.name,
+                    problem,
+                )
 
 
 def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
@@ -109,7 +127,10 @@ def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]
 
 
 def make_ground_truth(
-    pictures: Iterable[Picture], known: KnownNames | None = None, *, source: str = "collection"
+    pictures: Iterable[Picture],
+    known: KnownNames | None = None,
+    *,
+    source: str = "collection",
 ) -> GroundTruth:
     """Make a ground truth of the labelled pictures, with warnings where the species, type or author of some is unknown.
 
@@ -117,37 +138,67 @@ def make_ground_truth(
     named in messages. A `LeafidError` is raised when no picture is labelled, or two have one name.
     """
     listed = tuple(pictures)
-    labelled = sorted((picture for picture in listed if picture.species), key=lambda picture: picture.name)
+    labelled = sorted(
+        (picture for picture in listed if picture.species),
+        key=lambda picture: picture.name,
+    )
     if not labelled:
         raise LeafidError(
             f"{source}: expected pictures with their species, found none; is this a test set without labels?"
         )
     if clashes := [(a.file, b.file) for a, b in pairwise(labelled) if a.name == b.name]:
         expected = f"{source}: expected picture names that differ"
-        raise ProblemsError(f"{expected}, found {a} and {b}; score them apart (--part)" for a, b in clashes)
+        raise ProblemsError(
+            f"{expected}, found {a} and {b}; score them apart (--part)"
+            for a, b in clashes
+        )
     for field in ("type", "author", "plant"):
         unknown = [picture for picture in labelled if not getattr(picture, field)]
-        _warn_of(unknown, len(labelled), field, f"they count as pictures of one more {field} in S")
+        _warn_of(
+            unknown,
+            len(labelled),
+            field,
+            f"they count as pictures of one more {field} in S",
+        )
     names = tuple(picture.name for picture in labelled)
     # A package has a test picture twice: with and without its label.
-    unlabelled = list({picture.name: picture for picture in listed if picture.name not in set(names)}.values())
-    _warn_of(unlabelled, len(labelled) + len(unlabelled), "species", "they are not scored")
+    unlabelled = list(
+        {
+            picture.name: picture
+            for picture in listed
+            if picture.name not in set(names)
+        }.values()
+    )
+    _warn_of(
+        unlabelled, len(labelled) + len(unlabelled), "species", "they are not scored"
+    )
     taxa = [picture.taxon for picture in labelled if picture.taxon is not None]
-    known = replace(known or collect_known_names(listed), pictures=frozenset(picture.name for picture in listed))
+    known = replace(
+        known or collect_known_names(listed),
+        pictures=frozenset(picture.name for picture in listed),
+    )
     return GroundTruth(
         pictures=names,
         species=tuple(taxon.species for taxon in taxa),
         genus=tuple(_find_genus(taxon) or UNKNOWN for taxon in taxa),
-        family=tuple(taxon.family or known.family_of.get(_find_genus(taxon) or "", UNKNOWN) for taxon in taxa),
+        family=tuple(
+            taxon.family or known.family_of.get(_find_genus(taxon) or "", UNKNOWN)
+            for taxon in taxa
+        ),
         type=tuple(str(picture.type or UNKNOWN) for picture in labelled),
         author=tuple(picture.author or UNKNOWN for picture in labelled),
         official_plant=tuple(picture.plant or UNKNOWN for picture in labelled),
-        plant=tuple(picture.group if picture.plant else f"picture {picture.name}" for picture in labelled),
+        plant=tuple(
+            picture.group if picture.plant else f"picture {picture.name}"
+            for picture in labelled
+        ),
         known=known,
     )
 
 
-def _warn_of(unknown: Sequence[Picture], n_all: int, field: str, consequence: str) -> None:
+def _warn_of(
+    unknown: Sequence[Picture], n_all: int, field: str, consequence: str
+) -> None:
     # In a collection that never has the field there is only one group, so that no score depends on it.
     if 0 < len(unknown) < n_all:
         logger.warning(
@@ -156,7 +207,9 @@ def _warn_of(unknown: Sequence[Picture], n_all: int, field: str, consequence: st
         )
 
 
-def collect_known_names(pictures: Iterable[Picture], species: Sequence[str] = ()) -> KnownNames:
+def collect_known_names(
+    pictures: Iterable[Picture], species: Sequence[str] = ()
+) -> KnownNames:
     """Collect the names that runs may use; `species` are all that there are, if that is known."""
     listed = tuple(pictures)
     taxa = [picture.taxon for picture in listed if picture.taxon and picture.species]
@@ -168,9 +221,19 @@ def collect_known_names(pictures: Iterable[Picture], species: Sequence[str] = ()
     return KnownNames(
         frozenset(picture.name for picture in listed),
         frozenset(taxon.species for taxon in taxa).union(species),
-        bool(species) or any(picture.part == "train" and picture.species for picture in listed),
-        {name: species_names.pop() for name, species_names in identifiers.items() if len(species_names) == 1},
-        read_families() | {genus: taxon.family for taxon in taxa if taxon.family and (genus := _find_genus(taxon))},
+        bool(species)
+        or any(picture.part == "train" and picture.species for picture in listed),
+        {
+            name: species_names.pop()
+            for name, species_names in identifiers.items()
+            if len(species_names) == 1
+        },
+        read_families()
+        | {
+            genus: taxon.family
+            for taxon in taxa
+            if taxon.family and (genus := _find_genus(taxon))
+        },
     )
 
 
@@ -179,7 +242,11 @@ def _find_genus(taxon: Taxon) -> str | None:
 
 
 def read_ground_truth(
-    path: str | os.PathLike[str], *, part: str | None = None, taxonomy: str | None = None, **reading: str | None
+    path: str | os.PathLike[str],
+    *,
+    part: str | None = None,
+    taxonomy: str | None = None,
+    **reading: str | None,
 ) -> GroundTruth:
     """Read a ground truth from a collection, a folder of XML, or a ``…GroundTruth.txt`` in the folder of its XML.
 
@@ -191,7 +258,9 @@ def read_ground_truth(
     source = Path(path)
     folder = find_collection(source)
     if part is not None and folder != source:
-        raise UsageError(f"expected a collection with --part, found the file {source}, which lists what is scored")
+        raise UsageError(
+            f"expected a collection with --part, found the file {source}, which lists what is scored"
+        )
     listed = read_ground_truth_file(source) if folder != source else {}
     collection = read_and_warn(folder, **reading)
     warn_of_shared_pictures(collection.pictures)
@@ -202,9 +271,15 @@ def read_ground_truth(
             "warnings), whose pictures the means would lack; correct or remove them"
         )
     more = read_and_warn(taxonomy).pictures if taxonomy else ()
-    known = collect_known_names([*more, *collection.pictures], [*_read_species_list(folder), *listed])
+    known = collect_known_names(
+        [*more, *collection.pictures], [*_read_species_list(folder), *listed]
+    )
     pictures: Sequence[Picture] = collection.pictures
-    pictures = _select_listed(pictures, listed, source) if listed else select_scored(pictures, part, source=str(source))
+    pictures = (
+        _select_listed(pictures, listed, source)
+        if listed
+        else select_scored(pictures, part, source=str(source))
+    )
     return make_ground_truth(pictures, known, source=str(source))
 
 
@@ -217,8 +292,12 @@ def read_known_names(path: str | os.PathLike[str], **reading: str | None) -> Kno
     if find_collection(source) != source:
         listed = read_ground_truth_file(source)
         names = frozenset(name for names in listed.values() for name in names)
-        return KnownNames(names, frozenset([*listed, *_read_species_list(source.parent)]))
-    return collect_known_names(read_and_warn(source, **reading).pictures, _read_species_list(source))
+        return KnownNames(
+            names, frozenset([*listed, *_read_species_list(source.parent)])
+        )
+    return collect_known_names(
+        read_and_warn(source, **reading).pictures, _read_species_list(source)
+    )
 
 
 def find_collection(source: Path) -> Path:
@@ -226,7 +305,9 @@ def find_collection(source: Path) -> Path:
     return source.parent if source.is_file() and not tables.detect(source) else source
 
 
-def select_scored(pictures: Sequence[Picture], part: str | None = None, *, source: str) -> Sequence[Picture]:
+def select_scored(
+    pictures: Sequence[Picture], part: str | None = None, *, source: str
+) -> Sequence[Picture]:
     """Select the pictures that are scored: of a part, by default "test" where any is labelled, else all.
 
     A note says if other pictures are left out; a `LeafidError` is raised when other parts are labelled, but not this
@@ -237,11 +318,16 @@ def select_scored(pictures: Sequence[Picture], part: str | None = None, *, sourc
         return pictures
     if part is not None and labelled and part not in labelled:
         others = ", ".join(sorted(name or "no part" for name in labelled))
-        raise LeafidError(f"{source}: expected labelled pictures of part {part}, found only those of {others}")
+        raise LeafidError(
+            f"{source}: expected labelled pictures of part {part}, found only those of {others}"
+        )
     selected = [picture for picture in pictures if picture.part == (part or "test")]
     if part is None and len(selected) < len(pictures):
         count = sum(picture.species is not None for picture in selected)
-        logger.info("only the %d pictures of the test part are scored; name another with --part", count)
+        logger.info(
+            "only the %d pictures of the test part are scored; name another with --part",
+            count,
+        )
     return selected
 
 
@@ -259,19 +345,28 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
     with LineProblems(file) as problems:
         for number, line in enumerate(read_text(file).split("\n"), 1):
             words = line.split()
-            first = next((i for i, word in enumerate(words) if _PICTURE_NAME.fullmatch(word)), len(words))
+            first = next(
+                (i for i, word in enumerate(words) if _PICTURE_NAME.fullmatch(word)),
+                len(words),
+            )
             names = words[first:]
             if words and (first == 0 or not all(map(_PICTURE_NAME.fullmatch, names))):
                 expected = "expected a ground truth (named before the runs) of lines '<Genus species> <picture> …'"
                 problems.add(number, f"{expected}, found {line.strip()!r:.100}")
-            elif words and all(problems.check_unique(number, "every picture", word) for word in names):
+            elif words and all(
+                problems.check_unique(number, "every picture", word) for word in names
+            ):
                 species.setdefault(" ".join(words[:first]), []).extend(names)
     if not any(species.values()):
-        raise LeafidError(f"{file}: expected lines '<Genus species> <picture> …', found no picture")
+        raise LeafidError(
+            f"{file}: expected lines '<Genus species> <picture> …', found no picture"
+        )
     return species
 
 
-def _select_listed(pictures: Iterable[Picture], listed: Mapping[str, list[str]], file: Path) -> list[Picture]:
+def _select_listed(
+    pictures: Iterable[Picture], listed: Mapping[str, list[str]], file: Path
+) -> list[Picture]:
     """Select the pictures that the text file names, which must be those that the XML describes."""
     # A package has a test picture twice: with and without its label.
     by_name = {picture.name: picture for picture in pictures if picture.species}
@@ -279,9 +374,15 @@ def _select_listed(pictures: Iterable[Picture], listed: Mapping[str, list[str]],
         for species, names in listed.items():
             for name in names:
                 if name not in by_name:
-                    problems.add(None, f"expected the XML of {name!r} with its taxon in {file.parent}, found none")
+                    problems.add(
+                        None,
+                        f"expected the XML of {name!r} with its taxon in {file.parent}, found none",
+                    )
                 elif by_name[name].species != species:
-                    problems.add(None, f"picture {name!r} is {species!r} here and {by_name[name].species!r} in its XML")
+                    problems.add(
+                        None,
+                        f"picture {name!r} is {species!r} here and {by_name[name].species!r} in its XML",
+                    )
     return [by_name[name] for names in listed.values() for name in names]
 
 
@@ -289,5 +390,9 @@ def _read_species_list(folder: Path) -> list[str]:
     """Read the names of a ``SpeciesIDList`` in the folder or beside it; there is none where it is no package."""
     for file in (folder / "SpeciesIDList", folder.resolve().parent / "SpeciesIDList"):
         if file.is_file():
-            return [" ".join(line.split()) for line in read_text(file).split("\n") if line.strip()]
+            return [
+                " ".join(line.split())
+                for line in read_text(file).split("\n")
+                if line.strip()
+            ]
     return []

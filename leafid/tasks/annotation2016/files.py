@@ -13,7 +13,13 @@ from typing import Any
 
 from leafid.errors import LeafidError
 from leafid.tasks.interpretation.regions import Box, BoxedObject
-from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_lines, read_text
+from leafid.textfiles import (
+    LineProblems,
+    parse_finite_number,
+    parse_whole_number,
+    read_lines,
+    read_text,
+)
 
 #: Maximum number of concepts per picture, of boxes per concept, and of pictures per document.
 _MAX_ENTRIES = 100
@@ -59,26 +65,42 @@ class Annotations:
 
 
 def read_annotations(
-    path: str | os.PathLike[str], known: Known = Known(), *, subtask: Subtask | None = None, is_truth: bool = False
+    path: str | os.PathLike[str],
+    known: Known = Known(),
+    *,
+    subtask: Subtask | None = None,
+    is_truth: bool = False,
 ) -> Annotations:
     """Read a run or a ground truth, by default of the first line's subtask; a `ProblemsError` names the bad lines."""
     results: dict[str, list[Any]] = {}
     with LineProblems(path) as problems:
         # Bytes that aren't ASCII become lone surrogates, which `_split_line` reports.
-        for number, line in enumerate(read_lines(path, "ascii", _MAX_LINE_LENGTH), start=1):
+        for number, line in enumerate(
+            read_lines(path, "ascii", _MAX_LINE_LENGTH), start=1
+        ):
             try:
                 number_read, identity, text = _split_line(line)
                 subtask = subtask or number_read
                 if number_read is not subtask:
-                    raise LeafidError(f"expected subtask {subtask.value}, found subtask {number_read.value}")
+                    raise LeafidError(
+                        f"expected subtask {subtask.value}, found subtask {number_read.value}"
+                    )
                 result = _PARSERS[subtask](text)
                 if is_truth and result == () and subtask is Subtask.SELECTION:
-                    raise LeafidError("expected a description that mentions at least one box, found none")
+                    raise LeafidError(
+                        "expected a description that mentions at least one box, found none"
+                    )
                 _check_known("an id of the collection", [identity], known.ids)
                 if subtask is Subtask.CONCEPTS:
-                    _check_known("a concept of the list", [item.name for item in result], known.concepts)
+                    _check_known(
+                        "a concept of the list",
+                        [item.name for item in result],
+                        known.concepts,
+                    )
                 if subtask is Subtask.ILLUSTRATION:
-                    _check_known("a picture of the collection", result, known.illustrations)
+                    _check_known(
+                        "a picture of the collection", result, known.illustrations
+                    )
             except LeafidError as error:
                 problems.add(number, str(error))
                 continue
@@ -104,7 +126,9 @@ def _split_line(line: str) -> tuple[Subtask, str, str]:
         raise LeafidError(f"expected ASCII text, found {line.strip()!r}")
     words = line.rstrip().split(None, 2)
     if len(words) < 2 or words[0] not in {"1", "2", "3", "4", "5"}:
-        raise LeafidError(f"expected '[subtask] [id] [results]', subtask 1 to 5, found {line.strip()!r}")
+        raise LeafidError(
+            f"expected '[subtask] [id] [results]', subtask 1 to 5, found {line.strip()!r}"
+        )
     return Subtask(int(words[0])), words[1], words[2] if len(words) == 3 else ""
 
 
@@ -117,12 +141,16 @@ def _check_known(kind: str, names: Sequence[str], known: frozenset[str] | None) 
 def _parse_concepts(text: str) -> tuple[BoxedObject, ...]:
     words = text.split()
     if len(words) % 2:
-        raise LeafidError(f"expected pairs of a concept and its boxes, found nothing behind {words[-1]!r}")
+        raise LeafidError(
+            f"expected pairs of a concept and its boxes, found nothing behind {words[-1]!r}"
+        )
     objects: list[BoxedObject] = []
     for name, listed in zip(words[::2], words[1::2], strict=True):
         boxes = listed.split(",")
         if len(boxes) > _MAX_ENTRIES:
-            raise LeafidError(f"expected at most {_MAX_ENTRIES} boxes of a concept, found {len(boxes)} of {name!r}")
+            raise LeafidError(
+                f"expected at most {_MAX_ENTRIES} boxes of a concept, found {len(boxes)} of {name!r}"
+            )
         objects += [_parse_box(name, box) for box in boxes]
     _check_names_differ(words[::2], _MAX_ENTRIES, "concepts")
     return tuple(objects)
@@ -131,7 +159,9 @@ def _parse_concepts(text: str) -> tuple[BoxedObject, ...]:
 def _parse_box(name: str, text: str) -> BoxedObject:
     match = _BOX.fullmatch(text)
     if match is None:
-        raise LeafidError(f"expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found {text!r}")
+        raise LeafidError(
+            f"expected a box [confidence:]WIDTHxHEIGHT+LEFT+TOP in whole pixels, found {text!r}"
+        )
     confidence = 1.0 if match[1] is None else _parse_number(match[1], "a confidence")
     width, height, left, top = map(int, match.groups()[1:])
     return BoxedObject(name, Box(left, top, width, height).check(), confidence)
@@ -147,7 +177,9 @@ def _parse_selection(text: str) -> tuple[int, ...]:
     words = [word.strip() for word in text.split(",")] if text.strip() else []
     boxes = [parse_whole_number(word) for word in words]
     if None in boxes:
-        raise LeafidError(f"expected ids of boxes as whole numbers from 0 up, found {words[boxes.index(None)]!r}")
+        raise LeafidError(
+            f"expected ids of boxes as whole numbers from 0 up, found {words[boxes.index(None)]!r}"
+        )
     _check_names_differ(words, len(words), "boxes")
     return tuple(map(int, words))
 
@@ -155,7 +187,9 @@ def _parse_selection(text: str) -> tuple[int, ...]:
 def _parse_illustrations(text: str) -> tuple[str, ...]:
     pictures = [word.strip() for word in text.split(",")]
     if any(len(word.split()) != 1 for word in pictures):
-        raise LeafidError(f"expected ids of pictures, the best first, separated by commas, found {text!r}")
+        raise LeafidError(
+            f"expected ids of pictures, the best first, separated by commas, found {text!r}"
+        )
     _check_names_differ(pictures, _MAX_ENTRIES, "pictures")
     return tuple(pictures)
 
@@ -164,9 +198,13 @@ def _parse_place(text: str) -> Place:
     words = text.split()
     if len(words) != 2:
         raise LeafidError(f"expected a latitude and a longitude, found {text!r}")
-    for word, name, limit in zip(words, ("latitude", "longitude"), (90, 180), strict=True):
+    for word, name, limit in zip(
+        words, ("latitude", "longitude"), (90, 180), strict=True
+    ):
         if abs(_parse_number(word, f"a {name}")) > limit:
-            raise LeafidError(f"expected a {name} from -{limit} to {limit}, found {word}")
+            raise LeafidError(
+                f"expected a {name} from -{limit} to {limit}, found {word}"
+            )
     return float(words[0]), float(words[1])
 
 
@@ -181,7 +219,9 @@ _PARSERS: dict[Subtask, Callable[[str], Any]] = {
 
 def _check_names_differ(names: Sequence[str], maximum: int, kinds: str) -> None:
     if len(names) > maximum or len(set(names)) < len(names):
-        raise LeafidError(f"expected at most {maximum} {kinds}, each once, found {', '.join(names)}")
+        raise LeafidError(
+            f"expected at most {maximum} {kinds}, each once, found {', '.join(names)}"
+        )
 
 
 def _parse_number(word: str, expected: str) -> float:

@@ -27,7 +27,9 @@ Objects = Mapping[str, Sequence[BoxedObject]]
 _STATISTICS: dict[str, Any] = {"mean": fmean, "median": median, "min": min, "max": max}
 
 
-def average_precision(confidences: np.ndarray, claims: np.ndarray, n_true: int) -> float:
+def average_precision(
+    confidences: np.ndarray, claims: np.ndarray, n_true: int
+) -> float:
     """Sum precision over the steps of recall, without interpolation: the area under the curve of both.
 
     Takes the confidence of each detection, float (N,), the index of the true box that it shows, int (N,), -1 for none,
@@ -62,22 +64,35 @@ def concept_precisions(truth: Objects, run: Objects) -> dict[str, dict[str, floa
     The means over the concepts are the task's MAP. At overlap 0 the most confident box of a concept in a picture
     counts, wherever it is. Pictures that only the run has don't count.
     """
-    by_concept = _group_by_concept({picture: run[picture] for picture in sorted(truth.keys() & run.keys())})
+    by_concept = _group_by_concept(
+        {picture: run[picture] for picture in sorted(truth.keys() & run.keys())}
+    )
     precisions: dict[str, dict[str, float]] = {}
     for name, true_objects in sorted(_group_by_concept(truth).items()):
         objects = by_concept.get(name, {})
-        greatest = np.array([max(item.confidence for item in listed) for listed in objects.values()])
-        pictures = np.array([index if picture in true_objects else -1 for index, picture in enumerate(objects)])
+        greatest = np.array(
+            [max(item.confidence for item in listed) for listed in objects.values()]
+        )
+        pictures = np.array(
+            [
+                index if picture in true_objects else -1
+                for index, picture in enumerate(objects)
+            ]
+        )
         confidences, boxes, overlaps = _match_boxes(true_objects, objects)
         n_boxes = sum(map(len, true_objects.values()))
-        precisions[name] = {OVERLAPS[0]: average_precision(greatest, pictures, len(true_objects))}
+        precisions[name] = {
+            OVERLAPS[0]: average_precision(greatest, pictures, len(true_objects))
+        }
         for overlap in OVERLAPS[1:]:
             claims = np.where(overlaps >= float(overlap), boxes, -1)
             precisions[name][overlap] = average_precision(confidences, claims, n_boxes)
     return precisions
 
 
-def selection_scores(truth: Collection[Collection[int]], selected: Collection[int]) -> tuple[float, float, float]:
+def selection_scores(
+    truth: Collection[Collection[int]], selected: Collection[int]
+) -> tuple[float, float, float]:
     """Compute F1, precision and recall of the boxes selected for one picture.
 
     `truth` has the boxes that each human description mentions, at least one; `selected` may be empty. Precision and
@@ -93,7 +108,9 @@ def selection_scores(truth: Collection[Collection[int]], selected: Collection[in
     (0.6, 0.5, 0.75)
     """
     hits = [len(set(selected) & set(mentioned)) for mentioned in truth]
-    recall = math.fsum(hit / len(set(mentioned)) for hit, mentioned in zip(hits, truth, strict=True)) / len(hits)
+    recall = math.fsum(
+        hit / len(set(mentioned)) for hit, mentioned in zip(hits, truth, strict=True)
+    ) / len(hits)
     precision = sum(hits) / (len(set(selected)) * len(hits)) if selected else 0.0
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
     return f1, precision, recall
@@ -112,7 +129,9 @@ def great_circle_distance(truth: Place, predicted: Place) -> float:
     9639.977
     """
     g1, g2, p1, p2 = map(math.radians, (*truth, *predicted))
-    cosine = math.sin(g1) * math.sin(p1) + math.cos(g1) * math.cos(p1) * math.cos(p2 - g2)
+    cosine = math.sin(g1) * math.sin(p1) + math.cos(g1) * math.cos(p1) * math.cos(
+        p2 - g2
+    )
     # Rounding may put the cosine of equal or opposite points a bit outside of where arccos is defined.
     return EARTH_RADIUS * math.acos(min(1.0, max(-1.0, cosine)))
 
@@ -129,17 +148,34 @@ def _group_by_concept(pictures: Objects) -> dict[str, dict[str, list[BoxedObject
 def _match_boxes(true_objects: Objects, objects: Objects) -> np.ndarray:
     """List the confidence of each box, the index of the true box that it overlaps most, or -1, and their overlap."""
     # The true boxes of all pictures are numbered one after the other.
-    starts = dict(zip(true_objects, accumulate(map(len, true_objects.values()), initial=0), strict=False))
+    starts = dict(
+        zip(
+            true_objects,
+            accumulate(map(len, true_objects.values()), initial=0),
+            strict=False,
+        )
+    )
     rows: list[tuple[float, int, float]] = []
     for picture, listed in objects.items():
         for item in listed:
-            overlaps = [box_overlap(true.box, item.box) for true in true_objects.get(picture, ())]
+            overlaps = [
+                box_overlap(true.box, item.box)
+                for true in true_objects.get(picture, ())
+            ]
             best = max(overlaps, default=0.0)
-            rows.append((item.confidence, starts[picture] + overlaps.index(best) if best else -1, best))
+            rows.append(
+                (
+                    item.confidence,
+                    starts[picture] + overlaps.index(best) if best else -1,
+                    best,
+                )
+            )
     return np.array(rows, float).reshape(-1, 3).T
 
 
-def score_annotation(truth: Annotations, run: Annotations) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+def score_annotation(
+    truth: Annotations, run: Annotations
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     """Score a run of the ground truth's subtask; a picture or document that it lacks counts as the worst answer.
 
     Returns the scores by metric, and the scores of each picture or document by metric; in subtask 1, the average
@@ -147,9 +183,15 @@ def score_annotation(truth: Annotations, run: Annotations) -> tuple[dict[str, fl
     """
     # Ids are sorted, so that the order of lines doesn't change any sum.
     correct = dict(sorted(truth.results.items()))
-    answers = {identity: run.results[identity][0] for identity in correct if identity in run.results}
+    answers = {
+        identity: run.results[identity][0]
+        for identity in correct
+        if identity in run.results
+    }
     if truth.subtask is Subtask.CONCEPTS:
-        return _score_concepts({identity: concepts for identity, (concepts,) in correct.items()}, answers)
+        return _score_concepts(
+            {identity: concepts for identity, (concepts,) in correct.items()}, answers
+        )
     meteor = meteor_scores(answers, correct) if truth.subtask is Subtask.CAPTION else {}
     scores: dict[str, dict[str, float]] = {}
     for identity, true in correct.items():
@@ -157,19 +199,40 @@ def score_annotation(truth: Annotations, run: Annotations) -> tuple[dict[str, fl
             case Subtask.CAPTION:
                 scores[identity] = {"meteor": meteor.get(identity, 0.0)}
             case Subtask.SELECTION:
-                f1, precision, recall = selection_scores(true, answers.get(identity, ()))
-                scores[identity] = {"selection-f1": f1, "selection-precision": precision, "selection-recall": recall}
+                f1, precision, recall = selection_scores(
+                    true, answers.get(identity, ())
+                )
+                scores[identity] = {
+                    "selection-f1": f1,
+                    "selection-precision": precision,
+                    "selection-recall": recall,
+                }
             case Subtask.ILLUSTRATION:
                 pictures, ranking = set(true[0]), answers.get(identity, ())
-                recalls = {k: len(pictures & set(ranking[:k])) / len(pictures) for k in RANKS}
-                scores[identity] = {f"recall-at-{k}": recall for k, recall in recalls.items()}
+                recalls = {
+                    k: len(pictures & set(ranking[:k])) / len(pictures) for k in RANKS
+                }
+                scores[identity] = {
+                    f"recall-at-{k}": recall for k, recall in recalls.items()
+                }
                 # The task's wording of recall: 1 if any of the document's pictures is among the first k.
-                scores[identity] |= {f"success-at-{k}": float(recall > 0) for k, recall in recalls.items()}
+                scores[identity] |= {
+                    f"success-at-{k}": float(recall > 0)
+                    for k, recall in recalls.items()
+                }
             case Subtask.LOCATION:
                 place = answers.get(identity)
-                distance = great_circle_distance(true[0], place) if place else math.pi * EARTH_RADIUS
+                distance = (
+                    great_circle_distance(true[0], place)
+                    if place
+                    else math.pi * EARTH_RADIUS
+                )
                 scores[identity] = {"great-circle-km": distance}
-    statistics = _STATISTICS if truth.subtask in {Subtask.CAPTION, Subtask.LOCATION} else {"": fmean}
+    statistics = (
+        _STATISTICS
+        if truth.subtask in {Subtask.CAPTION, Subtask.LOCATION}
+        else {"": fmean}
+    )
     means = {
         f"{name} {kind}".rstrip(): compute([values[name] for values in scores.values()])
         for name in next(iter(scores.values()))
@@ -178,17 +241,30 @@ def score_annotation(truth: Annotations, run: Annotations) -> tuple[dict[str, fl
     return means, scores
 
 
-def _score_concepts(truth: Objects, run: Objects) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+def _score_concepts(
+    truth: Objects, run: Objects
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
     by_concept = concept_precisions(truth, run)
     if not by_concept:
-        raise LeafidError("expected a ground truth with at least one concept, found none")
-    means = {overlap: fmean(values[overlap] for values in by_concept.values()) for overlap in OVERLAPS}
-    scores = {"map-0.5": means["0.5"], "map-0": means["0.0"], "map-increasing": fmean(means.values())}
+        raise LeafidError(
+            "expected a ground truth with at least one concept, found none"
+        )
+    means = {
+        overlap: fmean(values[overlap] for values in by_concept.values())
+        for overlap in OVERLAPS
+    }
+    scores = {
+        "map-0.5": means["0.5"],
+        "map-0": means["0.0"],
+        "map-increasing": fmean(means.values()),
+    }
     scores |= {f"map at {overlap}": mean for overlap, mean in means.items()}
     return scores, by_concept
 
 
-def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> dict[str, float]:
+def meteor_scores(
+    captions: Mapping[str, str], references: Mapping[str, Sequence[str]]
+) -> dict[str, float]:
     """Score one caption per picture against its human captions: 0 to 1, in the order of `captions`.
 
     METEOR 1.5 for English with its own normalisation of punctuation (``-norm``), as the package runs it; it takes about
@@ -197,7 +273,9 @@ def meteor_scores(captions: Mapping[str, str], references: Mapping[str, Sequence
     if not captions:
         return {}
     given = {picture: [_clean(caption)] for picture, caption in captions.items()}
-    human = {picture: [_clean(text) for text in references[picture]] for picture in captions}
+    human = {
+        picture: [_clean(text) for text in references[picture]] for picture in captions
+    }
     try:
         from pycocoevalcap.meteor.meteor import Meteor  # the package is optional
 

@@ -94,41 +94,64 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
     images = {image.id: image for image in content.images}
     classes = {category.id: category.name for category in content.categories}
     if len(images) < len(content.images) or len(classes) < len(content.categories):
-        raise LeafidError(f"{path}: expected every id of images and of categories once, found one twice")
+        raise LeafidError(
+            f"{path}: expected every id of images and of categories once, found one twice"
+        )
     if truth is not None:
         file_names = {id_: image.file_name for id_, image in truth.images.items()}
         if any(file_names.get(id_) != image.file_name for id_, image in images.items()):
-            raise LeafidError(f"{path}: images: expected images of the ground truth, found others")
+            raise LeafidError(
+                f"{path}: images: expected images of the ground truth, found others"
+            )
         if not classes.items() <= truth.classes.items():
-            raise LeafidError(f"{path}: categories: expected those of the ground truth, found others")
+            raise LeafidError(
+                f"{path}: categories: expected those of the ground truth, found others"
+            )
         images, classes = truth.images, truth.classes
-    objects: dict[str, list[BoxedObject]] = {image.file_name: [] for image in images.values()}
+    objects: dict[str, list[BoxedObject]] = {
+        image.file_name: [] for image in images.values()
+    }
     if not images or len(objects) < len(images):
-        raise LeafidError(f"{path}: images: expected at least one, and every file_name once")
+        raise LeafidError(
+            f"{path}: images: expected at least one, and every file_name once"
+        )
     seen: dict[tuple[object, ...], int] = {}
     with LineProblems(path) as problems:
         for index, entry in enumerate(content.annotations):
             try:
                 item = _make_object(entry, images, classes)
-                key = (entry.image_id, entry.category_id, entry.bbox, repr(entry.segmentation))
+                key = (
+                    entry.image_id,
+                    entry.category_id,
+                    entry.bbox,
+                    repr(entry.segmentation),
+                )
                 if seen.setdefault(key, index) != index:
-                    raise LeafidError(f"expected every object once, found that of annotations[{seen[key]}]")
+                    raise LeafidError(
+                        f"expected every object once, found that of annotations[{seen[key]}]"
+                    )
                 objects[images[entry.image_id].file_name].append(item)
             except LeafidError as error:
                 problems.add(None, f"annotations[{index}]: {error}")
     return CocoFile(objects, images, classes)
 
 
-def _make_object(entry: Annotation, images: dict[Id, Image], classes: dict[Id, str]) -> BoxedObject:
+def _make_object(
+    entry: Annotation, images: dict[Id, Image], classes: dict[Id, str]
+) -> BoxedObject:
     if entry.image_id not in images:
         raise LeafidError(f"expected a known image_id, found {entry.image_id!r}")
     if entry.category_id not in classes:
         raise LeafidError(f"expected a known category_id, found {entry.category_id!r}")
     if entry.iscrowd:
-        raise LeafidError("expected a single object, found a crowd (iscrowd 1); remove it")
+        raise LeafidError(
+            "expected a single object, found a crowd (iscrowd 1); remove it"
+        )
     image = images[entry.image_id]
     # An empty list stands for no segmentation in many files.
-    region = read_segmentation(entry.segmentation, image) if entry.segmentation else None
+    region = (
+        read_segmentation(entry.segmentation, image) if entry.segmentation else None
+    )
     if entry.bbox is not None:
         box = Box(*entry.bbox).check(image.width, image.height)
     elif region:
@@ -147,7 +170,9 @@ def read_segmentation(segmentation: list[list[float]] | Runs, image: Image) -> R
     width, height = image.width, image.height
     if not width or not height or width * height > MAX_PIXELS:
         size = f"{width}x{height}".replace("None", "?")
-        raise LeafidError(f"expected an image of at most {MAX_PIXELS} pixels, found a width and height of {size}")
+        raise LeafidError(
+            f"expected an image of at most {MAX_PIXELS} pixels, found a width and height of {size}"
+        )
     if isinstance(segmentation, Runs):
         mask = _decode_runs(segmentation, width, height)
     else:
@@ -160,12 +185,16 @@ def read_segmentation(segmentation: list[list[float]] | Runs, image: Image) -> R
 
 def _fill_polygons(polygons: list[list[float]], width: int, height: int) -> np.ndarray:
     if any(len(points) < 6 or len(points) % 2 for points in polygons):
-        raise LeafidError("expected polygons [x1, y1, x2, y2, …] of at least three points")
+        raise LeafidError(
+            "expected polygons [x1, y1, x2, y2, …] of at least three points"
+        )
     mask = np.zeros((height, width), bool)
     for points in polygons:
         columns, rows = np.array(points[::2]), np.array(points[1::2])
         if min(points) < 0 or columns.max() > width or rows.max() > height:
-            raise LeafidError(f"expected a polygon inside the picture of {width}x{height}, found one that leaves it")
+            raise LeafidError(
+                f"expected a polygon inside the picture of {width}x{height}, found one that leaves it"
+            )
         # A pixel belongs to the polygon if its centre does.
         mask[polygon(rows - 0.5, columns - 0.5, mask.shape)] = True
     return mask
@@ -174,7 +203,9 @@ def _fill_polygons(polygons: list[list[float]], width: int, height: int) -> np.n
 def _decode_runs(runs: Runs, width: int, height: int) -> np.ndarray:
     counts = _decompress(runs.counts) if isinstance(runs.counts, str) else runs.counts
     if runs.size != (height, width) or sum(counts) != width * height or min(counts) < 0:
-        raise LeafidError(f"expected runs of size [{height}, {width}] that add up to {width * height} pixels")
+        raise LeafidError(
+            f"expected runs of size [{height}, {width}] that add up to {width * height} pixels"
+        )
     return np.repeat(np.arange(len(counts)) % 2 == 1, counts).reshape(width, height).T
 
 

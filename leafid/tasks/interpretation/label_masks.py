@@ -16,7 +16,12 @@ from scipy.ndimage import find_objects
 from leafid.errors import LeafidError
 from leafid.pictures.header import read_header, read_picture_bytes
 from leafid.tasks.interpretation.regions import BoxedObject, ObjectPair, Region
-from leafid.textfiles import LineProblems, parse_finite_number, parse_whole_number, read_table
+from leafid.textfiles import (
+    LineProblems,
+    parse_finite_number,
+    parse_whole_number,
+    read_table,
+)
 
 OBJECTS_FILE = "objects.csv"
 
@@ -44,7 +49,9 @@ def read_label_mask(path: str | os.PathLike[str]) -> np.ndarray:
     return mask.astype(np.int32)
 
 
-def read_mask_pairs(truth: str | os.PathLike[str], result: str | os.PathLike[str]) -> Iterator[ObjectPair]:
+def read_mask_pairs(
+    truth: str | os.PathLike[str], result: str | os.PathLike[str]
+) -> Iterator[ObjectPair]:
     """Read the objects of the label masks of a ground truth and of a result side by side, sorted by name.
 
     They are two PNG files, or two folders whose PNG files have the same names; a mask that the result lacks is empty. A
@@ -55,15 +62,26 @@ def read_mask_pairs(truth: str | os.PathLike[str], result: str | os.PathLike[str
     if Path(truth).is_file() and Path(result).is_file():
         files = dict(zip(true_files, files.values(), strict=True))
     for name in files.keys() - true_files.keys():
-        raise LeafidError(f"{files[name]}: expected a mask of the ground truth, found no {name} in {truth}")
+        raise LeafidError(
+            f"{files[name]}: expected a mask of the ground truth, found no {name} in {truth}"
+        )
     if missing := sorted(true_files.keys() - files.keys()):
-        logger.warning("%s: lacks %d masks (%s first); their objects are missed", result, len(missing), missing[0])
+        logger.warning(
+            "%s: lacks %d masks (%s first); their objects are missed",
+            result,
+            len(missing),
+            missing[0],
+        )
     true_names, names = _read_objects_beside(true_files), _read_objects_beside(files)
     if (true_names is None) != (names is None):
-        raise LeafidError(f"{result}: expected {OBJECTS_FILE} beside both or neither of truth and result, found one")
+        raise LeafidError(
+            f"{result}: expected {OBJECTS_FILE} beside both or neither of truth and result, found one"
+        )
     for picture, true_file in true_files.items():
         mask = read_label_mask(true_file)
-        result_mask = read_label_mask(files[picture]) if picture in files else np.zeros_like(mask)
+        result_mask = (
+            read_label_mask(files[picture]) if picture in files else np.zeros_like(mask)
+        )
         if result_mask.shape != mask.shape:
             raise LeafidError(
                 f"{files[picture]}: expected a mask of {mask.shape[1]}x{mask.shape[0]} pixels, "
@@ -78,11 +96,15 @@ def list_masks(path: str | os.PathLike[str]) -> dict[str, Path]:
     source = Path(path)
     files = [source] if source.is_file() else sorted(source.glob("*.png"))
     if not files:
-        raise LeafidError(f"{path}: expected a label mask or a folder of them (*.png), found none")
+        raise LeafidError(
+            f"{path}: expected a label mask or a folder of them (*.png), found none"
+        )
     return {file.name: file for file in files}
 
 
-def make_objects(mask: np.ndarray, file: Path, names: ObjectNames | None = None) -> list[BoxedObject]:
+def make_objects(
+    mask: np.ndarray, file: Path, names: ObjectNames | None = None
+) -> list[BoxedObject]:
     """Make an object of every label above 0 of a label mask, int (H, W), in rising order.
 
     Without `names` all objects have one class; with them, a label of the file without a name raises a `LeafidError`.
@@ -93,7 +115,9 @@ def make_objects(mask: np.ndarray, file: Path, names: ObjectNames | None = None)
             continue
         if names is not None and (file.name, label) not in names:
             place = file.parent / OBJECTS_FILE
-            raise LeafidError(f"{place}: expected a class of label {label} of {file.name}, found none")
+            raise LeafidError(
+                f"{place}: expected a class of label {label} of {file.name}, found none"
+            )
         name, confidence = ("", 1.0) if names is None else names[file.name, label]
         region = Region(mask[slices] == label, slices[0].start, slices[1].start)
         objects.append(BoxedObject(name, region.box, confidence, region))
@@ -106,14 +130,28 @@ def read_objects(path: str | os.PathLike[str]) -> ObjectNames:
     rows = read_table(path)
     _, columns = next(rows, (1, []))
     if not {"mask", "label", "class"} <= set(columns):
-        raise LeafidError(f"{path}:1: expected the columns mask, label and class, found {columns}")
+        raise LeafidError(
+            f"{path}:1: expected the columns mask, label and class, found {columns}"
+        )
     with LineProblems(path) as problems:
         for line, cells in rows:
             row = dict(zip(columns, cells, strict=False))
-            mask, name, label = row.get("mask"), row.get("class"), parse_whole_number(row.get("label", ""))
+            mask, name, label = (
+                row.get("mask"),
+                row.get("class"),
+                parse_whole_number(row.get("label", "")),
+            )
             confidence = parse_finite_number(row.get("confidence") or "1")
-            if not mask or not name or not label or confidence is None or not 0 <= confidence <= 1:
-                expected = "a mask, a label from 1 up, a class, and a confidence from 0 to 1"
+            if (
+                not mask
+                or not name
+                or not label
+                or confidence is None
+                or not 0 <= confidence <= 1
+            ):
+                expected = (
+                    "a mask, a label from 1 up, a class, and a confidence from 0 to 1"
+                )
                 problems.add(line, f"expected {expected}, found {cells}")
             elif problems.check_unique(line, "every object", (mask, label)):
                 objects[mask, label] = name, confidence

@@ -40,4 +40,8 @@ def rob_cor_error(truth: Box, result: Box) -> float:
     >>> rob_cor_error(Box(0, 0, 10, 20), Box(5, 5, 10, 10))
     0.5
     """
-    return 2 / math.pi * math.atan(abs(result.height / result.width - truth.height / truth.width))
+    return (
+        2
+        / math.pi
+        * math.atan(abs(result.height / result.width - truth.height / truth.width))
+    )

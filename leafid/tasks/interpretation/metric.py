@@ -37,10 +37,14 @@ class Scene:
     confidences: np.ndarray
 
     @classmethod
-    def from_objects(cls, truth: Sequence[BoxedObject], result: Sequence[BoxedObject]) -> Scene:
+    def from_objects(
+        cls, truth: Sequence[BoxedObject], result: Sequence[BoxedObject]
+    ) -> Scene:
         """Compare objects by their pixels if all of them have a region, otherwise their boxes as rectangles."""
         kind = "region" if all(item.region for item in (*truth, *result)) else "box"
-        true_shapes, shapes = ([getattr(item, kind) for item in items] for items in (truth, result))
+        true_shapes, shapes = (
+            [getattr(item, kind) for item in items] for items in (truth, result)
+        )
         common = [[true.common_area(shape) for shape in shapes] for true in true_shapes]
         return cls(
             np.array(common, float).reshape(len(truth), len(result)),
@@ -54,7 +58,9 @@ class Scene:
     @property
     def overlap(self) -> np.ndarray:
         """The intersection over union of all pairs, float array (U, V)."""
-        return self.common / (self.true_areas[:, None] + self.areas[None, :] - self.common)
+        return self.common / (
+            self.true_areas[:, None] + self.areas[None, :] - self.common
+        )
 
 
 @dataclass(frozen=True)
@@ -100,13 +106,18 @@ def score_scene(scene: Scene, parameters: Parameters = Parameters()) -> Interpre
            section 2.
     """
     recognition = recognition_errors(scene, parameters.distance)
-    local = parameters.alpha * localisation_errors(scene) + (1 - parameters.alpha) * recognition
+    local = (
+        parameters.alpha * localisation_errors(scene)
+        + (1 - parameters.alpha) * recognition
+    )
     if parameters.matching == "multiple":
         matches = scene.overlap > parameters.threshold
     else:
         matches = np.zeros(local.shape, bool)
         # The tiny weight of the local error decides only between assignments of equal overlap.
-        matches[linear_sum_assignment(scene.overlap - 1e-9 * local, maximize=True)] = True
+        matches[linear_sum_assignment(scene.overlap - 1e-9 * local, maximize=True)] = (
+            True
+        )
         matches &= scene.overlap > 0
     missed = np.flatnonzero(~matches.any(axis=1))
     invented = np.flatnonzero(~matches.any(axis=0))
@@ -123,7 +134,9 @@ def localisation_errors(scene: Scene) -> np.ndarray:
     ----------
     .. [1] D. Martin, C. Fowlkes, D. Tal, J. Malik, "A database of human segmented natural images", ICCV 2001.
     """
-    return 1 - scene.common / np.minimum(scene.true_areas[:, None], scene.areas[None, :])
+    return 1 - scene.common / np.minimum(
+        scene.true_areas[:, None], scene.areas[None, :]
+    )
 
 
 def recognition_errors(scene: Scene, distance: Distance | None = None) -> np.ndarray:
@@ -132,7 +145,10 @@ def recognition_errors(scene: Scene, distance: Distance | None = None) -> np.nda
     The distance of the two classes is multiplied by (1 − μ)/2 for equal and (1 + μ)/2 for different classes, where μ is
     the confidence.
     """
-    true_names, names = np.array(scene.true_names, object)[:, None], np.array(scene.names, object)
+    true_names, names = (
+        np.array(scene.true_names, object)[:, None],
+        np.array(scene.names, object),
+    )
     distances = np.vectorize(distance or ne, otypes=[float])(true_names, names)
     signed_confidences = np.where(true_names == names, -1, 1) * scene.confidences
     return distances * (1 + signed_confidences) / 2
@@ -148,7 +164,9 @@ class PictureError:
     measures: Mapping[str, float]
 
 
-def score_objects(pair: ObjectPair, parameters: Parameters = Parameters()) -> PictureError:
+def score_objects(
+    pair: ObjectPair, parameters: Parameters = Parameters()
+) -> PictureError:
     """Compare the objects found in a picture with the true ones."""
     scene = Scene.from_objects(pair.truth, pair.result)
     interpretation = score_scene(scene, parameters)
@@ -156,19 +174,34 @@ def score_objects(pair: ObjectPair, parameters: Parameters = Parameters()) -> Pi
     pairs = [(pair.truth[u], pair.result[v]) for u, v in np.argwhere(matches)]
     measures = {
         "interpretation-error": [interpretation.error],
-        "rob-loc": [localisation.rob_loc_error(true.box, item.box) for true, item in pairs],
-        "rob-com": [localisation.rob_com_error(true.box, item.box) for true, item in pairs],
-        "rob-cor": [localisation.rob_cor_error(true.box, item.box) for true, item in pairs],
+        "rob-loc": [
+            localisation.rob_loc_error(true.box, item.box) for true, item in pairs
+        ],
+        "rob-com": [
+            localisation.rob_com_error(true.box, item.box) for true, item in pairs
+        ],
+        "rob-cor": [
+            localisation.rob_cor_error(true.box, item.box) for true, item in pairs
+        ],
         "pas": scene.overlap[matches].tolist(),
         "martin": localisation_errors(scene)[matches].tolist(),
     }
-    return PictureError(pair.picture, interpretation, {name: _average(values) for name, values in measures.items()})
+    return PictureError(
+        pair.picture,
+        interpretation,
+        {name: _average(values) for name, values in measures.items()},
+    )
 
 
 def average_errors(errors: Sequence[PictureError]) -> dict[str, float]:
     """Average each measure over the pictures that have it."""
-    columns = {name: [error.measures[name] for error in errors] for name in errors[0].measures}
-    return {name: _average([value for value in values if not math.isnan(value)]) for name, values in columns.items()}
+    columns = {
+        name: [error.measures[name] for error in errors] for name in errors[0].measures
+    }
+    return {
+        name: _average([value for value in values if not math.isnan(value)])
+        for name, values in columns.items()
+    }
 
 
 def _average(values: Sequence[float]) -> float:
@@ -187,22 +220,35 @@ def read_distances(path: str | os.PathLike[str]) -> Distance:
     _, header = next(lines, (1, []))
     names = header[1:]
     if not names or len(set(names)) != len(names):
-        raise LeafidError(f"{path}:1: expected an empty cell and the classes, each once, found {names}")
+        raise LeafidError(
+            f"{path}:1: expected an empty cell and the classes, each once, found {names}"
+        )
     rows: dict[str, dict[str, float]] = {}
     with LineProblems(path) as problems:
         for line, (name, *cells) in lines:
-            values = [value for value in map(parse_finite_number, cells) if value is not None and 0 <= value <= 1]
+            values = [
+                value
+                for value in map(parse_finite_number, cells)
+                if value is not None and 0 <= value <= 1
+            ]
             if name not in names or not len(cells) == len(values) == len(names):
-                expected = f"a class of the first line and {len(names)} distances from 0 to 1"
+                expected = (
+                    f"a class of the first line and {len(names)} distances from 0 to 1"
+                )
                 problems.add(line, f"expected {expected}, found {[name, *cells]}")
             elif problems.check_unique(line, "every class", name):
                 rows[name] = dict(zip(names, values, strict=True))
         if not problems and len(rows) < len(names):
-            problems.add(None, f"expected a line for each of {len(names)} classes, found {len(rows)}")
+            problems.add(
+                None,
+                f"expected a line for each of {len(names)} classes, found {len(rows)}",
+            )
 
     def find_distance(true_name: str, name: str) -> float:
         for unknown in {true_name, name} - rows.keys():
-            raise LeafidError(f"{path}: expected distances of every class, found none of {unknown!r}")
+            raise LeafidError(
+                f"{path}: expected distances of every class, found none of {unknown!r}"
+            )
         return rows[true_name][name]
 
     return find_distance

@@ -29,8 +29,12 @@ class Box(NamedTuple):
 
     def common_area(self, box: Box) -> float:
         """Compute the area that two boxes share."""
-        width = min(self.left + self.width, box.left + box.width) - max(self.left, box.left)
-        height = min(self.top + self.height, box.top + box.height) - max(self.top, box.top)
+        width = min(self.left + self.width, box.left + box.width) - max(
+            self.left, box.left
+        )
+        height = min(self.top + self.height, box.top + box.height) - max(
+            self.top, box.top
+        )
         return max(width, 0.0) * max(height, 0.0)
 
     def check(self, width: float | None = None, height: float | None = None) -> Box:
@@ -39,7 +43,11 @@ class Box(NamedTuple):
         if self.width <= 0 or self.height <= 0:
             raise LeafidError(f"expected a box of some area, found {text}")
         right, bottom = width or math.inf, height or math.inf
-        if min(self.left, self.top) < 0 or self.left + self.width > right or self.top + self.height > bottom:
+        if (
+            min(self.left, self.top) < 0
+            or self.left + self.width > right
+            or self.top + self.height > bottom
+        ):
             size = f" of {width:g}x{height:g}" if width and height else ""
             raise LeafidError(f"expected a box inside the picture{size}, found {text}")
         return self
@@ -74,12 +82,19 @@ class Region:
     def box(self) -> Box:
         """The smallest box around the pixels."""
         row0, row1, col0, col1 = find_bounding_box(self.mask)
-        return Box(float(self.left + col0), float(self.top + row0), float(col1 - col0), float(row1 - row0))
+        return Box(
+            float(self.left + col0),
+            float(self.top + row0),
+            float(col1 - col0),
+            float(row1 - row0),
+        )
 
     def common_area(self, region: Region) -> int:
         """Count the pixels that two regions share."""
         top, left = max(self.top, region.top), max(self.left, region.left)
-        first, second = (part.mask[top - part.top :, left - part.left :] for part in (self, region))
+        first, second = (
+            part.mask[top - part.top :, left - part.left :] for part in (self, region)
+        )
         # Regions far apart have no rows or no columns left.
         height, width = np.minimum(first.shape, second.shape)
         return int(np.count_nonzero(first[:height, :width] & second[:height, :width]))
