@@ -107,10 +107,10 @@ def read_training_pictures(
     """Read the labelled pictures of a collection's training part, or of all; also tell whether some can't be used."""
     collection = options.read(path, EmptyClass)
     warn_of_shared_pictures(collection.pictures)
-    labelled = collection.select_labelled().pictures if all_parts else ()
-    return [*labelled] or select_training_pictures(
-        collection.pictures, source=path
-    ), collection.is_incomplete
+    chosen = select_training_pictures(collection.pictures, source=path)
+    if all_parts:
+        chosen = [*collection.select_labelled().pictures]
+    return chosen, collection.is_incomplete
 
 
 def assign_types_and_warn(

@@ -14,12 +14,31 @@ from leafid.textfiles import parse_finite_number, read_table
 #: The languages of the columns of ``common_names.csv``.
 LANGUAGES = ("en", "fr", "de")
 
+#: The species of pictures that show none of the species that a system can know, whatever they show.
+UNKNOWN_SPECIES = "Unknown species"
+
 _HYBRID_SIGNS = {"x", "×", "X"}
+# A cultivar in quotes, an author's son, what is in parentheses, or any other word of a name.
+_WORD = re.compile(
+    r"""['"‘“][^'"’”]+['"’”]|\S+\. f\.(?=\W*$| [&A-Z])|\([^)]*\)\S*|\S+"""
+)
 _DATE = re.compile(
     r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*)?", re.ASCII
 )
-# What stands between a species name and that of a lower rank, or between its authors.
-_RANKS = {"subsp", "ssp", "var", "f", "fo", "cv", "ex", "et", "auct", "de", "von"}
+_RANKS = {"subsp", "ssp", "var", "f", "fo", "cv"}
+# What stands among authors. Windows cuts off the point of "L." at the end of a name.
+_AUTHOR_WORDS = {"L", "&", "ex", "et", "auct.", "de", "von"}
+_LOWER_RANKS = re.compile(
+    rf"""( ({"|".join(_RANKS)})\.?( [\w'-]+)?| ['"‘“].+?['"’”])*""", re.IGNORECASE
+)
+
+
+def normalise_name(text: str) -> str:
+    """Write a name in Unicode form NFC, with single blanks between its words.
+
+    File systems and editors differ in whether an accent is a part of its letter or a character of its own.
+    """
+    return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def parse_species_name(text: str) -> str:
@@ -47,13 +66,29 @@ def parse_species_name(text: str) -> str:
     return check_printable(" ".join(words))
 
 
-def parse_label(text: str) -> Taxon:
-    """Make the taxon of a label.
+def parse_taxon(text: str) -> Taxon:
+    """Make the taxon of the name of a species or lower taxon, whose other words stay as they are.
 
-    A name like that of a species, of a known genus or with a capital and a small initial, is reduced as
-    `parse_species_name` does, and gets a genus, and a family where the genus is a common one. Any other label, such as
-    one with a third word that is neither an author nor a rank, is a plain class; runs of blanks become one blank. A
-    `LeafidError` is raised if a run file can't hold the label.
+    It has a genus, and a family where the genus is a common one. Errors are those of `parse_species_name`.
+
+    Examples
+    --------
+    >>> parse_taxon("brassica_oleracea var. italica").species
+    'Brassica oleracea var. italica'
+    """
+    binomial = parse_species_name(text)
+    genus = parse_genus(binomial)
+    species = check_printable(" ".join([binomial, *_split_name(text)[2]]))
+    family = read_families().get(genus.removeprefix("x "))
+    return Taxon(species, genus, family, full_name=normalise_name(text))
+
+
+def parse_label(text: str) -> Taxon:
+    """Make the taxon of a label, which is its whole name; runs of blanks become one blank.
+
+    A name like that of a species or lower taxon, of a known genus or with a capital and a small initial, is read by
+    `parse_taxon`. Any other label, such as one with a third word that is neither an author nor of a lower rank, is a
+    plain class. A `LeafidError` is raised if a run file can't hold the label.
 
     Examples
     --------
@@ -66,27 +101,53 @@ def parse_label(text: str) -> Taxon:
     """
     genus, epithet, further = _split_name(text)
     genus, epithet = genus.removeprefix("x "), epithet.removeprefix("x ")
-    family = read_families().get(genus.capitalize())
     is_binomial = genus[:1].isupper() and genus[1:].islower() and epithet.islower()
     is_worded = (
         genus.isalpha()
         and epithet.replace("-", "").isalpha()
+        and len(epithet) > 1
         and not re.search(r"\d", text)
     )
-    has_other_word = (
-        bool(further)
-        and further[0][:1].islower()
-        and further[0].rstrip(".") not in _RANKS
-    )
-    if is_worded and (family or is_binomial) and not has_other_word:
-        species = parse_species_name(text)
-        return Taxon(species, parse_genus(species), family)
-    label = check_printable(" ".join(unicodedata.normalize("NFC", text).split()))
+    is_common = genus.capitalize() in read_families()
+    words = [
+        word
+        for word in _drop_authors(further)
+        if not (is_common and word[:1].isupper())
+    ]
+    is_ranked = _LOWER_RANKS.fullmatch("".join(f" {word}" for word in words))
+    if is_worded and (is_binomial or is_common) and is_ranked:
+        return parse_taxon(text)
+    label = check_printable(normalise_name(text))
     if not label or label.endswith("*"):
         raise LeafidError(
             f"expected a label, not ending in '*', which stands for higher taxa, found {text!r}"
         )
-    return Taxon(label)
+    return Taxon(label, full_name=label)
+
+
+def drop_authors(name: str) -> str:
+    """Leave out the authors of a name; underscores become blanks, and the sign of a hybrid a separate ``x``.
+
+    Examples
+    --------
+    >>> drop_authors("Quercus_robur L. subsp. pedunculiflora (K.Koch) Menitsky")
+    'Quercus robur subsp. pedunculiflora'
+    >>> drop_authors("Tilia cordata M")
+    'Tilia cordata M'
+    """
+    genus, epithet, further = _split_name(name)
+    return " ".join([*genus.split(), *epithet.split(), *_drop_authors(further)])
+
+
+def _drop_authors(words: Sequence[str]) -> list[str]:
+    """Leave out the words behind a species name that look like authors; what they may be else, such as a cultivar."""
+    kept: list[str] = []
+    for word, before in zip(words, ["", *words], strict=False):
+        is_of_rank = before.rstrip(".") in _RANKS
+        is_name = word.lstrip("(")[:1].isupper() and (not word.isupper() or "." in word)
+        if is_of_rank or not (is_name or word in _AUTHOR_WORDS):
+            kept.append(word)
+    return kept
 
 
 @cache
@@ -143,11 +204,19 @@ def parse_genus(text: str) -> str:
     return _split_name(text)[0]
 
 
+def separate_words(name: str) -> str:
+    """Write a name with blanks for underscores, and a separate ``x`` for the sign of a hybrid."""
+    return " ".join(_split_words(name))
+
+
+def _split_words(text: str) -> list[str]:
+    text = normalise_name(text.replace("_", " ").replace("×", " × "))
+    return ["x" if word in _HYBRID_SIGNS else word for word in _WORD.findall(text)]
+
+
 def _split_name(text: str) -> tuple[str, str, list[str]]:
     """Split a name into genus and epithet, each with the hybrid sign before it, and further words."""
-    # File systems and editors differ in whether an accent is a part of its letter or a character of its own.
-    text = unicodedata.normalize("NFC", text).replace("_", " ").replace("×", " × ")
-    words = ["x" if word in _HYBRID_SIGNS else word for word in text.split()]
+    words = _split_words(text)
     n_genus = 2 if words[:1] == ["x"] else 1
     n_both = n_genus + (2 if words[n_genus : n_genus + 1] == ["x"] else 1)
     return " ".join(words[:n_genus]), " ".join(words[n_genus:n_both]), words[n_both:]

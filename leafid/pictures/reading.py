@@ -11,6 +11,7 @@ from typing import Any
 from leafid.errors import InputError, LeafidError, ProblemsError, UsageError, list_first
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.header import PICTURE_ENDINGS
+from leafid.pictures.labels import make_labels
 from leafid.pictures.picture import Collection, EmptyClass, Omission, Picture
 from leafid.pictures.readers import (
     folders,
@@ -108,7 +109,7 @@ def read_collection(
     if table and not table.exists():
         raise LeafidError(f"{table}: no such file; expected a table of pictures")
     if len(paths) == 1:
-        return _read_path(Path(paths[0]), layout, table, patterns)
+        return _make_labels(_read_path(Path(paths[0]), layout, table, patterns))
     collections: list[Collection] = []
     problems: list[str] = []
     for item in map(Path, paths):
@@ -128,7 +129,7 @@ def read_collection(
         for collection in collections
         for picture in collection.pictures
     }
-    return Collection(
+    collection = Collection(
         Path(
             os.path.commonpath(
                 [collection.root.absolute() for collection in collections]
@@ -141,6 +142,13 @@ def read_collection(
             *problems,
         ),
     )
+    return _make_labels(collection)
+
+
+def _make_labels(collection: Collection) -> Collection:
+    pictures, remarks = make_labels(collection.root, collection.pictures)
+    problems = (*collection.problems, *remarks)
+    return replace(collection, pictures=tuple(pictures), problems=problems)
 
 
 def read_and_warn(

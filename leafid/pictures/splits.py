@@ -12,6 +12,7 @@ from msgspec import Meta, Struct
 from leafid.errors import LeafidError
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.fold_files import read_folds
+from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.pictures.picture import AcquisitionType, Picture
 
 #: Distance in km below which two plants are at the same place.
@@ -25,7 +26,8 @@ def select_training_pictures(
 ) -> list[Picture]:
     """Choose the labelled pictures of the training part, or of all parts where there is none; warn of others in it.
 
-    Messages call the collection `source`. A `LeafidError` is raised when no picture is left.
+    Messages call the collection `source`. A `LeafidError` is raised when no picture is left, or the label of one is
+    `UNKNOWN_SPECIES`.
     """
     parts = {picture.part for picture in pictures}
     candidates = [
@@ -38,6 +40,13 @@ def select_training_pictures(
         raise LeafidError(
             f"{source}: expected labelled pictures, found {len(pictures)} without a label; put them into folders named "
             "after their labels, or use --label-from or --metadata"
+        )
+    if reserved := [
+        picture.file for picture in chosen if picture.species == UNKNOWN_SPECIES
+    ]:
+        raise LeafidError(
+            f"{reserved[0]}: expected the label of a class, found {UNKNOWN_SPECIES!r}, which stands for none of the "
+            "classes in a ground truth; rename the label, or leave its pictures out"
         )
     if unlabelled := [
         picture.file

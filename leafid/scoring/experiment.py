@@ -243,9 +243,7 @@ def _read_external_runs(
     )
     pictures = [picture for picture in pictures if picture.type in types]
     check_picture_names(pictures)
-    known = collect_known_names(
-        pictures, [str(picture.species) for picture in pictures]
-    )
+    known = collect_known_names(pictures)
     runs: dict[str, list[Run]] = {}
     for system in experiment.runs:
         if system.name in recipes or system.name in runs:

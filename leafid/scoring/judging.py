@@ -11,14 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import LeafidError
-from leafid.pictures.names import parse_genus
+from leafid.pictures.names import UNKNOWN_SPECIES, parse_genus
 from leafid.scoring.reading.runs import Run
-from leafid.scoring.reading.truth import (
-    UNKNOWN,
-    UNKNOWN_SPECIES,
-    GroundTruth,
-    find_indices,
-)
+from leafid.scoring.reading.truth import UNKNOWN, GroundTruth, find_indices
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,8 @@ def test_whatever_the_truth_calls_a_picture_a_run_may_call_it(name):
     [
         (
             {"1.jpg": ["quercus ilex"]},
-            "a: expected a known species, found 'quercus ilex'; the nearest",
+            r"a: expected names of the \d+ known species \(.*\), found only 1 other: "
+            r"'quercus ilex' \(the nearest known name is 'Quercus ilex'\)",
         ),
         ({"9999.jpg": ["Quercus ilex"]}, "a: expected a picture of the ground truth"),
     ],
@@ -119,8 +120,11 @@ def test_problems_of_a_run_are_reported(run, message):
 
 def rank(ranking):
     """Rank the correct species of 1.jpg in a ranking, by Python's evaluate."""
-    picture = Picture(Path("1.jpg"), taxon=parse_label("Quercus ilex"))
-    [record] = evaluate([picture], {"1.jpg": ranking}, "inverse-rank")
+    pictures = [
+        Picture(Path("1.jpg"), taxon=parse_label("Quercus ilex"), part="test"),
+        Picture(Path("2.jpg"), taxon=parse_label("Fagus sylvatica"), part="train"),
+    ]
+    [record] = evaluate(pictures, {"1.jpg": ranking}, "inverse-rank")
     return 1 / record["inverse-rank"] if record["inverse-rank"] else 0
 
 

@@ -12,7 +12,7 @@ from leafid.pictures.picture import Picture, Taxon
 from leafid.scoring.evaluation import evaluate
 from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.reading.truth import make_ground_truth
+from leafid.scoring.reading.truth import make_ground_truth, read_ground_truth
 
 TAXA = {
     "1.jpg": Taxon("Quercus ilex", "Quercus", "Fagaceae"),
@@ -50,9 +50,10 @@ def test_the_genus_of_a_hybrid_genus(tmp_path):
         ]
     )
     assert truth.genus == ("x Cuprocyparis", "x Cuprocyparis")
-    # Unknown, but well-formed, and of another genus than the other.
+    # The first species are unknown, and of two genera.
     (tmp_path / "run.txt").write_text(
         "1.jpg x Cuprocyparis notabilis 1 1\n2.jpg x Sorbaronia fallax 1 1\n"
+        "2.jpg x Cuprocyparis leylandii 2 0\n"
     )
     judged = judge_run(read_run(tmp_path / "run.txt", truth.known), truth)
     assert judged.genus_correct.tolist() == [True, False]
@@ -96,9 +97,10 @@ def write_truth(add):
 
 def score_families(cli, folder, *species, words=()):
     """Score a run that names a species for each picture by family; its standard error is also returned."""
-    (folder / "run.txt").write_text(
-        "".join(f"{n}.jpg {name} 1 1\n" for n, name in enumerate(species, 1))
-    )
+    lines = [f"{n}.jpg {name} 1 1\n" for n, name in enumerate(species, 1)]
+    # A run that names no species of the ground truth is refused.
+    known = read_ground_truth(folder / "truth").species[0]
+    (folder / "run.txt").write_text("".join([*lines, f"1.jpg {known} 2 0\n"]))
     run = folder / "run.txt"
     words = (
         "--by",
@@ -232,7 +234,10 @@ def test_families_do_not_depend_on_which_pictures_are_scored(seed):
         Picture(Path(f"{genus}.jpg"), taxon=parse_label(f"{genus} alba"))
         for genus in genera
     ]
-    run = {picture.name: f"{rng.choice(genera)} nigra" for picture in pictures}
+    run = {
+        picture.name: [f"{rng.choice(genera)} nigra", picture.species]
+        for picture in pictures
+    }
     complete = {
         row["family"]: row for row in evaluate(pictures, run, ["S-family"], by="family")
     }

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
+from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.confidence import false_positive_rate, open_set_classification_rate
 from leafid.scoring.evaluation import evaluate
-from leafid.scoring.reading.truth import UNKNOWN_SPECIES
 
 # Few distinct values, so that there are ties.
 scores = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=30)

@@ -13,7 +13,7 @@ from leafid.files import is_file_name
 from leafid.grouping import count_noun
 from leafid.pictures import names
 from leafid.pictures.header import PICTURE_ENDINGS
-from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.readers import folders
 from leafid.textfiles import LineProblems, read_table, read_text
 
@@ -336,11 +336,6 @@ def _apply_record(picture: Picture, record: dict[str, str]) -> Picture:
     return replace(picture, **changes)
 
 
-def _parse_label(word: str) -> Taxon:
-    # Runs may name the label as the table does.
-    return replace(names.parse_label(word), full_name=word)
-
-
 def _parse_split(word: str) -> str:
     if part := folders.parse_part(word):
         return part
@@ -349,7 +344,7 @@ def _parse_split(word: str) -> str:
 
 # The attribute of a picture that a field tells, and the function that parses it.
 _ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
-    "label": ("taxon", _parse_label),
+    "label": ("taxon", names.parse_label),
     "plant": ("plant", str),
     "type": ("type", AcquisitionType.parse),
     "author": ("author", str),

@@ -21,7 +21,7 @@ from leafid.errors import InputError
 from leafid.files import open_input
 from leafid.pictures.picture import to_run_name
 from leafid.pictures.readers.tables import FIELDS, find_fields
-from leafid.scoring.reading.runs import KnownNames, Prediction, Run, format_run_line
+from leafid.scoring.reading.runs import Prediction, Run, format_run_line
 from leafid.textfiles import (
     LineProblems,
     parse_finite_number,
@@ -60,9 +60,7 @@ _NO_ARRAYS = (
 Words = tuple[int, str, str, str | None, str]
 
 
-def split_run(
-    file: Path, known: KnownNames | None, problems: LineProblems
-) -> Iterator[Words]:
+def split_run(file: Path, problems: LineProblems) -> Iterator[Words]:
     """Split a run, whose format is detected from its content; what can't be split is added to the problems."""
     line = read_first_line(file)
     if line is None or file.suffix == ".npz":
@@ -72,9 +70,7 @@ def split_run(
         len(cells) > 1 and "picture" in find_fields(cells, _COLUMNS)
     ):
         return _split_table(file, problems)
-    return _split_lines(
-        file, known, problems, is_trec=len(words) == 6 and words[1] == "Q0"
-    )
+    return _split_lines(file, problems, is_trec=len(words) == 6 and words[1] == "Q0")
 
 
 def collect(
@@ -118,15 +114,12 @@ def collect(
 
 
 def _split_lines(
-    file: Path, known: KnownNames | None, problems: LineProblems, *, is_trec: bool
+    file: Path, problems: LineProblems, *, is_trec: bool
 ) -> Iterator[Words]:
-    known_names = (*known.identifiers, *known.species) if known else ()
-    names = {name.replace(" ", "_"): name for name in known_names}
     for number, line in enumerate(read_lines(file, "utf-8-sig"), 1):
         words = line.split()
         if is_trec and len(words) == 6:
-            species = names.get(words[2], words[2].replace("_", " "))
-            yield number, words[0], species, words[3], words[4]
+            yield number, words[0], words[2].replace("_", " "), words[3], words[4]
         elif is_trec or len(words) < 4 or words[0].startswith("<"):
             content = repr(line.strip()) if words else "a blank line; remove it"
             problems.add(

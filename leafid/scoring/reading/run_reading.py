@@ -9,8 +9,8 @@ References
 .. [1] H. Goëau et al., "The ImageCLEF 2011 plant images classification task", CLEF 2011; package README, section 3.
 """
 
+import logging
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +18,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.grouping import count_noun
+from leafid.scoring.reading.known_names import KnownNames, list_some
 from leafid.scoring.reading.run_formats import LINE, collect, split_run
-from leafid.scoring.reading.runs import KnownNames, Run, make_run
+from leafid.scoring.reading.runs import Run, make_run
 from leafid.textfiles import LineProblems
+
+logger = logging.getLogger(__name__)
 
 Problem = tuple[int, str]
 
@@ -35,20 +39,21 @@ def read_run(
 
     `known` has the pictures and species that the run may name; without it only the file itself is checked. With
     `official` it is read as the official scorer does: of several lines of one picture and rank the last one counts,
-    species may be unknown or repeated, ranks may have gaps, scores don't count. A `ProblemsError` has the first
-    problems as ``run.txt:17: expected …, found …``, and the number of the others.
+    species may be repeated, ranks may have gaps, scores don't count. Species that aren't known count as wrong answers,
+    with a warning. A `ProblemsError` has the first problems as ``run.txt:17: expected …, found …``, and the number of
+    the others; one is that no species is known.
     """
     file = Path(path)
     with LineProblems(file) as problems:
-        run = make_run(
-            file.name, *collect(split_run(file, known, problems), problems), known
-        )
+        run = make_run(file.name, *collect(split_run(file, problems), problems), known)
         if not len(run) and not problems:
             problems.add(1, f"expected lines {LINE}, found an empty file")
         if official:
             run = _keep_last_of_each_rank(run)
         for line, complaint in find_problems(run, known, official=official):
             problems.add(line, complaint)
+    if known is not None:
+        warn_of_foreign_species(run, known)
     return run
 
 
@@ -69,15 +74,15 @@ def find_problems(
 ) -> Iterator[Problem]:
     """Find everything that is wrong with a run: line and complaint, in no order.
 
-    With `official`, only what the official scorer can't read: unknown pictures, and pictures without a rank 1.
+    With `official`, only unknown pictures, pictures without a rank 1, and a run that names no known species.
     """
     if not len(run):
         return
     yield from _check_pictures(run, known)
+    if known is not None:
+        yield from _check_species(run, known)
     yield from _check_ranks(run, only_first=official)
     if not official:
-        if known is not None:
-            yield from _check_species(run, known)
         yield from _check_repeated_species(run)
         yield from filter(None, [run.find_rising_score()])
 
@@ -101,40 +106,23 @@ def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
 
 
 def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
-    names = sorted(known.species)
-    # Species of one name end with their identifiers.
-    normalised = {_normalise(re.sub(r" \d+$", "", name)): name for name in names}
-    normalised |= {_normalise(name): name for name in names}
-    # Where labels aren't names of species, an unknown one may be correct.
-    has_classes = not known.complete and not all(map(_is_binomial, names))
-    lines = _find_first_lines(run, run.species_index, len(run.species))
-    for line, name in zip(lines, run.species, strict=True):
-        if name in known.species:
-            continue
-        if nearest := normalised.get(_normalise(name)):
-            yield (
-                line,
-                f"expected a known species, found {name!r}; the nearest known name is {nearest!r}",
-            )
-        elif known.complete or not (has_classes or _is_binomial(name)):
-            yield (
-                line,
-                f"expected a known species, found {name!r}; --official counts it as a wrong answer",
-            )
+    foreign = known.find_foreign(run.species)
+    if foreign and len(foreign) == len(run.species):
+        expected = list_some([repr(name) for name in sorted(known.species)])
+        yield (
+            int(run.line.min()),
+            f"expected names of the {len(known.species)} known species ({expected}), "
+            f"found only {count_noun(len(foreign), 'other')}: {known.describe(foreign)}",
+        )
 
 
-def _normalise(name: str) -> str:
-    return " ".join(name.replace("_", " ").casefold().split())
-
-
-def _is_binomial(name: str) -> bool:
-    # The cross of a hybrid genus stands before its name.
-    words = name.removeprefix("x ").split()
-    return (
-        len(words) >= 2
-        and words[0][:1].isupper()
-        and all(word[:1].islower() for word in words[1:])
-    )
+def warn_of_foreign_species(run: Run, known: KnownNames) -> None:
+    """Warn of the names of a run that are of no known species, in one line."""
+    if foreign := known.find_foreign(run.species):
+        logger.warning(
+            "%s: %d of %d names are of no known species, and count as wrong answers: %s",
+            *(run.name, len(foreign), len(run.species), known.describe(foreign)),
+        )
 
 
 def _check_ranks(run: Run, *, only_first: bool) -> Iterator[Problem]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -14,8 +13,9 @@ from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.grouping import group_by
-from leafid.pictures.picture import Picture
-from leafid.pictures.readers.tables import index_names
+from leafid.pictures.names import normalise_name
+from leafid.pictures.picture import Picture, to_run_name
+from leafid.scoring.reading.known_names import KnownNames
 
 
 class Prediction(NamedTuple):
@@ -110,6 +110,8 @@ def make_run(
     The table, (N, 5), has indices into `pictures` and `species`, ranks, scores and lines. Where no rank is given, all
     are 0, and follow from the scores: equal ones are in the order of the names.
     """
+    pictures = [to_run_name(name) for name in pictures]
+    species = [normalise_name(name) for name in species]
     if known is not None:
         # A table may have paths of pictures.
         picture_of = known.picture_of
@@ -117,7 +119,8 @@ def make_run(
             picture_of.get(name) or picture_of.get(PurePath(name).name, name)
             for name in pictures
         ]
-        species = [known.identifiers.get(kind, kind) for kind in species]
+        meant = known.match_species(species)
+        species = [meant.get(kind, kind) for kind in species]
     # Names are sorted, which changes their indices; two names of one thing become one.
     picture_names, picture_indices = np.unique(
         np.array(pictures, np.str_), return_inverse=True
@@ -140,30 +143,6 @@ def make_run(
     names = tuple(picture_names.tolist()), tuple(species_names.tolist())
     rank, line = rank[order].astype(np.int32), line[order].astype(np.int32)
     return Run(name, *names, picture[order], kind[order], rank, score[order], line)
-
-
-@dataclass(frozen=True)
-class KnownNames:
-    """The names that a run may use."""
-
-    pictures: frozenset[str]
-    species: frozenset[str]
-    #: Whether there can be no other species. Where only a test set is known, a well-formed name that it lacks may be
-    #: another species of the training set, and is accepted.
-    complete: bool = True
-    #: The species of each identifier that a run may use in place of the name.
-    identifiers: Mapping[str, str] = field(default_factory=dict)
-    #: The family of each known genus, that of the pictures or else of a list of common genera.
-    family_of: Mapping[str, str] = field(default_factory=dict)
-
-    @cached_property
-    def picture_of(self) -> dict[str, str]:
-        """The picture that each name means, also without its ending where no other picture can be meant."""
-        listed = [*self.pictures]
-        indices = index_names([name] for name in listed)
-        return {name: listed[index] for name, index in indices.items()} | {
-            name: name for name in listed
-        }
 
 
 def format_run_line(picture: str, species: str, rank: int, score: float) -> str:

@@ -16,12 +16,25 @@ from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.pictures.header import PICTURE_ENDINGS
-from leafid.pictures.names import parse_genus, parse_label, read_families
-from leafid.pictures.picture import AcquisitionType, Picture, Taxon, XmlOmission
+from leafid.pictures.names import (
+    UNKNOWN_SPECIES,
+    normalise_name,
+    parse_genus,
+    parse_label,
+    read_families,
+)
+from leafid.pictures.picture import (
+    AcquisitionType,
+    Picture,
+    Taxon,
+    XmlOmission,
+    to_run_name,
+)
 from leafid.pictures.readers import tables
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.summary import warn_of_shared_pictures
-from leafid.scoring.reading.runs import KnownNames, Run
+from leafid.scoring.reading.known_names import KnownNames
+from leafid.scoring.reading.runs import Run
 from leafid.textfiles import LineProblems, read_first_line, read_text
 
 logger = logging.getLogger(__name__)
@@ -36,8 +49,6 @@ UNKNOWN = "unknown"
 TYPE_ORDER = (*map(str, AcquisitionType), UNKNOWN)
 #: The name of the group of all pictures.
 ALL = "all pictures"
-#: The species of pictures that show none of the species that a system can know, whatever they show.
-UNKNOWN_SPECIES = "Unknown species"
 
 
 @dataclass(frozen=True)
@@ -210,19 +221,18 @@ def _warn_of(
 def collect_known_names(
     pictures: Iterable[Picture], species: Sequence[str] = ()
 ) -> KnownNames:
-    """Collect the names that runs may use; `species` are all that there are, if that is known."""
+    """Collect the names that runs may use; `species` are the names of more species."""
     listed = tuple(pictures)
     taxa = [picture.taxon for picture in listed if picture.taxon and picture.species]
+    labels = frozenset(taxon.species for taxon in taxa)
     identifiers: dict[str, set[str]] = {}
     for taxon in taxa:
         for name in (taxon.full_name, taxon.identifier):
             if name and name != taxon.species:
                 identifiers.setdefault(name, set()).add(taxon.species)
-    return KnownNames(
+    known = KnownNames(
         frozenset(picture.name for picture in listed),
-        frozenset(taxon.species for taxon in taxa).union(species),
-        bool(species)
-        or any(picture.part == "train" and picture.species for picture in listed),
+        labels,
         {
             name: species_names.pop()
             for name, species_names in identifiers.items()
@@ -235,6 +245,8 @@ def collect_known_names(
             if taxon.family and (genus := _find_genus(taxon))
         },
     )
+    more = {*species} - known.match_species(species).keys()
+    return replace(known, species=labels | more)
 
 
 def _find_genus(taxon: Taxon) -> str | None:
@@ -349,14 +361,15 @@ def read_ground_truth_file(path: str | os.PathLike[str]) -> dict[str, list[str]]
                 (i for i, word in enumerate(words) if _PICTURE_NAME.fullmatch(word)),
                 len(words),
             )
-            names = words[first:]
+            names = [to_run_name(word) for word in words[first:]]
             if words and (first == 0 or not all(map(_PICTURE_NAME.fullmatch, names))):
                 expected = "expected a ground truth (named before the runs) of lines '<Genus species> <picture> …'"
                 problems.add(number, f"{expected}, found {line.strip()!r:.100}")
             elif words and all(
                 problems.check_unique(number, "every picture", word) for word in names
             ):
-                species.setdefault(" ".join(words[:first]), []).extend(names)
+                name = normalise_name(" ".join(words[:first]))
+                species.setdefault(name, []).extend(names)
     if not any(species.values()):
         raise LeafidError(
             f"{file}: expected lines '<Genus species> <picture> …', found no picture"
@@ -370,6 +383,7 @@ def _select_listed(
     """Select the pictures that the text file names, which must be those that the XML describes."""
     # A package has a test picture twice: with and without its label.
     by_name = {picture.name: picture for picture in pictures if picture.species}
+    meant = collect_known_names(by_name.values()).match_species(listed)
     with LineProblems(file) as problems:
         for species, names in listed.items():
             for name in names:
@@ -378,7 +392,7 @@ def _select_listed(
                         None,
                         f"expected the XML of {name!r} with its taxon in {file.parent}, found none",
                     )
-                elif by_name[name].species != species:
+                elif by_name[name].species != meant.get(species):
                     problems.add(
                         None,
                         f"picture {name!r} is {species!r} here and {by_name[name].species!r} in its XML",
@@ -390,9 +404,6 @@ def _read_species_list(folder: Path) -> list[str]:
     """Read the names of a ``SpeciesIDList`` in the folder or beside it; there is none where it is no package."""
     for file in (folder / "SpeciesIDList", folder.resolve().parent / "SpeciesIDList"):
         if file.is_file():
-            return [
-                " ".join(line.split())
-                for line in read_text(file).split("\n")
-                if line.strip()
-            ]
+            lines = read_text(file).split("\n")
+            return [normalise_name(line) for line in lines if line.strip()]
     return []
