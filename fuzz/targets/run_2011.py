@@ -9,8 +9,8 @@ import numpy as np
 
 from fuzz.target import Target, write_input
 from leafid.errors import ProblemsError
-from leafid.scoring.reading.known_names import KnownNames
 from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.runs import KnownNames
 
 _GOOD = b"""213.jpg Sorbus torminalis 1 0.7
 213.jpg Crataegus azarolus 2 0.3

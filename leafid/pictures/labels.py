@@ -1,61 +1,40 @@
 """Makes the labels of a collection: whole names, but for authors where no other name is then the same."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.names import drop_authors, read_families
-from leafid.pictures.picture import Picture, Taxon
+from leafid.pictures.picture import Collection, Picture
 
 
-def make_labels(
-    source: Path, pictures: Sequence[Picture]
-) -> tuple[list[Picture], list[str]]:
-    """Leave out the authors in labels of a known family, where no other label of the pictures is then the same.
+def make_labels(collection: Collection) -> Collection:
+    """Leave out the authors in labels of common genera, where no other label of the collection is then the same.
 
-    Also returns lines about labels that are written in several ways, and about those that differ by authors only.
+    Further problems name the labels that differ only by how they are written, or by an author.
     """
     taxa = {
         taxon.full_name: taxon
-        for picture in pictures
-        if (taxon := picture.taxon) and taxon.full_name and not taxon.identifier
+        for picture in collection.pictures
+        if (taxon := picture.taxon) and not taxon.identifier
     }
-    bare_names = {taxon.species: drop_authors(taxon.species) for taxon in taxa.values()}
-    count = Counter(bare_names.values())
-    labels = {
-        taxon.species: bare_names[taxon.species]
-        for taxon in taxa.values()
-        if taxon.family or taxon.genus in read_families()
-    }
-    alike = {
-        name: bare
-        for name, bare in labels.items()
-        if name != bare and bare in bare_names
-    }
-    labels = {name: bare for name, bare in labels.items() if count[bare] == 1}
-    remarks = [f"{source}: {line}" for line in _list_remarks(taxa, alike)]
-    return [_relabel(picture, labels) for picture in pictures], remarks
+    labels: dict[str, str] = {}
+    problems = [*collection.problems]
+    for bare, group in group_by(
+        taxa.values(), lambda t: drop_authors(t.species)
+    ).items():
+        species = {taxon.species for taxon in group}
+        if len(species) == 1 and group[0].genus in read_families():
+            labels[group[0].species] = bare
+        if len(species) < len(group) or (len(group) > 1 and bare in species):
+            names = " and ".join(repr(taxon.full_name) for taxon in group)
+            count = count_noun(len(species), "label")
+            problems.append(f"{collection.root}: {names} count as {count}")
 
+    def relabel(picture: Picture) -> Picture:
+        taxon = picture.taxon
+        if taxon is None or taxon.species not in labels:
+            return picture
+        return replace(picture, taxon=replace(taxon, species=labels[taxon.species]))
 
-def _relabel(picture: Picture, labels: Mapping[str, str]) -> Picture:
-    taxon = picture.taxon
-    if taxon is None or taxon.identifier or taxon.species not in labels:
-        return picture
-    return replace(picture, taxon=replace(taxon, species=labels[taxon.species]))
-
-
-def _list_remarks(taxa: Mapping[str, Taxon], alike: Mapping[str, str]) -> Iterator[str]:
-    spellings = group_by(taxa, lambda name: taxa[name].species)
-    several = [names for names in spellings.values() if len(names) > 1]
-    for names in several[:1]:
-        count = count_noun(len(several), "label")
-        first, second, *_ = names
-        yield f"{count} written in several ways, such as {first!r} and {second!r}; each is one label"
-    for name in [*alike][:1]:
-        count = count_noun(len(alike), "label")
-        yield (
-            f"{count} kept apart from others that only lack an author, such as {name!r} from {alike[name]!r}; "
-            "rename them if they are the same"
-        )
+    pictures = tuple(map(relabel, collection.pictures))
+    return replace(collection, pictures=pictures, problems=tuple(problems))

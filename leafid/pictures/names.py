@@ -29,7 +29,7 @@ _RANKS = {"subsp", "ssp", "var", "f", "fo", "cv"}
 # What stands among authors. Windows cuts off the point of "L." at the end of a name.
 _AUTHOR_WORDS = {"L", "&", "ex", "et", "auct.", "de", "von"}
 _LOWER_RANKS = re.compile(
-    rf"""( ({"|".join(_RANKS)})\.?( [\w'-]+)?| ['"‘“].+?['"’”])*""", re.IGNORECASE
+    rf"""( ({"|".join(_RANKS)})\.? [\w'-]+| ['"‘“].+?['"’”]| [A-Z]\S*)*""",
 )
 
 
@@ -42,7 +42,7 @@ def normalise_name(text: str) -> str:
 
 
 def parse_species_name(text: str) -> str:
-    """Reduce a name to ``Genus species``, without authors and lower ranks; underscores count as blanks.
+    """Write the name of a species or lower taxon as ``Genus species``, with what follows; underscores count as blanks.
 
     A hybrid's epithet or genus has a separate ``x`` before it. The genus is capitalised, and the epithet in small
     letters; letters with accents are single characters (Unicode form NFC). Without an epithet, or with invisible
@@ -50,12 +50,12 @@ def parse_species_name(text: str) -> str:
 
     Examples
     --------
-    >>> parse_species_name("Quercus coccifera L.")
-    'Quercus coccifera'
-    >>> parse_species_name("Platanus ×hispanica Mill. ex Münchh.")
+    >>> parse_species_name("quercus_coccifera L.")
+    'Quercus coccifera L.'
+    >>> parse_species_name("Platanus ×hispanica")
     'Platanus x hispanica'
     """
-    genus, epithet, _ = _split_name(text)
+    genus, epithet, further = _split_name(text)
     words = [
         word if word == "x" else word.capitalize() for word in genus.split()
     ] + epithet.lower().split()
@@ -63,32 +63,16 @@ def parse_species_name(text: str) -> str:
         raise LeafidError(
             f"expected a species name of two or three words, found {text.strip()!r}"
         )
-    return check_printable(" ".join(words))
-
-
-def parse_taxon(text: str) -> Taxon:
-    """Make the taxon of the name of a species or lower taxon, whose other words stay as they are.
-
-    It has a genus, and a family where the genus is a common one. Errors are those of `parse_species_name`.
-
-    Examples
-    --------
-    >>> parse_taxon("brassica_oleracea var. italica").species
-    'Brassica oleracea var. italica'
-    """
-    binomial = parse_species_name(text)
-    genus = parse_genus(binomial)
-    species = check_printable(" ".join([binomial, *_split_name(text)[2]]))
-    family = read_families().get(genus.removeprefix("x "))
-    return Taxon(species, genus, family, full_name=normalise_name(text))
+    return check_printable(" ".join([*words, *further]))
 
 
 def parse_label(text: str) -> Taxon:
     """Make the taxon of a label, which is its whole name; runs of blanks become one blank.
 
-    A name like that of a species or lower taxon, of a known genus or with a capital and a small initial, is read by
-    `parse_taxon`. Any other label, such as one with a third word that is neither an author nor of a lower rank, is a
-    plain class. A `LeafidError` is raised if a run file can't hold the label.
+    A name like that of a species or lower taxon, of a known genus or with a capital and a small initial, is written as
+    `parse_species_name` does. It gets a genus, and a family where the genus is a common one. Any other label, such as
+    one with a third word in small letters that is not of a lower rank, is a plain class. A `LeafidError` is raised if
+    a run file can't hold the label.
 
     Examples
     --------
@@ -99,30 +83,27 @@ def parse_label(text: str) -> Taxon:
     >>> parse_label("Tomato leaf mold").species
     'Tomato leaf mold'
     """
-    genus, epithet, further = _split_name(text)
+    genus, epithet, _ = _split_name(text)
+    lower_ranks = drop_authors(text).removeprefix(f"{genus} {epithet}")
     genus, epithet = genus.removeprefix("x "), epithet.removeprefix("x ")
+    family = read_families().get(genus.capitalize())
     is_binomial = genus[:1].isupper() and genus[1:].islower() and epithet.islower()
     is_worded = (
         genus.isalpha()
         and epithet.replace("-", "").isalpha()
         and len(epithet) > 1
         and not re.search(r"\d", text)
+        and _LOWER_RANKS.fullmatch(lower_ranks)
     )
-    is_common = genus.capitalize() in read_families()
-    words = [
-        word
-        for word in _drop_authors(further)
-        if not (is_common and word[:1].isupper())
-    ]
-    is_ranked = _LOWER_RANKS.fullmatch("".join(f" {word}" for word in words))
-    if is_worded and (is_binomial or is_common) and is_ranked:
-        return parse_taxon(text)
-    label = check_printable(normalise_name(text))
-    if not label or label.endswith("*"):
+    full_name = check_printable(normalise_name(text))
+    if is_worded and (is_binomial or family):
+        name = parse_species_name(text)
+        return Taxon(name, parse_genus(name), family, full_name=full_name)
+    if not full_name or full_name.endswith("*"):
         raise LeafidError(
             f"expected a label, not ending in '*', which stands for higher taxa, found {text!r}"
         )
-    return Taxon(label, full_name=label)
+    return Taxon(full_name, full_name=full_name)
 
 
 def drop_authors(name: str) -> str:
@@ -136,18 +117,15 @@ def drop_authors(name: str) -> str:
     'Tilia cordata M'
     """
     genus, epithet, further = _split_name(name)
-    return " ".join([*genus.split(), *epithet.split(), *_drop_authors(further)])
-
-
-def _drop_authors(words: Sequence[str]) -> list[str]:
-    """Leave out the words behind a species name that look like authors; what they may be else, such as a cultivar."""
-    kept: list[str] = []
-    for word, before in zip(words, ["", *words], strict=False):
+    words = [genus, epithet]
+    for word, before in zip(further, ["", *further], strict=False):
+        is_name = word.lstrip("(")[:1].isupper()
+        # What is in capitals is rather the number or letter of a class.
+        is_author = is_name and (not word.isupper() or "." in word)
         is_of_rank = before.rstrip(".") in _RANKS
-        is_name = word.lstrip("(")[:1].isupper() and (not word.isupper() or "." in word)
-        if is_of_rank or not (is_name or word in _AUTHOR_WORDS):
-            kept.append(word)
-    return kept
+        if is_of_rank or not (is_author or word in _AUTHOR_WORDS):
+            words.append(word)
+    return " ".join(words).rstrip()
 
 
 @cache
@@ -181,13 +159,9 @@ def describe_common_names(species: str, names: Sequence[str]) -> str:
     >>> describe_common_names("Sophora japonica", ["Pagoda Tree"])
     'Pagoda Tree (now Styphnolobium japonicum)'
     """
+    text = ", ".join(names)
     accepted = read_common_names().get(species, {}).get("accepted")
-    return " ".join(
-        [
-            *([", ".join(names)] if names else []),
-            *([f"(now {accepted})"] if accepted else []),
-        ]
-    )
+    return f"{text} (now {accepted})".lstrip() if accepted else text
 
 
 def check_printable(name: str) -> str:

@@ -109,7 +109,7 @@ def read_collection(
     if table and not table.exists():
         raise LeafidError(f"{table}: no such file; expected a table of pictures")
     if len(paths) == 1:
-        return _make_labels(_read_path(Path(paths[0]), layout, table, patterns))
+        return make_labels(_read_path(Path(paths[0]), layout, table, patterns))
     collections: list[Collection] = []
     problems: list[str] = []
     for item in map(Path, paths):
@@ -129,7 +129,7 @@ def read_collection(
         for collection in collections
         for picture in collection.pictures
     }
-    collection = Collection(
+    joined = Collection(
         Path(
             os.path.commonpath(
                 [collection.root.absolute() for collection in collections]
@@ -142,13 +142,7 @@ def read_collection(
             *problems,
         ),
     )
-    return _make_labels(collection)
-
-
-def _make_labels(collection: Collection) -> Collection:
-    pictures, remarks = make_labels(collection.root, collection.pictures)
-    problems = (*collection.problems, *remarks)
-    return replace(collection, pictures=tuple(pictures), problems=problems)
+    return make_labels(joined)
 
 
 def read_and_warn(

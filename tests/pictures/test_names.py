@@ -12,6 +12,9 @@ from leafid.pictures.picture import AcquisitionType
     [
         ("Platanus x hispanica", "Platanus x hispanica"),
         ("Platanus × hispanica Mill. ex Münchh.", "Platanus x hispanica"),
+        ("Quercus_robur_L.", "Quercus robur"),
+        ("cornus florida L. f.", "Cornus florida"),
+        ("Hamamelis mollis Oliv. ex F.B.Forbes & Hemsl.", "Hamamelis mollis"),
         ("Platanus ×hispanica", "Platanus x hispanica"),
         ("Platanus_x_hispanica", "Platanus x hispanica"),
         (
@@ -25,11 +28,18 @@ from leafid.pictures.picture import AcquisitionType
         ("x_cuprocyparis_leylandii", "x Cuprocyparis leylandii"),
         ("E\u0301rable champe\u0302tre", "\u00c9rable champ\u00eatre"),
         ("Crataegus x-media", "Crataegus x-media"),
-        ("Pinus nigra subsp. salzmannii (Dunal) Franco", "Pinus nigra"),
+        (
+            "Pinus nigra subsp. salzmannii (Dunal) Franco",
+            "Pinus nigra subsp. salzmannii",
+        ),
+        ("Fagus sylvatica L. f. pendula (Lodd.) Dippel", "Fagus sylvatica f. pendula"),
+        ("Malus domestica Borkh. 'Red Fuji'", "Malus domestica 'Red Fuji'"),
+        ("Acer rubrum L. cv. Scanlon", "Acer rubrum cv. Scanlon"),
+        ("Tilia cordata M", "Tilia cordata M"),
     ],
 )
-def test_species_names(text, expected):
-    assert names.parse_species_name(text) == expected
+def test_species_names_without_authors(text, expected):
+    assert names.drop_authors(names.parse_species_name(text)) == expected
     assert names.parse_species_name(expected) == expected
 
 

@@ -213,5 +213,5 @@ def test_a_name_of_several_species_is_refused(plantnet):
     with pytest.raises(ProblemsError) as error:
         read_run(folder / "run.txt", read_ground_truth(folder).known)
     assert error.value.problems[0].endswith(
-        "found only 1 other: 'Lactuca virosa' (the nearest known name is 'Lactuca virosa 1432783')"
+        "['Lactuca virosa'] (the nearest known names are {'Lactuca virosa': 'Lactuca virosa 1432783'})"
     )

@@ -13,10 +13,9 @@ from pandas import DataFrame
 from leafid import evaluate
 from leafid.errors import LeafidError, ProblemsError
 from leafid.pictures.reading import read_collection
-from leafid.scoring.reading.known_names import KnownNames
 from leafid.scoring.reading.run_formats import WRITERS
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.reading.runs import Prediction
+from leafid.scoring.reading.runs import KnownNames, Prediction
 from leafid.scoring.reading.truth import read_ground_truth
 from tests.scoring.golden_files import GOOD, TRUTH
 from tests.scoring.run_files import write_run

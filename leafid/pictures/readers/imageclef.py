@@ -5,7 +5,6 @@ The years differ in their fields; a file is read by the fields that it has.
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -170,9 +169,9 @@ def _parse_taxon(fields: dict[str, str]) -> Taxon | None:
         # Species holds the full name in 2012, and only the epithet in 2011.
         genus, species = names.parse_genus(fields["Genus"]), fields["Species"]
         label = species if names.parse_genus(species) == genus else f"{genus} {species}"
-    taxon = _parse(names.parse_taxon, {"Species": label}, "Species")
+    name = _parse(names.parse_species_name, {"Species": label}, "Species")
     family, order = (
         names.check_printable(fields[rank].split()[0]) if rank in fields else None
         for rank in ("Family", "Order")
     )
-    return replace(taxon, family=family, order=order)
+    return Taxon(name, names.parse_genus(name), family, order, full_name=label)

@@ -94,7 +94,7 @@ def _read_taxa(file: Path) -> dict[str, Taxon]:
     full_names = read_json(file, dict[str, str])
     try:
         parsed = {
-            identifier: names.parse_species_name(name)
+            identifier: names.drop_authors(names.parse_species_name(name))
             for identifier, name in full_names.items()
         }
     except LeafidError as error:

@@ -17,11 +17,7 @@ from leafid.pictures.picture import Collection, Picture, to_run_name
 from leafid.pictures.readers import tables
 from leafid.pictures.reading import name_clashing_pictures
 from leafid.scoring.reading.run_formats import Words, collect, split_scores
-from leafid.scoring.reading.run_reading import (
-    find_problems,
-    read_run,
-    warn_of_foreign_species,
-)
+from leafid.scoring.reading.run_reading import find_problems, read_run
 from leafid.scoring.reading.runs import Run, make_run
 from leafid.scoring.reading.truth import (
     GroundTruth,
@@ -111,10 +107,11 @@ def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
     rows, remarks = tables.parse_rows(
         source, enumerate([*map(str, cells)] for cells in table)
     )
-    pictures, more = make_labels(source, tables.make_pictures(source, rows))
-    for remark in [*remarks, *more]:
-        logger.warning("%s", remark)
-    return [*name_clashing_pictures(Path(), pictures)]
+    pictures = tuple(tables.make_pictures(source, rows))
+    made = make_labels(Collection(source, tables.LAYOUT, pictures, tuple(remarks)))
+    for problem in made.problems:
+        logger.warning("%s", problem)
+    return [*name_clashing_pictures(Path(), made.pictures)]
 
 
 def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
@@ -165,7 +162,6 @@ def _to_run(name: str, run: Any, truth: GroundTruth) -> Run:
         made = make_run(name, *collect(rows, problems), truth.known)
         for _, complaint in sorted(find_problems(made, truth.known)):
             problems.add(None, complaint)
-    warn_of_foreign_species(made, truth.known)
     return made
 
 

@@ -11,22 +11,29 @@ References
 
 import logging
 import os
+import reprlib
 from collections.abc import Iterator
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.grouping import count_noun
-from leafid.scoring.reading.known_names import KnownNames, list_some
+from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.scoring.reading.run_formats import LINE, collect, split_run
-from leafid.scoring.reading.runs import Run, make_run
+from leafid.scoring.reading.runs import KnownNames, Run, make_run
 from leafid.textfiles import LineProblems
 
 logger = logging.getLogger(__name__)
 
 Problem = tuple[int, str]
+_shortener = reprlib.Repr()
+_shortener.maxstring = 60
+#: From this ratio of `difflib`, a name of no known species may be a known one with an error.
+MIN_RESEMBLANCE = 0.75
+#: Maximum number of names that are compared with all known ones: among a thousand, that takes three seconds.
+MAX_COMPARED = 300
 
 
 def read_run(
@@ -52,8 +59,6 @@ def read_run(
             run = _keep_last_of_each_rank(run)
         for line, complaint in find_problems(run, known, official=official):
             problems.add(line, complaint)
-    if known is not None:
-        warn_of_foreign_species(run, known)
     return run
 
 
@@ -106,22 +111,28 @@ def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
 
 
 def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
-    foreign = known.find_foreign(run.species)
-    if foreign and len(foreign) == len(run.species):
-        expected = list_some([repr(name) for name in sorted(known.species)])
+    """Check that some species are known, and warn of the others."""
+    foreign = sorted({*run.species} - known.species - {UNKNOWN_SPECIES})
+    if not foreign or not known.species:
+        return
+    nearest = {
+        name: nearest
+        for name in foreign[:MAX_COMPARED]
+        for nearest in get_close_matches(name, known.species, 1, MIN_RESEMBLANCE)
+    }
+    names = _shortener.repr(foreign)
+    if nearest:
+        names += f" (the nearest known names are {_shortener.repr(nearest)})"
+    if len(foreign) < len(run.species):
+        message = (
+            "%s: %d of %d names are of no known species, and count as wrong answers: %s"
+        )
+        logger.warning(message, run.name, len(foreign), len(run.species), names)
+    else:
+        expected = _shortener.repr(sorted(known.species))
         yield (
             int(run.line.min()),
-            f"expected names of the {len(known.species)} known species ({expected}), "
-            f"found only {count_noun(len(foreign), 'other')}: {known.describe(foreign)}",
-        )
-
-
-def warn_of_foreign_species(run: Run, known: KnownNames) -> None:
-    """Warn of the names of a run that are of no known species, in one line."""
-    if foreign := known.find_foreign(run.species):
-        logger.warning(
-            "%s: %d of %d names are of no known species, and count as wrong answers: %s",
-            *(run.name, len(foreign), len(run.species), known.describe(foreign)),
+            f"expected some of the {len(known.species)} known species {expected}, found others only: {names}",
         )
 
 

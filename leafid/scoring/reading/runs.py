@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -13,9 +15,9 @@ from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.grouping import group_by
-from leafid.pictures.names import normalise_name
+from leafid.pictures.names import drop_authors, normalise_name, separate_words
 from leafid.pictures.picture import Picture, to_run_name
-from leafid.scoring.reading.known_names import KnownNames
+from leafid.pictures.readers.tables import index_names
 
 
 class Prediction(NamedTuple):
@@ -143,6 +145,51 @@ def make_run(
     names = tuple(picture_names.tolist()), tuple(species_names.tolist())
     rank, line = rank[order].astype(np.int32), line[order].astype(np.int32)
     return Run(name, *names, picture[order], kind[order], rank, score[order], line)
+
+
+@dataclass(frozen=True)
+class KnownNames:
+    """The names that a run may use."""
+
+    pictures: frozenset[str]
+    species: frozenset[str]
+    #: Pairs of another name that the collection has for a species, such as an identifier or one with authors, and the
+    #: species.
+    names: frozenset[tuple[str, str]] = frozenset()
+    #: The family of each known genus, that of the pictures or else of a list of common genera.
+    family_of: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def picture_of(self) -> dict[str, str]:
+        """The picture that each name means, also without its ending where no other picture can be meant."""
+        listed = [*self.pictures]
+        indices = index_names([name] for name in listed)
+        return {name: listed[index] for name, index in indices.items()} | {
+            name: name for name in listed
+        }
+
+    def match_species(self, names: Iterable[str]) -> dict[str, str]:
+        """Find the species that names mean; those that mean none, or several, are left out.
+
+        A name means the species that the collection calls so; else with blanks for underscores, or without authors on
+        either side, where no other of the names, and no other name of the collection, is then the same.
+        """
+        # A label that lost its authors is none of the names that the collection uses.
+        shortened = {
+            species
+            for name, species in self.names
+            if name != species and drop_authors(name) == species
+        }
+        pairs = self.names | {(name, name) for name in self.species - shortened}
+        matched = {}
+        for reduce in (drop_authors, separate_words, str):
+            meant: defaultdict[str, set[str]] = defaultdict(set)
+            for name, species in pairs:
+                meant[reduce(name)].add(species)
+            for reduced, group in group_by({*names}, reduce).items():
+                if len(group) == len(meant[reduced]) == 1:
+                    matched[group[0]] = meant[reduced].pop()
+        return matched
 
 
 def format_run_line(picture: str, species: str, rank: int, score: float) -> str:

@@ -33,8 +33,7 @@ from leafid.pictures.picture import (
 from leafid.pictures.readers import tables
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.summary import warn_of_shared_pictures
-from leafid.scoring.reading.known_names import KnownNames
-from leafid.scoring.reading.runs import Run
+from leafid.scoring.reading.runs import KnownNames, Run
 from leafid.textfiles import LineProblems, read_first_line, read_text
 
 logger = logging.getLogger(__name__)
@@ -224,20 +223,15 @@ def collect_known_names(
     """Collect the names that runs may use; `species` are the names of more species."""
     listed = tuple(pictures)
     taxa = [picture.taxon for picture in listed if picture.taxon and picture.species]
-    labels = frozenset(taxon.species for taxon in taxa)
-    identifiers: dict[str, set[str]] = {}
-    for taxon in taxa:
-        for name in (taxon.full_name, taxon.identifier):
-            if name and name != taxon.species:
-                identifiers.setdefault(name, set()).add(taxon.species)
-    known = KnownNames(
+    return KnownNames(
         frozenset(picture.name for picture in listed),
-        labels,
-        {
-            name: species_names.pop()
-            for name, species_names in identifiers.items()
-            if len(species_names) == 1
-        },
+        frozenset(taxon.species for taxon in taxa).union(species),
+        frozenset(
+            (name, taxon.species)
+            for taxon in taxa
+            for name in (taxon.full_name, taxon.identifier)
+            if name
+        ),
         read_families()
         | {
             genus: taxon.family
@@ -245,8 +239,6 @@ def collect_known_names(
             if taxon.family and (genus := _find_genus(taxon))
         },
     )
-    more = {*species} - known.match_species(species).keys()
-    return replace(known, species=labels | more)
 
 
 def _find_genus(taxon: Taxon) -> str | None:
@@ -383,7 +375,6 @@ def _select_listed(
     """Select the pictures that the text file names, which must be those that the XML describes."""
     # A package has a test picture twice: with and without its label.
     by_name = {picture.name: picture for picture in pictures if picture.species}
-    meant = collect_known_names(by_name.values()).match_species(listed)
     with LineProblems(file) as problems:
         for species, names in listed.items():
             for name in names:
@@ -392,7 +383,7 @@ def _select_listed(
                         None,
                         f"expected the XML of {name!r} with its taxon in {file.parent}, found none",
                     )
-                elif by_name[name].species != meant.get(species):
+                elif by_name[name].species != species:
                     problems.add(
                         None,
                         f"picture {name!r} is {species!r} here and {by_name[name].species!r} in its XML",
