@@ -1,8 +1,9 @@
 """Check a run file and list the first 20 problems with their lines, and how many more there are.
 
 Without --against only the file itself is checked: its format, ranks, scores, repeated species. With a collection or
-ground truth (a folder of XML, a …GroundTruth.txt, a CSV table) its pictures and species have to be those of the
-collection. --to writes the checked run in another format: run (that of 2011), csv or trec.
+ground truth (a folder of XML, a …GroundTruth.txt, a CSV table) its pictures have to be those of the collection, and
+some of its species; a warning counts other species. --to writes the checked run in another format: run (that of
+2011), csv or trec.
 
 The exit status is 1 when anything is wrong.
 
@@ -25,7 +26,7 @@ from leafid.scoring.reading.truth import read_known_names
 class Options(ReadingOptions):
     run: str = positional("RUN", "run file")
     against: str | None = option(
-        "the collection or ground truth whose pictures and species the run may name",
+        "the collection or ground truth whose pictures, and some of whose species, the run has to name",
         metavar="COLLECTION",
     )
     to: list[str] | None = option(

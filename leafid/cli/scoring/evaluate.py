@@ -67,7 +67,7 @@ class Options(TruthOptions, ScoringOptions, TableOptions):
     )
     official: bool = switch(
         "reproduce the official scorer: missing pictures are left out of the means, the last of several lines "
-        "of one rank counts, unknown species are wrong answers"
+        "of one rank counts, species may be repeated, ranks may have gaps"
     )
     by: list[str] = option(
         "score groups of pictures as well", choices=GROUPS, action="append", default=[]
