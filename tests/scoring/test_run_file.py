@@ -158,6 +158,12 @@ def test_foreign_names_are_counted_in_one_warning(file, caplog, official):
     )
 
 
+def test_a_run_may_reject_all_pictures_but_not_name_foreign_species_alone(file):
+    assert problems(file("1.jpg Unknown species 1 1\n")) == []
+    [problem] = problems(file("1.jpg Unknown species 1 1\n1.jpg 7 2 0\n"))
+    assert problem.endswith("found others only: ['7']")
+
+
 def test_official_mode_takes_what_the_official_scorer_takes(file):
     text = (
         GOOD

@@ -116,14 +116,14 @@ def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:
     if not foreign or not known.species:
         return
     nearest = {
-        name: nearest
+        name: species
         for name in foreign[:MAX_COMPARED]
-        for nearest in get_close_matches(name, known.species, 1, MIN_RESEMBLANCE)
+        for species in get_close_matches(name, known.species, 1, MIN_RESEMBLANCE)
     }
     names = _shortener.repr(foreign)
     if nearest:
         names += f" (the nearest known names are {_shortener.repr(nearest)})"
-    if len(foreign) < len(run.species):
+    if not known.species.isdisjoint(run.species):
         message = (
             "%s: %d of %d names are of no known species, and count as wrong answers: %s"
         )
