@@ -124,28 +124,28 @@ def files(tmp_path):
 
 
 def test_a_run_without_any_known_name_is_refused_with_both_lists(cli, files, tmp_path):
-    truth, broad, other = files
+    truth, broad, numbered = files
     expected = (
         "other.txt:1: expected some of the 3 known species ['Species1', 'Species2', 'Species3'], "
         "found others only: ['0', '1', '2']"
     )
     for words in (
-        ("evaluate", truth, broad, other),
-        ("evaluate", truth, other, "--official"),
-        ("compare", truth, broad, other),
-        ("report", truth, other, "--output", tmp_path / "report"),
+        ("evaluate", truth, broad, numbered),
+        ("evaluate", truth, numbered, "--official"),
+        ("compare", truth, broad, numbered),
+        ("report", truth, numbered, "--output", tmp_path / "report"),
     ):
         result = cli(*words)
         assert (result.status, result.out) == (1, "")
         assert expected in result.err
     assert not (tmp_path / "report").exists()
-    result = cli("check", other, "--against", truth)
+    result = cli("check", numbered, "--against", truth)
     assert (result.status, result.err) == (1, "")
     assert expected in result.out
     numbers = (np.eye(3), ["0.jpg", "1.jpg", "2.jpg"], [0, 1, 2])
     for call in (
         lambda: evaluate(truth, {"other.txt": numbers}),
-        lambda: compare(truth, {"a": broad, "b": other}),
+        lambda: compare(truth, {"a": broad, "b": numbered}),
     ):
         with pytest.raises(ProblemsError, match="found others only: "):
             call()
