@@ -11,6 +11,7 @@ import numpy as np
 
 from leafid.learning.rejection import apply_calibration
 from leafid.notebook import Shown
+from leafid.pictures.names import find_accepted_name
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.taxonomy import WILDCARD
 
@@ -24,10 +25,6 @@ _POSSIBLE = 0.2
 _CERTAIN = 0.5
 _WORTH_NAMING = 0.05
 _SURE_TAXON = 0.95
-_UNLIKE_A_LEAF = (
-    "leafid can't tell whether this is a leaf; lay it on a plain light sheet, and go so "
-    "close that only these are seen"
-)
 Decision = Literal[
     "species", "genus", "family", "order", "unclear", "unknown", "no-leaf"
 ]
@@ -132,20 +129,19 @@ class Answer(Shown):
         if verdict == "unreadable":
             return "This file can't be read"
         if verdict == "no-leaf":
-            return "No leaf: leafid sees none in this picture"
+            head = "No leaf: leafid sees none in this picture"
+            return "; ".join([head, *self.reasons])
         if verdict == "unclear":
-            reasons = "; ".join(self.reasons)
-            return (
-                f"Unclear: this picture can't be judged: {reasons}"
-                if reasons
-                else f"Unclear: {_UNLIKE_A_LEAF}"
-            )
+            return "; ".join(["Unclear: this picture can't be judged", *self.reasons])
         names = [self._describe_species(name) for name, _ in self.ranking[:2]]
-        if verdict == "unknown" and self.backed_off and self.backed_off[0] == WILDCARD:
-            return f"Unknown: not even an order is probable enough; the most similar species is {names[0]}"
         if verdict == "unknown":
-            known = f"none of the {len(self.ranking)} species that the model knows"
-            return f"Unknown: probably {known}; the most similar is {names[0]}"
+            head = (
+                f"probably none of the {len(self.ranking)} species that the model knows"
+            )
+            if self.backed_off and self.backed_off[0] == WILDCARD:
+                head = "not even an order is probable enough"
+            similar = f"the most similar species is {names[0]}"
+            return "; ".join([f"Unknown: {head}", similar, *self.reasons])
         probability = self.calibrate(self._first[1])
         levels = {_SURE: "Sure:", _PROBABLE: "Probably", _POSSIBLE: "Perhaps"}
         certainty = next(
@@ -281,6 +277,7 @@ class Answer(Shown):
             "ranking": [
                 {
                     "species": species,
+                    "accepted_name": find_accepted_name(species),
                     "common_names": list(self.common_names.get(species, ())),
                     "probability": value,
                 }

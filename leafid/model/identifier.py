@@ -186,7 +186,7 @@ class TypeModel:
             p_known,
             decision,
             (slope, offset),
-            explain_doubt(features.condition),
+            explain_doubt(features.condition, decision),
             common_names=common_names,
             n_leaves=int(features.condition.n_leaves),
         )

@@ -84,9 +84,9 @@ def fuse_answers(
             if any(answer.verdict == "unclear" for answer in readable)
             else "no-leaf"
         )
-    reasons = (
-        chain(*(answer.reasons for answer in readable)) if decision == "unclear" else ()
-    )
+    # Other decisions are about the pictures that show a leaf, and hold for what these show.
+    rejected = {"unclear", "no-leaf"} & {decision}
+    reasons = [answer.reasons for answer in readable if answer.verdict in rejected]
     return replace(
         readable[int(share.argmax())],
         # Probabilities that are rounded down twice may lose a digit.
@@ -97,7 +97,7 @@ def fuse_answers(
         p_leaf=p_leaf,
         p_known=p_known,
         decision=decision,
-        reasons=tuple(dict.fromkeys(reasons)),
+        reasons=tuple(dict.fromkeys(chain(*reasons))),
         parts=tuple(answers),
     )
 

@@ -10,7 +10,11 @@ from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
 from leafid.pages.plain_words import describe_plainly
 from leafid.pages.trait_words import describe_traits
-from leafid.pictures.names import describe_common_names, read_common_names
+from leafid.pictures.names import (
+    describe_common_names,
+    find_accepted_name,
+    read_common_names,
+)
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
 
@@ -26,13 +30,15 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
     ):
         traits = describe_typical_traits(species)
         medians = {trait: values.median for trait, values in species.traits.items()}
+        named = read_common_names().get(name, {})
         plate = {
             "name": name,
             "common_names": describe_common_names(name, species.vernacular_names[:2]),
+            "names": [*species.vernacular_names, *named.values()],
             "species": species,
             "traits": traits,
             "plain_traits": describe_plainly(traits, medians).values(),
-            "forms": read_common_names().get(name, {}).get("forms"),
+            "forms": named.get("forms"),
             "taken_for": _list_taken_for(species),
         }
         plates[species.taxon.family or ""].append(plate)
@@ -122,6 +128,7 @@ def _describe_species(name: str, species: Species) -> dict[str, Any]:
     taxon = species.taxon
     return {
         "species": name,
+        "accepted_name": find_accepted_name(name),
         "common_names": list(species.vernacular_names),
         "genus": taxon.genus,
         "family": taxon.family,

@@ -18,7 +18,6 @@ from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import read_hashed_image
-from leafid.pictures.names import read_common_names
 from leafid.pictures.picture import Picture
 
 
@@ -61,7 +60,9 @@ def explain_pictures(
             "answer.html",
             prefix=f"answer-{secrets.token_hex(6)}",
             group=group,
-            records=[_make_record(answer) for answer, _ in group],
+            records=[
+                answer.to_dict(answer.ranking[:SPECIES_SHOWN]) for answer, _ in group
+            ],
         )
         for group in groups
     ]
@@ -70,16 +71,6 @@ def explain_pictures(
 def make_field_guide(model: Model, file: Path) -> str:
     """Make the field guide of the model that was read from a file, as a page."""
     return render_site_page("field_guide.html", "/guide", **make_guide(model, file))
-
-
-def _make_record(answer: Answer) -> dict[str, Any]:
-    """Make the record of an answer that the page exports: that of JSON, with the accepted names of a few species."""
-    record = answer.to_dict(answer.ranking[:SPECIES_SHOWN])
-    for named in record["ranking"]:
-        named["accepted"] = (
-            read_common_names().get(named["species"], {}).get("accepted", "")
-        )
-    return record
 
 
 def _identify(

@@ -110,6 +110,8 @@ MAX_STRIPS = 1 << 17
 #: Maximum number of scans of a progressive JPEG: each costs time for the whole picture. Cameras write about 10.
 MAX_SCANS = 100
 
+# How a text begins, or the name of another format.
+_TEXT = re.compile(rb"[ -~]{2,40}")
 _MARKER = re.compile(rb"\xff[^\x00\xff]")
 _SCAN, _END = 0xDA, 0xD9
 # Markers without a length: for tests, restarts, start and end.
@@ -151,9 +153,9 @@ def read_header(data: bytes) -> Header:
     """Read the header of a picture; an `ImageError` refuses what is not a whole picture, too large or too small."""
     kind = identify_format(data)
     if kind is None:
-        raise ImageError(
-            f"expected {READABLE_FORMATS}, found something else (its first bytes are {data[:16]!r})"
-        )
+        text = _TEXT.match(data)
+        words = f", which begins with '{text[0].decode()}'" if text else ""
+        raise ImageError(f"expected {READABLE_FORMATS}, found something else{words}")
     n_scans = _check_structure(kind, data)
     try:
         with open_picture(kind, data) as picture:

@@ -151,6 +151,11 @@ def read_common_names() -> dict[str, dict[str, str]]:
     return {cells[0]: dict(zip(heading, cells, strict=True)) for _, cells in rows}
 
 
+def find_accepted_name(species: str) -> str | None:
+    """Find the accepted name of a species; None where the name of the species is that, as far as is known."""
+    return read_common_names().get(species, {}).get("accepted") or None
+
+
 def describe_common_names(species: str, names: Sequence[str]) -> str:
     """List common names of a species for a person, with the accepted name where that of the species is outdated.
 
@@ -160,7 +165,7 @@ def describe_common_names(species: str, names: Sequence[str]) -> str:
     'Pagoda Tree (now Styphnolobium japonicum)'
     """
     text = ", ".join(names)
-    accepted = read_common_names().get(species, {}).get("accepted")
+    accepted = find_accepted_name(species)
     return f"{text} (now {accepted})".lstrip() if accepted else text
 
 

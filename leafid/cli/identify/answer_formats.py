@@ -24,7 +24,8 @@ _CSV_COLUMNS = (
         "name",
         "answer_probability",
     ),
-    *("rank", "species", "common_names", "probability", "reasons", "problem"),
+    *("rank", "species", "accepted_name", "common_names", "probability"),
+    *("reasons", "problem"),
 )
 #: What comes before, between and after the entries of all answers, by the format.
 FORMATS = {

@@ -49,7 +49,7 @@ def run(options: Options, environment: Environment) -> None:
         if find_spec(name) is None
     ]:
         raise LeafidError(
-            f"'leafid serve' needs more packages: pip install {' '.join(missing)}"
+            f"'leafid serve' needs {', '.join(missing)}: pip install '.[web]' in the folder of leafid"
         )
 
     with (

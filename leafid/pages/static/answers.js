@@ -11,6 +11,9 @@ const together = document.getElementById("one-tree");
 const tools = document.getElementById("tools");
 const species = document.getElementById("species");
 const files = new Map();
+// The occurrence that each file shows, by what tells the file from others.
+const occurrences = new Map();
+const MOST_THUMBNAILS = 3;
 // Browsers store some millions of characters, and an answer has some hundred thousand.
 const MOST_STORED = 50;
 let ask, say;
@@ -25,16 +28,28 @@ export function take(html, sources = [], dates = []) {
       files.set(answer.id, sources);
       answer.dataset.answered = new Date().toISOString();
       answer.dataset.dates = JSON.stringify(dates);
+      answer.dataset.occurrences = JSON.stringify(
+        sources.map((file, index) => findOccurrence(file, `${answer.id}-${index + 1}`)),
+      );
     }
   }
   return taken;
+}
+
+const makeKey = ({ name, size, lastModified }) => [name, size, lastModified].join("/");
+
+// A picture that is asked about again is the same occurrence.
+function findOccurrence(file, fresh) {
+  const key = makeKey(file);
+  if (!occurrences.has(key)) occurrences.set(key, fresh);
+  return occurrences.get(key);
 }
 
 // Stores as many of the newest answers as the browser has space for, so that they are here when a person comes back.
 export function store() {
   const kept = [...answers.children].slice(0, MOST_STORED).map((answer) => {
     const copy = answer.cloneNode(true);
-    copy.querySelector(".tools")?.remove();
+    for (const added of copy.querySelectorAll(".tools, .remedy")) added.remove();
     return copy.outerHTML;
   });
   do {
@@ -115,7 +130,14 @@ export function visit(answer, isOneOfMany = false) {
 
 function makeRow(answer) {
   const row = document.getElementById("row").content.firstElementChild.cloneNode(true);
-  const names = [...answer.querySelectorAll("h2")].map((title) => title.textContent).join(", ");
+  const { records } = readAnswer(answer);
+  const names = records.map(({ picture }) => picture).join(", ");
+  for (const picture of [...answer.querySelectorAll(".leaf-picture image")].slice(0, MOST_THUMBNAILS)) {
+    const thumbnail = new Image();
+    thumbnail.alt = "";
+    thumbnail.src = picture.getAttribute("href");
+    row.children[1].prepend(thumbnail);
+  }
   row.dataset.answer = answer.id;
   row.querySelector("a").href = `#${answer.id}`;
   row.querySelector("a").textContent = names;
@@ -190,9 +212,19 @@ function equip(answer) {
   crop.addEventListener("click", async () => {
     const [shown] = await readPictures(answer);
     const part = await cutOut(files.get(answer.id)?.[0], shown);
-    if (part) ask([part], []);
+    if (!part) return;
+    // Each of several leaves may be of another plant.
+    if (records[0].n_leaves === 1) occurrences.set(makeKey(part), readAnswer(answer).occurrences[0]);
+    ask([part], []);
   });
-  (answer.querySelector(".explained") ?? answer.querySelector("article").lastElementChild).after(box);
+  const verdict = answer.querySelector(".verdict");
+  if (!crop.hidden && verdict.textContent.includes("or cut it out")) {
+    const remedy = crop.cloneNode(true);
+    remedy.className = "remedy";
+    remedy.addEventListener("click", () => crop.click());
+    verdict.after(remedy);
+  }
+  (answer.querySelector(".together, .explained") ?? answer.querySelector("article").lastElementChild).after(box);
 }
 
 // Waits for two clicks on a picture: column and row of each, as shares of its sides.
@@ -213,7 +245,14 @@ function chooseEnds(picture, status) {
 }
 
 async function getFiles(answer) {
-  return files.get(answer.id) ?? (await readPictures(answer));
+  if (!files.has(answer.id)) {
+    const pictures = await readPictures(answer);
+    const { records, occurrences: all } = readAnswer(answer);
+    const shown = all.filter((_, index) => !records[index].problem);
+    for (const [index, picture] of pictures.entries()) occurrences.set(makeKey(picture), shown[index]);
+    files.set(answer.id, pictures);
+  }
+  return files.get(answer.id);
 }
 
 async function listSpecies() {

@@ -3,18 +3,20 @@ import { readAnswer, readNotes } from "./notes.js";
 
 const COLUMNS = [
   ...["occurrenceID", "organismID", "basisOfRecord", "eventDate", "recordedBy", "scientificName", "taxonRank"],
-  ...["acceptedNameUsage", "vernacularName", "identifiedBy", "dateIdentified", "identificationVerificationStatus"],
-  ...["verbatimIdentification", "previousIdentifications", "identificationRemarks", "associatedMedia"],
+  ...["identificationQualifier", "acceptedNameUsage", "vernacularName", "identifiedBy", "dateIdentified"],
+  ...["identificationVerificationStatus", "verbatimIdentification", "previousIdentifications"],
+  ...["identificationRemarks", "associatedMedia"],
 ];
 
-// Lists the pictures of the answers on the page, and of earlier ones that a person noted something about.
+// Lists what is known of each answer to a picture, on the page and of earlier ones that a person noted something about.
 function listPictures(answers) {
   const notes = readNotes();
   const shown = answers.map((answer) => [answer.id, { ...notes[answer.id], ...readAnswer(answer) }]);
   const all = Object.entries({ ...notes, ...Object.fromEntries(shown) });
-  return all.flatMap(([id, { records, dates, answered, isRight = false, name = "", species = "", remark = "" }]) =>
+  return all.flatMap(([id, { records, occurrences, dates, answered, isRight = false, name = "", species = "", remark = "" }]) =>
     records.map((answer, index) => ({
       id: records.length > 1 ? `${id}-${index + 1}` : id,
+      occurrence: occurrences?.[index] ?? `${id}-${index + 1}`,
       plant: records.length > 1 ? id : "",
       date: dates[index] ?? "",
       answered,
@@ -28,31 +30,67 @@ export function exportJson(answers) {
   return JSON.stringify(listPictures(answers), null, 1);
 }
 
+const isJudged = ({ judgement }) => judgement.is_right || Boolean(judgement.name);
+const nameAnswer = ({ answer }) => answer.name ?? answer.verdict;
+const joinDistinct = (texts, separator) => [...new Set(texts.filter(Boolean))].join(separator);
+
+// Groups the answers to each picture: those that a person judged first, and then the newest.
+function groupPictures(answers) {
+  const groups = new Map();
+  for (const picture of listPictures(answers)) {
+    groups.set(picture.occurrence, [...(groups.get(picture.occurrence) ?? []), picture]);
+  }
+  const order = (a, b) => isJudged(b) - isJudged(a) || (a.answered < b.answered ? 1 : -1);
+  return [...groups.values()].map((pictures) => pictures.sort(order));
+}
+
+function formatPercent(probability) {
+  const text = (100 * probability).toFixed(1);
+  if (text === "100.0") return ">99.9%";
+  return text === "0.0" ? "<0.1%" : `${text}%`;
+}
+
+// Says what leafid answered, and how probable that is; where it named nothing, the probability that it goes by.
+function describeAnswer({ name, verdict, answer_probability, leaf, known }) {
+  const text = `leafid: ${name ?? verdict}`;
+  if (name) return `${text} ${formatPercent(answer_probability)}`;
+  if (leaf === null) return text;
+  if (verdict === "unknown") return `${text}, probability of a known species ${formatPercent(known)}`;
+  return `${text}, probability of a leaf ${formatPercent(leaf)}`;
+}
+
+function makeRow(pictures) {
+  const [best, ...others] = pictures;
+  const { answer, judgement } = best;
+  const given = judgement.name ? judgement.species : (answer.name ?? "");
+  const named = answer.ranking.find(({ species }) => species === given);
+  const isGuess = !isJudged(best) && answer.verdict === "uncertain";
+  const previous = (isJudged(best) ? pictures : others).map(nameAnswer);
+  const remarks = [describeAnswer(answer), ...answer.reasons, ...pictures.map((picture) => picture.judgement.remark)];
+  const status = isJudged(best) ? "verified" : "unverified";
+  const first = pictures.reduce((a, b) => (a.answered <= b.answered ? a : b));
+  return {
+    occurrenceID: best.occurrence,
+    organismID: pictures.map(({ plant }) => plant).find(Boolean),
+    basisOfRecord: "HumanObservation",
+    eventDate: pictures.map(({ date }) => date).find(Boolean),
+    scientificName: given,
+    taxonRank: given && (named || judgement.name ? "species" : answer.verdict),
+    identificationQualifier: isGuess ? `cf. ${given.replace(/^\S+ /, "")}` : "",
+    acceptedNameUsage: named?.accepted_name,
+    vernacularName: named?.common_names[0],
+    identifiedBy: judgement.name ? "" : "leafid",
+    dateIdentified: best.answered,
+    identificationVerificationStatus: given || isJudged(best) ? status : "",
+    verbatimIdentification: judgement.name,
+    previousIdentifications: joinDistinct(previous, " | "),
+    identificationRemarks: joinDistinct(remarks, "; "),
+    associatedMedia: first.answer.picture,
+  };
+}
+
 export function exportCsv(answers) {
-  const rows = listPictures(answers).map(({ id, plant, date, answered, answer, judgement }) => {
-    const given = judgement.name ? judgement.species : (answer.name ?? "");
-    const isJudged = judgement.is_right || Boolean(judgement.name);
-    const named = answer.ranking.find(({ species }) => species === given);
-    const percent = answer.answer_probability === null ? "" : ` ${(100 * answer.answer_probability).toFixed(1)}%`;
-    const remarks = [`leafid: ${answer.name ?? answer.verdict}${percent}`, ...answer.reasons, judgement.remark];
-    return {
-      occurrenceID: id,
-      organismID: plant,
-      basisOfRecord: "HumanObservation",
-      eventDate: date,
-      scientificName: given,
-      taxonRank: given && (named || judgement.name ? "species" : answer.verdict),
-      acceptedNameUsage: named?.accepted ?? "",
-      vernacularName: named?.common_names[0] ?? "",
-      identifiedBy: judgement.name ? "" : "leafid",
-      dateIdentified: answered,
-      identificationVerificationStatus: isJudged ? "verified" : "",
-      verbatimIdentification: judgement.name,
-      previousIdentifications: isJudged ? (answer.name ?? answer.verdict) : "",
-      identificationRemarks: remarks.filter(Boolean).join("; "),
-      associatedMedia: answer.picture,
-    };
-  });
+  const rows = groupPictures(answers).map(makeRow);
   // A spreadsheet would compute what begins like a formula.
   const guard = (value) => (/^[=+@\t\r-]/.test(value) ? `'${value}` : value);
   const quote = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);

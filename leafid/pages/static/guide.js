@@ -2,11 +2,14 @@
 const plates = [...document.querySelectorAll(".plate")];
 const filter = document.getElementById("filter");
 
+// Leaves out accents, which not every keyboard has.
+const simplify = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+
 function sift() {
-  const words = filter.value.toLowerCase().split(/\s+/);
+  const words = simplify(filter.value).split(/\s+/);
   for (const plate of plates) {
     const parts = [plate.parentElement.previousElementSibling, ...plate.querySelectorAll("summary, .traits")];
-    const text = parts.map((part) => part.textContent.toLowerCase()).join(" ");
+    const text = simplify([plate.dataset.names, ...parts.map((part) => part.textContent)].join(" "));
     plate.hidden = !words.every((word) => text.includes(word));
   }
   const isFound = plates.some((plate) => !plate.hidden);

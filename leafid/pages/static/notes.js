@@ -16,8 +16,15 @@ export function readNote(id) {
 }
 
 // Reads what is exported of an answer on the page.
-export function readAnswer({ dataset: { records, dates = "[]", answered = "" } }) {
-  return { records: JSON.parse(records), dates: JSON.parse(dates), answered };
+export function readAnswer({ id, dataset: { records, dates = "[]", answered = "", occurrences } }) {
+  const answers = JSON.parse(records);
+  return {
+    records: answers,
+    dates: JSON.parse(dates),
+    answered,
+    // Those of the answers that the server put on the page.
+    occurrences: occurrences ? JSON.parse(occurrences) : answers.map((_, index) => `${id}-${index + 1}`),
+  };
 }
 
 export function writeNote(answer, change) {

@@ -1,6 +1,7 @@
 // Sends pictures one by one (or together, of one tree), and says how far it is. Without JavaScript, the form answers
 // with a page of its own.
 import { restore, show, store, take, visit } from "./answers.js";
+import { readAnswer } from "./notes.js";
 import { readDate } from "./pictures.js";
 
 const form = document.getElementById("upload");
@@ -35,6 +36,7 @@ async function identify(files, options, signal) {
   const isTogether = options.some(([name]) => name === "together");
   const groups = isTogether ? [files] : files.map((file) => [file]);
   const problems = [];
+  const records = [];
   let last;
   progress.hidden = false;
   cancel.hidden = false;
@@ -45,6 +47,7 @@ async function identify(files, options, signal) {
     say(groups.length > 1 ? `Identifying picture ${index + 1} of ${groups.length} …` : "Identifying …");
     try {
       [last] = await explain(group, options, signal);
+      records.push(...readAnswer(last).records);
       show([last]);
       store();
     } catch (error) {
@@ -57,7 +60,15 @@ async function identify(files, options, signal) {
   if (last) visit(last, groups.length > 1);
   if (problems.length) say(problems.join("; "), true);
   else if (signal.aborted) say("Cancelled; what was answered is in the table.");
-  else if (last) say(groups.length > 1 ? `${groups.length} pictures are answered.` : last.dataset.summary);
+  else if (last) say(summarise(records, groups.length > 1 ? "" : last.dataset.summary));
+}
+
+// Says how many pictures are answered, or else the one answer, and how many of several could not be read.
+function summarise(records, answer) {
+  const nUnreadable = records.filter(({ problem }) => problem).length;
+  const nAnswered = records.length - nUnreadable;
+  const head = answer || `${nAnswered} ${nAnswered === 1 ? "picture is" : "pictures are"} answered`;
+  return nUnreadable && records.length > 1 ? `${head}; ${nUnreadable} could not be read.` : `${head}.`;
 }
 
 function ask(files, options) {
