@@ -18,6 +18,9 @@ KEYS = [
 ]
 
 
+UNNAMED = {"species": "", "accepted_name": None, "probability": ""}
+
+
 @pytest.fixture
 def with_a_bad_picture(loose):
     (loose / "0 bad.jpg").write_bytes(b"no picture")
@@ -65,13 +68,48 @@ def test_all_formats_hold_the_same_answers(predict, with_a_bad_picture, words):
             record["verdict"],
             record["name"] or "",
             named["species"],
+            named["accepted_name"] or "",
             str(named["probability"]),
+            "; ".join(record["reasons"]),
         )
         for record in records
-        for named in record["ranking"] or [{"species": "", "probability": ""}]
+        for named in record["ranking"] or [UNNAMED]
     ]
-    columns = ("picture", "verdict", "name", "species", "probability")
+    columns = (
+        *("picture", "verdict", "name", "species", "accepted_name", "probability"),
+        "reasons",
+    )
     assert [tuple(row[column] for column in columns) for row in rows] == expected
+
+
+@pytest.mark.parametrize("together", [(), ("--together",)])
+def test_a_picture_without_a_leaf_has_the_same_reasons_in_all_formats(
+    predict, cli, drawn_model, draw, tmp_path, together
+):
+    # Of a picture that is all dark, and of one that is all light.
+    for shade in (20, 255):
+        words = (draw(tmp_path / f"{shade}.png", shade), *together)
+        [record] = predict(*words, "--format", "json").json
+        assert record["verdict"] == "no-leaf"
+        assert not any("the leaf is" in reason for reason in record["reasons"])
+        assert ("it is dark" in record["reasons"][0]) == (shade == 20)
+        sentence = "; ".join(record["reasons"])
+        assert sentence.endswith("or cut it out")
+        assert predict(*words).out.endswith(f"in this picture; {sentence}\n")
+        rows = predict(*words, "--format", "csv").rows
+        assert {row["reasons"] for row in rows} == {sentence}
+    explained = cli("explain", words[0], "--model", drawn_model).out
+    assert f"; {sentence}." in " ".join(explained.split())
+
+
+def test_outdated_names_have_the_accepted_ones(predict, loose, monkeypatch):
+    outdated = {"Quercus robur": {"accepted": "Quercus nova"}}
+    monkeypatch.setattr("leafid.pictures.names.read_common_names", lambda: outdated)
+    [record, *_] = predict(loose, "--format", "json").json
+    rows = predict(loose, "--format", "csv").rows
+    for entry in (*record["ranking"], *rows):
+        expected = "Quercus nova" if entry["species"] == "Quercus robur" else ""
+        assert (entry["accepted_name"] or "") == expected
 
 
 @pytest.mark.parametrize("name", ["text", "json", "csv", "run"])

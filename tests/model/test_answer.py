@@ -113,7 +113,7 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
         (
             {"decision": "unclear"},
             "unclear",
-            "Unclear: leafid can't tell whether this is a leaf;",
+            "Unclear: this picture can't be judged",
             None,
         ),
         (
@@ -125,7 +125,7 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
                 ),
             },
             "unclear",
-            "Unclear: this picture can't be judged: it is blurred: hold the camera still; it is dark: use a lamp",
+            "Unclear: this picture can't be judged; it is blurred: hold the camera still; it is dark: use a lamp",
             None,
         ),
         (
@@ -135,9 +135,20 @@ MAPLES = [("Acer campestre", 0.5), ("Acer opalus", 0.48), ("Tilia cordata", 0.02
             None,
         ),
         (
-            {"decision": "no-leaf", "p_leaf": 0.01},
+            {"decision": "unknown", "reasons": ("it is dark: use a lamp",)},
+            "unknown",
+            "Unknown: probably none of the 3 species that the model knows; the most similar species is "
+            "Ginkgo biloba (Ginkgo); it is dark: use a lamp",
+            None,
+        ),
+        (
+            {
+                "decision": "no-leaf",
+                "p_leaf": 0.01,
+                "reasons": ("it is dark: use a lamp",),
+            },
             "no-leaf",
-            "No leaf: leafid sees none in this picture",
+            "No leaf: leafid sees none in this picture; it is dark: use a lamp",
             None,
         ),
         (

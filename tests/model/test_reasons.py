@@ -31,7 +31,7 @@ ALTERATIONS = {
         image, (0, 0), 6 * max(image.shape) / 800
     ),
     "it is dark": lambda image, mask: (0.15 * image).astype(np.uint8),
-    "the leaf is cut off": cut_in_half,
+    "what leafid takes for the leaf is cut off": cut_in_half,
     "the leaf is small": reduce,
 }
 
@@ -61,9 +61,25 @@ def test_the_most_important_reason_is_first():
         "it shows 3 leaves",
         "it is dark",
         "it is blurred",
-        "the leaf is cut off by the border",
+        "what leafid takes for the leaf is cut off by the border",
         "the leaf is small, 48 pixels",
     ]
+
+
+def test_no_region_is_called_a_leaf_where_there_is_none():
+    worst = Condition(0.9, side=48, n_leaves=3, sharpness=0.1, lightness=0.1, cut=0.5)
+    assert [text.split(":")[0] for text in explain_doubt(worst, "no-leaf")] == [
+        "it is dark",
+        "it is blurred",
+        "if it shows a leaf, that may be too small",
+    ]
+
+
+@pytest.mark.parametrize("decision", ["no-leaf", "unclear"])
+def test_every_rejected_picture_has_advice(decision):
+    [advice] = explain_doubt(Condition(0.9), decision)
+    assert advice.endswith("or cut it out")
+    assert explain_doubt(Condition(0.9)) == ()
 
 
 def test_several_leaves_are_named_in_every_format(cli, sample_leaves, tmp_path):
@@ -91,4 +107,4 @@ def test_several_leaves_are_named_in_every_format(cli, sample_leaves, tmp_path):
     pages = [page.read_text() for page in (tmp_path / "pages").glob("*.html")]
     assert any("3 leaves; the largest is answered." in page for page in pages)
     [answer] = leafid.load_model().identify(file, assume_type="scan")
-    assert answer.reasons[0] == "it shows 3 leaves: photograph one"
+    assert answer.reasons[0] == "it shows 3 leaves: photograph one, or cut it out"

@@ -78,6 +78,54 @@ def test_what_a_person_says_is_kept_and_exported(page, leaves):
     assert [entry["judgement"]["species"] for entry in exported].count(species) == 1
 
 
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (
+            {"verdict": "uncertain", "name": "Tilia cordata"},
+            ("Tilia cordata", "cf. cordata", "unverified", "Tilia cordata 5.0%"),
+        ),
+        (
+            {"verdict": "species", "name": "Tilia cordata", "answer_probability": 1},
+            ("Tilia cordata", "", "unverified", "Tilia cordata >99.9%"),
+        ),
+        (
+            {"verdict": "no-leaf", "name": None},
+            ("", "", "", "no-leaf, probability of a leaf 20.0%"),
+        ),
+        (
+            {"verdict": "unknown", "name": None},
+            ("", "", "", "unknown, probability of a known species 30.0%"),
+        ),
+        (
+            {"verdict": "unclear", "name": None, "answer_probability": None},
+            ("", "", "", "unclear, probability of a leaf 20.0%"),
+        ),
+    ],
+)
+def test_how_sure_an_answer_is_can_be_read_from_its_row(page, leaves, record, expected):
+    choose(page, leaves[0])
+    page.execute_script(
+        "const { dataset } = document.querySelector('.answer');"
+        "dataset.records = JSON.stringify([{ ...JSON.parse(dataset.records)[0], ...arguments[0] }]);",
+        {
+            **{"answer_probability": 0.05, "leaf": 0.2, "known": 0.3, "reasons": []},
+            **record,
+        },
+    )
+    [row] = read_csv(page)
+    terms = ("scientificName", "identificationQualifier")
+    status = "identificationVerificationStatus"
+    name, qualifier = (row[term] for term in terms)
+    remarks = row["identificationRemarks"].removeprefix("leafid: ")
+    assert (name, qualifier, row[status], remarks) == expected
+    # What a person says is no guess.
+    find(page, ".answer.current .tools input")[0].send_keys("Acer platanoides\t")
+    wait_for(lambda: read_csv(page)[0]["scientificName"] == "Acer platanoides")
+    [judged] = read_csv(page)
+    assert (judged["identificationQualifier"], judged[status]) == ("", "verified")
+
+
 def test_a_name_that_leafid_does_not_know(page, leaves):
     choose(page, leaves[0])
     name = find(page, ".answer.current .tools input")[0]
@@ -109,16 +157,38 @@ def test_all_is_forgotten_once_a_person_confirms(page, leaves):
         assert page.execute_script("return 'leafid-notes' in localStorage") == is_there
 
 
-def test_a_file_that_cannot_be_read_is_not_judged(page, tmp_path):
+def test_a_file_that_cannot_be_read_is_counted_and_not_judged(page, leaves, tmp_path):
     file = tmp_path / "leaf.jpg"
     file.write_text("no picture")
     choose(page, file)
     assert find(page, ".answer.current .wrong")
     assert not find(page, ".tools")
+    assert not find(page, "#history img")
+    choose(page, file, leaves[0], file)
+    wait_for_answers(page, 4)
+    status = find(page, "#status")[0].text
+    assert status == "1 picture is answered; 2 could not be read."
+    assert len(find(page, "#history img")) == 1
+
+
+def test_the_button_to_cut_out_a_leaf_is_beside_the_sentence_that_says_so(
+    page, leaves, draw, tmp_path
+):
+    choose(page, leaves[0])
+    assert not find(page, ".remedy")
+    choose(page, draw(tmp_path / "sheet.png", 255))
+    assert find(page, ".answer.current .verdict")[0].text.endswith("or cut it out.")
+    find(page, ".answer.current .remedy")[0].click()
+    wait_for(lambda: find(page, "#crop[open]"))
+    find(page, "#crop button")[1].click()
+    page.refresh()
+    wait_for_answers(page, 2)
+    assert len(find(page, ".remedy")) == 1
 
 
 def test_a_picture_is_asked_about_again_as_another_type_and_in_part(page, leaves):
     choose(page, leaves[0])
+    [first] = read_csv(page)
     Select(find(page, ".answer.current select")[0]).select_by_value("photo")
     wait_for_answers(page, 2)
     assert "a photo:" in find(page, ".answer.current svg title")[0].get_property(
@@ -143,6 +213,19 @@ def test_a_picture_is_asked_about_again_as_another_type_and_in_part(page, leaves
     )
     width, height = page.execute_script(script).split()[2:]
     assert int(width) / int(height) == pytest.approx(4 / 3, rel=0.05)
+    # All three answers are about one picture.
+    [row] = read_csv(page)
+    same = ("occurrenceID", "associatedMedia")
+    assert [row[term] for term in same] == [first[term] for term in same]
+    newest, *others = json.loads(save(page, "json"))
+    assert row["dateIdentified"] == newest["answered"]
+    names = {entry["answer"]["name"] or entry["answer"]["verdict"] for entry in others}
+    assert set(row["previousIdentifications"].split(" | ")) == names
+    # The one that a person judges counts.
+    find(page, "#history a")[-1].click()
+    find(page, ".answer.current .tools input")[0].send_keys("Acer platanoides\t")
+    [row] = read_csv(page)
+    assert row["dateIdentified"] == first["dateIdentified"]
 
 
 def test_tip_and_base_are_chosen_on_the_picture(page, leaves):
@@ -186,10 +269,17 @@ def test_marked_pictures_are_answered_as_one_tree(page, leaves):
     assert find(page, ".answer.current .note")[0].text.startswith(
         "2 pictures of one tree"
     )
-    rows = [row for row in read_csv(page) if row["organismID"]]
-    assert {row["associatedMedia"] for row in rows} == {
-        leaf.name for leaf in leaves[1:]
-    }
+    assert len(find(page, ".answer.current [aria-label^='Names for']")) == 1
+    assert len(find(page, ".answer.current .verdict")) == 1
+    rows = read_csv(page)
+    assert {row["associatedMedia"] for row in rows} == {leaf.name for leaf in leaves}
+    assert len(rows) == 3
+    in_tree = [row["associatedMedia"] for row in rows if row["organismID"]]
+    assert set(in_tree) == {leaf.name for leaf in leaves[1:]}
+    assert [len(find(row, "img")) for row in find(page, "#history tbody tr")][:2] == [
+        2,
+        1,
+    ]
 
 
 def test_many_pictures_can_be_cancelled(page, leaves):
@@ -215,6 +305,11 @@ def test_the_guide_is_filtered_and_leads_back_to_the_answer(page, site, leaves):
         name,
     )
     page.get(f"{site}/guide")
+    for words, number in (("ACER spitzahorn", 1), ("erable", 1), ("Spitzeiche", 0)):
+        find(page, "#filter")[0].clear()
+        find(page, "#filter")[0].send_keys(words)
+        assert sum(plate.is_displayed() for plate in find(page, ".plate")) == number
+    find(page, "#filter")[0].clear()
     find(page, "#filter")[0].send_keys(name)
     [plate] = [plate for plate in find(page, ".plate") if plate.is_displayed()]
     plate.find_element("css selector", "summary").click()

@@ -99,7 +99,7 @@ def test_a_picture_that_can_not_be_judged_has_no_names(explanations, drawn, mode
     explanation = explain(model, read_image(answer.picture.file), answer)
     assert (explanation.species, explanation.differences) == ([], [])
     page = render_page("explanations.html", explanations=[explanation])
-    assert page.count("be judged: it is blurred: hold the camera still") == 2
+    assert page.count("be judged; it is blurred: hold the camera still") == 2
 
 
 def record(**ranges):

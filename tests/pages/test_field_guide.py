@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 from msgspec import structs
@@ -53,3 +54,16 @@ def test_other_forms_of_leaves_are_told(model, tmp_path):
         "field_guide.html", **make_guide(replace(model, species=species), tmp_path)
     )
     assert "Also: upper leaves of old trees have no spines." in page
+
+
+def test_plates_have_the_names_of_all_languages_to_search_for(model, tmp_path):
+    species = {**model.species, "Sophora japonica": next(iter(model.species.values()))}
+    page = render_page(
+        "field_guide.html", **make_guide(replace(model, species=species), tmp_path)
+    )
+    names = re.findall('data-names="([^"]*)"', page)
+    expected = (
+        *("Styphnolobium japonicum", "Pagoda Tree", "Sophora du Japon"),
+        "Japanischer Schnurbaum",
+    )
+    assert any(all(name in found for name in expected) for found in names)
