@@ -132,12 +132,8 @@ function makeRow(answer) {
   const row = document.getElementById("row").content.firstElementChild.cloneNode(true);
   const { records } = readAnswer(answer);
   const names = records.map(({ picture }) => picture).join(", ");
-  for (const picture of [...answer.querySelectorAll(".leaf-picture image")].slice(0, MOST_THUMBNAILS)) {
-    const thumbnail = new Image();
-    thumbnail.alt = "";
-    thumbnail.src = picture.getAttribute("href");
-    row.children[1].prepend(thumbnail);
-  }
+  const pictures = [...answer.querySelectorAll(".leaf-picture image")].slice(0, MOST_THUMBNAILS);
+  row.children[1].prepend(...pictures.map((picture) => Object.assign(new Image(), { alt: "", src: picture.getAttribute("href") })));
   row.dataset.answer = answer.id;
   row.querySelector("a").href = `#${answer.id}`;
   row.querySelector("a").textContent = names;

@@ -2,8 +2,8 @@
 const plates = [...document.querySelectorAll(".plate")];
 const filter = document.getElementById("filter");
 
-// Leaves out accents, which not every keyboard has.
-const simplify = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+// Leaves out accents, which not every keyboard has; a capital ß is SS.
+const simplify = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toUpperCase();
 
 function sift() {
   const words = simplify(filter.value).split(/\s+/);
