@@ -61,9 +61,9 @@ def test_plates_have_the_names_of_all_languages_to_search_for(model, tmp_path):
     page = render_page(
         "field_guide.html", **make_guide(replace(model, species=species), tmp_path)
     )
-    names = re.findall('data-names="([^"]*)"', page)
+    plates = re.findall('data-names="([^"]*)"', page)
     expected = (
         *("Styphnolobium japonicum", "Pagoda Tree", "Sophora du Japon"),
         "Japanischer Schnurbaum",
     )
-    assert any(all(name in found for name in expected) for found in names)
+    assert any(all(name in names for name in expected) for names in plates)
