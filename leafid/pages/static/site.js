@@ -58,9 +58,10 @@ async function identify(files, options, signal) {
   progress.hidden = true;
   cancel.hidden = true;
   if (last) visit(last, groups.length > 1);
-  if (problems.length) say(problems.join("; "), true);
+  const summary = last ? [summarise(records, groups.length > 1 ? "" : last.dataset.summary)] : [];
+  if (problems.length) say([...summary, ...problems].join("; "), true);
   else if (signal.aborted) say("Cancelled; what was answered is in the table.");
-  else if (last) say(summarise(records, groups.length > 1 ? "" : last.dataset.summary));
+  else say(`${summary}.`);
 }
 
 // Says how many pictures are answered, or else the one answer, and how many of several could not be read.
@@ -68,7 +69,7 @@ function summarise(records, answer) {
   const nUnreadable = records.filter(({ problem }) => problem).length;
   const nAnswered = records.length - nUnreadable;
   const head = answer || `${nAnswered} ${nAnswered === 1 ? "picture is" : "pictures are"} answered`;
-  return nUnreadable && records.length > 1 ? `${head}; ${nUnreadable} could not be read.` : `${head}.`;
+  return nUnreadable && records.length > 1 ? `${head}; ${nUnreadable} could not be read` : head;
 }
 
 function ask(files, options) {
