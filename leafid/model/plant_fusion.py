@@ -84,9 +84,9 @@ def fuse_answers(
             if any(answer.verdict == "unclear" for answer in readable)
             else "no-leaf"
         )
-    # Other decisions are about the pictures that show a leaf, and hold for what these show.
-    rejected = {"unclear", "no-leaf"} & {decision}
-    reasons = [answer.reasons for answer in readable if answer.verdict in rejected]
+    # Where a picture shows a leaf, the plant is not doubted for what others lack.
+    alike = [] if share.any() else [a for a in readable if a.verdict == decision]
+    reasons = [answer.reasons for answer in alike]
     return replace(
         readable[int(share.argmax())],
         # Probabilities that are rounded down twice may lose a digit.
