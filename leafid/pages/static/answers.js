@@ -278,6 +278,7 @@ document.getElementById("forget").addEventListener("click", () => {
   rows.replaceChildren();
   history.hidden = true;
   files.clear();
+  occurrences.clear();
   forgetNotes();
   store();
   say("The answers are forgotten.");
