@@ -125,6 +125,18 @@ def test_the_workflow_tests_every_version_of_python(setup_cfg):
     )
 
 
+def test_actions_and_images_are_pinned_by_digest():
+    files = [REPOSITORY / "Dockerfile", *REPOSITORY.glob(".github/workflows/*.yml")]
+    text = "".join(file.read_text(encoding="utf-8") for file in files)
+    used = re.findall(r"(?:^FROM|^ *-? *uses:) +(\S+)", text, re.MULTILINE)
+    stages = set(re.findall(r"^FROM .* AS (\w+)$", text, re.MULTILINE))
+    pin = re.compile(r"\S+@(sha256:[0-9a-f]{64}|[0-9a-f]{40})")
+    assert len(used) > 3
+    assert [
+        name for name in used if name not in stages and not pin.fullmatch(name)
+    ] == []
+
+
 def test_the_citation_is_of_this_version():
     assert f"\nversion: {leafid.__version__}\n" in (
         REPOSITORY / "CITATION.cff"
