@@ -17,7 +17,10 @@ from leafid.pictures.header import Header, open_picture, read_header, read_pictu
 
 _log = logging.getLogger(__name__)
 
-_TIFF_PHOTOMETRIC, _WHITE_IS_ZERO = 262, 0
+_TIFF_PHOTOMETRIC = 262
+_WHITE_IS_ZERO = 0
+# Rows that are converted at once.
+_BAND_ROWS = 64
 
 
 def read_image(file: str | os.PathLike[str], max_side: int | None = None) -> np.ndarray:
@@ -82,10 +85,9 @@ def encode_jpeg(image: np.ndarray, quality: int = 80) -> bytes:
 
 
 def _decode(header: Header, data: bytes) -> np.ndarray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with open_picture(header.kind, data) as picture:
-            image = convert_to_bgr(picture)
+    ignoring = warnings.catch_warnings(action="ignore")
+    with ignoring, open_picture(header.kind, data) as picture:
+        image = convert_to_bgr(picture)
     if {*image.shape[:2]} != {header.rows, header.cols}:
         raise ValueError(
             f"expected {header.cols} × {header.rows} pixels, found other ones"
@@ -114,24 +116,33 @@ def _decode_jpeg(
 
 def convert_to_bgr(picture: Image.Image) -> np.ndarray:
     """Convert a picture of Pillow as it is stored to BGR on white: uint8 (H, W, 3)."""
-    if picture.mode.startswith("I"):
+    picture.load()
+    tags = getattr(picture, "tag_v2", {})
+    is_inverted = tags.get(_TIFF_PHOTOMETRIC) == _WHITE_IS_ZERO
+    cols, rows = picture.size
+    image = np.empty((rows, cols, 3), np.uint8)
+    # Conversions of the whole picture at once would need several times its memory.
+    for top in range(0, rows, _BAND_ROWS):
+        bottom = min(top + _BAND_ROWS, rows)
+        band = picture.crop((0, top, cols, bottom))
+        image[top:bottom] = _convert_band(band, is_inverted)
+    return image
+
+
+def _convert_band(band: Image.Image, is_inverted: bool) -> np.ndarray:
+    if band.mode.startswith("I"):
         # Pillow's conversion clips 16-bit grey values instead of scaling them, and takes 0 for black in any case.
-        grey = (np.asarray(picture) >> 8).astype(np.uint8)
-        if getattr(picture, "tag_v2", {}).get(_TIFF_PHOTOMETRIC) == _WHITE_IS_ZERO:
-            grey = 255 - grey
-        return np.repeat(grey[:, :, None], 3, axis=2)
-    if (
-        picture.mode in {"RGBA", "LA", "PA", "RGBa", "La"}
-        or "transparency" in picture.info
-    ):
-        white = Image.new("RGBA", picture.size, (255, 255, 255, 255))
-        picture = Image.alpha_composite(white, picture.convert("RGBA"))
-    return np.ascontiguousarray(np.asarray(picture.convert("RGB"))[:, :, ::-1])
+        grey = (np.asarray(band) >> 8).astype(np.uint8)
+        return (255 - grey if is_inverted else grey)[:, :, None]
+    if band.has_transparency_data:
+        white = Image.new("RGBA", band.size, "white")
+        band = Image.alpha_composite(white, band.convert("RGBA"))
+    return np.asarray(band.convert("RGB"))[:, :, ::-1]
 
 
 def _apply_orientation(image: np.ndarray, orientation: int) -> np.ndarray:
     """Rotate and mirror an image by its EXIF orientation, 1 to 8 (CIPA DC-008, "Exif", tag 274)."""
-    if orientation in {5, 6, 7, 8}:
+    if orientation > 4:
         image = image.transpose(1, 0, 2)
     if orientation in {3, 4, 7, 8}:
         image = image[::-1]

@@ -1,12 +1,13 @@
 import io
 import struct
 import time
+import tracemalloc
 import zlib
 
 import pytest
 from PIL import Image
 
-from leafid.pictures.decoding import ImageError, read_image
+from leafid.pictures.decoding import ImageError, convert_to_bgr, read_image
 from leafid.pictures.header import MAX_PIXELS
 from tests.pictures.picture_making import KINDS, png_chunk, save
 
@@ -147,6 +148,19 @@ def test_headers_that_take_minutes_are_refused_in_seconds(tmp_path, rgb, case):
     with pytest.raises(ImageError, match=reason):
         read_image(file)
     assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize("mode", ["P", "RGB", "RGBA", "I;16"])
+def test_conversion_takes_little_more_memory_than_its_result(mode):
+    picture = Image.new(mode, (3000, 2000))
+    tracemalloc.start()
+    try:
+        image = convert_to_bgr(picture)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert image.shape == (2000, 3000, 3)
+    assert peak < 1.2 * image.nbytes
 
 
 @pytest.mark.parametrize(
