@@ -18,7 +18,11 @@ from leafid.pages.field_guide import make_guide
 from leafid.pages.rendering import render_site_page
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import read_hashed_image
+from leafid.pictures.header import max_pixels
 from leafid.pictures.picture import Picture
+
+#: Of a picture that is sent, which may be a stranger's: 100 bytes can stand for 100,000 pixels.
+_MAX_PIXELS = 64_000_000
 
 
 @using_one_thread()
@@ -29,6 +33,7 @@ def call_with_model(
     *arguments: Any,
 ) -> Any:
     """Call ``function(model, *arguments)`` in a worker, which keeps the model; its common names are in the language."""
+    max_pixels.set(_MAX_PIXELS)
     return function(read_once(model_file).in_language(language), *arguments)
 
 

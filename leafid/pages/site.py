@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from leafid.errors import LeafidError
 from leafid.pages import field_guide, model_workers
 from leafid.pages.rendering import render_page, render_site_page
-from leafid.pages.uploads import Limits, read_upload
+from leafid.pages.uploads import Arrivals, Limits, read_upload, refuse_for_now
 from leafid.parallel.mapping import Executor, WorkerError, reporting_lost_workers
 
 # Time for sending the header of each request of a connection.
@@ -101,6 +101,7 @@ class _Site:
         self.model_file = model_file
         self.limits = limits
         self.language = language
+        self.arrivals = Arrivals()
         self.places = asyncio.Semaphore(limits.requests)
         self.is_local = is_this_machine(host)
         self.names = {"localhost", "127.0.0.1", "::1", host.lower()}
@@ -127,18 +128,15 @@ class _Site:
                 "expected the address of this server, or its name, as Host",
                 421,
             )
-        site, origin = (
-            request.headers.get("sec-fetch-site", "none"),
-            request.headers.get("origin", "").lower(),
-        )
-        # A browser that keeps the referrer to itself sends 'Origin: null' for a form of this page, too.
-        origins = {
-            "",
-            f"{request.scope['scheme']}://{host}",
-            *(["null"] if site == "same-origin" else []),
-        }
-        is_same = origin in origins and site in {"same-origin", "none"}
-        if is_same or request.method in {"GET", "HEAD"}:
+        if request.method in {"GET", "HEAD"}:
+            return None
+        site = request.headers.get("sec-fetch-site", "none")
+        origins = {"", f"{request.scope['scheme']}://{host}"}
+        if site == "same-origin":
+            # A browser that keeps the referrer to itself sends 'Origin: null' for a form of this page, too.
+            origins.add("null")
+        is_same = request.headers.get("origin", "").lower() in origins
+        if is_same and site in {"same-origin", "none"}:
             return None
         return _tell_problem(
             request, "expected a request of this server's own page", 403
@@ -168,14 +166,15 @@ class _Site:
 
     def _show_answers(self, request: Request, answers: list[str]) -> Response:
         is_local = request.client is not None and is_this_machine(request.client.host)
-        values = {
-            "is_local": is_local,
-            "host": request.url.hostname,
-            "answers": list(map(Markup, answers)),
-        }
-        return HTMLResponse(
-            render_site_page("identify.html", "/", limits=self.limits, **values)
+        page = render_site_page(
+            "identify.html",
+            "/",
+            limits=self.limits,
+            is_local=is_local,
+            host=request.url.hostname,
+            answers=map(Markup, answers),
         )
+        return HTMLResponse(page)
 
     async def identify(self, request: Request) -> Response:
         return JSONResponse(
@@ -191,31 +190,29 @@ class _Site:
         return Response(render_page("openapi.json"), media_type="application/json")
 
     async def _answer(self, request: Request, function: Callable[..., Any]) -> Any:
+        # A place is for a request that has arrived: slow ones would hold all places while they send.
+        upload = await read_upload(request, self.limits, self.arrivals)
         if self.places.locked():
-            raise _refuse_for_now("too many requests at once")
+            raise refuse_for_now("too many requests at once")
         async with self.places:
-            return await self._call(function, *await read_upload(request, self.limits))
+            return await self._call(function, *upload)
 
     async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         try:
             async with asyncio.timeout(self.limits.answer_seconds):
                 with reporting_lost_workers():
-                    call = (
+                    answer = self.workers.submit(
                         model_workers.call_with_model,
                         self.model_file,
                         self.language,
                         function,
                         *arguments,
                     )
-                    return await asyncio.wrap_future(self.workers.submit(*call))
+                    return await asyncio.wrap_future(answer)
         except TimeoutError:
-            raise _refuse_for_now("the answer took too long") from None
+            raise refuse_for_now("the answer took too long") from None
         except WorkerError as error:
-            raise _refuse_for_now(str(error)) from error
-
-
-def _refuse_for_now(problem: str) -> HTTPException:
-    return HTTPException(503, f"{problem}; try again", {"Retry-After": "2"})
+            raise refuse_for_now(str(error)) from error
 
 
 async def _report(request: Request, error: Exception) -> Response:

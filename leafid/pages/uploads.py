@@ -4,6 +4,7 @@ import asyncio
 import math
 import re
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +18,11 @@ from starlette.requests import ClientDisconnect, Request
 from leafid.pictures.picture import AcquisitionType, Picture
 
 FIELD = "pictures"
-# Maximum number of parts of a form beside the pictures, and of characters of a name; distance of a tip from its base.
-_MAX_PARTS, _MAX_NAME, _MIN_DISTANCE = 10, 200, 0.02
+# Maximum number of parts of a form beside the pictures, and of characters of a name.
+_MAX_PARTS = 10
+_MAX_NAME = 200
+# Of the tip of a leaf from its base, as a share of the picture's sides; it is also in static/ends.js.
+_MIN_DISTANCE = 0.02
 
 
 @dataclass(frozen=True)
@@ -30,19 +34,32 @@ class Limits:
     request_bytes: int = 64 << 20
     #: Pictures in one request.
     pictures: int = 20
-    #: Requests in progress; those beyond get status 503.
+    #: Of all requests that are still arriving; those beyond get status 503.
+    arriving_bytes: int = 1 << 30
+    #: Requests that have arrived and are being answered; those beyond get status 503.
     requests: int = 64
     #: For sending a request, and for its answer, which includes waiting for a worker.
     upload_seconds: float = 60.0
     answer_seconds: float = 60.0
 
 
+class Arrivals:
+    """What the requests that are still arriving hold in memory."""
+
+    n_bytes = 0
+
+
+def refuse_for_now(problem: str) -> HTTPException:
+    """Make the answer to a request that may succeed a little later."""
+    return HTTPException(503, f"{problem}; try again", {"Retry-After": "2"})
+
+
 async def read_upload(
-    request: Request, limits: Limits
+    request: Request, limits: Limits, arrivals: Arrivals
 ) -> tuple[list[Picture], bool, list[float]]:
     """Read the pictures of a multipart request into memory, whether they show one tree, and tip and base of a leaf.
 
-    An `HTTPException` is raised with status 400, 408, 413 or 415, and a `LeafidError` for an unknown type.
+    An `HTTPException` is raised with status 400, 408, 413, 415 or 503, and a `LeafidError` for an unknown type.
     """
     kind, parameters = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data":
@@ -52,14 +69,17 @@ async def read_upload(
     # Names and values are UTF-8, as browsers send them, whatever charset the request declares.
     boundary = parameters.get(b"boundary", b"").decode("latin-1")
     headers = Headers({"content-type": f'multipart/form-data; boundary="{boundary}"'})
-    stream = _limit(request, limits.request_bytes)
-    parser = MultiPartParser(
-        headers, stream, max_files=limits.pictures + _MAX_PARTS, max_fields=_MAX_PARTS
-    )
-    # Pictures never reach the disk.
-    parser.spool_max_size = 1 << 40
     try:
-        async with asyncio.timeout(limits.upload_seconds):
+        async with (
+            asyncio.timeout(limits.upload_seconds),
+            aclosing(_receive(request, limits, arrivals)) as chunks,
+        ):
+            most = limits.pictures + _MAX_PARTS
+            parser = MultiPartParser(
+                headers, chunks, max_files=most, max_fields=_MAX_PARTS
+            )
+            # Pictures never reach the disk.
+            parser.spool_max_size = 1 << 40
             form = await parser.parse()
     except TimeoutError:
         raise HTTPException(
@@ -108,17 +128,26 @@ async def read_upload(
     return pictures, form.get("together") in {"1", "true", "on"}, ends
 
 
-async def _limit(request: Request, most: int) -> AsyncGenerator[bytes, None]:
+async def _receive(
+    request: Request, limits: Limits, arrivals: Arrivals
+) -> AsyncGenerator[bytes, None]:
     """Pass a body on; one that is too large is read to its end, as a client that still sends would see no answer."""
-    size = 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size <= most:
-            yield chunk
-    if size > most:
+    size = n_held = 0
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size <= limits.request_bytes:
+                n_held += len(chunk)
+                arrivals.n_bytes += len(chunk)
+                if arrivals.n_bytes > limits.arriving_bytes:
+                    raise refuse_for_now("too many pictures arrive at once")
+                yield chunk
+    finally:
+        arrivals.n_bytes -= n_held
+    if size > limits.request_bytes:
         raise HTTPException(
             413,
-            f"expected at most {most >> 20} MiB in one request; send fewer pictures",
+            f"expected at most {limits.request_bytes >> 20} MiB in one request; send fewer pictures",
         )
 
 

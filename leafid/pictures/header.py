@@ -12,6 +12,7 @@ import os
 import re
 import warnings
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -37,8 +38,6 @@ PICTURE_ENDINGS = frozenset(
         ".apng",
         ".tif",
         ".tiff",
-    }
-    | {
         ".bmp",
         ".dib",
         ".webp",
@@ -57,7 +56,8 @@ MAX_PIXELS = 100_000_000
 MAX_BYTES = 1 << 30
 MIN_SIDE = 16
 
-_EXPECTED_SIZE = f"expected a picture of at most {MAX_PIXELS // 1_000_000} megapixels"
+#: The limit in force: a program that reads pictures of strangers sets a lower one.
+max_pixels = ContextVar("max_pixels", default=MAX_PIXELS)
 _EXIF_ORIENTATION = 0x0112
 #: Maximum number of pixels times scans of a JPEG, which take half a minute.
 _MAX_SCANNED_PIXELS = 1 << 30
@@ -92,17 +92,22 @@ _MODES = {
     "I;16L",
 }
 # Tags of a TIFF.
-_BITS, _COMPRESSION, _PHOTOMETRIC, _CHANNELS, _PLANES = 258, 259, 262, 277, 284
-_SAMPLE_FORMAT, _DNG_VERSION = 339, 50706
-#: Compressions: none, CCITT (three), LZW, JPEG (two), Deflate (two), PackBits. Colours: grey (two), RGB, palette, CMYK,
-#: YCbCr.
-_READ_COMPRESSIONS, _READ_COLOURS = (
-    {1, 2, 3, 4, 5, 6, 7, 8, 32773, 32946},
-    {0, 1, 2, 3, 5, 6},
-)
+_BITS = 258
+_COMPRESSION = 259
+_PHOTOMETRIC = 262
+_CHANNELS = 277
+_PLANES = 284
+_SAMPLE_FORMAT = 339
+_DNG_VERSION = 50706
+#: None, CCITT (three), LZW, JPEG (two), Deflate (two), PackBits.
+_READ_COMPRESSIONS = {1, 2, 3, 4, 5, 6, 7, 8, 32773, 32946}
+#: Grey (two), RGB, palette, CMYK, YCbCr.
+_READ_COLOURS = {0, 1, 2, 3, 5, 6}
 
-#: Maximum number of chunks, of which long files have thousands, or of tags, and of segments of a JPEG.
-MAX_PARTS, MAX_SEGMENTS = 1 << 16, 1 << 10
+#: Maximum number of chunks, of which long files have thousands, or of tags.
+MAX_PARTS = 1 << 16
+#: Maximum number of segments of a JPEG.
+MAX_SEGMENTS = 1 << 10
 #: Maximum number of bytes before the pixels of a JPEG.
 _MAX_JPEG_BYTES = 1 << 24
 #: Maximum number of strips or tiles of a TIFF, which take time and memory one by one.
@@ -113,7 +118,8 @@ MAX_SCANS = 100
 # How a text begins, or the name of another format.
 _TEXT = re.compile(rb"[ -~]{2,40}")
 _MARKER = re.compile(rb"\xff[^\x00\xff]")
-_SCAN, _END = 0xDA, 0xD9
+_SCAN = 0xDA
+_END = 0xD9
 # Markers without a length: for tests, restarts, start and end.
 _LONE_MARKERS = {0x01, *range(0xD0, 0xDA)}
 # Offsets and byte counts of strips and tiles.
@@ -151,6 +157,8 @@ def hash_picture_file(file: str | os.PathLike[str]) -> str:
 
 def read_header(data: bytes) -> Header:
     """Read the header of a picture; an `ImageError` refuses what is not a whole picture, too large or too small."""
+    most = max_pixels.get()
+    expected = f"expected a picture of at most {most // 1_000_000} megapixels"
     kind = identify_format(data)
     if kind is None:
         text = _TEXT.match(data)
@@ -165,7 +173,7 @@ def read_header(data: bytes) -> Header:
             cols, rows = picture.size
             orientation = _read_orientation(picture)
     except Image.DecompressionBombError:
-        raise ImageError(f"{_EXPECTED_SIZE}, found more; shrink it first") from None
+        raise ImageError(f"{expected}, found more; shrink it first") from None
     except Exception as error:  # Pillow raises struct.error, SyntaxError, KeyError … for damaged headers.
         reason = "" if isinstance(error, UnidentifiedImageError) else f" ({error})"
         damage = f"a damaged {kind} header, or one of a kind that can't be read{reason}"
@@ -174,8 +182,8 @@ def read_header(data: bytes) -> Header:
         raise ImageError(
             f"expected {READABLE_FORMATS}, found a {kind} of a kind that can't be read"
         )
-    if rows * cols > MAX_PIXELS:
-        raise ImageError(f"{_EXPECTED_SIZE}, found {cols} × {rows}; shrink it first")
+    if rows * cols > most:
+        raise ImageError(f"{expected}, found {cols} × {rows}; shrink it first")
     if rows * cols * n_scans > _MAX_SCANNED_PIXELS:
         raise ImageError(
             f"expected a JPEG that decodes in seconds, found {n_scans} scans; save it anew"
@@ -229,8 +237,7 @@ def open_picture(kind: str, data: bytes) -> Image.Image:
         import pillow_heif  # takes longer to import than a JPEG to be decoded
 
         pillow_heif.register_heif_opener()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return Image.open(io.BytesIO(data), formats=[kind])
 
 

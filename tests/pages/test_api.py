@@ -1,8 +1,12 @@
+import io
+
 import cv2
 import numpy as np
 import pytest
+from PIL import Image
 
 import leafid
+from leafid.pictures.header import read_header
 
 PROBLEM = {"problem"}
 
@@ -95,6 +99,18 @@ def test_hostile_uploads_are_unreadable_and_cost_nothing_else(client, leaf):
         assert "/" not in answer["picture"]
         assert len(answer["picture"]) <= 200
     assert good["ranking"]
+
+
+@pytest.mark.parametrize("kind", ["GIF", "PNG"])
+def test_uploads_have_fewer_pixels_than_files(client, leaf, kind):
+    content = io.BytesIO()
+    Image.new("L", (9000, 8000)).save(content, kind, compress_level=1)
+    bomb = content.getvalue()
+    assert read_header(bomb).cols == 9000
+    files = [*upload((f"bomb.{kind}", bomb)), *leaf]
+    refused, answered = client.post("/identify", files=files).json()
+    assert "at most 64 megapixels, found 9000 × 8000" in refused["problem"]
+    assert answered["ranking"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import anyio
 import httpx
@@ -30,13 +31,23 @@ async def post(app, **request):
         return await client.post("/identify", **request)
 
 
-def test_each_of_60_requests_at_once_is_answered_or_refused(pool, leaf):
+def wait_for_file(file):
+    while not file.exists():
+        time.sleep(0.01)
+
+
+def test_each_of_60_requests_at_once_is_answered_or_refused(pool, leaf, tmp_path):
     limit, sent = 20, 60
     app = make_app(*pool, limits=Limits(requests=limit))
     responses = []
+    # Nothing is answered until all have arrived.
+    gate = tmp_path / "gate"
+    pool[0].submit(wait_for_file, gate)
 
     async def send():
         responses.append(await post(app, files=leaf))
+        if len(responses) == sent - limit:
+            gate.touch()
 
     async def send_many():
         async with anyio.create_task_group() as group:
@@ -51,6 +62,53 @@ def test_each_of_60_requests_at_once_is_answered_or_refused(pool, leaf):
         for response in responses
         if response.status_code == 503
     )
+
+
+def test_slow_uploads_take_no_place_from_others(pool, leaf):
+    app = make_app(*pool, limits=Limits(requests=1, arriving_bytes=100_000))
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    beginning = (
+        b'--x\r\nContent-Disposition: form-data; name="pictures"; filename="a"\r\n\r\n'
+    )
+    statuses = []
+
+    async def identify():
+        response = await post(app, files=leaf)
+        statuses.append(response.status_code)
+        return response
+
+    async def send(content, has_arrived=None):
+        async def send_in_parts():
+            yield beginning
+            yield content
+            if has_arrived:
+                has_arrived.set()
+                await anyio.sleep_forever()
+
+        await post(app, content=send_in_parts(), headers=headers)
+
+    async def send_many():
+        async with anyio.create_task_group() as slow:
+            for _ in range(70):
+                has_arrived = anyio.Event()
+                slow.start_soon(send, b"a", has_arrived)
+                await has_arrived.wait()
+            await identify()
+            # Together they may not fill the memory, but what is ended leaves it.
+            has_arrived = anyio.Event()
+            slow.start_soon(
+                send, bytes(100_000 - 71 * len(beginning) - 70), has_arrived
+            )
+            await has_arrived.wait()
+            refused = await identify()
+            assert int(refused.headers["Retry-After"]) > 0
+            slow.cancel_scope.cancel()
+        for _ in range(3):
+            await send(bytes(50_000))
+        await identify()
+
+    anyio.run(send_many)
+    assert statuses == [200, 503, 200]
 
 
 def kill(_model, _source):
