@@ -6,6 +6,7 @@ import json
 
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from tests.pages.browsing import choose, find, serve, wait_for
@@ -157,6 +158,34 @@ def test_all_is_forgotten_once_a_person_confirms(page, leaves):
         assert page.execute_script("return 'leafid-notes' in localStorage") == is_there
 
 
+def test_other_tabs_forget_too_also_when_they_are_reloaded(page, site, leaves):
+    """One tab shows an answer, one the field guide after an answer."""
+    first = page.current_window_handle
+    choose(page, leaves[0])
+    others = []
+    for path in ("", "/guide"):
+        page.switch_to.new_window("tab")
+        others.append(page.current_window_handle)
+        page.get(site)
+        choose(page, leaves[1])
+        page.get(f"{site}{path}")
+    page.switch_to.window(first)
+    find(page, "#forget")[0].click()
+    page.switch_to.alert.accept()
+    choose(page, leaves[2])
+    for tab in others:
+        page.switch_to.window(tab)
+        wait_for(lambda: not find(page, ".answer, .yours"))
+        page.get(site)
+        wait_for(lambda: find(page, "html.scripted"))
+        assert not find(page, ".answer")
+        assert not find(page, "#history")[0].is_displayed()
+        page.close()
+    page.switch_to.window(first)
+    page.refresh()
+    wait_for_answers(page, 1)
+
+
 def test_a_file_that_cannot_be_read_is_counted_and_not_judged(page, leaves, tmp_path):
     file = tmp_path / "leaf.jpg"
     file.write_text("no picture")
@@ -244,17 +273,68 @@ def test_tip_and_base_are_chosen_on_the_picture(page, leaves):
     assert not all(is_shown)
     for element in shown:
         element.click()
-    picture = find(page, ".answer.current .leaf-picture")[0]
-    for offset in ((0, 60), (0, -60)):
+    [picture] = wait_for(lambda: find(page, "#ends[open] .picture"))
+    hint = find(page, "#ends [role=status]")[0]
+    assert "tip" in hint.text
+    # A click on the same place twice is no base.
+    for offset, expected in (((0, 60), "its base"), ((1, 61), "other end")):
         ActionChains(page).move_to_element_with_offset(
             picture, *offset
         ).click().perform()
+        assert expected in hint.text
+        assert len(find(page, "#ends circle.landmark.tip")) == 1
+    ActionChains(page).move_to_element_with_offset(picture, 0, -60).click().perform()
     wait_for_answers(page, 4)
-    tip, base = (
-        float(find(page, f".answer.current circle.{end}")[0].get_attribute("cy"))
-        for end in ("tip", "base")
-    )
+    tip, base = read_ends(page)
     assert tip > base + 20
+
+
+def read_ends(page):
+    """Read the rows of tip and base in the current answer."""
+    ends = [find(page, f".answer.current circle.{end}")[0] for end in ("tip", "base")]
+    return [float(end.get_attribute("cy")) for end in ends]
+
+
+def press(page, *keys):
+    ActionChains(page).send_keys(*keys).perform()
+
+
+def test_tip_and_base_are_chosen_by_keyboard_on_a_phone(page, leaves):
+    size = {"width": 400, "height": 700, "deviceScaleFactor": 1, "mobile": True}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    choose(page, *leaves)
+    wait_for_answers(page, 3)
+    for link in find(page, "#history a"):
+        link.click()
+        button = find(page, ".answer.current .tools button")[2]
+        if button.is_displayed():
+            break
+    before = read_ends(page)
+    for cancel in (
+        lambda: press(page, Keys.ESCAPE),
+        find(page, "#ends button")[0].click,
+    ):
+        button.send_keys(Keys.ENTER)
+        [dialog] = wait_for(lambda: find(page, "#ends[open]"))
+        # Hint, picture and Cancel are on the screen together.
+        for part in dialog.find_elements("css selector", "[role=status], svg, button"):
+            top, bottom = page.execute_script(
+                "const { top, bottom } = arguments[0].getBoundingClientRect(); return [top, bottom]",
+                part,
+            )
+            assert 0 <= top < bottom <= 700
+        press(page, Keys.ARROW_DOWN, Keys.ENTER)
+        assert len(find(page, "#ends circle.landmark.tip")) == 1
+        cancel()
+        wait_for(lambda: not find(page, "#ends[open]"))
+        assert page.switch_to.active_element == button
+    button.send_keys(Keys.SPACE)
+    wait_for(lambda: find(page, "#ends[open]"))
+    press(page, *[Keys.ARROW_DOWN] * 15, Keys.ENTER, *[Keys.ARROW_UP] * 30, Keys.ENTER)
+    wait_for_answers(page, 4)
+    tip, base = read_ends(page)
+    assert tip > base + 20
+    assert [tip, base] != before
 
 
 def test_marked_pictures_are_answered_as_one_tree(page, leaves):
@@ -324,8 +404,18 @@ def test_the_pages_open_without_the_server_after_a_visit(browser, pool):
         browser.execute_async_script(
             "navigator.serviceWorker.ready.then(() => arguments[0]())"
         )
-    browser.get(f"{address}/guide")
+        # A page is kept once, whatever its query.
+        for query in ("?a", "?a=1", ""):
+            browser.get(f"{address}/{query}")
+            wait_for(lambda: find(browser, "html.scripted"))
+        kept = browser.execute_async_script(
+            "caches.open('leafid-2').then((cache) => cache.keys())"
+            ".then((requests) => arguments[0](requests.map(({ url }) => url)))"
+        )
+        assert kept.count(f"{address}/") == 1
+        assert not [url for url in kept if "?" in url]
+    browser.get(f"{address}/guide?b")
     assert find(browser, "h1")[0].text == "Field guide"
     assert len(find(browser, ".plate")) == 3
-    browser.get(address)
+    browser.get(f"{address}/?c")
     assert wait_for(lambda: find(browser, "html.scripted"))

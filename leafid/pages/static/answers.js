@@ -1,6 +1,8 @@
 // Keeps the answers of the session: shows one, lists all in a table with the newest first, and asks again about them.
 import { cutOut } from "./crop.js";
+import { chooseEnds } from "./ends.js";
 import { download, exportCsv, exportJson } from "./export.js";
+import { catchUp, forgetInAllTabs, onForgotten } from "./memory.js";
 import { forgetNotes, readAnswer, readNote, readNotes, writeNote } from "./notes.js";
 import { readPictures } from "./pictures.js";
 
@@ -64,6 +66,7 @@ export function store() {
 
 export function restore(asking, saying) {
   [ask, say] = [asking, saying];
+  catchUp();
   const shown = [...answers.children];
   answers.replaceChildren();
   let kept = [];
@@ -201,8 +204,8 @@ function equip(answer) {
   });
   ends.hidden = answer.querySelectorAll(".leaf-picture").length !== 1 || records[0].type === "photo";
   ends.addEventListener("click", async () => {
-    const chosen = await chooseEnds(answer.querySelector(".leaf-picture"), ends.nextElementSibling);
-    ask(await getFiles(answer), [["assume_type", records[0].type], ["ends", chosen]]);
+    const chosen = await chooseEnds(answer.querySelector(".leaf-picture"));
+    if (chosen) ask(await getFiles(answer), [["assume_type", records[0].type], ["ends", chosen]]);
   });
   crop.hidden = answer.querySelectorAll(".leaf-picture").length !== 1;
   crop.addEventListener("click", async () => {
@@ -221,23 +224,6 @@ function equip(answer) {
     verdict.after(remedy);
   }
   (answer.querySelector(".together, .explained") ?? answer.querySelector("article").lastElementChild).after(box);
-}
-
-// Waits for two clicks on a picture: column and row of each, as shares of its sides.
-function chooseEnds(picture, status) {
-  const ends = [];
-  status.textContent = "Click on the tip of the leaf.";
-  return new Promise((resolve) => {
-    picture.onclick = ({ clientX, clientY }) => {
-      const { left, top, width, height } = picture.getBoundingClientRect();
-      ends.push((clientX - left) / width, (clientY - top) / height);
-      status.textContent = "Now on its base, where the stalk begins.";
-      if (ends.length < 4) return;
-      picture.onclick = null;
-      status.textContent = "";
-      resolve(ends.map((end) => Math.min(0.9999, Math.max(0.0001, end)).toFixed(4)).join(","));
-    };
-  });
 }
 
 async function getFiles(answer) {
@@ -272,16 +258,26 @@ together.addEventListener("click", async () => {
   for (const box of rows.querySelectorAll("input")) box.checked = false;
   together.disabled = true;
 });
-document.getElementById("forget").addEventListener("click", () => {
-  if (!confirm("Delete all answers and notes in this browser?")) return;
+function clear() {
   answers.replaceChildren();
   rows.replaceChildren();
   history.hidden = true;
   files.clear();
   occurrences.clear();
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+}
+
+document.getElementById("forget").addEventListener("click", () => {
+  if (!confirm("Delete all answers and notes in this browser?")) return;
+  clear();
   forgetNotes();
+  forgetInAllTabs();
   store();
   say("The answers are forgotten.");
+});
+onForgotten(() => {
+  clear();
+  say("The answers were forgotten in another tab.");
 });
 for (const [id, write, name] of [
   ["export-csv", exportCsv, "leafid.csv"],

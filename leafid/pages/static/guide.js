@@ -1,4 +1,4 @@
-// Filters the plates of the field guide, opens the one that a link names, and links it to the answers of this session.
+// Filters the plates of the field guide, and opens the one that a link names.
 const plates = [...document.querySelectorAll(".plate")];
 const filter = document.getElementById("filter");
 
@@ -25,28 +25,7 @@ function openTarget() {
   plate.scrollIntoView();
 }
 
-function linkAnswers() {
-  const holder = document.createElement("template");
-  try {
-    holder.innerHTML = sessionStorage.getItem("leafid") ?? "";
-  } catch {
-    // The browser stores nothing.
-  }
-  for (const answer of holder.content.querySelectorAll(".answer")) {
-    const records = JSON.parse(answer.dataset.records);
-    const plate = document.getElementById((records[0].name ?? "").replaceAll(" ", "-"))?.closest(".plate");
-    if (!plate) continue;
-    const link = document.createElement("a");
-    link.href = `/#${answer.id}`;
-    link.textContent = `Your picture: ${records.map(({ picture }) => picture).join(", ")}`;
-    const line = document.createElement("p");
-    line.append(link);
-    plate.append(line);
-  }
-}
-
 filter.closest("label").hidden = false;
 filter.addEventListener("input", sift);
 addEventListener("hashchange", openTarget);
-linkAnswers();
 openTarget();

@@ -1,21 +1,27 @@
 // Answers from the cache when the server can't be reached; otherwise everything comes from the server. Pictures and
 // their answers, which are posted, are never cached.
-const CACHE = "leafid";
+const CACHE = "leafid-2";
 const PAGES = ["/", "/guide", "/static/style.css", "/static/site.css", "/static/site.js", "/static/answers.js"];
-const SCRIPTS = ["notes", "export", "pictures", "crop", "guide", "offline"].map((name) => `/static/${name}.js`);
+const NAMES = ["notes", "memory", "export", "pictures", "crop", "ends", "guide", "yours", "offline"];
+const SCRIPTS = NAMES.map((name) => `/static/${name}.js`);
 
 addEventListener("install", (event) => {
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll([...PAGES, ...SCRIPTS])));
 });
 
+// Earlier versions kept a page for each query.
+addEventListener("activate", (event) => event.waitUntil(caches.delete("leafid")));
+
+// Keeps a file once, whatever follows its path in the address.
 async function load(request) {
   const cache = await caches.open(CACHE);
+  const { pathname } = new URL(request.url);
   try {
     const response = await fetch(request);
-    if (response.ok) await cache.put(request, response.clone());
+    if (response.ok) await cache.put(pathname, response.clone());
     return response;
   } catch (error) {
-    const kept = await cache.match(request);
+    const kept = await cache.match(pathname);
     if (kept) return kept;
     throw error;
   }
