@@ -85,11 +85,8 @@ async def read_upload(
         raise HTTPException(
             408, f"expected the pictures within {limits.upload_seconds:g} seconds"
         ) from None
-    except (
-        ClientDisconnect,
-        MultiPartException,
-        FormParserError,
-    ) as error:  # older Starlettes pass the last on
+    # Older Starlettes pass the last on.
+    except (ClientDisconnect, MultiPartException, FormParserError) as error:
         raise HTTPException(
             400, f"expected a complete multipart form: {error}"
         ) from None
@@ -115,15 +112,12 @@ async def read_upload(
         Picture(_make_name(file), type_, data=await file.read()) for file in files
     ]
     word = str(form.get("ends") or "")
-    ends = (
-        [float(share) for share in word.split(",")]
-        if re.fullmatch(r"(0\.\d+,){3}0\.\d+", word)
-        else []
-    )
+    is_complete = re.fullmatch(r"(0\.\d+,){3}0\.\d+", word)
+    ends = [float(share) for share in word.split(",") if is_complete]
     if word and (not ends or math.dist(ends[:2], ends[2:]) < _MIN_DISTANCE):
+        example = "ends=0.5,0.1,0.5,0.9, column and row of each as shares of the sides"
         raise HTTPException(
-            400,
-            "expected ends=0.5,0.1,0.5,0.9: shares of the sides, columns and rows of tip and base",
+            400, f"expected tip and base of a leaf at two places, such as {example}"
         )
     return pictures, form.get("together") in {"1", "true", "on"}, ends
 

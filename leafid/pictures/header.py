@@ -61,7 +61,7 @@ max_pixels = ContextVar("max_pixels", default=MAX_PIXELS)
 _EXIF_ORIENTATION = 0x0112
 #: Maximum number of pixels times scans of a JPEG, which take half a minute.
 _MAX_SCANNED_PIXELS = 1 << 30
-_SIGNATURES: dict[str, tuple[bytes, ...]] = {
+_SIGNATURES = {
     "JPEG": (b"\xff\xd8\xff",),
     "PNG": (b"\x89PNG\r\n\x1a\n",),
     "TIFF": (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),

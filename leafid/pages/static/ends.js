@@ -31,10 +31,10 @@ function draw(svg, name, classes) {
 }
 
 // Moves a mark to a column and a row, which are shares of the picture's sides.
-function move(svg, mark, [column, row]) {
+function move(svg, shape, [column, row]) {
   const { width, height } = svg.viewBox.baseVal;
   const unit = Math.max(width, height) / 400;
-  mark.setAttribute("transform", `translate(${column * width} ${row * height}) scale(${unit})`);
+  shape.setAttribute("transform", `translate(${column * width} ${row * height}) scale(${unit})`);
 }
 
 function mark(svg, name, place) {
