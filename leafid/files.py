@@ -51,11 +51,12 @@ def open_output(
 ) -> Iterator[IO[Any]]:
     """Open a file for writing that appears under its name only when it is complete; text is UTF-8 with line feeds.
 
-    The content goes to a temporary file in the same folder, which is synced and renamed at the end of the ``with``
-    block. If the block raises, the temporary file is removed and an existing file of that name stays as it was.
+    The content goes to a file without a name in the same folder, which is synced and named at the end of the ``with``
+    block. If the block raises, or the process is killed, it is gone, and an existing file stays as it was.
 
     Missing folders are created, symbolic links followed, and pipes and devices written to directly. A `LeafidError` is
-    raised if the file can't be written. Bytes of file names that are no UTF-8 are escaped.
+    raised if the file can't be written, but a `BrokenPipeError` if the reader of a pipe is gone. Bytes of file names
+    that are no UTF-8 are escaped.
     """
     check_writable(path)
     text = (
@@ -72,13 +73,25 @@ def open_output(
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{secrets.token_hex(8)}.part")
         try:
-            with temporary.open(mode.replace("w", "x"), **text) as stream:  # type: ignore[call-overload]  # not literal
+            with os.fdopen(_open_unnamed(temporary), mode, **text) as stream:  # type: ignore[call-overload]  # not literal
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
+                if not temporary.exists():
+                    # With src_dir_fd, which an absolute path makes no use of, os.link follows the link.
+                    unnamed = f"/proc/self/fd/{stream.fileno()}"
+                    os.link(unnamed, temporary, src_dir_fd=stream.fileno())
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def _open_unnamed(path: Path) -> int:
+    """Create a file that gets its name later, so that a killed process leaves none; at once on simpler file systems."""
+    try:
+        return os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except OSError:
+        return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -104,6 +117,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 def _reporting_write_errors(target: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
+    except BrokenPipeError:  # of a reader that has seen enough
+        raise
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         raise LeafidError(

@@ -92,7 +92,12 @@ class LeafDescriptor(TransformerMixin, _PictureEstimator):
         key = f"measures|{Expert(descriptor='measures', families=names).make_feature_key()}"
         with open_loader(self.jobs, self.cache) as loader:
             rows = loader.load_measures(
-                pictures, key, None, self._measure, dtype=np.float32
+                pictures,
+                key,
+                len(self.feature_names_out_),
+                None,
+                self._measure,
+                dtype=np.float32,
             )
         for problem in loader.unreadable.values():
             raise LeafidError(problem)

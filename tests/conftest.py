@@ -109,6 +109,8 @@ def default_cache(shared_folder):
     """Leave the user's feature cache alone: its vectors may be of another version of OpenCV, or another processor."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEAFID_CACHE", str(shared_folder / "default-cache"))
+        # The help is as wide as the terminal.
+        patch.setenv("COLUMNS", "120")
         yield shared_folder / "default-cache"
 
 

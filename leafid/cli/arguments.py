@@ -6,8 +6,11 @@ A command has a class `Options`. Its attributes, and those of the classes that i
 
 import argparse
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
+from itertools import takewhile
+from textwrap import fill
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from leafid.errors import UsageError
@@ -46,12 +49,39 @@ def switch(help: str, *, group: str | None = None) -> Any:
     return option(help, group=group, action="store_true")
 
 
+#: How shtab completes paths, by the shell.
+_COMPLETION = {"bash": "_shtab_compgen_files", "zsh": "_files"}
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Wraps paragraphs, but not examples, and names no optional arguments in the usage."""
+
+    def _format_usage(self, usage: Any, actions: Any, *_: Any) -> str:
+        shown = [
+            action for action in actions if action.required or not action.option_strings
+        ]
+        self._prog += " [options]"
+        return super()._format_usage(usage, shown, [], None)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(
+            paragraph if "\n " in paragraph else fill(paragraph, width)
+            for paragraph in text.split("\n\n")
+        )
+
+
+def suggest(word: str, words: Iterable[str]) -> str:
+    """Return the end of a message about an unknown word, with the word that is most like it."""
+    alike = get_close_matches(word, words, n=1)
+    return f"; did you mean {alike[0]}?" if alike else ""
+
+
 class Parser(argparse.ArgumentParser):
     """Reports wrong usage as one line that names the help, and accepts no empty words."""
 
     def __init__(self, options: type, **keywords: Any) -> None:
         super().__init__(
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=_HelpFormatter,
             allow_abbrev=False,
             add_help=False,
             **keywords,
@@ -68,7 +98,9 @@ class Parser(argparse.ArgumentParser):
             argument = getattr(options, name)
             if isinstance(argument, _Argument):
                 flag = f"--{name.replace('_', '-')}" if argument.is_option else name
-                groups[argument.group].add_argument(flag, **argument.keywords)
+                action = groups[argument.group].add_argument(flag, **argument.keywords)
+                if not {"action", "choices", "type"} & argument.keywords.keys():
+                    action.complete = _COMPLETION
         self.add_argument(
             "-h", "--help", action="help", help="show this help message and exit"
         )
@@ -78,6 +110,15 @@ class Parser(argparse.ArgumentParser):
 
     def parse(self, words: Sequence[str]) -> Any:
         """Make the options of a command line; a `UsageError` says what is wrong with it."""
+        for word in takewhile("--".__ne__, words):
+            flag = word.partition("=")[0]
+            is_known = not flag.startswith("-") or flag in {
+                "-",
+                *self._option_string_actions,
+            }
+            if not is_known and parse_finite_number(word) is None:
+                hint = suggest(flag, self._option_string_actions)
+                self.error(f"unknown option {flag}{hint} (a file: ./{word})")
         # Options may stand between positional arguments; only parse_args knows what '--' means.
         parse = self.parse_args if "--" in words else self.parse_intermixed_args
         options = self._options()
@@ -88,21 +129,6 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and exiting."""
         raise UsageError(f"{message}; see '{self.prog} --help'")
-
-    def format_help(self) -> str:
-        """Format the help, without optional arguments in the usage."""
-        formatter = self._get_formatter()
-        shown = [
-            action
-            for action in self._actions
-            if action.required or not action.option_strings
-        ]
-        formatter.add_usage(None, shown, [])
-        usage = formatter.format_help().removeprefix("usage: ").strip()
-        self.usage = usage.replace(self.prog, f"{self.prog} [options]", 1).replace(
-            "%", "%%"
-        )
-        return super().format_help()
 
 
 def number_type(
@@ -152,14 +178,19 @@ positive_ints = list_type(positive_int)
 
 
 def nonempty_word(word: str) -> str:
-    """Refuse the empty word that an unset shell variable leaves: it would be ignored or mean the current folder."""
+    """Refuse what is no path: URLs, and the empty word of an unset variable, which would mean the current folder."""
     if not word:
         raise argparse.ArgumentTypeError(
             "expected a path or a word, found an empty word; is a variable unset?"
         )
+    if word == "-" or word.lower().startswith(_URL_SCHEMES):
+        raise argparse.ArgumentTypeError(
+            f"expected a path, found {word!r}; leafid reads neither standard input nor addresses: save it in a file"
+        )
     return word
 
 
+_URL_SCHEMES = ("http://", "https://", "ftp://", "file://", "s3://")
 JOBS = option(
     "worker processes; -1 is one a core, -2 one less, and so on (default: -1)",
     type=_job_count,
@@ -183,7 +214,9 @@ CACHE = option(
 
 class ReadingOptions:
     layout: str | None = option(
-        "layout of the collection (default: detected)", choices=tuple(READERS)
+        "layout of the collection: %(choices)s (default: detected)",
+        choices=tuple(READERS),
+        metavar="LAYOUT",
     )
     metadata: str | None = option(
         "CSV table of the pictures with the column file and any of label, plant, type, author, date, latitude, "

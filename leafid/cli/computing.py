@@ -19,9 +19,9 @@ from leafid.errors import LeafidError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.model.bundled import assign_types, load_recogniser
-from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
+from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
 from leafid.parallel.cluster import on_cluster
-from leafid.pictures.picture import AcquisitionType, EmptyClass, Picture
+from leafid.pictures.picture import EmptyClass, Picture
 from leafid.pictures.splits import select_training_pictures
 from leafid.pictures.summary import warn_of_shared_pictures
 
@@ -70,13 +70,13 @@ def map_pictures(
             recognised = recogniser.recognise_pictures(
                 pictures, loader.with_step("types")
             ).values()
-            warn_of_mixed_types(
-                Counter(
-                    get_type(p)
-                    for p, probability in recognised
-                    if probability is not None
-                )
-            )
+            types = [
+                get_type(picture)
+                for picture, probability in recognised
+                if probability is not None
+            ]
+            if len(types) >= MIN_COLLECTION:
+                log_types(Counter(types))
             typed = [picture for picture, _ in recognised]
         results = loader.show_progress(
             loader.map_pictures(function, typed), len(typed), what
@@ -119,7 +119,7 @@ def assign_types_and_warn(
     environment: Environment,
     recogniser: TypeRecogniser | None = None,
 ) -> list[Picture]:
-    """Recognise unknown acquisition types, and report them; warn that unknown plants make held-out scores too high.
+    """Recognise unknown acquisition types; warn that unknown plants make held-out scores too high.
 
     A model that is extended has a recogniser, and its scores stay as they are.
     """
@@ -130,11 +130,4 @@ def assign_types_and_warn(
             "held-out scores are too high (top-1 0.993 instead of 0.85 for scans of ImageCLEF 2011); "
             "say --plants-from, or look for pictures of one leaf with 'leafid info --similar'"
         )
-    typed = assign_types(pictures, loader, recogniser)
-    if untyped := {picture.file for picture in pictures if picture.type is None}:
-        counts = Counter(picture.type for picture in typed if picture.file in untyped)
-        recognised = ", ".join(
-            f"{type_} {counts[type_]}" for type_ in AcquisitionType if type_ in counts
-        )
-        environment.note(f"acquisition types recognised: {recognised or 'none'}")
-    return typed
+    return assign_types(pictures, loader, recogniser)

@@ -25,7 +25,7 @@ from tabulate import tabulate
 
 from leafid.cli.arguments import JOBS, LANGUAGE, ReadingOptions, option, positional
 from leafid.cli.outputs import Environment, check_output
-from leafid.errors import UsageError
+from leafid.errors import UsageError, escape_unprintable
 from leafid.features.loader import FeatureLoader
 from leafid.features.same_leaf import find_similar
 from leafid.files import write_text
@@ -105,7 +105,7 @@ def run(options: Options, environment: Environment) -> None:
 
 def _describe_model(file: Path, options: Options, environment: Environment) -> None:
     if options.output:
-        check_output(f"{options.output}/{FILE_NAME}", [file])
+        check_output(options.output, [file], file=FILE_NAME)
     model = Model.read(file).in_language(options.language)
     guide = make_guide(model, file)
     if options.output:
@@ -156,7 +156,7 @@ def _write_similar(
     for line in _shorten(
         [", ".join(picture.title for picture in group) for group in groups]
     ):
-        environment.note(f"one leaf: {line}")
+        environment.note(f"one leaf: {escape_unprintable(line)}")
     environment.note(
         f"groups of pictures of one leaf: {len(groups)}; {table} has plants, for --metadata"
     )
@@ -204,7 +204,7 @@ def _format_summary(summary: dict[str, Any]) -> Iterator[str]:
             for entry in summary[title]
         ]
         yield f"{title:<14}{len(lines) or 'none'}"
-        yield from (f"  {line}" for line in _shorten(lines))
+        yield from (f"  {escape_unprintable(line)}" for line in _shorten(lines))
 
 
 def _shorten(lines: Sequence[str]) -> Iterable[str]:

@@ -1,17 +1,21 @@
 """The command line: dispatches to a command, and turns every error into a message and an exit status."""
 
+import argparse
 import importlib
 import logging
+import shutil
 import sys
 import threading
 import traceback
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from textwrap import fill
 
 import numpy as np
 
 import leafid
-from leafid.cli.arguments import Parser
+from leafid.cli.arguments import Parser, suggest
 from leafid.cli.outputs import Environment
 from leafid.errors import (
     LeafidError,
@@ -69,6 +73,8 @@ COMMANDS = {
     for group, commands in GROUPS.items()
     for name in commands
 }
+#: Number of warnings of one kind that are shown; more are counted.
+_MAX_ALIKE = 10
 EXIT_BAD_DATA, EXIT_WRONG_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
@@ -135,7 +141,8 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         environment.print(f"leafid {leafid.__version__}")
         return 0
     if command not in COMMANDS:
-        raise UsageError(f"unknown command {command!r}; see 'leafid --help'")
+        hint = suggest(command, COMMANDS)
+        raise UsageError(f"unknown command {command!r}{hint}; see 'leafid --help'")
     has_help = bool({"-h", "--help"} & set(arguments))
     if COMMANDS[command].startswith(_FOLDERS["identify"]) and not has_help:
         import cv2  # here, because a failure in the other thread would be no error of the command
@@ -156,6 +163,17 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         return module.run(options, environment) or 0
 
 
+def make_parser() -> argparse.ArgumentParser:
+    """Make a parser of all commands, from which shtab makes the completion of a shell."""
+    parser = argparse.ArgumentParser("leafid")
+    commands = parser.add_subparsers(parser_class=Parser)
+    for name, module in COMMANDS.items():
+        options = importlib.import_module(f"leafid.cli.{module}").Options
+        # Commands without a help would be left out.
+        commands.add_parser(name, options=options, help="")
+    return parser
+
+
 def _format_overview() -> str:
     width = max(map(len, COMMANDS)) + 2
     commands = "\n".join(
@@ -163,24 +181,40 @@ def _format_overview() -> str:
         + "".join(f"  {name:<{width}}{summary}\n" for name, summary in members.items())
         for group, members in GROUPS.items()
     )
-    return (
+    text = (
         f"{leafid.__doc__}\n\n"
         "usage: leafid COMMAND …\n\n"
         f"{commands}\n"
         "'leafid COMMAND --help' shows the options of a command, with examples.\n"
-        "options: --version, --debug (show the traceback of an error)"
+        "options: --version, --debug (show all warnings, and the traceback of an error)"
+    )
+    # As argparse does, for the help of commands.
+    columns = shutil.get_terminal_size().columns - 2
+    indents = {" ": " " * (width + 2)}
+    return "\n".join(
+        fill(line, columns, subsequent_indent=indents.get(line[:1], ""))
+        for line in text.splitlines()
     )
 
 
 @contextmanager
 def _logging_to(environment: Environment, level: int) -> Iterator[None]:
-    """Write the library's warnings and notes to stderr; at level DEBUG also tracebacks."""
+    """Write warnings and notes to stderr: ten warnings of each kind, then their number.
+
+    At level DEBUG, all warnings and tracebacks are written.
+    """
+    # Warnings of one kind are given by the same line of the code.
+    warnings: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
 
     def emit(record: logging.LogRecord) -> None:
-        write = (
-            environment.warn if record.levelno >= logging.WARNING else environment.note
-        )
-        write(record.getMessage())
+        text = record.getMessage()
+        if record.levelno < logging.WARNING:
+            environment.note(text)
+            return
+        alike = warnings[record.pathname, record.lineno]
+        alike.append(to_one_line(text))
+        if len(alike) <= _MAX_ALIKE or level == logging.DEBUG:
+            environment.note(f"leafid: warning: {alike[-1]}")
 
     handler = logging.Handler()
     handler.emit = emit  # type: ignore[method-assign]  # instead of a class for one use
@@ -191,5 +225,11 @@ def _logging_to(environment: Environment, level: int) -> Iterator[None]:
     try:
         yield
     finally:
+        for alike in warnings.values():
+            more = len(alike) - _MAX_ALIKE
+            if more > 0 and level != logging.DEBUG:
+                environment.note(
+                    f"leafid: warning: and {more} more like this (--debug shows all): {alike[-1]}"
+                )
         logger.setLevel(before)
         logger.removeHandler(handler)

@@ -1,7 +1,9 @@
 """What commands write to: the streams, passed in so that tests can run commands in-process, and files."""
 
 import io
+import logging
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -10,13 +12,14 @@ from pathlib import Path
 from typing import IO, TextIO, TypeVar
 
 from leafid.cli.arguments import TableOptions
-from leafid.errors import UsageError, escape_unprintable, to_one_line
+from leafid.errors import LeafidError, UsageError, escape_unprintable
 from leafid.files import check_writable, open_output, resolve_symlink
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.readers.tables import TABLE_NAMES
 from leafid.scoring.tables import Table, choose_tables, render
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 
 def _open_stream(name: str) -> TextIO:
@@ -52,8 +55,8 @@ class Environment:
             _redirect_to_devnull(self.stderr)
 
     def warn(self, text: str) -> None:
-        """Write a warning: something went wrong, but the command continues."""
-        self.note(f"leafid: warning: {to_one_line(text)}")
+        """Log a warning of the caller: something went wrong, but the command continues."""
+        _log.warning("%s", text, stacklevel=2)
 
     def flush_stdout(self) -> None:
         """Flush stdout if possible; otherwise Python would retry at exit and print an error."""
@@ -64,34 +67,29 @@ class Environment:
 
     def progress(self, items: Iterable[T], total: int | None, what: str) -> Iterator[T]:
         """Yield the items, and show how many there were, with `what` as the caption."""
-        if (
-            total == 1
-        ):  # there is nothing to show, and a bar takes longer to import than a picture to be identified
+        # There is nothing to show, and a bar takes longer to import than a picture to be identified.
+        if total == 1:
             yield from items
             return
         from tqdm import tqdm
 
-        tqdm.monitor_interval = (
-            0  # tqdm starts no thread: there may be no memory for it
-        )
-        interval, delay = (
-            (0.1, 0.0)
-            if self.stderr.isatty()
-            else (self.log_interval, self.log_interval)
-        )
-        with tqdm(
+        # No thread is started: there may be no memory for it.
+        tqdm.monitor_interval = 0
+        is_terminal = self.stderr.isatty()
+        interval = 0.1 if is_terminal else self.log_interval
+        yield from tqdm(
             items,
             what,
             total,
-            False,
-            self.stderr,
-            80,
-            interval,
-            2 * interval,
+            leave=False,
+            file=self.stderr,
+            ncols=min(80, shutil.get_terminal_size().columns),
+            nrows=2,  # some terminals don't tell how many they have
+            mininterval=interval,
+            maxinterval=2 * interval,
+            delay=0 if is_terminal else interval,
             unit="",
-            delay=delay,
-        ) as bar:
-            yield from bar
+        )
 
 
 def _redirect_to_devnull(stream: TextIO) -> None:
@@ -120,9 +118,18 @@ def check_output(
     output: str | os.PathLike[str],
     inputs: Iterable[str | os.PathLike[str]],
     flag: str = "--output",
+    file: str = "",
 ) -> None:
-    """Check before the work that an output can be written, isn't named like a picture, and overwrites no input."""
-    target = resolve_symlink(output)
+    """Check before the work that an output can be written, isn't named like a picture, and overwrites no input.
+
+    With `file`, the output is a folder, which may be missing, and `file` is to be written in it.
+    """
+    folder = Path(output).absolute().parent
+    if not folder.exists():
+        raise LeafidError(
+            f"{flag} {output}: there is no folder {folder}; create it first"
+        )
+    target = resolve_symlink(Path(output, file))
     # `leafid predict --output garden/*.jpg` would overwrite its first picture.
     if target.suffix.lower() in PICTURE_ENDINGS:
         raise UsageError(
@@ -139,4 +146,4 @@ def check_output(
             raise UsageError(
                 f"{flag} {output}: expected a file of its own, found one that is read; name another"
             )
-    check_writable(output)
+    check_writable(target)

@@ -11,7 +11,11 @@ import numpy as np
 from leafid.descriptors.encoding import Encoder
 from leafid.descriptors.local.gradients import Pyramid
 from leafid.descriptors.local.grid import LocalFeatures
-from leafid.descriptors.registry import LOCAL_DESCRIPTORS, measure_families
+from leafid.descriptors.registry import (
+    LOCAL_DESCRIPTORS,
+    get_column_names,
+    measure_families,
+)
 from leafid.features.recipe import LONGEST_SIDE, Expert
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.condition import Condition, measure_condition
@@ -85,6 +89,16 @@ class FeatureExtractor:
                     array_name.encode() + np.ascontiguousarray(array).tobytes()
                 )
         return digest.hexdigest()
+
+    def count_values(self, name: str) -> int:
+        """Count the values of an expert's vector, and of the condition that comes with it."""
+        expert = self.experts[name]
+        n_values = (
+            self.encoders[name].n_features
+            if expert.is_local
+            else len(get_column_names(expert.families))
+        )
+        return len(Condition._fields) + n_values
 
     def extract(self, image: np.ndarray, acquisition_type: AcquisitionType) -> Features:
         """Extract the features of a picture; the acquisition type decides how the leaf is segmented."""

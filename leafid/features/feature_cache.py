@@ -14,7 +14,7 @@ from leafid.errors import LeafidError
 #: Name of the database in a cache folder.
 DATABASE = "features.sqlite"
 # Seconds to wait for a database that another process has locked.
-_LOCK_TIMEOUT = 60.0
+_LOCK_TIMEOUT = 5.0
 # The index on `written`, a time in seconds, also holds the keys: beside the long values, they would be spread over as
 # many pages.
 _SCHEMA = """
@@ -97,6 +97,8 @@ class FeatureCache:
                     "%s: the feature cache can't be %s: %s", self.folder, verb, error
                 )
             self._has_warned = True
+            # What is locked for so long is waited for only once.
+            self._connection.execute("PRAGMA busy_timeout = 0")
 
 
 def choose_cache_folder() -> Path:

@@ -17,6 +17,7 @@ from leafid import errors
 from leafid.errors import InputError, InstallationError, LeafidError, UsageError
 from leafid.features.augmentation import Augmentation, SourcePicture
 from leafid.features.extractor import (
+    N_TYPE_FEATURES,
     TYPE_SIDE,
     FeatureExtractor,
     Features,
@@ -53,6 +54,8 @@ class _Source:
 
     #: Everything but the picture that decides a value, by the value's name.
     keys: dict[Any, str]
+    #: How many numbers each value has.
+    lengths: dict[Any, int]
     #: Pictures are reduced to it when they are read, in pixels.
     longest_side: int | None
     #: ``measure(image, picture, names)`` returns the values with these names.
@@ -138,8 +141,10 @@ class FeatureLoader:
             for number, augmentation in enumerate(augmentations)
             for name in extractor.experts
         }
+        lengths = {key: extractor.count_values(key[1]) for key in keys}
         source = _Source(
             keys,
+            lengths,
             extractor.longest_side,
             partial(_extract_features, extractor, augmentations),
         )
@@ -156,12 +161,15 @@ class FeatureLoader:
         self, pictures: Sequence[Picture]
     ) -> list[np.ndarray | None]:
         """Load the features of `measure_type_features`; None for a picture that can't be read."""
-        return self.load_measures(pictures, "type|2", TYPE_SIDE, measure_type_features)
+        return self.load_measures(
+            pictures, "type|2", N_TYPE_FEATURES, TYPE_SIDE, measure_type_features
+        )
 
     def load_measures(
         self,
         pictures: Sequence[Picture],
         key: str,
+        n_values: int,
         longest_side: int | None,
         measure: Callable[[np.ndarray, Picture], np.ndarray],
         what: str = "describe",
@@ -169,11 +177,12 @@ class FeatureLoader:
     ) -> list[np.ndarray | None]:
         """Load measures of pictures, float32 with the precision of a type; None for a picture that can't be read.
 
-        ``measure(image, picture)``, of the picture reduced to `longest_side` pixels, gives an array of numbers, and is
-        picklable. The `key` stands for it in the cache, and changes with it.
+        ``measure(image, picture)``, of the picture reduced to `longest_side` pixels, gives an array of `n_values`
+        numbers, and is picklable. The `key` stands for it in the cache, and changes with it.
         """
         source = _Source(
             {key: f"{key}|{name_versions()}"},
+            {key: n_values},
             longest_side,
             partial(_compute_measures, measure),
             dtype,
@@ -267,13 +276,14 @@ class FeatureLoader:
                     self.cache.put(new)
 
     def _look_up(self, pictures: Sequence[Picture], source: _Source) -> list[Values]:
-        """Look up what the cache has of pictures."""
+        """Look up what the cache has of pictures; a value of another length is none of theirs."""
         if self.cache is None:
             return [{} for _ in pictures]
         keys = [
             source.make_keys(picture, self.hash_picture(picture))
             for picture in pictures
         ]
+        itemsize = np.dtype(source.dtype).itemsize
         stored = self.cache.get(
             [key for of_picture in keys for key in of_picture.values()]
         )
@@ -281,7 +291,7 @@ class FeatureLoader:
             {
                 name: np.frombuffer(stored[key], source.dtype)
                 for name, key in of_picture.items()
-                if key in stored
+                if len(stored.get(key, b"")) == source.lengths[name] * itemsize
             }
             for of_picture in keys
         ]

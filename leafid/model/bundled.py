@@ -10,7 +10,7 @@ from pathlib import Path
 from leafid.errors import LeafidError
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.model.model import Model
-from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
+from leafid.model.recogniser import TypeRecogniser, log_types
 from leafid.pictures.picture import Picture, warn_of_lost_species
 
 DEFAULT_NAME = "imageclef2011.leafid"
@@ -55,7 +55,7 @@ def assign_types(
 ) -> list[Picture]:
     """Give pictures of a collection without a type one that is frequent among them; leave out unreadable ones.
 
-    The recogniser is that of the bundled model by default. Warnings tell of several types, and of lost species.
+    The recogniser is that of the bundled model by default. The types are logged, and lost species warned of.
     """
     used = recogniser or load_recogniser(pictures)
     if used is None:
@@ -69,7 +69,7 @@ def assign_types(
         type_: ranked[0][0] if count < MIN_TYPE_SHARE * counts.total() else type_
         for type_, count in ranked
     }
-    warn_of_mixed_types(Counter(given[type_] for type_ in counts.elements()))
+    log_types(Counter(given[type_] for type_ in counts.elements()))
     warn_of_lost_species(pictures, [picture for picture, _ in typed])
     return [
         replace(p, type=given[get_type(p)]) if probability is not None else p

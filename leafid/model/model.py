@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Meta, structs
 
 from leafid.errors import LeafidError
-from leafid.features.loader import FeatureLoader, get_type, open_loader, pass_through
+from leafid.features.loader import FeatureLoader, get_type, open_loader
 from leafid.grouping import group_by
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.metrics.hierarchy import back_off
@@ -21,7 +21,7 @@ from leafid.model.answer import Answer, Decision
 from leafid.model.identifier import TypeModel
 from leafid.model.modelfile import read_object, write_object
 from leafid.model.plant_fusion import GROUPINGS, fuse_answers
-from leafid.model.recogniser import TypeRecogniser, warn_of_mixed_types
+from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
 from leafid.model.sessions import pool_evidence_of_answers
 from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
@@ -249,8 +249,12 @@ class Model(Shown):
         ):
             self[type_]  # raises before any work is done
         recognised: Counter[AcquisitionType] = Counter()
+        n_begun = 0
         for groups in _split_into_batches(pictures, group_by):
-            answers = self._answer_batch(list(chain(*groups)), loader, reject_at)
+            batch = list(chain(*groups))
+            n_begun += len(batch)
+            step = loader.with_step(f"{n_begun}/{len(pictures)}")
+            answers = self._answer_batch(batch, step, reject_at)
             recognised.update(
                 a.type for a in answers if a.type and a.type_probability is not None
             )
@@ -263,7 +267,8 @@ class Model(Shown):
             yield from (
                 [self._back_off(answer) for answer in answers] if back_off else answers
             )
-        warn_of_mixed_types(recognised)
+        if recognised.total() >= MIN_COLLECTION:
+            log_types(recognised)
 
     @cached_property
     def common_names(self) -> dict[str, tuple[str, ...]]:
@@ -299,9 +304,7 @@ class Model(Shown):
     def _answer_batch(
         self, pictures: Sequence[Picture], loader: FeatureLoader, reject_at: float
     ) -> list[Answer]:
-        typed = self.recogniser.recognise_pictures(
-            pictures, replace(loader, progress=pass_through)
-        )
+        typed = self.recogniser.recognise_pictures(pictures, loader.with_step("types"))
         answers: dict[int, Answer] = {}
         taxa = {name: species.taxon for name, species in self.species.items()}
         for type_, indices in group_by(

@@ -16,8 +16,8 @@ from leafid.pictures.picture import AcquisitionType, Picture
 
 #: Number of features after `expand_features`.
 N_EXPANDED_FEATURES = 2 * N_TYPE_FEATURES
-# A few pictures are taken for a mixture, not for a collection of one kind.
-_MIN_COLLECTION = 10
+#: Fewer pictures are taken for a mixture, not for a collection of one kind.
+MIN_COLLECTION = 10
 _log = logging.getLogger(__name__)
 
 
@@ -64,19 +64,18 @@ class TypeRecogniser:
         return typed
 
 
-def warn_of_mixed_types(recognised: Counter[AcquisitionType]) -> None:
-    """Warn that pictures were recognised as several types: in a collection of one kind, some of them are errors."""
-    if len(recognised) > 1 and recognised.total() >= _MIN_COLLECTION:
-        counts = ", ".join(
-            f"{recognised[type_]} {type_}"
-            for type_ in AcquisitionType
-            if type_ in recognised
-        )
-        message = (
-            "the acquisition types of %d pictures were recognised as different ones: %s; if all of them were taken in "
-            "the same way, say which by --assume-type (in Python: assume_type)"
-        )
-        _log.warning(message, recognised.total(), counts)
+def log_types(recognised: Counter[AcquisitionType]) -> None:
+    """Log how many pictures were recognised as each type: in a collection of one kind, some of them are errors."""
+    if not recognised:
+        return
+    counts = ", ".join(
+        f"{type_} {recognised[type_]}"
+        for type_ in AcquisitionType
+        if type_ in recognised
+    )
+    advice = "if all were taken in the same way, say which: --assume-type"
+    hint = f"; {advice}" if len(recognised) > 1 else ""
+    _log.info("acquisition types recognised: %s%s", counts, hint)
 
 
 def expand_features(features: np.ndarray) -> np.ndarray:

@@ -36,7 +36,8 @@ def on_cluster(address: str | None) -> Iterator[None]:
             f"--cluster needs Dask ({error}); install it: pip install distributed"
         ) from None
     # leafid reports lost connections itself, in one line.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         try:
             client = stack.enter_context(

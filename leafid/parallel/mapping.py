@@ -23,8 +23,7 @@ from leafid.parallel import MAX_JOBS
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-#: Logged messages: the logger's name, the level and the message of each.
-Log = list[tuple[str, int, str]]
+Log = list[logging.LogRecord]
 
 #: Maximum time for an item that `ordered_map` can leave out, in seconds. A picture takes a few, on slow machines too.
 ITEM_SECONDS = 300
@@ -147,8 +146,8 @@ def _map_ahead(
                     raise
                 result, log = make_failure(item, str(error)), []
             pending.popleft()
-            for name, level, message in log:
-                logging.getLogger(name).log(level, "%s", message)
+            for record in log:
+                logging.getLogger(record.name).handle(record)
             yield result
     finally:
         for _, future in pending:
@@ -199,7 +198,9 @@ def recording_log(name: str = "leafid", *, propagate: bool = True) -> Iterator[L
     handler = logging.Handler()
 
     def emit(record: logging.LogRecord) -> None:
-        log.append((record.name, record.levelno, record.getMessage()))
+        # The arguments may be nothing that can be sent from a worker.
+        record.msg, record.args = record.getMessage(), ()
+        log.append(record)
 
     handler.emit = emit  # type: ignore[method-assign]  # instead of a class for one use
     logger = logging.getLogger(name)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import cv2
 import numpy as np
@@ -17,6 +20,8 @@ from leafid.pictures.header import Header, open_picture, read_header, read_pictu
 
 _log = logging.getLogger(__name__)
 
+# Threads share stderr.
+_stderr_lock = threading.Lock()
 _TIFF_PHOTOMETRIC = 262
 _WHITE_IS_ZERO = 0
 # Rows that are converted at once.
@@ -58,7 +63,7 @@ def read_hashed_image(
             image = (
                 _decode_jpeg(file, header, data, max_side)
                 if header.kind == "JPEG"
-                else _decode(header, data)
+                else _decode(file, header, data)
             )
         except (
             Exception
@@ -84,15 +89,41 @@ def encode_jpeg(image: np.ndarray, quality: int = 80) -> bytes:
     return cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])[1].tobytes()
 
 
-def _decode(header: Header, data: bytes) -> np.ndarray:
+def _decode(file: str | os.PathLike[str], header: Header, data: bytes) -> np.ndarray:
     ignoring = warnings.catch_warnings(action="ignore")
-    with ignoring, open_picture(header.kind, data) as picture:
+    capturing = _capturing_stderr(header.kind)
+    with ignoring, capturing as lines, open_picture(header.kind, data) as picture:
         image = convert_to_bgr(picture)
+    if lines:
+        _log.warning("%s: damaged inside, used as it is (%s)", file, lines[0])
     if {*image.shape[:2]} != {header.rows, header.cols}:
         raise ValueError(
             f"expected {header.cols} × {header.rows} pixels, found other ones"
         )
     return image
+
+
+@contextmanager
+def _capturing_stderr(kind: str) -> Iterator[list[str]]:
+    """Collect the lines that a decoder writes to stderr, in a list that is filled at the end of the ``with`` block."""
+    lines: list[str] = []
+    # Of the libraries that decode, only libtiff prints.
+    if kind != "TIFF":
+        yield lines
+        return
+    with (
+        _stderr_lock,
+        os.fdopen(os.memfd_create("stderr"), errors="replace") as capture,
+    ):
+        stderr = os.dup(2)
+        os.dup2(capture.fileno(), 2)
+        try:
+            yield lines
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            capture.seek(0)
+            lines += capture.read().splitlines()
 
 
 def _decode_jpeg(

@@ -68,6 +68,8 @@ _SIGNATURES = {
     "BMP": (b"BM",),
     "GIF": (b"GIF87a", b"GIF89a"),
 }
+# ZIP, RAR, 7-Zip, gzip, bzip2, xz.
+_ARCHIVES = (b"PK", b"Rar!", b"7z\xbc\xaf", b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
 # Brands of ISO/IEC 23008-12 (HEIF), and of the AV1 Image File Format, which shares mif1 and msf1.
 _BRANDS = dict.fromkeys(
     (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs"), "HEIF"
@@ -162,8 +164,12 @@ def read_header(data: bytes) -> Header:
     kind = identify_format(data)
     if kind is None:
         text = _TEXT.match(data)
-        words = f", which begins with '{text[0].decode()}'" if text else ""
-        raise ImageError(f"expected {READABLE_FORMATS}, found something else{words}")
+        content = "something else"
+        if data.startswith(_ARCHIVES):
+            content = "an archive; unpack it, and name the folder"
+        elif text:
+            content += f", which begins with '{text[0].decode()}'"
+        raise ImageError(f"expected {READABLE_FORMATS}, found {content}")
     n_scans = _check_structure(kind, data)
     try:
         with open_picture(kind, data) as picture:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from leafid.errors import InputError, LeafidError, ProblemsError, UsageError, list_first
+from leafid.errors import InputError, LeafidError, ProblemsError, UsageError
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.labels import make_labels
@@ -148,13 +148,13 @@ def read_collection(
 def read_and_warn(
     path: Paths, refused: tuple[type[str], ...] = (), /, **options: Any
 ) -> Collection:
-    """Read a collection; raise its problems of the classes `refused`, and log a warning for each of the first ones."""
+    """Read a collection; raise its problems of the classes `refused`, and log a warning for each other one."""
     collection = read_collection(path, **options)
     if errors := [
         problem for problem in collection.problems if isinstance(problem, refused)
     ]:
         raise ProblemsError(errors)
-    for problem in list_first(collection.problems):
+    for problem in collection.problems:
         logger.warning("%s", problem)
     return collection
 

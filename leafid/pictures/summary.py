@@ -46,7 +46,9 @@ def check_file(file: Path) -> FileCheck:
     return FileCheck(
         file,
         digest,
-        warnings=tuple(text for _, level, text in log if level >= logging.WARNING),
+        warnings=tuple(
+            record.getMessage() for record in log if record.levelno >= logging.WARNING
+        ),
     )
 
 

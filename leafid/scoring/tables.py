@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from textwrap import fill
+from types import SimpleNamespace
 from typing import Any
 
 from leafid.errors import UsageError, escape_unprintable
@@ -184,12 +185,13 @@ def _format_csv_table(table: Table) -> str:
 
 def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
     """Write rows as CSV; cells that a spreadsheet would take for a formula are escaped, NaN is empty."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
+    lines: list[str] = []
+    # With the line end \r\n, which is replaced, both characters are quoted in cells.
+    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     writer.writerows(
         [_escape_formula(_clean_number(cell)) for cell in row] for row in rows
     )
-    return stream.getvalue()
+    return "".join(f"{line[:-2]}\n" for line in lines)
 
 
 def _escape_formula(cell: Cell) -> Cell:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from leafid.features.augmentation import measure_type_on_surface
-from leafid.features.extractor import TYPE_SIDE
+from leafid.features.extractor import N_TYPE_FEATURES, TYPE_SIDE
 from leafid.features.loader import FeatureLoader, get_type
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.learning.estimators import fit_estimator, to_linear
@@ -98,7 +98,11 @@ def train_recogniser(
         picture for picture in pictures if picture.type is AcquisitionType.SCAN_LIKE
     ]
     on_surfaces = loader.load_measures(
-        on_sheets, "type on a surface|1", TYPE_SIDE, measure_type_on_surface
+        on_sheets,
+        "type on a surface|1",
+        N_TYPE_FEATURES,
+        TYPE_SIDE,
+        measure_type_on_surface,
     )
     n_readable = sum(row is not None for _, row in measured)
     measured += zip(on_sheets, on_surfaces, strict=True)

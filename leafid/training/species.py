@@ -74,7 +74,12 @@ def describe_species(
     )
     measured = list({picture.file: picture for picture in sampled + shown}.values())
     tables = loader.load_measures(
-        measured, f"traits|{_TRAITS_VERSION}", LONGEST_SIDE, _tabulate_traits, "measure"
+        measured,
+        f"traits|{_TRAITS_VERSION}",
+        len(TRAIT_NAMES),
+        LONGEST_SIDE,
+        _tabulate_traits,
+        "measure",
     )
     traits = {
         picture.file: _read_traits(table)

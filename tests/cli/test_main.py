@@ -1,8 +1,11 @@
+import re
+import subprocess
+
 import pytest
 
 from leafid import __version__
 from leafid.cli import info
-from leafid.cli.main import COMMANDS, GROUPS
+from leafid.cli.main import COMMANDS, GROUPS, make_parser
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from tests.scoring.golden_files import TRUTH
 
@@ -48,6 +51,15 @@ def test_version(cli):
         ),
         (["info", "x", "--jobs", "0"], "argument --jobs"),
         (["zzz"], "unknown command 'zzz'; see 'leafid --help'"),
+        (["pred"], "unknown command 'pred'; did you mean predict?"),
+        (["evaluate", "x", "--metric=S"], "--metric; did you mean --metrics?"),
+        (["predict", "-dash.jpg"], "unknown option -dash.jpg (a file: ./-dash.jpg)"),
+        (["segment", "-", "--output", "x"], "found '-'; leafid reads neither standard"),
+        (
+            ["info", "HTTPS://example.org/leaves.zip"],
+            "nor addresses: save it in a file",
+        ),
+        (["evaluate", "x", "ftp://example.org/run.txt"], "save it in a file"),
         (["train"], "required"),
         (
             ["describe"],
@@ -98,6 +110,59 @@ def test_every_error_becomes_a_status(cli, monkeypatch, error, status, lines):
         assert debugged.status == status
         assert "Traceback" in debugged.err
         assert "Traceback" in cli("--debug", "info", "x").err
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_is_as_wide_as_the_terminal(cli, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = cli(*command.split(), "--help").out.splitlines()
+    assert any(line.startswith("usage: leafid") for line in lines)
+    # Examples, and what the lines of a file look like, are not wrapped.
+    wide = [line for line in lines if not re.match(r"  (leafid|curl|\d) ", line)]
+    assert max(map(len, wide)) <= 60
+
+
+def test_ten_warnings_of_each_kind_are_shown_and_the_others_counted(
+    cli, draw, tmp_path
+):
+    for number in range(25):
+        file = draw(tmp_path / "leaves" / f"leaf {number}.png", number)
+        file.with_name(f"{number}.jpg").write_text("no picture")
+    words = ["segment", tmp_path / "leaves", "--assume-type", "scan"]
+    words += ["--output", tmp_path / "cut"]
+    for jobs in (1, 2):
+        outcome = cli(*words, "--jobs", jobs)
+        assert outcome.status == 1
+        lines = outcome.err.splitlines()
+        for text in ("found something else", "no leaf found"):
+            alike = [line for line in lines if text in line]
+            assert len(alike) == 11
+            assert alike[-1].startswith("leafid: warning: and 15 more like this")
+        assert len(lines) == 23
+    assert cli(*words, "--jobs", 1, "--debug").err.count("no leaf found") == 25
+
+
+def test_a_shell_completes_commands_options_choices_and_paths(tmp_path):
+    shtab = pytest.importorskip("shtab", reason="the extra 'completion' is missing")
+    (tmp_path / "leaves").mkdir()
+    (tmp_path / "script").write_text(shtab.complete(make_parser(), "bash"))
+    for words, completion in {
+        "leafid pre": "predict",
+        "leafid predict --assume-t": "--assume-type",
+        "leafid predict --assume-type pho": "photo",
+        "leafid predict lea": "leaves",
+        "leafid train --output lea": "leaves",
+    }.items():
+        before, last = words.split()[-2:]
+        call = f"_shtab_leafid leafid {last} {before}"
+        script = (
+            f". ./script; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
+            f'{call}; printf %s "${{COMPREPLY[*]}}"'
+        )
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.stdout == completion, done.stderr
 
 
 def test_only_the_first_of_many_problems_are_printed(cli, tmp_path):

@@ -68,6 +68,29 @@ def test_runs_are_no_output(refused, tmp_path):
         )
 
 
+def test_a_missing_folder_above_the_output_is_named_before_the_work(
+    cli, garden, drawn_model, tmp_path
+):
+    absent = tmp_path / "absent"
+    for words in (
+        ("predict", garden, "--output", absent / "run.txt"),
+        ("train", garden, "--output", absent / "my.leafid"),
+        ("check", GOOD, "--to", "csv", absent / "run.csv"),
+        ("info", garden, "--similar", absent / "plants.csv"),
+        ("info", drawn_model, "--output", absent / "guide"),
+        ("report", TRUTH, GOOD, "--output", absent / "report"),
+        ("segment", garden, "--output", absent / "cut"),
+        ("crossval", garden, "--output", absent / "folds"),
+    ):
+        outcome = cli(*words)
+        assert (outcome.status, outcome.out) == (1, "")
+        assert f"there is no folder {absent}; create it first" in outcome.err
+    assert not absent.exists()
+    # A folder that is named itself is created.
+    assert cli("report", TRUTH, GOOD, "--output", absent).status == 0
+    assert (absent / "tables").is_dir()
+
+
 @pytest.mark.parametrize("command", ["predict", "describe", "measure"])
 def test_metadata_of_the_pictures_are_not_overwritten(cli, tmp_path, command):
     (tmp_path / "leaves").mkdir()

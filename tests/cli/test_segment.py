@@ -56,6 +56,32 @@ def test_writes_mask_overlay_and_crop(cli, leaf_file, tmp_path):
     assert len(list((tmp_path / "cut").iterdir())) == 3
 
 
+def test_odd_names_cost_themselves_only(cli, leaf_file, tmp_path):
+    content = leaf_file.read_bytes()
+    for name in ("x" * 247 + ".png", "line\nbreak.png", "return\r.png"):
+        (leaf_file.parent / name).write_bytes(content)
+    words = ["segment", leaf_file.parent, "--assume-type", "scan", "--jobs", 1]
+    outcome = cli(*words, "--output", tmp_path / "cut")
+    assert outcome.status == 1
+    _, *lines = outcome.out.splitlines()
+    assert [line.split()[0] for line in lines] == [
+        "leaf.png",
+        "line\\nbreak.png",
+        "return\\r.png",
+    ]
+    (error,) = outcome.err.splitlines()
+    assert "can't be written: File name too long" in error
+    # Their contents are equal.
+    (line,) = (
+        line
+        for line in cli("info", leaf_file.parent, "--jobs", 1).out.splitlines()
+        if line.count(" = ") == 3
+    )
+    assert "line\\nbreak.png = " in line
+    # Nothing of it is written.
+    assert len(list((tmp_path / "cut").iterdir())) == 6
+
+
 def test_outputs_of_pictures_with_the_same_name_differ(cli, leaf_file, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / "pictures" / folder).mkdir()

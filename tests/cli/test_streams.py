@@ -4,10 +4,13 @@ import io
 import os
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from leafid.cli.main import main
 from leafid.cli.outputs import Environment
 
 needs_full = pytest.mark.skipif(
@@ -45,6 +48,12 @@ def without_reader():
 @pytest.mark.parametrize("words", [["--help"], ["evaluate", "--list"]])
 def test_a_closed_pipe_is_no_error(without_reader, words):
     done = leafid(*words, stdout=without_reader)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_output_that_nobody_reads_on_is_no_error(without_reader, drawn):
+    words = ["describe", next(drawn.rglob("*.jpg")), "--families", "hu", "--jobs", 1]
+    done = leafid(*words, "--output", "/dev/stdout", stdout=without_reader)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -103,6 +112,26 @@ def test_a_file_name_that_is_no_text_can_be_printed(tmp_path, name_in_latin_1):
     done = leafid("info", tmp_path, "--jobs", 1)
     assert done.returncode == 0, done.stderr
     assert "\\udce9rable.jpg" in done.stdout
+
+
+def test_a_terminal_shows_how_far_predict_is(loose, light_model):
+    leader, follower = os.openpty()  # which doesn't tell its size
+    shown = []
+
+    def read():
+        with suppress(OSError):  # the other end is closed
+            while True:
+                shown.append(os.read(leader, 1024))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    words = ["predict", loose, "--model", light_model, "--no-cache", "--jobs", 1]
+    with os.fdopen(follower, "w") as stderr:
+        assert main([*map(str, words)], Environment(io.StringIO(), stderr)) == 0
+    reader.join()
+    os.close(leader)
+    text = b"".join(shown).decode()
+    assert "3/3, types: describe:" in text
 
 
 def test_a_log_shows_progress_of_long_work_alone():

@@ -1,5 +1,6 @@
 import sqlite3
 import threading
+import time
 
 import pytest
 
@@ -128,6 +129,25 @@ def test_waiting_for_a_locked_cache_ends(held, tmp_path, monkeypatch):
         match="the feature cache can't be used: database is locked; name another",
     ):
         FeatureCache(tmp_path)
+
+
+def test_a_cache_that_stays_locked_is_waited_for_once(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(cache_module, "_LOCK_TIMEOUT", 0.3)
+    store = FeatureCache(tmp_path)
+    holder = sqlite3.connect(tmp_path / FILE, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    start = time.monotonic()
+    for _ in range(100):
+        assert store.get([b"key"]) == {}
+        store.put([(b"key", b"value")])
+    # 200 times the limit would be a minute.
+    assert time.monotonic() - start < 30
+    assert caplog.text.count("database is locked") == 1
+    holder.rollback()
+    store.put([(b"key", b"value")])
+    assert store.get([b"key"]) == {b"key": b"value"}
+    store.close()
+    holder.close()
 
 
 def test_a_folder_that_can_not_be(tmp_path):

@@ -193,10 +193,27 @@ def test_values_are_rounded_to_half_precision(pictures, store):
     )
     for loader in (FeatureLoader(store), FeatureLoader(store), FeatureLoader()):
         (measures,) = loader.load_measures(
-            pictures[:1], "own|1", 100, lambda image, picture: values
+            pictures[:1], "own|1", 5, 100, lambda image, picture: values
         )
         np.testing.assert_array_equal(measures, wanted)
         assert measures.dtype == np.float32
+
+
+def test_a_cached_value_of_another_length_is_computed_again(pictures, store):
+    for load_values in (
+        lambda: load(FeatureLoader(store), pictures[:2]),
+        lambda: FeatureLoader(store).load_type_features(pictures[:2]),
+    ):
+        load_values()
+    expected = vectors(load(FeatureLoader(), pictures[:2]))
+    types = FeatureLoader().load_type_features(pictures[:2])
+    rows = store._connection.execute("SELECT key, value FROM vectors").fetchall()
+    for length in (0, 3, 8, 100_000):
+        store.put([(key, value[4:][:7] + bytes(length)) for key, value in rows])
+        assert vectors(load(FeatureLoader(store), pictures[:2])) == expected
+        np.testing.assert_array_equal(
+            FeatureLoader(store).load_type_features(pictures[:2]), types
+        )
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

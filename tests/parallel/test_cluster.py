@@ -86,6 +86,17 @@ def test_a_command_on_a_scheduler(cli, drawn, drawn_model, address):
     assert result.out == cli(*words, "--jobs", 1).out
 
 
+@needs_dask
+@pytest.mark.slow
+def test_dask_prints_nothing_of_its_own(address, monkeypatch):
+    pytest.importorskip("distributed")  # sets levels of loggers
+    for name in ("distributed", "distributed.client"):
+        monkeypatch.setattr(logging.getLogger(name), "level", logging.WARNING)
+    with on_cluster(address):
+        for name in ("distributed.core", "distributed.client"):
+            assert not logging.getLogger(name).isEnabledFor(logging.ERROR)
+
+
 def test_workers_that_differ_are_refused():
     versions = collect_versions()
     check_versions(versions)

@@ -1,4 +1,5 @@
 import io
+import os
 import struct
 import time
 import tracemalloc
@@ -53,6 +54,18 @@ def test_damage_inside_a_jpeg_is_logged(tmp_path, rgb, caplog, capfd):
     assert "Corrupt" not in capfd.readouterr().err
 
 
+def test_what_libtiff_prints_is_logged(tmp_path, rgb, caplog, capfd):
+    file = tmp_path / "leaf.tif"
+    Image.fromarray(rgb).convert("1").save(file, compression="group4")
+    data = bytearray(file.read_bytes())
+    data[100:200] = b"\xa5" * 100
+    file.write_bytes(data)
+    assert read_image(file).shape == rgb.shape
+    assert f"{file}: damaged inside, used as it is (Fax4Decode: " in caplog.text
+    os.write(2, b"stderr is as before")
+    assert capfd.readouterr().err == "stderr is as before"
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
@@ -62,6 +75,8 @@ def test_damage_inside_a_jpeg_is_logged(tmp_path, rgb, caplog, capfd):
         (b"\0\0\0\x20ftypavif\0\0\0\0", "a damaged AVIF header"),
         (b"\0\0\0\x20ftypcrx \0\0\0\0", "something else"),
         (b"RIFF\x24\0\0\0WAVEfmt ", "something else"),
+        (b"PK\3\4 leaves", "an archive; unpack it"),
+        (b"\x1f\x8b\x08 leaves", "an archive; unpack it"),
         (b"\xff\xd8\xff", "a truncated JPEG"),
         (b"\x89PNG\r\n\x1a\n" + b"\0" * 40, "a truncated PNG"),
         (b"II*\0" + b"\xff" * 100, "of a kind that can't be read"),

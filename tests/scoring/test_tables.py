@@ -4,7 +4,15 @@ import io
 import pytest
 
 from leafid.errors import UsageError
-from leafid.scoring.tables import LETTERS, Estimate, Table, choose_tables, render
+from leafid.scoring.tables import (
+    LETTERS,
+    Estimate,
+    Table,
+    choose_tables,
+    format_csv,
+    render,
+)
+from leafid.textfiles import read_table
 
 TABLE = Table(
     "Scores",
@@ -55,6 +63,13 @@ def test_csv_holds_no_formulas(name):
         ["run", f"'{name}"],
         [f"'{name}", "-1.5"],
     ]
+
+
+@pytest.mark.parametrize("name", ["a\rb", "a\nb", "a\r\nb", '"\r', ","])
+def test_line_ends_in_names_stay_in_their_cells(tmp_path, name):
+    rows = [["run", name], [name, "x"]]
+    (tmp_path / "table.csv").write_text(format_csv(rows), newline="")
+    assert [cells for _, cells in read_table(tmp_path / "table.csv")] == rows
 
 
 SCORES = Table(

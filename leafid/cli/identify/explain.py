@@ -23,6 +23,7 @@ from tabulate import tabulate
 
 from leafid.cli.arguments import LANGUAGE, UnlabelledOptions, option
 from leafid.cli.outputs import Environment, check_output
+from leafid.errors import escape_unprintable
 from leafid.features.loader import FeatureLoader
 from leafid.files import write_text
 from leafid.model.answer import format_probability
@@ -49,7 +50,7 @@ class Options(UnlabelledOptions):
 def run(options: Options, environment: Environment) -> int:
     """Explain the pictures; return 1 when any could not be read."""
     if options.output:
-        check_output(f"{options.output}/{FILE_NAME}", options.pictures)
+        check_output(options.output, options.pictures, file=FILE_NAME)
     model = Model.read(options.model or find_bundled_model()).in_language(
         options.language
     )
@@ -63,9 +64,9 @@ def run(options: Options, environment: Environment) -> int:
         if options.output or options.format == "json":
             explanations.append(explanation)
             continue
-        environment.print(
-            ("\n" if number else "") + f"{answer.picture.file}  ({answer.type})"
-        )
+        if number:
+            environment.print()
+        environment.print(escape_unprintable(f"{answer.picture.file}  ({answer.type})"))
         for line in _format_explanation(explanation):
             environment.print(f"  {line}".rstrip())
     if options.format == "json":

@@ -168,18 +168,12 @@ def _split_leaves(picture: Picture) -> list[Picture]:
     leaves = segment_leaves(image, get_type(picture))
     if len(leaves) < 2:
         return [picture]
-    names = [
-        picture.file.with_name(f"{picture.file.stem}-leaf-{number}.png")
-        for number in range(1, len(leaves) + 1)
-    ]
-    contents = [
-        cv2.imencode(".png", isolate_leaf(image, leaves, index))[1].tobytes()
-        for index in range(len(leaves))
-    ]
-    return [
-        replace(picture, file=name, data=data)
-        for name, data in zip(names, contents, strict=True)
-    ]
+    pictures = []
+    for index in range(len(leaves)):
+        name = picture.file.with_name(f"{picture.file.stem}-leaf-{index + 1}.png")
+        content = cv2.imencode(".png", isolate_leaf(image, leaves, index))[1]
+        pictures.append(replace(picture, file=name, data=content.tobytes()))
+    return pictures
 
 
 def _check_options(options: Options, form: str) -> None:

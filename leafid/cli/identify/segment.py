@@ -26,6 +26,7 @@ import numpy as np
 from leafid.cli.arguments import option, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
 from leafid.cli.outputs import Environment, check_output
+from leafid.errors import LeafidError, escape_unprintable
 from leafid.features.loader import get_type
 from leafid.files import open_output
 from leafid.pictures.decoding import read_image
@@ -53,44 +54,43 @@ class Options(MeasuringOptions):
 def run(options: Options, environment: Environment) -> int:
     """Cut the leaf out of every picture; return 1 when any could not be read or is left out."""
     output = Path(options.output)
-    check_output(output / "any name", [])
+    check_output(output, [], file="any name")
     collection = options.read(options.pictures)
     names = _make_output_names(
         [picture.file for picture in collection.pictures], collection.root
     )
     n_cut = 0
-    width = (
-        max(len("picture"), *(len(picture.title) for picture in collection.pictures))
-        + 8 * options.each_leaf
-    )
+    titles = [escape_unprintable(picture.title) for picture in collection.pictures]
+    width = max(map(len, ["picture", *titles])) + 8 * options.each_leaf
     environment.print(f"{'picture':<{width}}  {'type':<9}  {'leaf':>6}  confidence")
     cut = partial(_cut, crop=options.crop, each_leaf=options.each_leaf)
     for picture, leaves in map_pictures(
         cut, collection.pictures, options, environment, "segment"
     ):
-        for number, (share, confidence, n_leaves, files) in enumerate(leaves, 1):
-            name = (
-                f"{names[picture.file]}_leaf-{number}"
-                if options.each_leaf
-                else names[picture.file]
-            )
-            for ending, content in files.items():
-                with open_output(output / f"{name}_{ending}", "wb") as stream:
-                    stream.write(content)
-            title = (
-                f"{picture.title}, leaf {number}"
-                if options.each_leaf
-                else picture.title
-            )
-            environment.print(
-                f"{title:<{width}}  {picture.type:<9}  {share:>6.1%}  {confidence:>10.2f}"
-            )
-            if n_leaves > 1 and not options.each_leaf:
-                environment.warn(
-                    f"{picture.file}: {n_leaves} leaves; the largest is cut out (--each-leaf)"
+        title, suffix = escape_unprintable(picture.title), ""
+        try:
+            for number, (share, confidence, n_leaves, files) in enumerate(leaves, 1):
+                if options.each_leaf:
+                    suffix = f"_leaf-{number}"
+                for ending, content in files.items():
+                    file = output / f"{names[picture.file]}{suffix}_{ending}"
+                    with open_output(file, "wb") as stream:
+                        stream.write(content)
+                name = title + suffix.replace("_leaf-", ", leaf ")
+                environment.print(
+                    f"{name:<{width}}  {picture.type:<9}  {share:>6.1%}  {confidence:>10.2f}"
                 )
-            if not share:
-                environment.warn(f"{picture.file}: no leaf found; its mask is empty")
+                if n_leaves > 1 and not options.each_leaf:
+                    environment.warn(
+                        f"{picture.file}: {n_leaves} leaves; the largest is cut out (--each-leaf)"
+                    )
+                if not share:
+                    environment.warn(
+                        f"{picture.file}: no leaf found; its mask is empty"
+                    )
+        except LeafidError as error:
+            environment.warn(str(error))
+            continue
         n_cut += 1
     return 1 if n_cut < len(collection.pictures) or collection.is_incomplete else 0
 
@@ -126,9 +126,10 @@ def _cut(
 
 
 def _draw_files(image: Image, leaf: Segmentation, crop: bool) -> dict[str, bytes]:
+    # The longest name is written first: if it is too long, so that none is.
     images = {
-        "mask.png": leaf.mask.view(np.uint8) * 255,
         "overlay.jpg": draw_overlay(image, leaf),
+        "mask.png": leaf.mask.view(np.uint8) * 255,
     }
     if crop:
         images["crop.png"] = crop_leaf(image, leaf, CROP_SIZE)[0]

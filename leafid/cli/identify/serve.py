@@ -79,7 +79,8 @@ def run(options: Options, environment: Environment) -> None:
                 show_code(f"http://{addresses[0]}:{port}/", environment)
         environment.note("leafid: Ctrl-C ends the server")
         model_file = Path(options.model or find_bundled_model())
-        run_server(listener, workers, model_file, options.host, options.language)
+        with suppress(KeyboardInterrupt):
+            run_server(listener, workers, model_file, options.host, options.language)
 
 
 def show_code(address: str, environment: Environment) -> None:

@@ -117,7 +117,7 @@ def run(options: Options, environment: Environment) -> None:
                 raise UsageError(
                     f"--output: expected no run called {stem}, {reason}; rename {file}"
                 )
-        check_output(folder / SCORES, options.runs)
+        check_output(folder, options.runs, file=SCORES)
     scoring = replace(options.as_score_options(), leave_out_missing=options.official)
     truth = read_truth(options, options.taxonomy)
     known = truth.select_known()
@@ -153,7 +153,9 @@ def run(options: Options, environment: Environment) -> None:
         )
         for name in files:
             check_output(
-                folder / name, [options.truth, *options.runs, *options.validation]
+                folder,
+                [options.truth, *options.runs, *options.validation],
+                file=name,
             )
         for name, text in files.items():
             write_text(folder / name, text)

@@ -38,7 +38,7 @@ def run(options: Options, environment: Environment) -> None:
     scoring = options.as_score_options()
     inputs = [options.truth, *options.runs]
     output = Path(options.output)
-    check_output(output / FILE_NAME, inputs)
+    check_output(output, inputs, file=FILE_NAME)
     truth = read_truth(options)
     runs, judged = read_runs(options, truth, environment)
     if options.pictures:
@@ -52,15 +52,13 @@ def run(options: Options, environment: Environment) -> None:
     page, tables, drawings = make_report(
         truth, runs, judged, pictures, source=source, options=scoring, jobs=options.jobs
     )
-    files = {output / FILE_NAME: page}
+    files = {FILE_NAME: page}
     for name, table in tables.items():
-        files[output / "tables" / f"{name}.csv"] = render([table], "csv")
-        files[output / "tables" / f"{name}.tex"] = render(
-            [table], "latex", options.digits
-        )
-    files |= {output / "tables" / f"{name}.svg": svg for name, svg in drawings.items()}
+        files[f"tables/{name}.csv"] = render([table], "csv")
+        files[f"tables/{name}.tex"] = render([table], "latex", options.digits)
+    files |= {f"tables/{name}.svg": svg for name, svg in drawings.items()}
     for file in files:
-        check_output(file, inputs)
+        check_output(output, inputs, file=file)
     for file, text in files.items():
-        write_text(file, text)
+        write_text(output / file, text)
     environment.print(str(output / FILE_NAME))

@@ -124,8 +124,9 @@ def run(options: Options, environment: Environment) -> int:
     scoring = options.as_score_options()
     if options.output:
         check_output(
-            f"{options.output}/folds.csv",
+            options.output,
             [options.folds] if isinstance(options.folds, str) else [],
+            file="folds.csv",
         )
     kind: Kind = "parts" if options.parts else "folds"
     protocol = Protocol("", kind, options.by, options.folds, tuple(options.shots or ()))

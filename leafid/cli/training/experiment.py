@@ -54,7 +54,7 @@ def run(options: Options, environment: Environment) -> int:
     )
     output = Path(options.output or "", Path(options.experiment).stem)
     if options.output:
-        check_output(f"{output}.csv", [])
+        check_output(options.output, [], file=f"{output.name}.csv")
     names = [Path(path).name or path for path in options.collections]
     if len(set(names)) < len(names):
         raise LeafidError(
