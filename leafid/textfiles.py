@@ -7,9 +7,11 @@ import csv
 import io
 import math
 import os
+import re
 import unicodedata
 from collections.abc import Hashable, Iterator
 from functools import partial
+from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
 import defusedxml
@@ -20,6 +22,11 @@ from leafid.files import open_input
 
 #: Maximum sizes of a text file and of an XML file.
 MAX_BYTES, MAX_XML_BYTES = 1 << 28, 1 << 20
+# What tells Excel, in a line above a table, what separates its cells.
+_SEPARATOR_LINE = re.compile(r'\s*"?sep=([,;\t|])"?(?=[\r\n])', re.IGNORECASE)
+# Where a quote is written before a cell that a spreadsheet would take for a formula, and that quote.
+_FORMULA_START = re.compile(r"^(?='*[=+@\t\r])")
+_ESCAPING_QUOTE = re.compile(r"^'(?='*[=+@\t\r])")
 
 
 def read_text(file: str | os.PathLike[str]) -> str:
@@ -43,19 +50,22 @@ def read_text(file: str | os.PathLike[str]) -> str:
 
 
 def read_first_line(file: str | os.PathLike[str]) -> str | None:
-    """Read the first line that isn't blank, or its beginning; None where a file is no UTF-8 text."""
+    """Read the first line with a cell that isn't blank, or its beginning; None where a file is no UTF-8 text.
+
+    The line that tells Excel what separates cells is skipped.
+    """
     with open_input(file) as stream:
-        head = stream.read(1 << 16)
-    first, *_ = head.removeprefix(codecs.BOM_UTF8).lstrip().splitlines() or [b""]
-    try:
-        # An incremental decoder accepts that the last letter is cut.
-        return (
-            None
-            if b"\0" in first
-            else codecs.getincrementaldecoder("utf-8")().decode(first)
-        )
-    except UnicodeDecodeError:
-        return None
+        head = stream.read(1 << 16).removeprefix(codecs.BOM_UTF8)
+    # Invalid bytes become lone surrogates; that the last letter is cut is accepted.
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    text = _SEPARATOR_LINE.sub("", decoder.decode(head), count=1)
+    line = _find_first_line(text)
+    return None if re.search("[\0\udc80-\udcff]", line) else line
+
+
+def _find_first_line(text: str) -> str:
+    lines = io.StringIO(text, newline=None)
+    return next((line for line in lines if line.strip(" ,;\t|\n")), "")
 
 
 def read_lines(
@@ -79,18 +89,22 @@ def read_lines(
 
 
 def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
-    """Read a CSV file: yield the number of each row's first line, from 1, and its cells; blank lines are left out.
+    """Read a CSV file: yield the number of each row's first line, from 1, and its cells; empty rows are left out.
 
-    Commas, semicolons, tabs or bars separate cells: those that split the heading into the most cells.
+    Commas, semicolons, tabs or bars separate cells: those that a line ``sep=;`` above the table names, or that split
+    the heading into the most cells. Empty cells to the right of the heading are left out, and the quotes of
+    `escape_formula`.
     """
     text = read_text(file)
-    heading = [
-        next((line for line in io.StringIO(text, newline=None) if line.strip()), "")
-    ]
-    line = 1
+    separators = ",;\t|"
+    if match := _SEPARATOR_LINE.match(text):
+        separators = match[1]
+        text = text[match.end() :]
+    heading = [_find_first_line(text)]
+    line, width = 1, 0
     try:
         separator = max(
-            ",;\t|", key=lambda mark: len(next(csv.reader(heading, delimiter=mark)))
+            separators, key=lambda mark: len(next(csv.reader(heading, delimiter=mark)))
         )
         # Without `strict`, a quote that isn't closed joins all rows to the next quote.
         reader = csv.reader(
@@ -100,12 +114,20 @@ def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
             strict=True,
         )
         for cells in reader:
-            if cells:
-                yield line, cells
+            while len(cells) > width and not cells[-1]:
+                cells.pop()
+            width = width or len(cells)
+            if any(cells):
+                yield line, [_ESCAPING_QUOTE.sub("", cell) for cell in cells]
             line = reader.line_num + 1
     except csv.Error as error:
         reason = f"found an error: {error}; is each quote closed in the row that begins here?"
         raise LeafidError(f"{file}:{line}: expected a table as CSV, {reason}") from None
+
+
+def escape_formula(cell: Any) -> Any:
+    """Write a quote before text that a spreadsheet would take for a formula; `read_table` leaves it out."""
+    return _FORMULA_START.sub("'", cell) if isinstance(cell, str) else cell
 
 
 def read_xml(file: str | os.PathLike[str]) -> Element:

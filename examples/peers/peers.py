@@ -1,8 +1,9 @@
 """What the scripts of this folder share: they describe pictures, and answer for a fold by a classifier of the others.
 
 Each is called as `python hog_svm.py COLLECTION FOLDS.csv OUTPUT.npz`. The folds are a table with the columns `picture`,
-`plant`, `fold` and `repeat`, of which the first repeat is used; the output has the arrays `pictures`, `species` and
-`scores`, float (n_pictures, n_species), the best species highest and those without a training picture 0.
+`fold` and, for several repeats, `repeat`; a file is written for each repeat, then `OUTPUT-0.npz`, `OUTPUT-1.npz`, ….
+It has the arrays `pictures`, `species` and `scores`, float (n_pictures, n_species), the best species highest and those
+without a training picture 0.
 """
 
 import csv
@@ -24,19 +25,35 @@ def evaluate_on_folds(describe, classifier):
     what it learns from pictures, such as a codebook, belongs into it, so that no fold has seen the pictures it names.
     """
     collection, folds_file, output = sys.argv[1:]
+    fold_of = {}
     with Path(folds_file).open(encoding="utf-8", newline="") as table:
-        rows = list(csv.DictReader(table))
-    fold_of = {
-        row["picture"]: row["fold"]
-        for row in rows
-        if row["repeat"] == rows[0]["repeat"]
-    }
+        for row in csv.DictReader(table):
+            repeat = fold_of.setdefault(row.get("repeat", "0"), {})
+            repeat[row["picture"]] = row["fold"]
+    names = set().union(*fold_of.values())
     pictures = [
         picture
         for picture in leafid.read_collection(collection).pictures
-        if picture.name in fold_of
+        if picture.name in names
     ]
     described, seconds = _time_each(describe, pictures)
+    for repeat, folds in fold_of.items():
+        file = Path(output)
+        if len(fold_of) > 1:
+            file = file.with_stem(f"{file.stem}-{repeat}")
+        last = _answer_folds(pictures, described, folds, classifier, file)
+    # The last fold is asked again, one picture at a time, as a person would ask.
+    trained, test = last
+    seconds += _time_each(
+        lambda index: _score(trained, [described[index]]), test[:100]
+    )[1]
+    print(
+        f"{len(pictures)} pictures, {1000 * seconds:.1f} ms each to describe and to classify (median)"
+    )
+
+
+def _answer_folds(pictures, described, fold_of, classifier, file):
+    """Write the answers for each fold; returns the classifier without the last one, and the indices of its pictures."""
     labels = np.array([picture.species for picture in pictures])
     folds = np.array([fold_of[picture.name] for picture in pictures])
     species = np.unique(labels)
@@ -51,18 +68,12 @@ def evaluate_on_folds(describe, classifier):
             trained, [described[index] for index in test]
         )
     np.savez(
-        output,
+        file,
         pictures=[picture.name for picture in pictures],
         species=species,
         scores=scores,
     )
-    # The last fold is asked again, one picture at a time, as a person would ask.
-    seconds += _time_each(
-        lambda index: _score(trained, [described[index]]), test[:100]
-    )[1]
-    print(
-        f"{len(pictures)} pictures, {1000 * seconds:.1f} ms each to describe and to classify (median)"
-    )
+    return trained, test
 
 
 def _score(trained, described):

@@ -8,8 +8,9 @@ import numpy as np
 
 from leafid.errors import LeafidError
 from leafid.grouping import group_by
+from leafid.pictures.name_index import NameIndex
 from leafid.pictures.picture import Picture
-from leafid.pictures.readers.tables import index_names, read_rows
+from leafid.pictures.readers.tables import read_rows
 from leafid.textfiles import LineProblems, parse_whole_number
 
 logger = logging.getLogger(__name__)
@@ -34,17 +35,17 @@ def format_folds(
 def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     """Read a table with the columns ``picture`` and ``fold``, and ``repeat`` where there are several.
 
-    Each picture has to be in one fold of each repeat. A picture is called by its name, or the end of its path; rows of
-    other pictures are ignored with a warning, as are plants that are in several folds. A `ProblemsError` has the lines
-    that are wrong.
+    Each picture has to be in one fold of each repeat, but for those of types without any fold, which a warning counts.
+    A picture is called by its name, or the end of its path; rows of other pictures are ignored with a warning, as are
+    plants that are in several folds. A `ProblemsError` has the lines that are wrong.
     """
     file = Path(path)
     # A table may call a picture by its names, and by all ends of its path.
-    indices = index_names(
-        [p.name, p.title, p.file, *map(p.file.relative_to, p.file.parents)]
-        for p in pictures
+    indices = NameIndex(
+        (index, [p.name, p.title, p.file, *map(p.file.relative_to, p.file.parents)])
+        for index, p in enumerate(pictures)
     )
-    n_ignored = 0
+    ignored: list[str] = []
     fold_of: dict[int, dict[int, str]] = {}
     rows, _ = read_rows(file)
     if not any("fold" in record for _, _, record in rows):
@@ -54,7 +55,7 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     with LineProblems(file) as problems:
         for line, name, record in rows:
             repeat = parse_whole_number(record.get("repeat", "0"))
-            index = indices.get(name)
+            index = indices.find(name)
             if repeat is None:
                 problems.add(
                     line, f"expected a repeat (0, 1, …), found {record['repeat']!r}"
@@ -64,17 +65,21 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
                     line, "expected the fold of the picture, found an empty cell"
                 )
             elif index is None:
-                n_ignored += 1
-            elif problems.check_unique(line, f"every picture of repeat {repeat}", name):
+                ignored.append(name)
+            elif problems.check_unique(
+                line, f"every picture of repeat {repeat}", pictures[index].name
+            ):
                 fold_of.setdefault(repeat, {})[index] = record["fold"]
         # What is wrong with a row explains what is missing.
         for repeat, folds in fold_of.items() if not problems else ():
+            types = {pictures[index].type for index in folds}
             if lacking := [
                 picture.name
                 for index, picture in enumerate(pictures)
-                if index not in folds
+                if index not in folds and picture.type in types
             ]:
-                expected = f"expected a fold for each of the {len(pictures)} pictures in repeat {repeat}"
+                n_typed = len(folds) + len(lacking)
+                expected = f"expected a fold for each of the {n_typed} pictures in repeat {repeat}"
                 problems.add(
                     None,
                     f"{expected}, found none for {len(lacking)}, {lacking[0]} first",
@@ -87,11 +92,16 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
         raise LeafidError(
             f"{file}: expected folds of the pictures of the collection, found none of its pictures"
         )
-    if n_ignored:
+    if ignored:
         logger.warning(
-            "%s: %d rows are ignored, as the collection has no such labelled picture, or several",
+            "%s: %d rows are ignored, as the collection has no such labelled picture, or several: %s first",
             file,
-            n_ignored,
+            len(ignored),
+            indices.describe(ignored[0]),
+        )
+    if n_left := len(pictures) - min(map(len, fold_of.values())):
+        logger.warning(
+            "%s: %d pictures of types without folds are left out", file, n_left
         )
     _warn_of_split_plants(file, pictures, fold_of)
     return {repeat: _list_folds(folds) for repeat, folds in sorted(fold_of.items())}

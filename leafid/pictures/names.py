@@ -22,9 +22,13 @@ _HYBRID_SIGNS = {"x", "×", "X"}
 _WORD = re.compile(
     r"""['"‘“][^'"’”]+['"’”]|\S+\. f\.(?=\W*$| [&A-Z])|\([^)]*\)\S*|\S+"""
 )
+# A date, and a time of day, which the compact form of ISO 8601 writes without colons.
 _DATE = re.compile(
-    r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*)?", re.ASCII
+    r"(\d{1,4}(?:[/.-]\d{1,4}){0,2})(?:[ T]\d{1,2}:\d{2}[\d:.Z+-]*(?: ?[AP]M)?|T\d{4,6}Z?)?",
+    re.ASCII | re.IGNORECASE,
 )
+# A date of a camera (EXIF), and the compact form of ISO 8601.
+_CAMERA_DATE = re.compile(r"(\d{4})(:?)(\d\d)\2(\d\d)(?!\d)", re.ASCII)
 _RANKS = {"subsp", "ssp", "var", "f", "fo", "cv"}
 # What stands among authors. Windows cuts off the point of "L." at the end of a name.
 _AUTHOR_WORDS = {"L", "&", "ex", "et", "auct.", "de", "von"}
@@ -205,14 +209,14 @@ def parse_date(text: str) -> str:
     """Convert a date to ISO 8601, as precise as it is given; the time of day is dropped.
 
     Accepts ``dd/mm/yy``, ``dd/mm/yyyy``, ``yyyy/mm/dd``, ``yyyy/mm`` and ``yyyy``, separated by ``/``, ``-`` or ``.``,
-    optionally followed by a time of day as in ISO 8601. Years of two digits are 1970 to 2069.
+    ``yyyy:mm:dd`` and ``yyyymmdd``, optionally followed by a time of day. Years of two digits are 1970 to 2069.
 
     Examples
     --------
     >>> parse_date("06/07/10 14:30"), parse_date("2010/07"), parse_date("2010")
     ('2010-07-06', '2010-07', '2010')
     """
-    match = _DATE.fullmatch(text.strip())
+    match = _DATE.fullmatch(_CAMERA_DATE.sub(r"\1-\3-\4", text.strip(), count=1))
     parts = re.split("[/.-]", match[1]) if match else []
     if len(parts) == 3 and len(parts[0]) < 3:
         parts.reverse()
@@ -223,7 +227,7 @@ def parse_date(text: str) -> str:
         date(year if len(parts[0]) == 4 else 0, month, day)
     except (ValueError, IndexError):
         raise LeafidError(
-            f"expected a date like 06/07/10, 2010/07 or 2010, found {text.strip()!r}"
+            f"expected a date like 2010-07-06, 06/07/10 (day first) or 2010, found {text.strip()!r}"
         ) from None
     return "-".join([parts[0], *(part.zfill(2) for part in parts[1:])])
 

@@ -289,7 +289,7 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True):
                 training = (
                     trained
                     if self.kind == "parts"
-                    else np.setdiff1d(np.arange(len(pictures)), test)
+                    else np.setdiff1d(np.concatenate(tests), test)
                 )
                 split = Split(seed, fold, training, test)
                 yield from (

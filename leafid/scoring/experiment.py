@@ -2,7 +2,7 @@
 
 import dataclasses
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,7 +17,7 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, load_recipe, parse_recipe
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.splits import Protocol
+from leafid.pictures.splits import Protocol, Split
 from leafid.schema import parse_toml
 from leafid.scoring.held_out_runs import HeldOutTruth, judge_folds
 from leafid.scoring.judging import judge_run
@@ -191,7 +191,14 @@ def tabulate_experiment(
 
     The pictures of each collection are labelled and of known types.
     """
-    external = _read_external_runs(experiment, collections) if experiment.runs else {}
+    splits = {
+        (name, protocol): list(protocol.make_splits(pictures, experiment.seeds))
+        for name, pictures in collections.items()
+        for protocol in experiment.make_protocols()
+    }
+    external: dict[str, list[Run]] = {}
+    if experiment.runs:
+        external = _read_external_runs(experiment, collections, splits.values())
     cells: dict[tuple[str, str, str, str], GridCell] = {}
     grid = [
         (name, type_, protocol, recipe)
@@ -208,7 +215,7 @@ def tabulate_experiment(
             collections[collection],
             {type_: recipe},
             loader.with_step(f"{number}/{len(grid)} {name}, {type_}"),
-            list(protocol.make_splits(collections[collection], experiment.seeds)),
+            splits[collection, protocol],
             shared_codebooks=experiment.shared_codebooks,
             test_type=protocol.test_type,
         )
@@ -225,7 +232,9 @@ def tabulate_experiment(
 
 
 def _read_external_runs(
-    experiment: Experiment, collections: Mapping[str, Sequence[Picture]]
+    experiment: Experiment,
+    collections: Mapping[str, Sequence[Picture]],
+    splits: Iterable[list[Split]],
 ) -> dict[str, list[Run]]:
     """Read the runs of other systems by name, before hours of training: what is wrong with them is raised."""
     if len(collections) > 1:
@@ -235,13 +244,10 @@ def _read_external_runs(
     (pictures,) = collections.values()
     types = experiment.types or {picture.type for picture in pictures if picture.type}
     recipes = {name for type_ in types for name in experiment.make_recipes(type_)}
-    n_repeats = len(
-        {
-            split.seed
-            for split in experiment.make_protocols()[0].make_splits(pictures, (0,))
-        }
-    )
-    pictures = [picture for picture in pictures if picture.type in types]
+    (folds,) = splits
+    n_repeats = len({fold.seed for fold in folds})
+    indices = {index for fold in folds for index in fold.test.tolist()}
+    tested = {pictures[i].name for i in indices if pictures[i].type in types}
     check_picture_names(pictures)
     known = collect_known_names(pictures)
     runs: dict[str, list[Run]] = {}
@@ -257,12 +263,12 @@ def _read_external_runs(
             )
         runs[system.name] = [read_run(file, known) for file in system.files]
         for run in runs[system.name]:
-            if missing := len(known.pictures - {*run.pictures}):
+            if missing := len(tested - {*run.pictures}):
                 logger.warning(
                     "%s: %d of %d pictures are missing and count 0",
                     run.name,
                     missing,
-                    len(pictures),
+                    len(tested),
                 )
     return runs
 

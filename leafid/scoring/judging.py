@@ -90,6 +90,9 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     first = np.full(len(truth), -1)
     first[picture[at_first]] = species[at_first]
     confidence[picture[at_first]] = predictions.score[at_first]
+    # Scores that are too large to be squared are no probabilities, which metrics check.
+    with np.errstate(over="ignore"):
+        squares = np.bincount(picture, predictions.score**2, len(truth))
     genera = [parse_genus(name) for name in run.species]
     families = [truth.known.family_of.get(name, UNKNOWN) for name in genera]
 
@@ -113,9 +116,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
         first=first,
         confidence=confidence,
         probability=probability,
-        squares=np.bincount(picture, predictions.score**2, len(truth)).astype(
-            np.float64
-        ),
+        squares=squares.astype(np.float64),
         genus_correct=is_correct(genera, "genus"),
         family_correct=is_correct(families, "family"),
         is_known=np.array(truth.species) != UNKNOWN_SPECIES,

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from leafid.errors import UsageError, escape_unprintable
+from leafid.textfiles import escape_formula
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,17 +190,9 @@ def format_csv(rows: Iterable[Sequence[Cell]]) -> str:
     # With the line end \r\n, which is replaced, both characters are quoted in cells.
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     writer.writerows(
-        [_escape_formula(_clean_number(cell)) for cell in row] for row in rows
+        [escape_formula(_clean_number(cell)) for cell in row] for row in rows
     )
     return "".join(f"{line[:-2]}\n" for line in lines)
-
-
-def _escape_formula(cell: Cell) -> Cell:
-    return (
-        f"'{cell}"
-        if isinstance(cell, str) and cell.startswith(("=", "+", "@", "\t", "\r"))
-        else cell
-    )
 
 
 def _clean_number(cell: Cell) -> Cell:

@@ -46,5 +46,5 @@ def test_a_score_without_a_test_has_no_row(cli):
 
 def test_wrong_usage(cli):
     assert cli("compare", TRUTH, GOOD).status == 2
-    assert cli("compare", TRUTH, GOOD, GOOD.with_suffix(".csv")).status == 2
+    assert cli("compare", TRUTH, GOOD, GOOD).status == 2
     assert cli("compare", TRUTH, GOOD, PARTIAL, "--resamples", 0).status == 2

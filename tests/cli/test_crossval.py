@@ -79,6 +79,10 @@ def test_folds_of_a_file(crossval, tmp_path):
             ":29: expected every picture of repeat 0 once, found",
         ),
         (
+            lambda lines: [*lines, f"here\\{lines[1]}"],
+            ":29: expected every picture of repeat 0 once, found",
+        ),
+        (
             lambda lines: [lines[0], f"{lines[1][:-1]}x", *lines[2:]],
             ":2: expected a repeat (0, 1, …), found 'x'",
         ),

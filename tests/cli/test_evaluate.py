@@ -1,8 +1,10 @@
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
+from leafid import evaluate
 from leafid.scoring.tables import read_metrics
 from tests.scoring.golden_files import GOLDEN, GOOD, PARTIAL, TRUTH
 
@@ -67,8 +69,24 @@ def test_a_run_given_twice(cli, tmp_path, monkeypatch, command):
     assert (outcome.status, outcome.out) == (2, "")
     assert (
         outcome.err
-        == "leafid: error: expected run files with names that differ, found r, r; rename one\n"
+        == "leafid: error: expected run files that differ, found r, r; name each once\n"
     )
+
+
+def test_runs_of_one_name_are_told_apart(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine/good.txt", "good.txt", "good.run"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(GOOD, tmp_path / name)
+    runs = ["mine/good.txt", "good.txt", "good.run"]
+    names = ["mine-good-txt", "good-txt", "good-run"]
+    outcome = cli("evaluate", TRUTH, *runs, "--output", "out", "--format", "json")
+    assert list(dict.fromkeys(row["run"] for row in outcome.json[0]["rows"])) == names
+    assert {f"{name}ScoreByPicture.csv" for name in names} <= {
+        file.name for file in Path("out").iterdir()
+    }
+    records = evaluate(TRUTH, [Path(run) for run in runs])
+    assert list(dict.fromkeys(record["run"] for record in records)) == names
 
 
 @pytest.mark.parametrize("name", ["AllRun", "MeanRun"])

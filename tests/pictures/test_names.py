@@ -60,10 +60,21 @@ def test_invalid_species_names(text):
         ("01/01/89", "1989-01-01"),
         ("2011-02-24T10:11:12", "2011-02-24"),
         ("29/02/12", "2012-02-29"),
+        ("2024:05:01 10:00:00", "2024-05-01"),
+        ("20240501T1000Z", "2024-05-01"),
+        ("13/5/2024 9:30 pm", "2024-05-13"),
     ],
 )
 def test_dates(text, expected):
     assert names.parse_date(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["5/13/2024", "45413", "10:05:12", "0000:00:00", "20241301", "May 2024"]
+)
+def test_invalid_dates(text):
+    with pytest.raises(LeafidError, match=r"expected a date like .*, found '"):
+        names.parse_date(text)
 
 
 @pytest.mark.parametrize(

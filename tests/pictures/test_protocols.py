@@ -104,6 +104,27 @@ def test_shots_are_limited_and_nested(pictures, of):
     )
 
 
+def test_folds_of_one_type_leave_out_the_others(tmp_path, caplog):
+    """Those might show the plants that are tested."""
+    pictures = [
+        Picture(Path(f"{t}-{plant}.jpg"), type=TYPES[t], plant=str(plant))
+        for t in (0, 2)
+        for plant in range(4)
+    ]
+    rows = [f"0-{plant}.jpg,{plant % 2}" for plant in range(3)]
+    folds = tmp_path / "folds.csv"
+    folds.write_text("\n".join(["picture,fold", *rows, "0-3.jpg,1"]))
+    splits = list(Protocol("", folds=str(folds)).make_splits(pictures, (0,)))
+    assert [split.test.tolist() for split in splits] == [[0, 2], [1, 3]]
+    assert [split.training.tolist() for split in splits] == [[1, 3], [0, 2]]
+    left_out = "4 pictures of types without folds are left out"
+    assert caplog.messages == [f"{folds}: {left_out}"]
+    caplog.clear()
+    folds.write_text("\n".join(["picture,fold", *rows, "0-3.JPG,1"]))
+    with pytest.raises(LeafidError, match=r"each of the 4 pictures .* for 1, 0-3.jpg"):
+        list(Protocol("", folds=str(folds)).make_splits(pictures, (0,)))
+
+
 def test_given_parts():
     pictures = [
         Picture(Path(f"{n}.jpg"), part=part)

@@ -8,6 +8,7 @@ import pytest
 from leafid.errors import LeafidError, UsageError
 from leafid.pictures.picture import AcquisitionType
 from leafid.pictures.reading import read_collection
+from leafid.scoring.tables import format_csv
 
 
 @pytest.fixture
@@ -117,10 +118,8 @@ def test_table_adds_to_folders(tmp_path, draw):
         ),
         # No separator of tables.
         (["file:label", "oak_1:ash"], ":1: expected a heading with the column 'file'"),
-        (
-            ["file;lat;lon", "oak_1;91,5;3"],
-            ":2: oak_1: longitude: expected a latitude from -90 to 90, found '91,5'",
-        ),
+        # A title is no heading.
+        (["Leaves, 2024", "file,label", "oak_1,ash"], "found ['Leaves', '2024']"),
         (
             ["file,type", "oak_1,drawing"],
             ":2: oak_1: type: expected an acquisition type",
@@ -233,6 +232,56 @@ def test_words_for_empty_cells(flat, word):
         f"{flat}/labels.csv: 2 of 3 rows have no label ({word!r} in line 2, for example)",
         f"{flat}/labels.csv: 1 of 3 rows have no plant ({word!r} in line 2, for example)",
     )
+
+
+def test_dates_and_coordinates_that_can_not_be_read_are_unknown(flat):
+    table = write_table(
+        *(flat, "file;date;lat;lon", "maple_1a;2024:05:01 10:00:00;48,8;2,3"),
+        *("maple_2;NA;48,8;181", "oak_1;5/13/2024;91;2", "oak_7;45413;;"),
+        name="any.csv",
+    )
+    collection = read_collection(flat, metadata=table)
+    assert [(p.date, p.coordinates) for p in collection.pictures] == [
+        ("2024-05-01", (48.8, 2.3)),
+        *[(None, None)] * 3,
+    ]
+    date, latitude, longitude = collection.problems
+    assert date == (
+        f"{table}: 3 of 4 rows have no date (expected a date like 2010-07-06, 06/07/10 (day first) or 2010, found "
+        "'5/13/2024' in line 4, for example)"
+    )
+    assert "2 of 4 rows have no latitude (expected a latitude from -90 to " in latitude
+    assert "2 of 4 rows have no longitude (expected a longitude from -180" in longitude
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["sep=;", "file;label", "oak_1;a, b"],
+        ['"SEP=\t"', "file\tlabel", "oak_1\ta, b"],
+        [";;", "file;label;", ";;", "oak_1;a, b;", "", ";;"],
+    ],
+)
+def test_tables_of_spreadsheets(flat, lines):
+    collection = read_collection(flat, metadata=write_table(flat, *lines))
+    assert labels(collection)["oak_1.jpg"] == "a, b"
+    assert len(collection.problems) == 1  # a folder is left out
+
+
+def test_names_of_files_that_differ_in_case_only(flat):
+    table = write_table(flat, "file,label", "x\\OAK_1.JPG,a", "no,b", "oak_1,c")
+    problem = read_collection(flat, metadata=table).problems[0]
+    pair = "'x\\\\OAK_1.JPG', which differs from 'oak_1.jpg' in case only"
+    assert f"found none for 2 of 3 ({pair}, first); they are ignored" in problem
+
+
+def test_formulas_are_read_as_they_were(flat):
+    names = ["=SUM(A1)", "'=1", "+a", "@b", "'tis", "-"]
+    rows = [["file", "label"], *([f"{name}.jpg", name] for name in names[:-1])]
+    (flat / "any.csv").write_text(format_csv(rows), encoding="utf-8")
+    assert "'=SUM" in (flat / "any.csv").read_text(encoding="utf-8")
+    pictures = read_collection(flat / "any.csv").pictures
+    assert [[p.file.name, p.species] for p in pictures] == rows[1:]
 
 
 def test_a_table_without_the_columns_is_named(flat):

@@ -152,6 +152,8 @@ def test_a_ranking_is_a_mapping_of_scores_or_a_list_or_a_name(ranking, expected)
     [
         {"1.jpg": {"Fagus sylvatica": 0.1, "Quercus ilex": 0.9}},
         {"1.jpg": "Quercus ilex", "2.jpg": "Quercus ilex"},
+        {"/home/1.jpg": "Quercus ilex", Path("here/2.jpg"): ["Quercus ilex"]},
+        {r"C:\home\1.jpg": {"Quercus ilex": 0.1}, Path("2.jpg"): "Quercus ilex"},
     ],
 )
 def test_a_mapping_with_pictures_is_a_run(runs):

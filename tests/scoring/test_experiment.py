@@ -8,6 +8,7 @@ import pytest
 from leafid.features.recipe import load_recipe
 from leafid.metrics.held_out import HeldOutAnswers
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
+from leafid.pictures.reading import read_collection
 from leafid.scoring.experiment import (
     GridCell,
     list_experiments,
@@ -104,6 +105,11 @@ def test_runs_of_another_system_on_the_same_folds(
         "folds = 3", 'folds = "runs/folds.csv"'
     )
     text += 'runs = [{ name = "HOG", files = ["runs/seed-0.txt", "runs/seed-1.txt"] }]'
+    # A system may answer the pictures of all types.
+    pictures = read_collection(drawn / "Train").pictures
+    scan = next(picture for picture in pictures if picture.type == "scan")
+    with (tmp_path / "runs" / "seed-0.txt").open("a") as run:
+        run.write(f"{scan.name} {scan.species} 1 1\n")
     result = experiment("--format", "json", text=text)
     assert result.status == 0, result.err
     table, differences = result.json

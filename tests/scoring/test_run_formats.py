@@ -2,6 +2,7 @@
 
 import csv
 import io
+import zipfile
 
 import numpy as np
 import pytest
@@ -57,6 +58,9 @@ def problems(path, known=KNOWN):
         "\ufeffFile Name;note;Class;Probability\r\n1.jpg;?;Acer  campestre;0.25\r\n1.jpg;?;Quercus ilex;0.75\r\n",
         '"image"\t"label"\t"score"\n"images/1.jpg"\t"Acer campestre"\t"0.25"\n1\tQuercus ilex\t 0.75\n',
         "picture,Acer campestre,Quercus ilex\n1.jpg,0.25,0.75\n",
+        ",picture,Acer campestre,Quercus ilex\n0,1.jpg,0.25,0.75\n",
+        "sep=;\nUnnamed: 0;Image;Acer campestre;Quercus ilex;;\n7;1.jpg;0.25;0.75;;\n;;;;;\n",
+        ",image,label,score\n0,1.jpg,Acer campestre,0.25\n1,C:\\x\\1.jpg,Quercus ilex,0.75\n",
         ",Acer campestre,Quercus ilex\n1,0.25,0.75\n",
         "1.jpg Q0 Quercus_ilex 1 0.75 mine\n1.jpg Q0 Acer_campestre 2 0.25 mine\n",
         "observation;species;probability;rank\n1;Quercus ilex;0.75;1\n1;Acer campestre;0.25;2\n",
@@ -77,6 +81,21 @@ def test_every_format_is_read_to_the_same(file, content):
     assert list(read_run(file(content), KNOWN)) == [
         Prediction("1.jpg", "Quercus ilex", 1, 0.75),
         Prediction("1.jpg", "Acer campestre", 2, 0.25),
+    ]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "picture,species\n1.jpg,Quercus ilex\na/3.jpg,Acer campestre\n",
+        "sep=;\nfilename;prediction\nx\\1.jpg;Quercus ilex\nx\\a\\3.jpg;Acer campestre\n",
+        ",image,predicted\n0,1,Quercus ilex\n1,x/a/3,Acer campestre\n",
+    ],
+)
+def test_labels_without_scores(file, content):
+    assert list(read_run(file(content), KNOWN)) == [
+        Prediction("1.jpg", "Quercus ilex", 1, 1),
+        Prediction("a/3.jpg", "Acer campestre", 1, 1),
     ]
 
 
@@ -107,12 +126,20 @@ def test_equal_scores_are_ranked_by_name(file):
         ("b/2.png", "2.png"),
         ("b/1", "1.jpg"),
         ("a/3", "a/3.jpg"),
+        (r"C:\b\a\3.jpg", "a/3.jpg"),
     ],
 )
 def test_a_name_without_ending_or_with_a_path_is_that_of_the_only_picture_it_can_mean(
     file, name, expected
 ):
     assert read_run(file(f"{name} Quercus ilex 1 0.5\n"), KNOWN).pictures == (expected,)
+
+
+def test_names_of_pictures_that_differ_in_case_only(file):
+    assert problems(file("9.jpg Quercus ilex 1 1\nB/1.JPG Quercus ilex 1 1\n")) == [
+        ":1: expected a picture of the ground truth, found '9.jpg'",
+        ":2: expected a picture of the ground truth, found 'B/1.JPG', which differs from '1.jpg' in case only",
+    ]
 
 
 @pytest.mark.parametrize("name", ["2", "3", "x", "1.png"])
@@ -128,9 +155,9 @@ words = st.text(letters, min_size=1, max_size=8)
 species_scores = st.dictionaries(
     words.map("Acer {}".format), st.floats(0, 1), min_size=1, max_size=4
 )
-rankings = st.dictionaries(
-    words.map("{}.jpg".format), species_scores, min_size=1, max_size=4
-)
+# Some look like formulas.
+pictures = st.builds("{}{}.jpg".format, st.sampled_from(["", "=", "'="]), words)
+rankings = st.dictionaries(pictures, species_scores, min_size=1, max_size=4)
 
 
 @settings(max_examples=25)
@@ -205,11 +232,15 @@ def test_a_table_of_scores_gives_back_what_a_long_one_does(tmp_path_factory, dat
     [
         (
             "1.jpg,Quercus ilex,0.5\n",
-            ":1: expected a heading with columns for picture, species and score, or",
+            ":1: expected a heading with columns for picture, species and maybe score, or",
         ),
         (
-            "picture,species\n1.jpg,Quercus ilex\n",
-            ":1: expected a heading with columns for picture, species and sc",
+            "picture,species,certainty\n1.jpg,Quercus ilex,1\n",
+            ":1: expected a heading with columns for picture, species and maybe score, ",
+        ),
+        (
+            "picture,species\n1.jpg,Quercus ilex\n1.jpg,Acer campestre\n",
+            ":3: expected rank 1 of picture '1.jpg' once, found it in lines 2 and 3",
         ),
         (
             "picture,species,score\n1.jpg,Quercus ilex\n",
@@ -280,7 +311,25 @@ def pickled():
     return stream.getvalue()
 
 
+def lie(shape):
+    """Make an array whose header claims another shape."""
+    stream = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, header)
+    return stream.getvalue()
+
+
+def lying_archive():
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as members:
+        for name in ("scores", "pictures", "species"):
+            members.writestr(f"{name}.npy", lie((10**13, 2)))
+    return stream.getvalue()
+
+
 BINARY = {
+    "lie.npy": lie((10**14, 2)),
+    "lie.npz": lying_archive(),
     "scores.npy": archive(scores=np.eye(9))[:30] + bytes(range(256)),
     "labels.npz": archive(labels=np.eye(2)),
     "objects.npz": archive(
@@ -445,12 +494,23 @@ def test_objects_of_python_are_truths_and_runs(truth, run):
             r"expected scores of shape \(1, 2\), found \(2, 2\)",
         ),
         ((np.eye(2) * np.nan, PICTURES, NAMES), "mine:1: expected a score as a"),
+        ((np.eye(2) + 0j, PICTURES, NAMES), "found an error: scores of type complex"),
+        (
+            (np.zeros((2, 2), "datetime64[s]"), PICTURES, NAMES),
+            "found an error: scores of type datetime64",
+        ),
+        ((np.full((2, 2), 10**400), PICTURES, NAMES), "expected scores as numbers"),
+        (
+            (np.full((2, 2), np.longdouble("1e4000")), PICTURES, NAMES),
+            "expected a score as a finite number, found 'inf'",
+        ),
         (
             DataFrame([["a"]], ["1.jpg"], ["Acer campestre"]),
             "expected scores as numbers, pictures and species as text",
         ),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_what_is_wrong_with_arrays_is_named(run, expected):
     with pytest.raises(LeafidError, match=expected):
         evaluate(dict(zip(PICTURES, NAMES, strict=True)), {"mine": run})

@@ -1,13 +1,10 @@
 """The ground truth and the runs that scoring commands share, and how they are read."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
 from leafid.cli.arguments import TYPES, ReadingOptions, option, positional
 from leafid.cli.outputs import Environment
-from leafid.errors import LeafidError, UsageError
+from leafid.errors import LeafidError
 from leafid.scoring.judging import JudgedRun, judge_run
-from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.run_reading import read_run_files
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth, read_ground_truth
 
@@ -29,17 +26,8 @@ class TruthOptions(ReadingOptions):
     )
 
 
-def check_run_names(files: Sequence[str]) -> None:
-    """Refuse runs of one name: tables couldn't tell them apart, and their output files would overwrite each other."""
-    if len({Path(file).stem for file in files}) < len(files):
-        raise UsageError(
-            f"expected run files with names that differ, found {', '.join(files)}; rename one"
-        )
-
-
 def read_truth(options: TruthOptions, taxonomy: str | None = None) -> GroundTruth:
     """Read the ground truth that the options name; some of its pictures have to be of known species."""
-    check_run_names(options.runs)
     truth = read_ground_truth(
         options.truth, part=options.part, taxonomy=taxonomy, **options.as_keywords()
     )
@@ -67,10 +55,8 @@ def read_runs(
     official: bool = False,
 ) -> tuple[list[Run], list[JudgedRun]]:
     """Read and judge the runs that the options name, and warn of what they lack."""
-    runs = [
-        read_run(file, truth.known, official=official)
-        for file in environment.progress(options.runs, len(options.runs), "runs")
-    ]
+    reading = read_run_files(options.runs, truth.known, official=official)
+    runs = [*environment.progress(reading, len(options.runs), "runs")]
     judged = [judge_run(run, truth) for run in runs]
     for run, judgement in zip(runs, judged, strict=True):
         if run.repeated:

@@ -14,12 +14,12 @@ examples:
 
 from leafid.cli.arguments import TableOptions, option, positional
 from leafid.cli.outputs import Environment, print_tables
-from leafid.cli.scoring.common import TruthOptions, check_run_names, select_type
+from leafid.cli.scoring.common import TruthOptions, select_type
 from leafid.errors import LeafidError
 from leafid.pictures.reading import read_and_warn
 from leafid.pictures.taxonomy import Taxonomy
 from leafid.scoring.hierarchy import make_hierarchy_table, select_answers
-from leafid.scoring.reading.run_reading import read_run
+from leafid.scoring.reading.run_reading import read_run_files
 from leafid.scoring.reading.truth import make_ground_truth, select_scored
 
 
@@ -32,7 +32,6 @@ class Options(TruthOptions, TableOptions):
 
 
 def run(options: Options, environment: Environment) -> None:
-    check_run_names(options.runs)
     pictures = read_and_warn(options.truth, **options.as_keywords()).pictures
     truth = make_ground_truth(
         select_scored(pictures, options.part, source=options.truth),
@@ -46,7 +45,7 @@ def run(options: Options, environment: Environment) -> None:
             f"{options.truth}: expected a genus of every species, found some without; use 'leafid evaluate'"
         )
     answers = {}
-    for run in map(read_run, options.runs):
+    for run in read_run_files(options.runs):
         answers[run.name] = select_answers(run, truth, taxonomy)
         if n_missing := len(set(truth.pictures) - answers[run.name].keys()):
             environment.warn(

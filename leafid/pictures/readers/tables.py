@@ -5,7 +5,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePath, PurePosixPath
+from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from leafid.errors import LeafidError, UsageError
@@ -13,6 +14,7 @@ from leafid.files import is_file_name
 from leafid.grouping import count_noun
 from leafid.pictures import names
 from leafid.pictures.header import PICTURE_ENDINGS
+from leafid.pictures.name_index import NameIndex
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.readers import folders
 from leafid.textfiles import LineProblems, read_table, read_text
@@ -106,20 +108,13 @@ def find_fields(
     heading: Sequence[str], known: Mapping[str, Sequence[str]] = FIELDS
 ) -> list[str | None]:
     """Find the field of each column; of two columns for one, that of its name counts, otherwise the first."""
-    field_of = {
-        word: field for field, words in known.items() for word in (field, *words)
-    }
     words = [re.sub(r"[\W_]", "", cell).lower() for cell in heading]
-    fields = [field_of.get(word) for word in words]
-    columns = {
-        field: words.index(field) if field in words else fields.index(field)
-        for field in fields
-        if field
-    }
-    return [
-        field if field and columns[field] == column else None
-        for column, field in enumerate(fields)
-    ]
+    fields: list[str | None] = [None] * len(words)
+    for field, others in known.items():
+        columns = [i for i, word in enumerate(words) if word in (field, *others)]
+        if columns:
+            fields[min(columns, key=lambda column: words[column] != field)] = field
+    return fields
 
 
 def detect(path: Path) -> bool:
@@ -144,7 +139,7 @@ def make_pictures(source: Path, rows: Iterable[Row]) -> list[Picture]:
                 path.name if path.is_absolute() or ".." in path.parts else path
             )
             try:
-                if problems.check_unique(line, "every picture", name):
+                if problems.check_unique(line, "every picture", str(file)):
                     pictures.append(_apply_record(Picture(file), record))
             except LeafidError as error:
                 problems.add(line, f"{name}: {error}")
@@ -169,7 +164,10 @@ def read_rows(file: Path) -> tuple[list[Row], list[str]]:
 def parse_rows(
     file: Path, lines: Iterable[tuple[int, list[str]]]
 ) -> tuple[list[Row], list[str]]:
-    """Parse a table, of which each line has its number and cells, as `read_rows` does; `file` is named in messages."""
+    """Parse a table, of which each line has its number and cells, as `read_rows` does; `file` is named in messages.
+
+    Dates and coordinates that can't be read are left out, with a line about each column that has some.
+    """
     table = iter(lines)
     first_line, heading = next(table, (1, []))
     fields = find_fields(heading)
@@ -180,6 +178,7 @@ def parse_rows(
         raise LeafidError(f"{file}:{first_line}: {expected}, found {heading}")
     rows: list[Row] = []
     empty: dict[str, str] = {}
+    unreadable: dict[str, str] = {}
     with LineProblems(file) as problems:
         for line, cells in table:
             record = {
@@ -194,6 +193,12 @@ def parse_rows(
             ]:
                 word = record.pop(field)
                 empty.setdefault(field, f"{word!r} in line {line}")
+            for field in _PARSERS.keys() & record:
+                try:
+                    _PARSERS[field](record[field])
+                except LeafidError as error:
+                    del record[field]
+                    unreadable.setdefault(field, f"{error} in line {line}")
             pairs = zip(fields, cells, strict=False)
             if joined := [
                 cell
@@ -227,7 +232,7 @@ def parse_rows(
         remarks.append(
             f"{file}: the column {like[0]!r} looks like plants; call it 'plant', or scores may be too high"
         )
-    for field, first in empty.items():
+    for field, first in sorted({**empty, **unreadable}.items()):
         number = sum(field not in record for _, _, record in rows)
         remarks.append(
             f"{file}: {number} of {len(rows)} rows have no {field} ({first}, for example)"
@@ -245,14 +250,14 @@ def apply_table(
     out. A `ProblemsError` is raised with all values that are wrong.
     """
     paths = [get_relative_path(picture.file, root) for picture in pictures]
-    indices = index_names([path, path.name] for path in paths)
+    indices = NameIndex(enumerate([path, path.name] for path in paths))
 
     def find(word: str) -> int | None:
-        path = PurePosixPath(word.replace("\\", "/"))
-        keys = str(get_relative_path(source.parent / path, root)), str(path), path.name
-        return next((indices[key] for key in keys if key in indices), None)
+        file = source.parent / word.replace("\\", "/")
+        return indices.find(str(get_relative_path(file, root)))
 
     rows, remarks = read_rows(source)
+    is_list = source.suffix.lower() == ".txt"
     has_labels = any("label" in record for _, _, record in rows)
     changed = [
         replace(picture, taxon=None) if has_labels else picture for picture in pictures
@@ -262,7 +267,7 @@ def apply_table(
     with LineProblems(source) as problems:
         for line, file, record in rows:
             index = find(file) if is_file_name(file) else None
-            if index is None and source.suffix.lower() == ".txt":
+            if index is None and is_list:
                 # In many lists, a number of the label stands behind each picture.
                 index = find(file.rpartition(" ")[0])
             if index is None:
@@ -270,7 +275,7 @@ def apply_table(
                 continue
             used.add(pictures[index].file.parent)
             part = changed[index].part
-            if source.suffix.lower() != ".txt":
+            if not is_list:
                 problems.check_unique(line, "every picture", str(pictures[index].file))
             elif part not in {None, record.get("split", part)}:
                 problems.add(
@@ -282,7 +287,8 @@ def apply_table(
             except LeafidError as error:
                 problems.add(line, f"{file}: {error}")
     if lost:
-        ignored = f"found none for {len(lost)} of {len(rows)} ({lost[0]!r}, first); they are ignored"
+        first = indices.describe(lost[0])
+        ignored = f"found none for {len(lost)} of {len(rows)} ({first}, first); they are ignored"
         remarks.append(
             f"{source}: expected a picture below {root} for every row, {ignored}"
         )
@@ -292,19 +298,6 @@ def apply_table(
             f"{source}: {count} in folders that it lacks are left out, {left[0].file} first"
         )
     return [picture for picture in changed if picture.file.parent in used], remarks
-
-
-def index_names(names: Iterable[Iterable[str | PurePath]]) -> dict[str, int]:
-    """Index pictures by all their names, with and without the endings, but not by a name that several have."""
-    indices: dict[str, int | None] = {}
-    for index, paths in enumerate(names):
-        for name in {
-            str(form)
-            for path in map(PurePath, paths)
-            for form in (path, path.parent / path.stem)
-        }:
-            indices[name] = None if name in indices else index
-    return {name: index for name, index in indices.items() if index is not None}
 
 
 def get_relative_path(file: Path, root: Path) -> PurePosixPath:
@@ -350,6 +343,14 @@ _ATTRIBUTES: dict[str, tuple[str, Callable[[str], object]]] = {
     "author": ("author", str),
     "date": ("date", names.parse_date),
     "split": ("part", _parse_split),
+}
+
+
+# What only sessions and places need: where it can't be parsed, it is unknown.
+_PARSERS: dict[str, Callable[[str], object]] = {
+    "date": names.parse_date,
+    "latitude": partial(names.parse_coordinates, longitude="0"),
+    "longitude": partial(names.parse_coordinates, "0"),
 }
 
 

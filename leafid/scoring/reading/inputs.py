@@ -13,11 +13,12 @@ import numpy as np
 
 from leafid.errors import InputError, UsageError
 from leafid.pictures.labels import make_labels
+from leafid.pictures.name_index import find_end
 from leafid.pictures.picture import Collection, Picture, to_run_name
 from leafid.pictures.readers import tables
 from leafid.pictures.reading import name_clashing_pictures
 from leafid.scoring.reading.run_formats import Words, collect, split_scores
-from leafid.scoring.reading.run_reading import find_problems, read_run
+from leafid.scoring.reading.run_reading import find_problems, read_run, read_run_files
 from leafid.scoring.reading.runs import Run, make_run
 from leafid.scoring.reading.truth import (
     GroundTruth,
@@ -62,7 +63,7 @@ def to_ground_truth(truth: Any) -> GroundTruth:
     pictures: Sequence[Picture]
     if isinstance(truth, Mapping):
         names, species = (
-            list_values("truth", truth, str),
+            list_values("truth", truth, str, os.PathLike),
             list_values("truth", truth.values(), str),
         )
         pictures = _make_pictures(
@@ -93,12 +94,15 @@ def _is_scores(value: Any) -> bool:
     )
 
 
-def _is_ranking(name: str, value: Any, truth: GroundTruth) -> bool:
-    """Tell whether a value is that of a picture, whose name may lack its ending where species have scores."""
-    has_scores = isinstance(value, Mapping) and all(
-        isinstance(score, Real) for score in value.values()
-    )
-    return name in (truth.known.picture_of if has_scores else truth.known.pictures)
+def _is_ranking(name: object, value: Any, truth: GroundTruth) -> bool:
+    """Tell whether a value is that of a picture: it has scores, not of pictures, or the name is a picture's."""
+
+    def is_picture(name: object) -> bool:
+        return find_end(to_run_name(str(name)), truth.known.pictures) != ""
+
+    if isinstance(value, Mapping) and any(isinstance(v, Real) for v in value.values()):
+        return not any(map(is_picture, value))
+    return is_picture(name)
 
 
 def _make_pictures(table: Sequence[Iterable[Any]]) -> list[Picture]:
@@ -123,10 +127,7 @@ def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
         made = [_to_run("run", runs, truth)]
     elif isinstance(runs, Mapping):
         # A mapping is a run if it names pictures, or unless its values are runs.
-        is_run = any(
-            _is_ranking(to_run_name(str(name)), run, truth)
-            for name, run in runs.items()
-        )
+        is_run = any(_is_ranking(name, run, truth) for name, run in runs.items())
         is_run = is_run or not all(
             isinstance(run, (str, os.PathLike, Mapping)) or _is_scores(run)
             for run in runs.values()
@@ -137,15 +138,10 @@ def to_runs(runs: Any, truth: GroundTruth) -> list[Run]:
         ]
     else:
         made = [
-            read_run(file, truth.known)
-            for file in list_values("runs", runs, str, os.PathLike)
+            *read_run_files(list_values("runs", runs, str, os.PathLike), truth.known)
         ]
-    names = [run.name for run in made]
-    if len(set(names)) < len(names) or not names:
-        listed = ", ".join(map(str, names)) or "none"
-        raise UsageError(
-            f"expected runs with names that differ, found {listed}; give a mapping by name"
-        )
+    if not made:
+        raise UsageError("expected runs, found none")
     return made
 
 
@@ -167,11 +163,17 @@ def _to_run(name: str, run: Any, truth: GroundTruth) -> Run:
 
 def _split_rankings(name: str, run: Mapping[str, Any]) -> Iterator[Words]:
     lines = count(1)
-    for picture in list_values(f"pictures of run {name!r}", run, str):
+    for picture in list_values(f"pictures of run {name!r}", run, str, os.PathLike):
         for rank, (kind, score) in enumerate(
             _list_species(run[picture], f"run {name!r}, {picture}"), 1
         ):
-            yield next(lines), to_run_name(picture), kind, str(rank), repr(float(score))
+            yield (
+                next(lines),
+                to_run_name(str(picture)),
+                kind,
+                str(rank),
+                repr(float(score)),
+            )
 
 
 def _list_species(ranking: Any, place: str) -> list[tuple[str, float]]:

@@ -24,6 +24,7 @@ from leafid.pictures.readers.tables import FIELDS, find_fields
 from leafid.scoring.reading.runs import Prediction, Run, format_run_line
 from leafid.textfiles import (
     LineProblems,
+    escape_formula,
     parse_finite_number,
     parse_whole_number,
     read_first_line,
@@ -36,16 +37,19 @@ LINE, _TREC_LINE = (
     "'<picture> <Genus species> <rank> <score>'",
     "'<picture> Q0 <Genus_species> <rank> <score> <tag>'",
 )
-_HEADING = "a heading with columns for picture, species and score, or for the picture and each species"
+_HEADING = "a heading with columns for picture, species and maybe score, or for the picture and each species"
 _COLUMNS = {
     # The index of a frame has no name.
     "picture": (*FIELDS["file"], "file", "observation", "observationid", ""),
-    "species": (*FIELDS["label"], "label", "classid"),
+    "species": (*FIELDS["label"], "label", "classid", "prediction", "predicted"),
     "rank": (),
     "score": ("probability", "confidence"),
 }
-# What numpy raises for files that are no archive of arrays.
+# What pandas calls an index that is no picture.
+_INDEX = re.compile(r"(unnamed: \d+|index)?", re.IGNORECASE)
+# What numpy raises for files that are no archive of arrays, or claim sizes beyond the memory.
 _NO_ARRAYS = (
+    MemoryError,
     OSError,
     EOFError,
     TypeError,
@@ -133,27 +137,36 @@ def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
     rows = read_table(file)
     first = next(rows)
     heading = [" ".join(cell.split()) for cell in first[1]]
+    start = 0
+    while _INDEX.fullmatch(heading[0]) and "picture" in find_fields(
+        heading[1:], _COLUMNS
+    ):
+        del heading[0]
+        start += 1
     fields = find_fields(heading, _COLUMNS)
     is_number = [parse_finite_number(cell) is not None for cell in heading]
     if "picture" not in fields and len(fields) == 4 and all(is_number[2:]):
         # PlantCLEF 2022 has no heading.
         fields, rows = ["picture", "species", "score", "rank"], chain([first], rows)
-    is_long = {"picture", "species", "score"} <= {*fields}
+    # Without scores, no column may be one by an unknown name.
+    is_certain = "score" in fields or all(fields)
+    is_long = {"picture", "species"} <= {*fields} and is_certain
     if not is_long and (fields[0] != "picture" or "species" in fields):
         problems.add(first[0], f"expected {_HEADING}, found {heading}")
         return
     for number, row in rows:
-        cells = [" ".join(cell.split()) for cell in row]
+        cells = [" ".join(cell.split()) for cell in row[start:]]
         if len(cells) != len(fields):
-            problems.add(number, f"expected {len(fields)} cells, found {len(cells)}")
+            expected = f"expected {start + len(fields)} cells, found {len(row)}"
+            problems.add(number, expected)
         elif is_long:
             record = dict(zip(fields, cells, strict=True))
             yield (
                 number,
                 to_run_name(record["picture"]),
                 record["species"],
-                record.get("rank"),
-                record["score"],
+                record.get("rank", None if "score" in fields else "1"),
+                record.get("score", "1"),
             )
         else:
             for species, score in zip(heading[1:], cells[1:], strict=True):
@@ -179,11 +192,16 @@ def _split_archive(file: Path, problems: LineProblems) -> Iterator[Words]:
 def split_scores(scores: Any, pictures: Any, species: Any) -> Iterator[Words]:
     """Split scores, (n, n_species), of n pictures and of the species; a row counts as a line."""
     try:
-        values = np.asarray(scores, np.float64)
+        array = np.asarray(scores)
+        if array.dtype.kind in "cmMV":
+            raise TypeError(f"scores of type {array.dtype}")
+        # What is too large becomes infinite, which is refused by its line.
+        with np.errstate(over="ignore"):
+            values = array.astype(np.float64)
         names, kinds = (
-            np.asarray(array).astype(str).tolist() for array in (pictures, species)
+            np.ravel(array).astype(str).tolist() for array in (pictures, species)
         )
-    except (TypeError, ValueError) as error:
+    except (ArithmeticError, TypeError, ValueError) as error:
         raise InputError(
             f"expected scores as numbers, pictures and species as text, found an error: {error}"
         ) from None
@@ -201,7 +219,9 @@ def _write_lines(run: Run, stream: IO[str]) -> None:
 
 
 def _write_table(run: Run, stream: IO[str]) -> None:
-    csv.writer(stream, lineterminator="\n").writerows(chain([Prediction._fields], run))
+    csv.writer(stream, lineterminator="\n").writerows(
+        map(escape_formula, row) for row in chain([Prediction._fields], run)
+    )
 
 
 def _write_trec(run: Run, stream: IO[str]) -> None:

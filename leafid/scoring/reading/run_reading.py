@@ -11,15 +11,17 @@ References
 
 import logging
 import os
+import re
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leafid.errors import UsageError
 from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.scoring.reading.run_formats import LINE, collect, split_run
 from leafid.scoring.reading.runs import KnownNames, Run, make_run
@@ -60,6 +62,27 @@ def read_run(
         for line, complaint in find_problems(run, known, official=official):
             problems.add(line, complaint)
     return run
+
+
+def read_run_files(
+    files: Sequence[str | os.PathLike[str]],
+    known: KnownNames | None = None,
+    **options: bool,
+) -> Iterator[Run]:
+    """Read runs as `read_run` does; where names of files without their endings are equal, runs are called by paths.
+
+    A file that is named twice raises a `UsageError`.
+    """
+    names = [PurePath(file).name for file in files]
+    if len({PurePath(name).stem for name in names}) < len(files):
+        names = [re.sub(r"\W+", "-", str(file)).strip("-") for file in files]
+    if len({*names}) < len(files):
+        listed = ", ".join(map(str, files))
+        raise UsageError(
+            f"expected run files that differ, found {listed}; name each once"
+        )
+    for file, name in zip(files, names, strict=True):
+        yield replace(read_run(file, known, **options), name=name)
 
 
 def _keep_last_of_each_rank(run: Run) -> Run:
@@ -107,7 +130,8 @@ def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
                 f"expected a picture's file name such as '1001.jpg', found {name!r} without extension",
             )
         elif known is not None and name not in known.pictures:
-            yield line, f"expected a picture of the ground truth, found {name!r}"
+            expected = "expected a picture of the ground truth"
+            yield line, f"{expected}, found {known.picture_index.describe(name)}"
 
 
 def _check_species(run: Run, known: KnownNames) -> Iterator[Problem]:

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import PurePath
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +14,9 @@ from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.grouping import group_by
+from leafid.pictures.name_index import NameIndex
 from leafid.pictures.names import drop_authors, normalise_name, separate_words
 from leafid.pictures.picture import Picture, to_run_name
-from leafid.pictures.readers.tables import index_names
 
 
 class Prediction(NamedTuple):
@@ -116,11 +115,7 @@ def make_run(
     species = [normalise_name(name) for name in species]
     if known is not None:
         # A table may have paths of pictures.
-        picture_of = known.picture_of
-        pictures = [
-            picture_of.get(name) or picture_of.get(PurePath(name).name, name)
-            for name in pictures
-        ]
+        pictures = [*map(known.find_picture, pictures)]
         meant = known.match_species(species)
         species = [meant.get(kind, kind) for kind in species]
     # Names are sorted, which changes their indices; two names of one thing become one.
@@ -160,13 +155,14 @@ class KnownNames:
     family_of: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def picture_of(self) -> dict[str, str]:
-        """The picture that each name means, also without its ending where no other picture can be meant."""
-        listed = [*self.pictures]
-        indices = index_names([name] for name in listed)
-        return {name: listed[index] for name, index in indices.items()} | {
-            name: name for name in listed
-        }
+    def picture_index(self) -> NameIndex[str]:
+        """The pictures by their names, also without the endings where no other picture can be meant."""
+        return NameIndex((name, [name]) for name in self.pictures)
+
+    def find_picture(self, name: str) -> str:
+        """Find the picture that a name, or path, means, or return the name itself."""
+        picture = None if name in self.pictures else self.picture_index.find(name)
+        return name if picture is None else picture
 
     def match_species(self, names: Iterable[str]) -> dict[str, str]:
         """Find the species that names mean; those that mean none, or several, are left out.

@@ -1,0 +1,44 @@
+"""Finds pictures by the names that tables and runs have for them."""
+
+from collections.abc import Container, Iterable, Sequence
+from functools import cached_property
+from pathlib import PurePath
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+# Ends of paths that are looked for have no more folders.
+_MAX_FOLDERS = 20
+
+
+class NameIndex(Generic[T]):
+    """Values by all their names, with and without the endings, but not by a name that several have."""
+
+    def __init__(self, names: Iterable[tuple[T, Sequence[str | PurePath]]]) -> None:
+        self.value_of: dict[str, T | None] = {}
+        for value, paths in names:
+            without_ending = (path.parent / path.stem for path in map(PurePath, paths))
+            for name in {*map(str, paths), *map(str, without_ending)}:
+                self.value_of[name] = None if name in self.value_of else value
+
+    def find(self, path: str) -> T | None:
+        """Find the value that a path, or its longest end that is a name, means."""
+        return self.value_of.get(find_end(path, self.value_of))
+
+    def describe(self, path: str) -> str:
+        """Write a path that isn't found for a message, with the name that differs from it in case only."""
+        name = self._by_lower_case.get(find_end(path.lower(), self._by_lower_case))
+        if name is None or path.endswith(name):
+            return repr(path)
+        return f"{path!r}, which differs from {name!r} in case only"
+
+    @cached_property
+    def _by_lower_case(self) -> dict[str, str]:
+        return {name.lower(): name for name in self.value_of}
+
+
+def find_end(path: str, names: Container[str]) -> str:
+    """Find a path, or its longest end, among names; "" if there is none. Folders end with slashes or backslashes."""
+    parts = path.replace("\\", "/").rsplit("/", _MAX_FOLDERS)
+    ends = ("/".join(parts[start:]) for start in range(len(parts)))
+    return next((end for end in (path, *ends) if end in names), "")
