@@ -26,7 +26,7 @@ from leafid.pictures.conversion import list_pictures, to_image
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import AcquisitionType, Collection, EmptyClass, Picture
 from leafid.pictures.reading import read_and_warn
-from leafid.pictures.splits import select_training_pictures
+from leafid.pictures.splits import check_labels, select_training_pictures
 from leafid.pictures.summary import warn_of_shared_pictures
 from leafid.segmentation.result import Image, Segmentation, shrink
 from leafid.segmentation.segment import segment as segment_image
@@ -128,6 +128,8 @@ def read_training_pictures(
         raise InputError(f"collection: expected {expected}, found {collection!r:.60}")
     warn_of_shared_pictures(pictures)
     pictures = select_training_pictures(pictures)
+    if recogniser is None:
+        check_labels(pictures)
     if assume_type is not None:
         pictures = [
             replace(picture, type=AcquisitionType.parse(assume_type))

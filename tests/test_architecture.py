@@ -33,7 +33,6 @@ SERVICES = (
     "grouping",
     "notebook",
     "parallel",
-    "permissions",
     "schema",
     "textfiles",
 )

@@ -220,7 +220,7 @@ class ReadingOptions:
     )
     metadata: str | None = option(
         "CSV table of the pictures with the column file and any of label, plant, type, author, date, latitude, "
-        "longitude, split (default: metadata.csv, labels.csv or annotations.csv in the folder)",
+        "longitude, split (default: metadata.csv, labels.csv, annotations.csv or train.csv in the folder)",
         metavar="FILE",
     )
     label_from: str | None = option(
@@ -271,6 +271,10 @@ class UnlabelledOptions(PictureOptions):
     model: str | None = option(
         "a trained model (default: the bundled model)", metavar="MODEL"
     )
+
+    def as_keywords(self) -> dict[str, Any]:
+        """Return the options of reading; of the pictures, only those that `metadata` names are read."""
+        return super().as_keywords() | {"only_named": True}
 
 
 class TableOptions:

@@ -22,7 +22,7 @@ from leafid.model.bundled import assign_types, load_recogniser
 from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
 from leafid.parallel.cluster import on_cluster
 from leafid.pictures.picture import EmptyClass, Picture
-from leafid.pictures.splits import select_training_pictures
+from leafid.pictures.splits import check_labels, select_training_pictures
 from leafid.pictures.summary import warn_of_shared_pictures
 
 T = TypeVar("T")
@@ -123,6 +123,8 @@ def assign_types_and_warn(
 
     A model that is extended has a recogniser, and its scores stay as they are.
     """
+    if recogniser is None:
+        check_labels(pictures)
     n_unknown = sum(picture.plant is None for picture in pictures)
     if n_unknown and recogniser is None:
         environment.warn(

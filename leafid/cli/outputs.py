@@ -15,7 +15,7 @@ from leafid.cli.arguments import TableOptions
 from leafid.errors import LeafidError, UsageError, escape_unprintable
 from leafid.files import check_writable, open_output, resolve_symlink
 from leafid.pictures.header import PICTURE_ENDINGS
-from leafid.pictures.readers.tables import TABLE_NAMES
+from leafid.pictures.readers.table_search import TABLE_NAMES
 from leafid.scoring.tables import Table, choose_tables, render
 
 T = TypeVar("T")

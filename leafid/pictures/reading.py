@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ from leafid.errors import InputError, LeafidError, ProblemsError, UsageError
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.labels import make_labels
-from leafid.pictures.picture import Collection, EmptyClass, Omission, Picture
+from leafid.pictures.picture import Collection, FolderLabels, Omission, Picture
 from leafid.pictures.readers import (
     folders,
     imageclef,
     plantnet300k,
     species_folders,
+    table_search,
     tables,
 )
 
@@ -63,6 +65,7 @@ def read_collection(
     metadata: str | os.PathLike[str] | None = None,
     label_from: str | None = None,
     plants_from: str | None = None,
+    only_named: bool = False,
 ) -> Collection:
     """Read a collection: list its pictures with their metadata, without opening any picture.
 
@@ -79,11 +82,14 @@ def read_collection(
     metadata : path-like, optional
         A CSV table with a column ``file`` and others of ``label``, ``plant``, ``type``, ``author``, ``date``,
         ``latitude``, ``longitude``, ``split``. It is found by itself where it has labels, is in the folder and is
-        called ``metadata.csv``, ``labels.csv`` or ``annotations.csv``.
+        called ``metadata.csv``, ``labels.csv`` or ``annotations.csv``; likewise others that name the pictures, such as
+        ``train.csv``.
     label_from : str, optional
         A regular expression for the paths of pictures below the folder, whose group, or match, is the label.
     plants_from : str, optional
         A regular expression like `label_from` whose group, or match, is the plant.
+    only_named : bool, optional
+        Leave out the pictures that `metadata` doesn't name.
 
     Raises
     ------
@@ -108,28 +114,45 @@ def read_collection(
     table = Path(metadata) if metadata else None
     if table and not table.exists():
         raise LeafidError(f"{table}: no such file; expected a table of pictures")
-    if len(paths) == 1:
-        return make_labels(_read_path(Path(paths[0]), layout, table, patterns))
     collections: list[Collection] = []
     problems: list[str] = []
+    sources: dict[Path, str | None] = {table: None} if table else {}
     for item in map(Path, paths):
-        if not item.exists() and item.suffix.lower() in PICTURE_ENDINGS:
-            collections.append(Collection(item, PLAIN_PICTURES, (Picture(item),)))
-            continue
         try:
-            collections.append(_read_path(item, layout, table, patterns))
+            collection = _read_path(item, layout, is_single=len(paths) == 1)
+            beside, remarks = table_search.find_tables(
+                collection.root, collection.pictures
+            )
+            if table:
+                lists = (file for file in beside if file.suffix.lower() == ".txt")
+                sources |= {file: beside[file] for file in lists}
+            else:
+                collection = _add_metadata(collection, beside, patterns, remarks)
         except LeafidError as error:
+            if len(paths) == 1:
+                raise
             first, *more = getattr(error, "problems", [str(error)])
             problems += [Omission(f"{first}; it is left out"), *more]
+        else:
+            collections.append(collection)
     if not collections:
         raise ProblemsError(problems)
+    collection = _join(collections, problems)
+    if table:
+        collection = _add_metadata(collection, sources, patterns, only_named=only_named)
+    return make_labels(collection)
+
+
+def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collection:
+    if len(collections) == 1 and not problems:
+        return collections[0]
     layouts = {collection.layout for collection in collections}
     by_file = {
         picture.file: picture
         for collection in collections
         for picture in collection.pictures
     }
-    joined = Collection(
+    return Collection(
         Path(
             os.path.commonpath(
                 [collection.root.absolute() for collection in collections]
@@ -142,7 +165,6 @@ def read_collection(
             *problems,
         ),
     )
-    return make_labels(joined)
 
 
 def read_and_warn(
@@ -159,41 +181,21 @@ def read_and_warn(
     return collection
 
 
-def _read_path(
-    path: Path,
-    layout: str | None,
-    metadata: Path | None,
-    patterns: Mapping[str, re.Pattern[str]],
-) -> Collection:
+def _read_path(path: Path, layout: str | None, *, is_single: bool) -> Collection:
     if not path.exists():
-        raise LeafidError(f"{path}: no such file or folder")
-    name = layout or next(
-        (name for name, (detect, _) in READERS.items() if detect(path)), ""
+        if is_single or path.suffix.lower() not in PICTURE_ENDINGS:
+            raise LeafidError(f"{path}: no such file or folder")
+        return Collection(path, PLAIN_PICTURES, (Picture(path),))
+    # A layout may stand below folders that hold nothing else, as in archives.
+    wrappers = folders.list_wrappers(path)
+    layouts = product([layout] if layout else READERS, wrappers)
+    name, base = next(
+        ((name, folder) for name, folder in layouts if READERS[name][0](folder)),
+        (layout, path),
     )
-    pictures, problems = READERS[name][1](path) if name else ([], [])
-    root = path if path.is_dir() else path.parent
-    table_files: list[Path] = []
+    pictures, problems = READERS[name][1](base) if name else ([], [])
     if path.is_dir():
         problems = [*problems, *_list_leftovers(path, pictures)]
-        if name in {species_folders.LAYOUT, PLAIN_PICTURES}:
-            table_files, remarks = tables.find_tables(path)
-            problems += remarks if metadata is None else []
-    if metadata is not None:
-        table_files = [
-            metadata,
-            *(file for file in table_files if file.suffix.lower() == ".txt"),
-        ]
-    folder_labels = {picture.file: picture.taxon for picture in pictures}
-    for file in table_files if pictures else ():
-        pictures, remarks = tables.apply_table(root, pictures, file)
-        problems += remarks
-    for field, pattern in patterns.items():
-        pictures, remarks = tables.apply_pattern(root, pictures, pattern, field)
-        problems += remarks
-    if any(folder_labels[picture.file] is not picture.taxon for picture in pictures):
-        problems = [
-            problem for problem in problems if not isinstance(problem, EmptyClass)
-        ]
     if not pictures:
         expected = (
             f"pictures in the layout {layout}"
@@ -203,13 +205,42 @@ def _read_path(
         raise ProblemsError(
             [f"{path}: expected {expected}, found none that can be used", *problems]
         )
-    return Collection(
-        path, name, tuple(name_clashing_pictures(root, pictures)), tuple(problems)
+    return Collection(path, str(name), tuple(pictures), tuple(problems))
+
+
+def _add_metadata(
+    collection: Collection,
+    sources: Mapping[Path, str | None],
+    patterns: Mapping[str, re.Pattern[str]],
+    problems: Sequence[str] = (),
+    *,
+    only_named: bool = False,
+) -> Collection:
+    """Add what tables, lists of parts and patterns say."""
+    root = collection.root if collection.root.is_dir() else collection.root.parent
+    pictures: Sequence[Picture] = collection.pictures
+    labels = {picture.file: picture.taxon for picture in pictures}
+    problems = [*collection.problems, *problems]
+    pictures, remarks = tables.apply_tables(
+        root, pictures, sources, only_named=only_named
     )
+    problems += remarks
+    for field, pattern in patterns.items():
+        pictures, remarks = tables.apply_pattern(root, pictures, pattern, field)
+        problems += remarks
+    if any(labels[picture.file] is not picture.taxon for picture in pictures):
+        problems = [line for line in problems if not isinstance(line, FolderLabels)]
+    if not pictures:
+        names = ", ".join(map(str, sources))
+        raise ProblemsError(
+            [f"{names}: expected rows of pictures of {root}, found none", *problems]
+        )
+    named = name_clashing_pictures(root, pictures)
+    return replace(collection, pictures=tuple(named), problems=tuple(problems))
 
 
 def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
-    """List the folders that can't be read, and in one line the pictures outside of the layout and other files."""
+    """List the folders that can't be read, and in a line each, system files, and others outside of the layout."""
     errors: list[OSError] = []
     used = {picture.file.parent for picture in pictures}
     left = [
@@ -224,14 +255,20 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
         yield Omission(
             f"{error.filename}: can't be read: {error.strerror}; its pictures are left out"
         )
-    if left:
-        count = f"{count_noun(len(left), 'file')} left out ({left[0]} first)"
-        line = f"{root}: {count}: no pictures, or outside of the layout"
-        yield (
-            Omission(line)
-            if any(file.suffix.lower() in PICTURE_ENDINGS for file in left)
-            else line
-        )
+    pictures_left = [file for file in left if file.suffix.lower() in PICTURE_ENDINGS]
+    hidden = {*folders.walk_pictures(root, with_system=True)}
+    hidden -= {*folders.walk_pictures(root)}
+    for files, reason, kind in (
+        (sorted(hidden), "hidden, or written by a system or program", str),
+        (
+            left,
+            "no pictures, or outside of the layout",
+            Omission if pictures_left else str,
+        ),
+    ):
+        if files:
+            count = f"{count_noun(len(files), 'file')} left out ({files[0]} first)"
+            yield kind(f"{root}: {count}: {reason}")
 
 
 def name_clashing_pictures(
@@ -246,11 +283,12 @@ def name_clashing_pictures(
     }
     for picture in pictures:
         if picture.part in clashing:
-            path = tables.get_relative_path(picture.file, root)
-            if (
-                len(path.parts) > 2
-                and folders.parse_part(path.parts[0]) == picture.part
-            ):
-                path = path.relative_to(path.parts[0])
-            picture = replace(picture, path_name=str(path))
+            words = tables.get_relative_path(picture.file, root).parts
+            parts = [folders.parse_part(word) for word in words[:-2]]
+            start = (
+                parts.index(picture.part) + 1
+                if picture.part in {*parts} - {None}
+                else 0
+            )
+            picture = replace(picture, path_name="/".join(words[start:]))
         yield picture

@@ -58,6 +58,16 @@ def select_training_pictures(
     return chosen
 
 
+def check_labels(pictures: Sequence[Picture]) -> None:
+    """Raise a `LeafidError` if all pictures have one label, from which nothing can be learned."""
+    labels = {picture.species for picture in pictures}
+    if len(labels) == 1:
+        raise LeafidError(
+            f"expected pictures of at least two labels to learn from, found only {labels.pop()!r}; "
+            "name a table of labels with --metadata, or put the pictures of each label into a folder"
+        )
+
+
 def split_by_plant(
     pictures: Sequence[Picture], n_folds: int, seed: int
 ) -> list[np.ndarray]:

@@ -238,3 +238,38 @@ def test_every_ending_of_a_readable_format_is_a_picture(garden, ending):
     folder.mkdir()
     shutil.copy(next(garden.rglob("5.jpg")), folder / f"1{ending}")
     assert "Tilia cordata" in read_collection(garden).species
+
+
+@pytest.mark.parametrize("command", ["train", "crossval", "experiment"])
+def test_a_single_label_is_refused(cli, garden, tmp_path, command):
+    folder = tmp_path / "leaves"
+    shutil.copytree(next(garden.iterdir()), folder / "images")
+    table = folder / "answers.csv"
+    table.write_text("name of the picture;kind\n5.jpg;oak\n5.jpg;maple\n")
+    words = ["recipes"] if command == "experiment" else []
+    outcome = cli(command, *words, folder, "--output", tmp_path / "out")
+    assert outcome.status == 1
+    assert f"warning: {table}: expected a single table" in outcome.err
+    assert (
+        "expected pictures of at least two labels to learn from, found only 'images'"
+        in outcome.err
+    )
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("is_list", [False, True])
+def test_only_pictures_of_the_table_are_answered(
+    cli, garden, drawn_model, drawn_cache, tmp_path, is_list
+):
+    files = sorted(garden.rglob("*.jpg"))
+    names = [f"{file.parent.name}/{file.name}" for file in files]
+    table = tmp_path / "mine.csv"
+    table.write_text("\n".join(["file", *(f'"{name}"' for name in names[:4])]))
+    outcome = cli(
+        *("predict", *(files if is_list else [garden]), "--model", drawn_model),
+        *("--metadata", table, "--format", "csv", "--cache", drawn_cache),
+        *("--top", 1, "--jobs", 1),
+    )
+    assert outcome.status == 0, outcome.err
+    assert len(outcome.out.splitlines()) == 1 + 4
+    assert f"{len(files) - 4} pictures that it lacks are left out" in outcome.err

@@ -292,6 +292,84 @@ def test_a_table_without_the_columns_is_named(flat):
     )
 
 
+@pytest.mark.parametrize("place", ["", "archive"])
+def test_tables_of_parts_beside_a_folder(tmp_path, draw, place):
+    """As data sets of competitions come, with or without a folder around them."""
+    for number, name in enumerate("abcd"):
+        draw(tmp_path / place / "images" / f"{name}.jpg", number)
+    folder = tmp_path / place
+    write_table(folder, "image_id,species", "a,oak", "b,maple", name="train.csv")
+    write_table(folder, "image_id", "c", name="test.csv")
+    dummy = write_table(folder, "image_id,species", "c,oak", name="submission.csv")
+    collection = read_collection(tmp_path)
+    assert [(p.file.stem, p.species, p.part) for p in collection.pictures] == [
+        ("a", "oak", "train"),
+        ("b", "maple", "train"),
+        ("c", None, "test"),
+        ("d", None, None),
+    ]
+    ignored, *read = collection.problems
+    assert ignored.startswith(f"{dummy}: expected a single table with the columns")
+    assert read == [
+        f"{folder / part}.csv: read as a table of the part {part}"
+        for part in ("test", "train")
+    ]
+    write_table(folder, "image_id,split", "a,train", name="valid.csv")
+    with pytest.raises(
+        LeafidError, match=r"\.csv:2: a: expected a picture of one part"
+    ):
+        read_collection(tmp_path)
+
+
+def test_labels_of_several_parts_in_tables(tmp_path, draw):
+    for number, name in enumerate(("train_images/a", "images/b", "images/c")):
+        draw(tmp_path / f"{name}.jpg", number)
+    for name, row in {"train": "a.jpg,x", "val": "b.jpg,y", "test": "c.jpg,x"}.items():
+        write_table(tmp_path, "filename,class", row, name=f"{name}.csv")
+    pictures = read_collection(tmp_path).pictures
+    assert {p.file.stem: (p.species, p.part) for p in pictures} == {
+        "a": ("x", "train"),
+        "b": ("y", "val"),
+        "c": ("x", "test"),
+    }
+
+
+def test_other_tables_that_name_pictures_are_named(tmp_path, draw):
+    for name in ("images/a.jpg", "images/b.jpg"):
+        draw(tmp_path / name)
+    table = write_table(tmp_path, "who;what", "a;oak", "b;maple", name="leaves.csv")
+    write_table(tmp_path, "length,n", "1.5,3", name="sizes.csv")
+    broken = write_table(tmp_path, 'file,"label', "a,oak", name="old.csv")
+    # That of a part is in its folder.
+    draw(tmp_path / "sub" / "train" / "images" / "a.jpg")
+    write_table(tmp_path / "sub" / "train", "file,label", "a,oak")
+    assert read_collection(tmp_path / "sub").species == ("oak",)
+    shutil.rmtree(tmp_path / "sub")
+    collection = read_collection(tmp_path)
+    assert collection.species == ("images",)
+    line, error = collection.problems
+    assert line.startswith(f"{table}: expected a single table with the columns")
+    assert error.startswith(f"{broken}:1: expected a table as CSV")
+    assert error.endswith("; it is ignored")
+
+
+def test_only_the_pictures_that_a_table_names(flat):
+    table = write_table(flat, "file", "oak_1", "oak_7.jpg", name="mine.csv")
+    for paths in (flat, sorted(flat.rglob("*.jpg"))):
+        collection = read_collection(paths, metadata=table, only_named=True)
+        assert sorted(p.file.name for p in collection.pictures) == [
+            "oak_1.jpg",
+            "oak_7.jpg",
+        ]
+        (problem,) = collection.problems
+        assert problem.startswith(f"{table}: 2 pictures that it lacks are left out, ")
+        assert not collection.is_incomplete
+    with pytest.raises(
+        LeafidError, match=r"expected rows of pictures of .*, found none"
+    ):
+        read_collection(flat / "maple_2.jpg", metadata=table, only_named=True)
+
+
 def test_two_lists_of_one_picture(flat):
     (flat / "train.txt").write_text("oak_1.jpg\noak_1.jpg\n")
     assert read_collection(flat).problems == ()

@@ -181,9 +181,10 @@ def test_tables_and_texts(tmp_path):
 def test_a_file_too_large_for_a_picture_is_not_hashed(
     cli, drawn_model, light_recipe, tmp_path
 ):
-    (tmp_path / "Acer campestre").mkdir()
-    with (tmp_path / "Acer campestre" / "leaf.jpg").open("wb") as stream:
-        stream.truncate(1 << 40)
+    for species in ("Acer campestre", "Quercus ilex"):
+        (tmp_path / species).mkdir()
+        with (tmp_path / species / "leaf.jpg").open("wb") as stream:
+            stream.truncate(1 << 40)
     for command, words in {
         "info": [],
         "predict": ["--model", drawn_model],

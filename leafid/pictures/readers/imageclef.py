@@ -75,13 +75,13 @@ def _find_sections(path: Path) -> list[tuple[Path, Path, str | None]]:
             for section in _find_sections(package)
             if section[0].name.lower() == _GROUND_TRUTH
         ]
-    # The original package keeps everything in data/.
-    root = path / "data" if (path / "data").is_dir() else path
     sections = [
         (folder, folder, part)
-        for part, folder in folders.find_sections(root)
-        if folder != root
+        for part, folder in folders.find_sections(path)
+        if folder != path
     ]
+    # The original package keeps everything in data/.
+    root = next((folder.parent for folder, _, _ in sections), path)
     test = next((folder for folder, _, part in sections if part == "test"), None)
     truths = [
         folder

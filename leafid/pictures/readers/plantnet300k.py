@@ -58,16 +58,8 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     )
     entries = read_json(metadata_file, dict[str, _Entry]) if metadata_file else {}
     taxa = _read_taxa(names_file)
-    images = next(
-        (
-            folder
-            for folder in folders.list_folders(path)
-            if folder.name.lower().startswith("images")
-        ),
-        path,
-    )
     pictures: list[Picture] = []
-    for part, section in folders.find_sections(images):
+    for part, section in folders.find_sections(path):
         for file in folders.walk_pictures(section):
             if taxon := taxa.get(file.parent.name):
                 entry = entries.get(file.stem, _Entry())

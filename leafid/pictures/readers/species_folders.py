@@ -1,55 +1,108 @@
 """Reads a folder per label, named after a species (``Acer campestre``) or any class, optionally in train, val and test.
 
-This is also the layout ``ImageFolder`` of PyTorch: pictures in folders below that of a label have the label, too.
+As in ``ImageFolder`` of PyTorch, pictures in folders below that of a label have the label, too.
 """
 
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from leafid.errors import LeafidError
+from leafid.grouping import count_noun, group_by
 from leafid.pictures import names
-from leafid.pictures.picture import EmptyClass, Picture, Taxon
+from leafid.pictures.picture import EmptyClass, FolderLabels, Picture, Taxon
 from leafid.pictures.readers import folders
 
 LAYOUT = "species-folders"
+# plant1, tree A, specimen_12b
+_PLANT = re.compile(
+    r"(?:.*?/)??(?:plant|tree|individual|specimen)(?:[^a-z0-9/]+[a-z]|[^/]*\d[^/]*)(?=/|$)",
+    re.IGNORECASE,
+)
+
+
+_NO_PICTURE = (
+    "expected pictures of a label, found no file with the ending of a picture, but for links; "
+    "convert them, or move the folder"
+)
 
 
 def detect(path: Path) -> bool:
-    """Tell whether a folder has folders of pictures; beside loose pictures, only folders named like species count."""
-    if not path.is_dir():
-        return False
-    for _, section in folders.find_sections(path):
-        is_mixed = bool(folders.list_files(section))
-        labels = (_find_label(folder) for folder in folders.list_folders(section))
-        if any(label and (label.genus or not is_mixed) for label in labels):
-            return True
-    return False
+    """Tell whether folders have labels; beside loose pictures, only folders named like species count."""
+    pictures, _ = read(path)
+    loose = {picture.file.parent for picture in pictures if picture.taxon is None}
+    return any(
+        picture.taxon.genus or loose.isdisjoint(picture.file.parents)
+        for picture in pictures
+        if picture.taxon
+    )
 
 
 def read(path: Path) -> tuple[list[Picture], list[str]]:
-    """List the pictures of each part, without a label outside of folders of labels, and folders that hold none."""
+    """List the pictures of each part, without a label outside of folders of labels, and folders that hold none.
+
+    The label is the first folder with the name of a known species, or else that of the first level where there are
+    several folders. What lies deeper may tell the plant (``plant1``) and the part.
+    """
+    sections = folders.find_sections(path)
+    groups = [
+        (part, folder.relative_to(section).parts, files)
+        for part, section in sections
+        for folder, files in group_by(
+            folders.walk_pictures(section), lambda file: file.parent
+        ).items()
+    ]
+    level = _find_level(
+        [section for _, section in sections], [words for _, words, _ in groups]
+    )
     pictures: list[Picture] = []
+    nested: list[Picture] = []
+    for part, words, files in groups:
+        index = next(_find_species(words), level)
+        taxon = _parse_label(words[index]) if index < len(words) else None
+        match = _PLANT.match("/".join(words[index + 1 :]))
+        plant = "/".join([*words[: index + 1], match[0]]) if match else None
+        part = part or next(filter(None, map(folders.parse_part, words)), None)
+        group = [Picture(file, taxon=taxon, plant=plant, part=part) for file in files]
+        pictures += group
+        nested += group if taxon and len(words) > 1 else []
     problems: list[str] = []
-    for part, section in folders.find_sections(path):
-        labels = {
-            folder.name: _find_label(folder) for folder in folders.list_folders(section)
-        }
-        for folder in folders.list_folders(section) if part in {None, "train"} else ():
-            if not any(folders.walk_pictures(folder)):
-                expected = "expected pictures of a label, found no file with the ending of a picture"
-                problems.append(
-                    EmptyClass(
-                        f"{folder}: {expected}; convert them, or move the folder"
-                    )
-                )
-        for file in folders.walk_pictures(section):
-            taxon = labels.get(file.relative_to(section).parts[0])
-            pictures.append(Picture(file, taxon=taxon, part=part))
+    if nested:
+        example = nested[0]
+        read_as = f"{example.file} has the label {example.species!r} and the plant {example.plant or 'unknown'}"
+        line = f"{path}: {count_noun(len(nested), 'picture')} in nested folders: {read_as}, for example"
+        problems.append(FolderLabels(f"{line}; see --label-from and --plants-from"))
+    used = {folder for _, _, files in groups for folder in files[0].parents}
+    parents = {words[:level] for _, words, _ in groups if len(words) > level}
+    for part, section in sections:
+        for parent in sorted(parents) if part in {None, "train"} else ():
+            problems += [
+                EmptyClass(f"{folder}: {_NO_PICTURE}")
+                for folder in folders.list_folders(section.joinpath(*parent))
+                if folder not in used
+            ]
     return pictures, problems
 
 
-def _find_label(folder: Path) -> Taxon | None:
-    """Return the label of a folder that holds pictures itself."""
+def _find_level(sections: Sequence[Path], paths: Sequence[Sequence[str]]) -> int:
+    """Find the level of folders where labels stand in sections, from the paths below them of folders with pictures."""
+    levels = [level for words in paths for level in _find_species(words)]
+    if not levels:
+        chains = map(folders.list_wrappers, sections)
+        levels = [
+            len(chain) - 1 for chain in chains if not folders.list_files(chain[-1])
+        ]
+    return min(levels, default=0)
+
+
+def _find_species(words: Sequence[str]) -> Iterator[int]:
+    """Yield the levels of folders with the name of a species of a known genus."""
+    labels = map(_parse_label, words)
+    return (level for level, label in enumerate(labels) if label and label.family)
+
+
+def _parse_label(word: str) -> Taxon | None:
     try:
-        return names.parse_label(folder.name) if folders.list_files(folder) else None
+        return names.parse_label(word)
     except LeafidError:
         return None

@@ -27,10 +27,12 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "filename",
         "image",
         "imagepath",
+        "imagename",
         "picture",
         "path",
         "filepath",
-        "imagename",
+        "imageid",
+        "id",
     ),
     "label": (
         "species",
@@ -40,12 +42,13 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "taxon",
         "scientificname",
         "speciesname",
+        "labels",
     ),
     "plant": (
         "individual",
         "plantid",
-        "individualplantid",
         "individualid",
+        "individualplantid",
         "tree",
         "treeid",
         "observationid",
@@ -77,44 +80,18 @@ _NEXT_ROW = re.compile(
     rf"[\r\n][^\r\n]*(?:{'|'.join(map(re.escape, sorted(PICTURE_ENDINGS)))})",
     re.IGNORECASE,
 )
-#: Names of the tables of a collection that are read without being named.
-TABLE_NAMES = {"metadata.csv", "labels.csv", "annotations.csv"}
-
-
-def find_tables(folder: Path) -> tuple[list[Path], list[str]]:
-    """Find a table of labels by its name, and lists of parts; also return a line about each table that is ignored."""
-    named = [
-        file
-        for file in folders.list_files(folder, {".csv"})
-        if file.name.lower() in TABLE_NAMES
-    ]
-    tables = [
-        file
-        for file in named
-        if {"file", "label"} <= set(find_fields(next(read_table(file), (1, []))[1]))
-    ][:1]
-    expected = "expected a single table with the columns 'file' and 'label'; it is ignored, unless --metadata names it"
-    lists = [
-        file
-        for file in folders.list_files(folder, {".txt"})
-        if folders.parse_part(file.stem)
-    ]
-    return tables + lists, [
-        f"{file}: {expected}" for file in named if file not in tables
-    ]
 
 
 def find_fields(
     heading: Sequence[str], known: Mapping[str, Sequence[str]] = FIELDS
 ) -> list[str | None]:
-    """Find the field of each column; of two columns for one, that of its name counts, otherwise the first."""
+    """Find the field of each column; of two columns for one, that of the word that `known` has first."""
     words = [re.sub(r"[\W_]", "", cell).lower() for cell in heading]
-    fields: list[str | None] = [None] * len(words)
+    field_of: dict[int, str] = {}
     for field, others in known.items():
-        columns = [i for i, word in enumerate(words) if word in (field, *others)]
-        if columns:
-            fields[min(columns, key=lambda column: words[column] != field)] = field
-    return fields
+        if present := [word for word in (field, *others) if word in words]:
+            field_of[words.index(present[0])] = field
+    return [field_of.get(column) for column in range(len(words))]
 
 
 def detect(path: Path) -> bool:
@@ -240,29 +217,67 @@ def parse_rows(
     return rows, remarks
 
 
-def apply_table(
-    root: Path, pictures: Sequence[Picture], source: Path
+def apply_tables(
+    root: Path,
+    pictures: Sequence[Picture],
+    sources: Mapping[Path, str | None],
+    *,
+    only_named: bool = False,
 ) -> tuple[list[Picture], list[str]]:
-    """Add what a table says to pictures; return the pictures, and lines about rows and pictures without the other.
+    """Add to pictures what tables and lists of a part say; return them, and lines about rows and pictures left out.
 
     A row names a picture by its path below the root or the table's folder, or by a name that is unique; the ending may
-    be missing. Labels of the table replace all others, and pictures in folders without any of its pictures are left
-    out. A `ProblemsError` is raised with all values that are wrong.
+    be missing. Labels of tables replace all others, and pictures in folders that no table of all parts names are left
+    out; with `only_named`, all pictures that the first table doesn't name. A `ProblemsError` is raised with all values
+    that are wrong.
     """
-    paths = [get_relative_path(picture.file, root) for picture in pictures]
+    tables = {source: read_rows(source) for source in sources}
+    has_labels = any(
+        "label" in record for rows, _ in tables.values() for _, _, record in rows
+    )
+    changed = [
+        replace(picture, taxon=None) if has_labels else picture for picture in pictures
+    ]
+    remarks: list[str] = []
+    used: set[Path] = set()
+    for source, (rows, lines) in tables.items():
+        named, lost = _apply_rows(root, changed, source, rows, sources[source])
+        remarks += [*lines, *lost]
+        if not sources[source]:
+            used |= {file if only_named else file.parent for file in named}
+
+    def is_used(picture: Picture) -> bool:
+        return (picture.file if only_named else picture.file.parent) in used
+
+    if only_named or (has_labels and used):
+        left = [picture.file for picture in changed if not is_used(picture)]
+        changed = [*filter(is_used, changed)]
+        if left:
+            place = "" if only_named else "in folders "
+            count = count_noun(len(left), "picture")
+            remarks.append(
+                f"{next(iter(sources))}: {count} {place}that it lacks are left out, {left[0]} first"
+            )
+    return changed, remarks
+
+
+def _apply_rows(
+    root: Path,
+    changed: list[Picture],
+    source: Path,
+    rows: Sequence[Row],
+    part: str | None,
+) -> tuple[list[Path], list[str]]:
+    """Change pictures as rows say; return the files that are named, and a line about rows without a picture."""
+    paths = [get_relative_path(picture.file, root) for picture in changed]
     indices = NameIndex(enumerate([path, path.name] for path in paths))
+    is_list = source.suffix.lower() == ".txt"
 
     def find(word: str) -> int | None:
         file = source.parent / word.replace("\\", "/")
         return indices.find(str(get_relative_path(file, root)))
 
-    rows, remarks = read_rows(source)
-    is_list = source.suffix.lower() == ".txt"
-    has_labels = any("label" in record for _, _, record in rows)
-    changed = [
-        replace(picture, taxon=None) if has_labels else picture for picture in pictures
-    ]
-    used = set() if has_labels else {picture.file.parent for picture in pictures}
+    used: list[Path] = []
     lost: list[str] = []
     with LineProblems(source) as problems:
         for line, file, record in rows:
@@ -273,31 +288,27 @@ def apply_table(
             if index is None:
                 lost.append(file)
                 continue
-            used.add(pictures[index].file.parent)
-            part = changed[index].part
+            picture = changed[index]
+            used.append(picture.file)
             if not is_list:
-                problems.check_unique(line, "every picture", str(pictures[index].file))
-            elif part not in {None, record.get("split", part)}:
+                problems.check_unique(line, "every picture", str(picture.file))
+            if part and picture.part not in {None, part}:
                 problems.add(
                     line,
-                    f"{file}: expected a picture of one part, found it in part {part} as well",
+                    f"{file}: expected a picture of one part, found it in part {picture.part} as well",
                 )
             try:
-                changed[index] = _apply_record(changed[index], record)
+                fields = {"split": part, **record} if part else record
+                changed[index] = _apply_record(picture, fields)
             except LeafidError as error:
                 problems.add(line, f"{file}: {error}")
-    if lost:
-        first = indices.describe(lost[0])
-        ignored = f"found none for {len(lost)} of {len(rows)} ({first}, first); they are ignored"
-        remarks.append(
-            f"{source}: expected a picture below {root} for every row, {ignored}"
-        )
-    if left := [picture for picture in pictures if picture.file.parent not in used]:
-        count = count_noun(len(left), "picture")
-        remarks.append(
-            f"{source}: {count} in folders that it lacks are left out, {left[0].file} first"
-        )
-    return [picture for picture in changed if picture.file.parent in used], remarks
+    if not lost:
+        return used, []
+    first = indices.describe(lost[0])
+    ignored = (
+        f"found none for {len(lost)} of {len(rows)} ({first}, first); they are ignored"
+    )
+    return used, [f"{source}: expected a picture below {root} for every row, {ignored}"]
 
 
 def get_relative_path(file: Path, root: Path) -> PurePosixPath:
