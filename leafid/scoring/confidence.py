@@ -9,16 +9,22 @@ N_BINS = 15
 
 
 def expected_calibration_error(
-    confidence: ArrayLike, is_correct: ArrayLike, n_bins: int = N_BINS
+    confidence: ArrayLike,
+    is_correct: ArrayLike,
+    n_bins: int = N_BINS,
+    *,
+    is_equal_width: bool = False,
 ) -> float:
-    """Average the difference between confidence and accuracy over bins of equal mass; in [0, 1], NaN without pictures.
+    """Average the difference between confidence and accuracy over bins; in [0, 1], NaN without pictures.
 
-    `confidence` is the probability of the species that is named, float (n,). A bin holds consecutive pictures in the
-    order of their confidence; pictures of equal confidence share a bin.
+    `confidence` is the probability of the species that is named, float (n,) in [0, 1]. Bins of equal mass [1]_ hold
+    consecutive pictures in the order of their confidence; pictures of equal confidence share a bin. A bin of equal
+    width [2]_ includes its upper end, but not its lower one.
 
     References
     ----------
     .. [1] J. Nixon et al., "Measuring calibration in deep learning", CVPR Workshops 2019, section 3
+    .. [2] C. Guo et al., "On calibration of modern neural networks", ICML 2017, section 2
 
     Examples
     --------
@@ -30,10 +36,15 @@ def expected_calibration_error(
     probabilities = np.asarray(confidence, np.float64)
     if not len(probabilities):
         return float("nan")
-    # Pictures of equal confidence share a bin, so that their order makes no difference.
-    _, level, counts = np.unique(probabilities, return_inverse=True, return_counts=True)
-    middle = (np.cumsum(counts) - counts / 2) / len(probabilities)
-    bins = (middle * n_bins).astype(np.intp)[level]
+    if is_equal_width:
+        bins = np.searchsorted(np.linspace(0, 1, n_bins + 1)[1:], probabilities)
+    else:
+        # Pictures of equal confidence share a bin, so that their order makes no difference.
+        _, level, counts = np.unique(
+            probabilities, return_inverse=True, return_counts=True
+        )
+        middle = (np.cumsum(counts) - counts / 2) / len(probabilities)
+        bins = (middle * n_bins).astype(np.intp)[level]
     gaps = probabilities - np.asarray(is_correct, np.float64)
     return float(np.abs(np.bincount(bins, gaps)).sum() / len(probabilities))
 
@@ -44,7 +55,7 @@ CONFIDENT = 0.9
 
 def area_under_roc(known: ArrayLike, unknown: ArrayLike) -> float:
     """Compute the area under the ROC curve, which is that of correct classification where all names are correct."""
-    return open_set_classification_rate(known, np.ones(len(np.asarray(known))), unknown)
+    return open_set_classification_rate(known, np.ones_like(known), unknown)
 
 
 def open_set_classification_rate(

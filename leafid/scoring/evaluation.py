@@ -94,7 +94,8 @@ def evaluate(
     by : {"type", "species", "genus", "family", "author", "plant"}, default "type"
         What the rows are. By type there are two more: "mean of types" and "all pictures".
     intervals : {"none", "bounds", "error"}, default "none"
-        Adds the ends of an interval to every score, as "S low" and "S high", or a standard error, as "S error".
+        Adds the ends of an interval, as "S low" and "S high", or a standard error, as "S error", to every score that
+        is a mean of what pictures score.
     bootstrap : Bootstrap, optional
         How often plants are resampled, and for which confidence; by default as the command does.
     leave_out_missing : bool, default False
@@ -219,22 +220,19 @@ def _tabulate_pictures(
         for metric in options.metrics:
             metric.check_scores(run)
         scores = [
-            metric.score_pictures(run)
+            metric.score_pictures(run).tolist()
             for metric in options.metrics
             if metric.score_pictures
         ]
-        cells = zip(
+        known = np.flatnonzero(run.is_known).tolist()
+        columns = [
             truth.pictures,
             truth.type,
             truth.species,
             run.rank.tolist(),
             *scores,
-            strict=True,
-        )
-        rows += [
-            [run.title, *row]
-            for row in np.array([*cells], object)[run.is_known].tolist()
         ]
+        rows += [[run.title, *(column[i] for column in columns)] for i in known]
     columns = [
         "run",
         "picture",

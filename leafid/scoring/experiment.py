@@ -19,7 +19,11 @@ from leafid.grouping import count_noun, group_by
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import Protocol, Split
 from leafid.schema import parse_toml
-from leafid.scoring.held_out_runs import HeldOutTruth, judge_folds
+from leafid.scoring.held_out_runs import (
+    HeldOutTruth,
+    add_held_out_notes,
+    judge_folds,
+)
 from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.runs import Run, check_picture_names
@@ -309,9 +313,7 @@ def make_experiment_tables(
     heading = ", ".join(("collection", "type", "protocol")[index] for index in varying)
     title = f"Experiment: {shared}" if shared else "Experiment"
     scores = make_score_table(title, heading, groups, options)
-    seeds = count_noun(len(groups[0].runs[0]), "seed")
-    note = f"means over {seeds}; left out: no training picture of the species"
-    tables = [dataclasses.replace(scores, notes=[*scores.notes, note])]
+    tables = [add_held_out_notes(scores, len(groups[0].runs[0]))]
     if len(groups[0].runs) > 1:
         tables.append(make_comparison_table(heading, groups, options, "first"))
     return tables

@@ -95,5 +95,11 @@ def make_cross_validation_table(
     table = make_score_table(
         "Held-out scores", "type", make_groups(truth.truth, runs), options
     )
-    note = f"means over {count_noun(len(runs[0]), 'seed')}; left out: no training picture of the species"
-    return replace(table, notes=[*table.notes, note])
+    return add_held_out_notes(table, len(runs[0]))
+
+
+def add_held_out_notes(table: Table, n_repeats: int) -> Table:
+    """Add what the scores of cross-validation are."""
+    seeds = f"means over {count_noun(n_repeats, 'seed')}; left out: no training picture of the species"
+    scope = "intervals and tests are of these trained models on these folds"
+    return replace(table, notes=[*table.notes, seeds, scope])

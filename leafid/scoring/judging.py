@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,8 @@ class JudgedRun:
     rank: NDArray[np.int32]
     #: int (n,): how many species the run names; 0 where it lacks the picture.
     size: NDArray[np.int64]
-    #: int (n,): the correct species, and the first one that is named, as indices into the species of the ground truth,
-    #: -1 for any other species.
+    #: int (n,): the correct species, and the first one that is named, as indices into the species of the ground truth;
+    #: -1 for none, and a number below for each other name, the same in all runs.
     label: NDArray[np.intp]
     first: NDArray[np.intp]
     #: float (n,): the scores of the first species and of the correct one, and the sum of the squares of all scores;
@@ -81,15 +82,19 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     predictions, picture, species = truth.locate(run)
     labels = truth.encode("species")[1]
     is_hit = species == labels[picture]
-    rank = np.zeros(len(truth), np.int32)
-    probability, confidence = np.zeros(len(truth)), np.zeros(len(truth))
     # Ranks rise within a picture: written in reverse order, the best rank of a repeated species remains.
-    rank[picture[is_hit][::-1]] = predictions.rank[is_hit][::-1]
-    probability[picture[is_hit][::-1]] = predictions.score[is_hit][::-1]
+    hits = np.flatnonzero(is_hit)[::-1]
+    rank = np.zeros(len(truth), np.int32)
+    rank[picture[hits]] = predictions.rank[hits]
+    probability, confidence = np.zeros(len(truth)), np.zeros(len(truth))
+    probability[picture[hits]] = predictions.score[hits]
     at_first = np.flatnonzero(predictions.rank == 1)
+    answered = picture[at_first]
+    others = np.array([-2 - crc32(name.encode()) for name in run.species], np.intp)
+    names = np.where(species < 0, others[predictions.species_index], species)
     first = np.full(len(truth), -1)
-    first[picture[at_first]] = species[at_first]
-    confidence[picture[at_first]] = predictions.score[at_first]
+    first[answered] = names[at_first]
+    confidence[answered] = predictions.score[at_first]
     # Scores that are too large to be squared are no probabilities, which metrics check.
     with np.errstate(over="ignore"):
         squares = np.bincount(picture, predictions.score**2, len(truth))
@@ -99,13 +104,11 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     def is_correct(taxa: Sequence[str], level: str) -> NDArray[np.bool_]:
         taxon_names, labels = truth.encode(level)
         predicted = find_indices(taxa, taxon_names)[predictions.species_index[at_first]]
-        expected = labels[picture[at_first]]
+        expected = labels[answered]
         is_known = np.array([name != UNKNOWN for name in taxon_names])[expected]
         is_right = np.zeros(len(truth), bool)
         # The correct species is right even if the ground truth has two families of its genus.
-        is_right[picture[at_first]] = (
-            (predicted == expected) | is_hit[at_first]
-        ) & is_known
+        is_right[answered] = ((predicted == expected) | is_hit[at_first]) & is_known
         return is_right
 
     return JudgedRun(

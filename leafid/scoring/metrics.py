@@ -25,7 +25,7 @@ from leafid.scoring.confidence import (
     open_set_classification_rate,
 )
 from leafid.scoring.judging import JudgedRun
-from leafid.scoring.resampling import Statistics, nan_mean, sum_by_plant
+from leafid.scoring.resampling import Statistics, divide, sum_by_plant
 from leafid.scoring.tables import read_metrics
 
 #: How pictures are averaged: over authors and their plants, over plants, over pictures, over the correct species.
@@ -46,14 +46,17 @@ class Metric:
     #: Scores each picture: float (n,); and how pictures are averaged.
     score_pictures: Callable[[JudgedRun], Floats] | None = None
     average: Average = "pictures"
-    #: Scores all pictures together, where no mean of what they score does: by sums over this number of plants, or at
-    #: once; the latter has no interval and no test.
-    gather: Callable[[JudgedRun, int], Statistics] | None = None
+    #: Scores names where no mean of what pictures score does: from how often each of k is correct, given, and shown,
+    #: float (k, m), each by itself or all together, float (k, m) or (m,). Such scores have no interval.
+    score_names: Callable[[Floats, Floats, Floats], Floats] | None = None
+    #: Scores all pictures at once, without an interval or a test.
     score_together: Callable[[JudgedRun], float] | None = None
     needs_probabilities: bool = False
     name: str = ""
     description: str = ""
     is_error: bool = False
+    #: The highest score that a picture can have, the lowest being 0.
+    highest: float = 1
 
     def check_scores(self, run: JudgedRun) -> None:
         """Raise a `LeafidError` if the metric needs probabilities, and the run's scores are none."""
@@ -62,10 +65,13 @@ class Metric:
                 f"{run.problem}; {self.name} is computed from probabilities"
             )
 
-    def compute_statistics(self, run: JudgedRun, n_plants: int) -> Statistics:
+    def compute_statistics(
+        self, run: JudgedRun, n_plants: int, names: NDArray[np.intp]
+    ) -> Statistics:
         """Compute the statistics of a run's answers, of which only those to pictures of known species may count.
 
-        Raises what `check_scores` does.
+        `names` are the values of `JudgedRun.label` and `JudgedRun.first` that are scored, the same for runs that are
+        compared: int (k,), rising. Others count as -1. Raises what `check_scores` does.
         """
         self.check_scores(run)
         if self.score_together:
@@ -75,66 +81,72 @@ class Metric:
                 lambda sums: np.full(sums.shape[1], score),
             )
         known = run.select(run.is_known)
-        if self.gather:
-            return self.gather(known, n_plants)
+        if self.score_names:
+            return self._average_names(known, n_plants, names)
         assert self.score_pictures
         return average_pictures(
-            self.score_pictures(known), self.average, known, n_plants
+            self.score_pictures(known), self.average, known, n_plants, self.highest
         )
+
+    def _average_names(
+        self, run: JudgedRun, n_plants: int, names: NDArray[np.intp]
+    ) -> Statistics:
+        """Score names, and average the species of the ground truth: each once, or as often as it is shown."""
+        label, first = (
+            np.searchsorted(names, np.where(np.isin(column, names), column, -1))
+            for column in (run.label, run.first)
+        )
+        correct = label == first
+        rows = np.concatenate(
+            [label[correct], first + len(names), label + 2 * len(names)]
+        )
+        plants = np.concatenate([run.plant[correct], run.plant, run.plant])
+        shape = (3 * len(names), n_plants)
+
+        def finish(sums: Floats) -> Floats:
+            counts = np.split(sums, 3)
+            weights = np.where(names[:, None] >= 0, counts[2], 0)
+            if self.average == "species":
+                weights = np.sign(weights)
+            assert self.score_names
+            scores = weights * self.score_names(*counts)
+            return divide(scores.sum(axis=0), weights.sum(axis=0))
+
+        return Statistics(sum_by_plant(np.ones(len(rows)), rows, plants, shape), finish)
 
 
 def average_pictures(
-    values: Floats, average: Average, run: JudgedRun, n_plants: int
+    values: Floats,
+    average: Average,
+    run: JudgedRun,
+    n_plants: int,
+    highest: float = 1,
 ) -> Statistics:
-    """Average what the pictures score, float (n,), in one of the ways of `Average`."""
-    weights, groups = weigh_in_groups(average, run)
-    n_groups = int(groups.max(initial=-1)) + 1
-    # Above are the sums of the weighted values of each group, below those of the weights.
-    rows = np.concatenate([groups, n_groups + groups])
-    sums = sum_by_plant(
-        [*weights * values, *weights],
-        rows,
-        np.tile(run.plant, 2),
-        (2 * n_groups, n_plants),
-    )
+    """Average what the pictures score, float (n,), in one of the ways of `Average`.
 
-    def finish(sums: Floats) -> Floats:
-        totals = sums[n_groups:]
-        # A group none of whose plants is drawn is left out.
-        return nan_mean(
-            np.divide(
-                sums[:n_groups],
-                totals,
-                out=np.full_like(totals, np.nan),
-                where=totals > 0,
-            )
-        )
-
-    return Statistics(sums, finish)
-
-
-def weigh_in_groups(
-    average: Average, run: JudgedRun
-) -> tuple[Floats, NDArray[np.intp]]:
-    """Compute how much each picture weighs in its group, and the group: int (n,).
-
-    The score is the mean over the groups of the weighted means in each: over authors for S, over species, or in one
-    group of all.
+    The score is the mean over groups of the mean over their plants of the mean over each plant's pictures. Values are
+    from 0 to the highest one; if that is infinite, one more plant has the highest of these pictures.
     """
-    if average == "species":
-        return np.ones(len(run.rank)), np.unique(run.label, return_inverse=True)[1]
-    groups = run.author if average == "S" else np.zeros(len(run.rank), np.intp)
-    # In a mean over pictures each one counts as if it showed a plant by itself.
-    plants = {
-        "S": run.official_plant,
-        "plants": run.plant,
-        "pictures": np.arange(len(run.rank)),
-    }[average]
+    numbers = np.arange(len(run.rank))
+    groups = {"S": run.author, "species": run.label}.get(average, numbers * 0)
+    # In a mean over pictures or species, each picture counts as if it showed a plant by itself.
+    plants = {"S": run.official_plant, "plants": run.plant}.get(average, numbers)
     owners, plant = index_plants(groups, plants)
-    pictures_of_plant, plants_of_group = np.bincount(plant), np.bincount(owners)
-    return 1 / (plants_of_group[owners][plant] * pictures_of_plant[plant]), owners[
-        plant
-    ]
+    plants_of_group, pictures_of_plant = np.bincount(owners), np.bincount(plant)
+    n_groups = max(len(plants_of_group), 1)
+    weights = 1 / (n_groups * plants_of_group[owners] * pictures_of_plant)[plant]
+    sums = sum_by_plant(
+        np.concatenate([weights * values, weights]),
+        np.repeat([0, 1], len(values)),
+        np.tile(run.plant, 2),
+        (2, n_plants),
+    )
+    # One more plant can be of any group, and weighs as much as the plants there do on average.
+    shares = 1 / np.bincount(index_plants(groups, run.plant)[0])
+    if np.isinf(highest):
+        highest = values.max(initial=0)
+    further = shares.sum() / n_groups**2 * np.array([[0, highest], [1, 1]])
+    return Statistics(sums, lambda sums: divide(*sums), further)
 
 
 def inverse_rank_scores(rank: ArrayLike) -> Floats:
@@ -145,45 +157,40 @@ def inverse_rank_scores(rank: ArrayLike) -> Floats:
     >>> inverse_rank_scores([1, 4, 0])
     array([1.  , 0.25, 0.  ])
     """
-    ranks = np.asarray(rank, np.float64)
-    return np.divide(1.0, ranks, out=np.zeros_like(ranks), where=ranks > 0)
+    return divide(1, rank, 0)
 
 
-def _f1(run: JudgedRun, n_plants: int, is_weighted: bool) -> Statistics:
-    """Average over the species of the ground truth the harmonic mean of precision and recall."""
-    n_species = int(max(run.label.max(initial=-1), run.first.max(initial=-1))) + 1
-    named, correct = run.first >= 0, run.first == run.label
-    # How often each species is named correctly, named, and shown.
-    rows = [run.label[correct], n_species + run.first[named], 2 * n_species + run.label]
-    plants = np.concatenate([run.plant[correct], run.plant[named], run.plant])
-    sums = sum_by_plant(
-        np.ones(len(plants)), np.concatenate(rows), plants, (3 * n_species, n_plants)
-    )
-
-    def finish(sums: Floats) -> Floats:
-        n_correct, n_named, n_shown = np.split(sums, 3)
-        scores = np.divide(
-            2 * n_correct,
-            n_named + n_shown,
-            out=np.full_like(n_shown, np.nan),
-            where=n_shown > 0,
-        )
-        return (
-            np.nansum(scores * n_shown, axis=0) / n_shown.sum(axis=0)
-            if is_weighted
-            else nan_mean(scores)
-        )
-
-    return Statistics(sums, finish)
+def _score_first(run: JudgedRun) -> Floats:
+    return top_k_scores(run.rank)
 
 
-def _calibration_error(run: JudgedRun) -> float:
+def _f1(correct: Floats, given: Floats, shown: Floats) -> Floats:
+    return divide(2 * correct, given + shown, 0)
+
+
+def _kappa(correct: Floats, given: Floats, shown: Floats) -> Floats:
+    highest = _covariance(shown, given, shown)
+    return divide(_covariance(correct, given, shown), highest)
+
+
+def _matthews(correct: Floats, given: Floats, shown: Floats) -> Floats:
+    variances = _covariance(given, given, given) * _covariance(shown, shown, shown)
+    # Where all names are the same, it is 0, as in scikit-learn.
+    return divide(_covariance(correct, given, shown), np.sqrt(variances), 0)
+
+
+def _covariance(correct: Floats, given: Floats, shown: Floats) -> Floats:
+    """Compute how many more of all n² pairs of pictures agree in their names than by chance: float (m,)."""
+    return shown.sum(axis=0) * correct.sum(axis=0) - (given * shown).sum(axis=0)
+
+
+def _calibration_error(run: JudgedRun, is_equal_width: bool = False) -> float:
     known = run.select(run.is_known)
-    # The pictures of a single plant are correct or wrong together.
-    return (
-        expected_calibration_error(known.confidence, known.rank == 1)
-        if len({*known.plant}) > 1
-        else float("nan")
+    if len({*known.plant}) < 2:
+        # The pictures of a single plant are correct or wrong together.
+        return float("nan")
+    return expected_calibration_error(
+        known.confidence, known.rank == 1, is_equal_width=is_equal_width
     )
 
 
@@ -192,35 +199,49 @@ def _compare_known(function: Callable[..., float]) -> Callable[[JudgedRun], floa
 
     def score(run: JudgedRun) -> float:
         # A run rejects a picture that it lacks, or for which it names the unknown species first.
-        is_rejected = ~run.covered | np.isin(run.first, run.label[~run.is_known])
+        known = run.is_known
+        is_rejected = ~run.covered | np.isin(run.first, run.label[~known])
         best = np.where(is_rejected, -np.inf, run.confidence)
-        return function(
-            best[run.is_known], best[~run.is_known], run.rank[run.is_known] == 1
-        )
+        return function(best[known], best[~known], run.rank[known] == 1)
 
     return score
 
 
 #: How the metrics of ``metrics.csv`` are computed, besides ``top-K`` and ``macro-top-K``.
 _METRICS = {
-    "S": Metric(lambda run: top_k_scores(run.rank), "S"),
+    "S": Metric(_score_first, "S"),
     "inverse-rank": Metric(lambda run: inverse_rank_scores(run.rank), "S"),
     "S-genus": Metric(lambda run: run.genus_correct.astype(np.float64), "S"),
     "S-family": Metric(lambda run: run.family_correct.astype(np.float64), "S"),
-    "per-plant": Metric(lambda run: top_k_scores(run.rank), "plants"),
+    "per-plant": Metric(_score_first, "plants"),
     "mrr": Metric(lambda run: inverse_rank_scores(run.rank)),
-    "balanced-accuracy": Metric(lambda run: top_k_scores(run.rank), "species"),
-    "macro-f1": Metric(gather=partial(_f1, is_weighted=False)),
-    "weighted-f1": Metric(gather=partial(_f1, is_weighted=True)),
+    "balanced-accuracy": Metric(_score_first, "species"),
+    "recall": Metric(_score_first, "species"),
+    "precision": Metric(
+        average="species",
+        score_names=lambda correct, given, _: divide(correct, given, 0),
+    ),
+    "f1": Metric(average="species", score_names=_f1),
+    "macro-f1": Metric(average="species", score_names=_f1),
+    "weighted-f1": Metric(score_names=_f1),
+    "kappa": Metric(score_names=_kappa),
+    "mcc": Metric(score_names=_matthews),
     "log-loss": Metric(
         lambda run: -np.log(np.maximum(run.probability, LEAST_PROBABILITY)),
         needs_probabilities=True,
+        highest=np.inf,
     ),
     "brier": Metric(
-        lambda run: run.squares - 2 * run.probability + 1, needs_probabilities=True
+        lambda run: run.squares - 2 * run.probability + 1,
+        needs_probabilities=True,
+        highest=2,
     ),
     "confidence": Metric(lambda run: run.confidence, needs_probabilities=True),
     "ece": Metric(score_together=_calibration_error, needs_probabilities=True),
+    "ece-width": Metric(
+        score_together=partial(_calibration_error, is_equal_width=True),
+        needs_probabilities=True,
+    ),
     "auroc": Metric(
         score_together=_compare_known(lambda a, b, _: area_under_roc(a, b))
     ),
@@ -238,7 +259,7 @@ _METRICS = {
     ),
     "coverage": Metric(lambda run: (run.rank > 0).astype(np.float64)),
     "macro-coverage": Metric(lambda run: (run.rank > 0).astype(np.float64), "species"),
-    "set-size": Metric(lambda run: run.size.astype(np.float64)),
+    "set-size": Metric(lambda run: run.size.astype(np.float64), highest=np.inf),
     "empty-sets": Metric(lambda run: (~run.covered).astype(np.float64)),
 }
 #: The names of the metrics that are shown where nobody asks for others; and those of sets, and of unknown species.

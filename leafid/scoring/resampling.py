@@ -2,28 +2,34 @@
 
 References
 ----------
-.. [1] B. Efron, R. J. Tibshirani, "An Introduction to the Bootstrap", Chapman & Hall 1993, chapters 6 and 13.
+.. [1] C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
+   Biometrika 26, 1934.
 .. [2] E. W. Noreen, "Computer-Intensive Methods for Testing Hypotheses", Wiley 1989, chapter 2.
 .. [3] B. Phipson, G. K. Smyth, "Permutation P-values should never be zero", 2010, doi:10.2202/1544-6115.1585.
 .. [4] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian J. of Statistics 6, 1979.
+.. [5] D. B. Rubin, "The Bayesian bootstrap", Annals of Statistics 9, 1981.
+.. [6] E. Learned-Miller, P. S. Thomas, "A new confidence interval for the mean of a bounded random variable", 2019,
+   arXiv:1905.06208.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, vstack
 
-# Maximum number of drawn plants held at a time: some 32 MB, however many plants there are.
+# Maximum number of weights, or of sums, held at a time: some 32 MB, however many plants there are.
 _CELLS = 4_000_000
+# Relative difference of two scores below which they are equal, and sums of another order rounded differently.
+_ROUNDING = 1e-10
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Bootstrap:
-    """How plants are resampled: drawn for intervals, swapped between runs for tests."""
+    """How plants are resampled: weighted for intervals, swapped between runs for tests."""
 
     resamples: int = 10_000
     #: In (0, 1): the share of resampled scores inside the interval.
@@ -35,15 +41,18 @@ class Bootstrap:
 class Statistics:
     """What a score is computed from: sums that each plant contributes to."""
 
-    #: float (k, plants): what each plant contributes to k sums.
+    #: float (k, plants): what each plant contributes to k sums; (0, plants) where the score has no tests.
     sums: csr_array
     #: Computes scores, float (m,), from the sums over all plants of m resamples, float (k, m).
     finish: Callable[[Floats], Floats]
+    #: float (k, 2): what one more plant would contribute if it scored lowest and highest; (0, 2) where the score has no
+    #: interval.
+    further: Floats = field(default_factory=lambda: np.empty((0, 2)))
 
     @property
-    def is_resampled(self) -> bool:
-        """Whether the score is computed from sums, so that it has intervals and tests."""
-        return bool(self.sums.shape[0])
+    def plants(self) -> NDArray[np.intp]:
+        """The plants that contribute, int, each once."""
+        return np.unique(self.sums.indices)
 
     def compute(self) -> float:
         """Compute the score; NaN without pictures."""
@@ -51,24 +60,31 @@ class Statistics:
 
 
 def average_statistics(parts: Sequence[Statistics]) -> Statistics:
-    """Average scores, such as those of several types, whose plants are drawn and swapped together; NaN is left out."""
-    if len(parts) == 1:
-        return parts[0]
+    """Average scores, such as those of several types, in each of which a plant is weighted or swapped; without NaN."""
     ends = np.cumsum([part.sums.shape[0] for part in parts])[:-1]
 
     def finish(sums: Floats) -> Floats:
         pairs = zip(parts, np.split(sums, ends), strict=True)
-        return nan_mean(np.array([part.finish(some) for part, some in pairs]))
+        scores = np.array([part.finish(some) for part, some in pairs])
+        return divide(np.nansum(scores, axis=0), (~np.isnan(scores)).sum(axis=0))
 
-    return Statistics(csr_array(vstack([part.sums for part in parts])), finish)
+    sums = csr_array(vstack([part.sums for part in parts]))
+    n_plants = max(len(np.unique(sums.indices)), 1)
+    # One more plant is in a part as seldom as the plants are.
+    further = [part.further * (len(part.plants) / n_plants) for part in parts]
+    return Statistics(sums, finish, np.concatenate(further))
 
 
-def nan_mean(values: Floats) -> Floats:
-    """Average over the first axis without NaN; NaN where there is nothing else."""
-    is_score = ~np.isnan(values)
-    counts = is_score.sum(axis=0)
-    total = np.where(is_score, values, 0).sum(axis=0)
-    return np.divide(total, counts, out=np.full(counts.shape, np.nan), where=counts > 0)
+def divide(values: ArrayLike, by: ArrayLike, empty: ArrayLike = np.nan) -> Floats:
+    """Divide by numbers from 0 up; where one is 0, the result is `empty`."""
+    divisors = np.asarray(by, np.float64)
+    result = np.full(np.broadcast(values, divisors).shape, empty, np.float64)
+    return np.divide(values, divisors, out=result, where=divisors > 0)
+
+
+def subtract(a: ArrayLike, b: ArrayLike) -> Floats:
+    """Subtract scores; 0 where they only differ by rounding."""
+    return np.where(np.isclose(a, b, _ROUNDING, _ROUNDING), 0, np.subtract(a, b))
 
 
 def sum_by_plant(
@@ -80,20 +96,27 @@ def sum_by_plant(
     )
 
 
-def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats | None:
-    """Score resamples in which as many plants as there are drawn with replacement: float (resamples,).
+def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats:
+    """Score resamples in which plants have random weights, for the lower and the upper end: float (2, resamples).
 
-    Plants are drawn because the pictures of a plant look alike, whoever took them and however. None where there is a
-    single plant, so that every resample is the same.
+    Weights are exponential, as in the Bayesian bootstrap [5]_: plants have them because the pictures of a plant look
+    alike, whoever took them and however. As nothing is known of other plants, resamples for the lower end have one more
+    that scores lowest, those for the upper end one that scores highest [6]_. Where plants score 0 or 1, quantiles are
+    the ends of the exact interval [1]_. None where there is no interval, as of a single plant.
     """
-    plants = np.unique(score.sums.indices)
+    plants = score.plants
     if len(plants) < 2:
-        return None
+        return np.full((2, 1), np.nan)
     sums = csr_array(score.sums[:, plants])
-    blocks = [
-        score.finish(sums @ times) for times in _draw_plants(len(plants), bootstrap)
-    ]
-    return np.concatenate(blocks)
+    random = np.random.default_rng(bootstrap.seed)
+    blocks = []
+    for size in _split_resamples(sums, bootstrap):
+        totals = sums @ random.standard_exponential((len(plants), size))
+        weight = random.standard_exponential(size)
+        blocks.append(
+            [score.finish(totals + np.outer(more, weight)) for more in score.further.T]
+        )
+    return np.concatenate(blocks, axis=1)
 
 
 def randomisation_test(
@@ -106,9 +129,14 @@ def randomisation_test(
     """
     totals = [run.sums.sum(axis=1)[:, None] for run in runs]
     # Equal sums in another order differ in their last digits, and count as at least as large.
-    observed = [abs(runs[a].compute() - runs[b].compute()) - 1e-10 for a, b in pairs]
+    observed = [
+        abs(runs[a].compute() - runs[b].compute()) - _ROUNDING for a, b in pairs
+    ]
     n_extreme = np.zeros(len(pairs), int)
-    for is_swapped in _swap_plants(runs[0].sums.shape[1], bootstrap) if pairs else ():
+    random = np.random.default_rng(bootstrap.seed)
+    for size in _split_resamples(runs[0].sums, bootstrap) if pairs else ():
+        shape = (runs[0].sums.shape[1], size)
+        is_swapped = random.integers(0, 2, shape, np.int8).astype(np.float64)
         swapped = [run.sums @ is_swapped for run in runs]
         for index, (a, b) in enumerate(pairs):
             change = swapped[b] - swapped[a]
@@ -129,31 +157,8 @@ def correct_holm(p_values: ArrayLike) -> NDArray[np.float64]:
     return result
 
 
-def _draw_plants(n_plants: int, bootstrap: Bootstrap) -> Iterator[Floats]:
-    """Yield how often each plant is drawn: float (plants, some resamples)."""
-    random = np.random.default_rng(bootstrap.seed)
-    for size in _split_resamples(n_plants, bootstrap):
-        # NumPy's multinomial takes seven times as long.
-        indices = (
-            random.integers(0, n_plants, (size, n_plants))
-            + np.arange(size)[:, None] * n_plants
-        )
-        yield (
-            np.bincount(indices.ravel(), minlength=size * n_plants)
-            .reshape(size, n_plants)
-            .T.astype(np.float64)
-        )
-
-
-def _swap_plants(n_plants: int, bootstrap: Bootstrap) -> Iterator[Floats]:
-    """Yield whether each plant is swapped: float (plants, some resamples), 0 or 1."""
-    random = np.random.default_rng(bootstrap.seed)
-    for size in _split_resamples(n_plants, bootstrap):
-        yield random.integers(0, 2, (n_plants, size), dtype=np.int8).astype(np.float64)
-
-
-def _split_resamples(n_plants: int, bootstrap: Bootstrap) -> Iterator[int]:
-    """Split the resamples into blocks that fit into memory."""
-    step = max(1, _CELLS // max(n_plants, 1))
+def _split_resamples(sums: csr_array, bootstrap: Bootstrap) -> Iterator[int]:
+    """Split the resamples of sums into blocks that fit into memory."""
+    step = max(1, _CELLS // max(1, *sums.shape))
     for start in range(0, bootstrap.resamples, step):
         yield min(step, bootstrap.resamples - start)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from math import isnan, nan
-from typing import Literal
+from math import isnan
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from leafid.scoring.resampling import (
     bootstrap_scores,
     correct_holm,
     randomisation_test,
+    subtract,
 )
 from leafid.scoring.tables import LETTERS, Cell, Estimate, Table
 
@@ -33,6 +34,8 @@ SIGNIFICANT = 0.05
 Intervals = Literal["bounds", "error", "none"]
 #: Which runs are compared: every two, or each with the first one.
 Pairs = Literal["all", "first"]
+#: The number of plants below which a note says that an interval is wide.
+FEW_PLANTS = 30
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,9 @@ def score_by_group(
 ) -> Table:
     """Tabulate the scores of runs by acquisition type, or by one of `GROUPS`, whose runs are not tested."""
     together = [
-        metric.name for metric in options.metrics if metric.score_pictures is None
+        metric.name
+        for metric in options.metrics
+        if not (metric.score_pictures or (metric.score_names and by == "species"))
     ]
     if together and by in ("species", "genus", "family"):
         # A group has no pictures of others, which are taken for its species.
@@ -114,7 +119,7 @@ def score_by_group(
         )
     title = "Scores by acquisition type" if by == "type" else f"Scores by {by}"
     groups = make_groups(truth, [[run] for run in runs], by)
-    return make_score_table(title, by, groups, options, is_tested=by == "type")
+    return make_score_table(title, by, groups, options)
 
 
 def score_metrics(
@@ -136,22 +141,25 @@ def make_score_table(
     heading: str,
     groups: Sequence[ScoredGroup],
     options: ScoreOptions,
-    *,
-    is_tested: bool = True,
 ) -> Table:
     """Tabulate the scores of each run on each group of pictures, called `heading`, with their numbers of pictures.
 
     Where there are several runs, scores are marked that are the best, or significantly better than those of other runs,
-    which are tested if there are few enough to be called by letters. A score is NaN where no picture counts, its
-    interval also where there is a single plant.
+    which are tested if there are few enough to be called by letters, and groups aren't one of `GROUPS`. A score is NaN
+    where no picture counts, its interval also where there is a single plant.
     """
+    is_tested = heading not in GROUPS
     names = list(dict.fromkeys(run[0].title for group in groups for run in group.runs))
     letters = (
         dict(zip(names, LETTERS, strict=False))
         if is_tested and 1 < len(names) <= len(LETTERS)
         else {}
     )
-    rows = [row for group in groups for row in _score_group(group, options, letters)]
+    rows: list[list[Any]] = [
+        row
+        for group in groups
+        for row in _score_group(group, options, letters, heading == "species")
+    ]
     columns = [
         heading,
         "run",
@@ -167,6 +175,11 @@ def make_score_table(
         else {"left out", "missing", "plants"}
     )
     notes = _describe(options, bool(letters))
+    few = dict.fromkeys(row[0] for row in rows if row[5] < FEW_PLANTS)
+    if few and notes and is_tested:
+        notes.append(
+            f"fewer than {FEW_PLANTS} plants, on which only large differences show: {', '.join(few)}"
+        )
     if is_tested and len(names) > len(LETTERS):
         notes.append(
             f"more than {len(LETTERS)} runs are not tested here; 'leafid compare' tests them"
@@ -175,9 +188,12 @@ def make_score_table(
 
 
 def _score_group(
-    group: ScoredGroup, options: ScoreOptions, letters: Mapping[str, str]
+    group: ScoredGroup,
+    options: ScoreOptions,
+    letters: Mapping[str, str],
+    is_species: bool,
 ) -> list[list[Cell]]:
-    """Make the row of each run."""
+    """Make the row of each run on pictures of a species, or of another group."""
     answers = group.select(options.leave_out_missing)
     rows: list[list[Cell]] = []
     for run, parts in zip(group.runs, answers, strict=True):
@@ -191,18 +207,24 @@ def _score_group(
             [group.name, run[0].title, n_scored, n_left_out, n_missing, n_plants]
         )
     marks = [letters.get(run[0].title, "") for run in group.runs]
-    columns = [
-        _score_metric(metric, answers, options, marks) for metric in options.metrics
-    ]
-    return [
-        [*row, *estimates]
-        for row, estimates in zip(rows, zip(*columns, strict=True), strict=True)
-    ]
+    names = None
+    everything = answers
+    if is_species:
+        # Pictures of other species, which may be taken for this one, are all of the same name: -1.
+        names = np.array([-1, group.runs[0][0].label[group.parts[0][0]]])
+        pictures = np.arange(len(group.runs[0][0].label))
+        everything = replace(group, parts=[pictures]).select(options.leave_out_missing)
+    columns = []
+    for metric in options.metrics:
+        scored = everything if metric.score_names else answers
+        statistics = compute_statistics(metric, scored, names)
+        columns.append(_mark_scores(metric, statistics, options, marks))
+    return [[*row, *estimates] for row, *estimates in zip(rows, *columns, strict=True)]
 
 
-def _score_metric(
+def _mark_scores(
     metric: Metric,
-    answers: Sequence[Sequence[JudgedRun]],
+    statistics: Sequence[Statistics],
     options: ScoreOptions,
     letters: Sequence[str],
 ) -> list[Estimate]:
@@ -210,14 +232,9 @@ def _score_metric(
 
     Without letters, nothing is tested.
     """
-    statistics = compute_statistics(metric, answers)
     estimates = [_estimate(score, options) for score in statistics]
-    scores = np.array(
-        [
-            -estimate.value if metric.is_error else estimate.value
-            for estimate in estimates
-        ]
-    )
+    sign = -1 if metric.is_error else 1
+    scores = sign * np.array([estimate.value for estimate in estimates])
     if len(scores) == 1 or np.isnan(scores).all():
         return estimates
     worse: list[set[str]] = [set() for _ in scores]
@@ -225,11 +242,9 @@ def _score_metric(
         find_differences(statistics, options.bootstrap) if all(letters) else ()
     ):
         if p < SIGNIFICANT:
-            better, worst = (
-                (first, second) if scores[first] > scores[second] else (second, first)
-            )
+            worst, better = sorted((first, second), key=scores.__getitem__)
             worse[better].add(letters[worst])
-    is_best = scores == np.nanmax(scores)
+    is_best = subtract(scores, np.nanmax(scores)) == 0
     return [
         replace(estimate, is_best=bool(best), better_than="".join(sorted(marks)))
         for estimate, best, marks in zip(estimates, is_best, worse, strict=True)
@@ -237,42 +252,45 @@ def _score_metric(
 
 
 def compute_statistics(
-    metric: Metric, answers: Sequence[Sequence[JudgedRun]]
+    metric: Metric,
+    answers: Sequence[Sequence[JudgedRun]],
+    names: NDArray[np.intp] | None = None,
 ) -> list[Statistics]:
-    """Compute the statistics of each run, means over its repeats and the parts of its pictures."""
-    n_plants = 1 + max(
-        int(part.plant.max(initial=0)) for run in answers for part in run
-    )
+    """Compute the statistics of each run, means over its repeats and the parts of its pictures.
+
+    Scores of names are of some names, rising; by default of all.
+    """
+    parts = [part for run in answers for part in run]
+    n_plants = 1 + max(int(part.plant.max(initial=0)) for part in parts)
+    if names is None:
+        columns = [column for part in parts for column in (part.label, part.first)]
+        names = np.unique(np.concatenate(columns))
     return [
-        average_statistics([metric.compute_statistics(part, n_plants) for part in run])
+        average_statistics(
+            [metric.compute_statistics(part, n_plants, names) for part in run]
+        )
         for run in answers
     ]
 
 
 def _estimate(score: Statistics, options: ScoreOptions) -> Estimate:
     value = score.compute()
-    if options.intervals == "none" or not score.is_resampled:
+    if options.intervals == "none" or not len(score.further):
         return Estimate(value)
     samples = bootstrap_scores(score, options.bootstrap)
     if options.intervals == "error":
-        return Estimate(
-            value, error=nan if samples is None else float(np.nanstd(samples, ddof=1))
-        )
-    # The tails are equal; a resample without a score is left out.
+        return Estimate(value, error=float(np.sqrt(samples.var(axis=1).mean())))
+    # The tails are equal.
     tail = (1 - options.bootstrap.confidence) / 2
-    low, high = (
-        (nan, nan)
-        if samples is None
-        else np.nanquantile(samples, [tail, 1 - tail]).tolist()
-    )
-    return Estimate(value, low, high)
+    ends = np.diag(np.quantile(samples, [tail, 1 - tail], axis=1))
+    return Estimate(value, *ends.tolist())
 
 
 def _describe(options: ScoreOptions, is_tested: bool) -> list[str]:
     bootstrap = options.bootstrap
     notes = []
     if options.intervals != "none" and any(
-        metric.score_together is None for metric in options.metrics
+        metric.score_pictures for metric in options.metrics
     ):
         bounds = f"[low, high]: {100 * bootstrap.confidence:g}% interval"
         spread = bounds if options.intervals == "bounds" else "±: standard error"
@@ -294,7 +312,7 @@ def find_differences(
     scored = [
         index
         for index, score in enumerate(statistics)
-        if score.is_resampled and not isnan(score.compute())
+        if score.sums.shape[0] and not isnan(score.compute())
     ]
     tested = [
         pair for pair in combinations(scored, 2) if pairs == "all" or pair[0] == 0
@@ -326,8 +344,9 @@ def make_comparison_table(
             ):
                 names = [group.runs[run][0].title for run in (first, second)]
                 a, b = (statistics[run].compute() for run in (first, second))
+                difference = float(subtract(a, b))
                 rows.append(
-                    [group.name, metric.name, *names, a, b, a - b, p, corrected]
+                    [group.name, metric.name, *names, a, b, difference, p, corrected]
                 )
     columns = [heading, "metric", "run A", "run B", "A", "B", "A - B", "p", "p (Holm)"]
     bootstrap = options.bootstrap

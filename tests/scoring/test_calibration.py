@@ -30,8 +30,32 @@ def test_expected_calibration_error(answers, n_bins):
     )
 
 
-def test_no_pictures_have_no_error():
-    assert np.isnan(expected_calibration_error([], []))
+@given(answers, st.integers(1, 20))
+def test_expected_calibration_error_of_equal_width(answers, n_bins):
+    expected = 0.0
+    for number in range(n_bins):
+        low, high = number / n_bins, (number + 1) / n_bins
+        # The lowest bin has both its ends.
+        inside = [
+            (value, is_correct)
+            for value, is_correct in answers
+            if low < value <= high or value == number == 0
+        ]
+        if inside:
+            confidence, accuracy = np.mean(inside, axis=0)
+            expected += len(inside) / len(answers) * abs(confidence - accuracy)
+    confidence, is_correct = zip(*answers, strict=True)
+    error = expected_calibration_error(
+        confidence, is_correct, n_bins, is_equal_width=True
+    )
+    assert error == pytest.approx(expected)
+    assert 0 <= error <= 1
+
+
+@pytest.mark.parametrize("is_equal_width", [False, True])
+def test_no_pictures_have_no_error(is_equal_width):
+    error = expected_calibration_error([], [], is_equal_width=is_equal_width)
+    assert np.isnan(error)
 
 
 def test_a_single_plant_has_no_error(cli, tmp_path, draw):
@@ -52,10 +76,11 @@ def test_a_single_plant_has_no_error(cli, tmp_path, draw):
             tmp_path,
             tmp_path / "run.txt",
             "--metrics",
-            "ece",
+            "ece,ece-width",
             "--intervals",
             "none",
             "--format",
             "json",
         )
-        assert cli("evaluate", *words).json[0]["rows"][0]["ece"] == error
+        [row] = cli("evaluate", *words).json[0]["rows"]
+        assert (row["ece"], row["ece-width"]) == (error, error)

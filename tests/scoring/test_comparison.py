@@ -1,6 +1,8 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from scipy.stats import beta
 
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.scoring.judging import judge_run
@@ -15,6 +17,7 @@ from leafid.scoring.score_table import (
     make_groups,
     score_by_group,
 )
+from leafid.scoring.tables import Estimate, render
 from tests.scoring.golden_files import GOOD, PARTIAL, TRUTH
 from tests.scoring.run_files import write_run
 
@@ -82,10 +85,13 @@ def test_plants_are_drawn_together_for_the_mean_of_types(tmp_path, is_shared):
     intervals = {
         row["type"]: (row["S low"], row["S high"]) for row in table.to_records()
     }
-    # The mean of 10 draws of 0 or 1 where the types show the same plants, else about that of 30.
-    expected = (0.2, 0.8) if is_shared else (1 / 3, 2 / 3)
-    assert intervals[MEAN_OF_TYPES] == pytest.approx(expected, abs=0.03)
-    assert intervals["scan"] == pytest.approx((0.2, 0.8))
+    # Of 10 plants, 5 are correct, where the types show the same plants; else 15 of 30.
+    n_correct = 5 if is_shared else 15
+    expected = beta.ppf(
+        [0.025, 0.975], [n_correct, n_correct + 1], [n_correct + 1, n_correct]
+    )
+    assert intervals[MEAN_OF_TYPES] == pytest.approx(expected, abs=0.02)
+    assert intervals["scan"] == pytest.approx((0.187, 0.813), abs=0.02)
 
 
 def test_plants_are_swapped_whoever_photographed_them(tmp_path):
@@ -109,3 +115,86 @@ def test_plants_are_swapped_whoever_photographed_them(tmp_path):
     (pair,) = compare(truth, runs, resamples=20_000)
     # 2 of the 16 ways to swap four plants are as extreme.
     assert pair["p"] == pytest.approx(0.125, abs=0.01)
+
+
+def make_plants(sizes, photos=""):
+    """Make a ground truth of plants by one author, with a species each and some pictures: scans, or photos of some."""
+    return make_ground_truth(
+        [
+            Picture(
+                Path(f"{plant}-{number}.jpg"),
+                taxon=Taxon(f"Acer {plant}"),
+                author="Ann",
+                plant=plant,
+                type=AcquisitionType("photo" if plant in photos else "scan"),
+            )
+            for plant, size in zip("abcdefg", sizes, strict=False)
+            for number in range(size)
+        ]
+    )
+
+
+def judge_wrong(truth, folder, wrong, name="Tilia cordata"):
+    """Judge a run that takes a plant for another species."""
+    answers = {
+        picture: [(name if picture[0] == wrong else species, 1.0)]
+        for picture, species in zip(truth.pictures, truth.species, strict=True)
+    }
+    write_run(folder / f"{wrong}.txt", answers)
+    return judge_run(read_run(folder / f"{wrong}.txt"), truth)
+
+
+@pytest.mark.parametrize("metric", ["macro-f1", "weighted-f1", "precision", "mcc"])
+def test_runs_are_compared_whatever_species_they_name(tmp_path, metric):
+    # No scan shows the last species, which the second run names; the third names one that no picture shows.
+    truth = make_plants([2] * 7, photos="g")
+    runs = [
+        judge_wrong(truth, tmp_path, "a", "Acer a"),
+        judge_wrong(truth, tmp_path, "b", "Acer g"),
+        judge_wrong(truth, tmp_path, "c", "Zelkova serrata"),
+    ]
+    options = ScoreOptions(find_metrics([metric]), bootstrap=Bootstrap(99))
+    groups = make_groups(truth, [[run] for run in runs])
+    rows = make_comparison_table("type", groups, options).to_records()
+    alone = [
+        row[metric]
+        for run in runs
+        for row in score_by_group(truth, [run], options).to_records()
+        if row["type"] == "scan"
+    ]
+    assert alone[0] == 1 > max(alone[1:])
+    for row, (a, b) in zip(rows, [(0, 1), (0, 2), (1, 2)], strict=False):
+        assert (row["type"], row["run A"], row["run B"]) == ("scan", "abc"[a], "abc"[b])
+        assert (row["A"], row["B"]) == pytest.approx((alone[a], alone[b]))
+
+
+def test_equal_scores_are_all_the_best(tmp_path):
+    # 6 of 7 plants are correct in each run: sums of their pictures in another order are rounded differently.
+    truth = make_plants([11, 9, 7, 6, 7, 11, 4])
+    runs = [judge_wrong(truth, tmp_path, wrong) for wrong in "abcdefg"]
+    options = ScoreOptions(find_metrics(["S"]), bootstrap=Bootstrap(99))
+    table = score_by_group(truth, runs, options)
+    scores = [row[-1] for row in table.rows]
+    assert [score.value for score in scores] == pytest.approx([6 / 7] * 7)
+    assert all(score.is_best and not score.better_than for score in scores)
+    assert render([table], "latex").count("textbf") == 7
+    groups = make_groups(truth, [[run] for run in runs])
+    rows = make_comparison_table("type", groups, options).to_records()
+    assert {(row["A - B"], row["p"]) for row in rows} == {(0, 1)}
+
+
+def test_the_spread_of_few_plants(tmp_path):
+    """A note names what has few plants; also of plants that are all correct, no spread is 0."""
+    truth = make_plants([3] * 7, photos="abc")
+    run = judge_wrong(truth, tmp_path, "", "Acer a")
+    options = ScoreOptions(find_metrics(["top-1", "macro-f1"]), "error")
+    table = score_by_group(truth, [run], options)
+    note = "fewer than 30 plants, on which only large differences show: "
+    assert table.notes[-1].startswith(f"{note}scan, photo, mean of types")
+    assert table.notes[0].startswith("±: standard error")
+    # The standard deviations of Beta(4, 1) and of 1.
+    expected = (4 / (5**2 * 6) / 2) ** 0.5
+    assert table.rows[0][-2].error == pytest.approx(expected, rel=0.05)
+    assert table.rows[0][-1] == Estimate(1)
+    hidden = score_by_group(truth, [run], replace(options, intervals="none"))
+    assert not hidden.notes

@@ -54,10 +54,10 @@ def test_an_experiment_gives_one_table(experiment, tmp_path):
     assert result.status == 0, result.err
     table, differences = result.json
     assert table["title"] == "Experiment: collection, scan-like"
-    assert (
-        table["notes"][-1]
-        == "means over 2 seeds; left out: no training picture of the species"
-    )
+    assert table["notes"][-2:] == [
+        "means over 2 seeds; left out: no training picture of the species",
+        "intervals and tests are of these trained models on these folds",
+    ]
     assert [(row["protocol"], row["run"]) for row in table["rows"]] == [
         (f"3 folds, {setting}", recipe)
         for setting in ("1 plant", "2 plants")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import beta
 
 from leafid.metrics.averages import (
     accuracy_score,
@@ -19,6 +20,7 @@ from leafid.scoring.resampling import (
     correct_holm,
     randomisation_test,
 )
+from leafid.scoring.score_table import compute_statistics
 
 AVERAGES = {
     "S": average_score,
@@ -75,29 +77,30 @@ def test_each_average_is_the_mean_of_means(rows, average):
     assert score == pytest.approx(AVERAGES[average](values, authors, plants), abs=1e-12)
 
 
-def score_slowly(average, rows):
-    """The mean of means over the pictures of a resample, each (author, plant, number of the draw, value)."""
-    authors, plants, draws, values = zip(*rows, strict=True)
-    return AVERAGES[average](
-        values, authors, [f"{p} {d}" for p, d in zip(plants, draws, strict=True)]
-    )
+def compute_interval(score, confidence=0.95, resamples=20_000):
+    """The interval of a score by resampling."""
+    samples = bootstrap_scores(score, Bootstrap(resamples))
+    assert samples.shape == (2, resamples)
+    tail = (1 - confidence) / 2
+    return np.quantile(samples[0], tail), np.quantile(samples[1], 1 - tail)
 
 
-def list_possible_scores(average, rows):
-    """All equally likely resamples: the plants replaced by any of them, whoever took them, in every way."""
-    plants = sorted({plant for _, plant, _ in rows})
-    for drawn in product(plants, repeat=len(plants)):
-        resample = [
-            (author, plant, number, value)
-            for number, chosen in enumerate(drawn)
-            for author, plant, value in rows
-            if plant == chosen
-        ]
-        yield score_slowly(average, resample)
-
-
-def resample(average, rows, bootstrap):
-    return bootstrap_scores(average_rows(average, rows), bootstrap)
+def score_slowly(average, rows, weights, weight, end):
+    """The mean over groups of fixed weights of weighted plants, and one more of the mean weight that scores `end`."""
+    groups = sorted({author for author, _, _ in rows}) if average == "S" else [None]
+    above, below, more = 0.0, 0.0, 0.0
+    for group in groups:
+        members = [row for row in rows if group in (None, row[0])]
+        plants = sorted({plant for _, plant, _ in members})
+        for plant in plants:
+            values = [value for _, name, value in members if name == plant]
+            share = 1 / len(plants)
+            if average == "pictures":
+                share = len(values) / len(members)
+            above += weights[plant] * share / len(groups) * np.mean(values)
+            below += weights[plant] * share / len(groups)
+        more += 1 / len(plants) / len(groups) ** 2
+    return (above + weight * more * end) / (below + weight * more)
 
 
 # Plant 2 was taken by two authors, and stays one plant.
@@ -109,38 +112,84 @@ ROWS = list(
 
 
 @pytest.mark.parametrize("average", sorted(AVERAGES))
-def test_resampled_scores_have_the_exact_distribution(average):
-    exact = np.array(list(list_possible_scores(average, ROWS)))
-    samples = resample(average, ROWS, Bootstrap(resamples=20_000))
-    assert set(np.round(samples, 9)) == set(np.round(exact, 9))
-    # 20,000 draws of a score with a spread below 0.25: the mean's standard error is below 0.0018; 4 of these.
-    assert samples.mean() == pytest.approx(exact.mean(), abs=0.007)
-    assert samples.std() == pytest.approx(exact.std(), abs=0.007)
+def test_resampled_scores_are_those_of_weighted_plants(average):
+    random = np.random.default_rng(1)
+    samples = bootstrap_scores(average_rows(average, ROWS), Bootstrap(20_000))
+    for end, scores in enumerate(samples):
+        expected = [
+            score_slowly(
+                average,
+                ROWS,
+                dict(zip("12345", random.standard_exponential(5), strict=True)),
+                random.standard_exponential(),
+                end,
+            )
+            for _ in range(4000)
+        ]
+        # Quantiles of 4,000 draws of a score with a spread below 0.25: 4 standard errors at most.
+        levels = [0.025, 0.25, 0.5, 0.75, 0.975]
+        assert np.quantile(scores, levels) == pytest.approx(
+            np.quantile(expected, levels), abs=0.04
+        )
 
 
-def test_many_plants_are_drawn_in_blocks_of_the_same_distribution():
+@pytest.mark.parametrize(
+    ("n_correct", "n_plants"), [(60, 60), (59, 60), (0, 12), (1, 12), (21, 30)]
+)
+@pytest.mark.parametrize("average", sorted(AVERAGES))
+def test_the_interval_of_correct_plants_is_exact(average, n_correct, n_plants):
+    rows = [
+        ("ann", number, float(number < n_correct))
+        for number in np.repeat(np.arange(n_plants), 3)
+    ]
+    low, high = compute_interval(average_rows(average, rows))
+    n_wrong = n_plants - n_correct
+    expected = (
+        beta.ppf(0.025, n_correct, n_wrong + 1) if n_correct else 0,
+        beta.ppf(0.975, n_correct + 1, n_wrong) if n_wrong else 1,
+    )
+    # Of 20,000 draws, 500 lie outside: 4 of their standard errors are a fifth of the way to the bound at most.
+    assert (low, high) == pytest.approx(expected, abs=0.01)
+
+
+def test_a_worse_run_has_no_higher_interval():
+    """Also not if all plants but one are equal, where a standard error or a skewness would be that of one plant."""
+    rows = [("ann", number, 1.0) for number in np.repeat(np.arange(30), 5)]
+    ends = [compute_interval(average_rows("pictures", rows))]
+    for index in (0, 1, 2, 5, 10):
+        rows[index] = (*rows[index][:2], 0.0)
+        ends.append(compute_interval(average_rows("pictures", rows)))
+    lows, highs = zip(*ends, strict=True)
+    assert list(lows) == sorted(lows, reverse=True)
+    assert list(highs) == sorted(highs, reverse=True)
+    assert ends[0] == (pytest.approx(0.025 ** (1 / 30), abs=0.01), 1)
+
+
+def test_many_plants_are_weighted_in_blocks_of_the_same_distribution():
     n_plants = 5000
     run = make_judged_run(np.arange(n_plants) % 2)
     score = average_pictures(np.arange(n_plants) % 2.0, "pictures", run, n_plants)
     samples = bootstrap_scores(score, Bootstrap(resamples=2000))
-    assert len(samples) == 2000
-    assert samples.std() == pytest.approx(0.5 / n_plants**0.5, rel=0.1)
+    assert samples.shape == (2, 2000)
+    assert samples.std(axis=1) == pytest.approx(0.5 / n_plants**0.5, rel=0.1)
 
 
 def test_a_single_plant_gives_no_interval():
-    assert resample("S", [("ann", "1", 1), ("bob", "1", 0)], Bootstrap()) is None
+    rows = [("ann", "1", 1), ("bob", "1", 0)]
+    assert np.isnan(bootstrap_scores(average_rows("S", rows), Bootstrap())).all()
 
 
 def compare(metric, runs, bootstrap):
-    statistics = [
-        find_metric(metric).compute_statistics(run, int(run.plant.max()) + 1)
-        for run in runs
-    ]
+    statistics = compute_statistics(find_metric(metric), [[run] for run in runs])
     return randomisation_test(statistics, [(0, 1)], bootstrap)[0]
 
 
 LABELS = np.array([0, 0, 1, 1, 2, 2, 2, 0, 1])
-NAMED = [np.array([0, 0, 1, 1, 2, 2, 1, 0, 1]), np.array([1, 0, 2, 1, 0, 2, 1, 1, 2])]
+# The first run names a species that isn't in the ground truth, the second one that is behind all others there.
+NAMED = [
+    np.array([0, 0, 1, 1, 2, -9, 1, 0, 1]),
+    np.array([1, 0, 3, 1, 0, 2, 1, 1, 2]),
+]
 PLANTS = np.array([0, 0, 1, 2, 3, 3, 4, 5, 5])
 
 
@@ -151,11 +200,13 @@ def judge_names(first):
 
 
 @pytest.mark.parametrize(
-    "metric", ["S", "top-1", "macro-f1", "weighted-f1", "balanced-accuracy"]
+    "metric",
+    ["S", "top-1", "macro-f1", "weighted-f1", "balanced-accuracy", "precision", "mcc"],
 )
 def test_p_is_that_of_all_swaps(metric):
     def score(first):
-        return find_metric(metric).compute_statistics(judge_names(first), 6).compute()
+        [score] = compute_statistics(find_metric(metric), [[judge_names(first)]])
+        return score.compute()
 
     observed = abs(score(NAMED[0]) - score(NAMED[1]))
     n_extreme = 0
