@@ -1,12 +1,24 @@
 """Starts the command line."""
 
 import os
-import signal
 import sys
+
+# `python -m` looks for all modules in the current folder first, and what lies there may be a stranger's. In a checkout
+# leafid itself does.
+if (
+    __name__ == "__main__"
+    and not sys.flags.safe_path
+    and __file__ != f"{sys.path[0]}/leafid/__main__.py"
+):
+    del sys.path[0]
+
+import signal
 
 
 def run() -> None:
     """Run the command of this process and end it; what goes wrong while modules are imported prints one line, too."""
+    # Nor do workers look there.
+    os.environ["PYTHONSAFEPATH"] = "1"
     handler = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, _exit_at_once if callable(handler) else handler)
     # All else is imported here, where Ctrl-C prints no traceback.

@@ -33,6 +33,7 @@ SERVICES = (
     "grouping",
     "notebook",
     "parallel",
+    "permissions",
     "schema",
     "textfiles",
 )

@@ -2,7 +2,8 @@
 
 import hashlib
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from importlib import import_module
 from typing import Any
@@ -14,7 +15,21 @@ from numpy.typing import NDArray
 from leafid.descriptors.encoding import ENCODERS, Encoder
 from leafid.descriptors.local.grid import LocalFeatures
 from leafid.errors import LeafidError, UsageError
+from leafid.permissions import check_allowed
 from leafid.segmentation.result import Mask
+
+_NAME = re.compile(r"[^\W\d][\w.]*:\w+")
+
+
+def is_code(name: str) -> bool:
+    """Check whether a name has the form ``package.module:name``."""
+    return _NAME.fullmatch(name) is not None
+
+
+def check_code_allowed(names: Iterable[str]) -> None:
+    """Raise a `LeafidError` at the first name of code that the user doesn't allow: importing a module runs it."""
+    for name in filter(is_code, names):
+        check_allowed(name, f"{name:.100} is code that isn't leafid's and would be run")
 
 
 @cache
@@ -34,12 +49,14 @@ def import_measure(
     )
     try:
         function = _import(name)
+        if not inspect.isfunction(function):
+            raise TypeError(f"{type(function).__name__}, not a function of Python")
         names = tuple(function(image, blade))
         measure = partial(_measure_by, name, function, names)
         measure(image, blade)
     except LeafidError as error:
         raise UsageError(str(error)) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         expected = "expected package.module:function that can be imported and returns numbers by their names"
         raise UsageError(
             f"descriptor family {name}: {expected}, found {type(error).__name__}: {error}"
@@ -53,15 +70,16 @@ def find_encoder(name: str) -> type[Encoder]:
     if name in ENCODERS:
         return ENCODERS[name]
     expected = f"expected {' or '.join(ENCODERS)}, or package.module:Class of an Encoder that can be imported"
-    # A bare name, in a model that somebody sent, must not import a module.
-    if ":" not in name:
+    if not is_code(name):
         raise UsageError(f"{expected}, found {name!r:.100}")
     random = np.random.default_rng(0)
     features = LocalFeatures(
         *(random.random(shape, np.float32) for shape in ((99, 8), (99, 2), 99))
     )
     try:
-        class_: type[Encoder] = _import(name)
+        class_ = _import(name)
+        if not (isinstance(class_, type) and issubclass(class_, Encoder)):
+            raise TypeError(f"{class_!s:.100}, not a class of encoders")
         state = class_(4, 3).fit(features).get_state()
         encoder = class_(4, 3).set_state(state)
         if (
@@ -69,7 +87,7 @@ def find_encoder(name: str) -> type[Encoder]:
         ) != encoder.list_shapes(8):
             raise ValueError(f"tables of the shapes {shapes}")
         encoder.transform(features)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(
             f"{name}: {expected}, found {type(error).__name__}: {error}"
         ) from error

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from leafid.descriptors.imported import hash_module, import_measure
+from leafid.descriptors.imported import hash_module, import_measure, is_code
 from leafid.descriptors.local.edges import extract_edge_sift
 from leafid.descriptors.local.gradients import SIFT_LENGTH, Pyramid
 from leafid.descriptors.local.grid import Grid, LocalFeatures
@@ -126,7 +126,9 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
         raise UsageError(
             f"expected at least one descriptor family ({', '.join(FAMILIES)}), found none"
         )
-    if unknown := [name for name in names if name not in FAMILIES and ":" not in name]:
+    if unknown := [
+        name for name in names if name not in FAMILIES and not is_code(name)
+    ]:
         raise UsageError(
             f"unknown descriptor family {unknown[0]!r}; there are {', '.join(FAMILIES)}"
         )

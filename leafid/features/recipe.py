@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from leafid.descriptors.encoding import Encoder
-from leafid.descriptors.imported import find_encoder, hash_module
+from leafid.descriptors.imported import check_code_allowed, find_encoder, hash_module
 from leafid.descriptors.local.grid import Grid
 from leafid.descriptors.registry import find_families
 from leafid.errors import LeafidError
@@ -90,9 +90,11 @@ class Expert(ClassifierSettings, frozen=True, kw_only=True, forbid_unknown_field
             )
         key = "encoder"
         try:
+            check_code_allowed([self.encoder])
             find_encoder(self.encoder)
             if not self.is_local:
                 key = "families"
+                check_code_allowed(self.families)
                 find_families(self.families)
         except LeafidError as error:
             raise ValueError(f"{key}: {error}") from None

@@ -56,8 +56,9 @@ def check_estimator(name: str, options: Mapping[str, Any]) -> None:
 def make_estimator(name: str, options: Mapping[str, Any]) -> Any:
     """Make an estimator by its name, with a seed of 0 where it draws random numbers and the options have no other."""
     class_ = _find_class(name)
-    allowed = signature(class_).parameters
-    if unknown := sorted(options.keys() - allowed.keys()):
+    # Where `memory` names a folder, joblib unpickles what lies there.
+    allowed = signature(class_).parameters.keys() - {"memory"}
+    if unknown := sorted(options.keys() - allowed):
         raise ValueError(
             f"{name}: expected parameters among {', '.join(sorted(allowed))}, found {', '.join(unknown)}"
         )
@@ -175,7 +176,7 @@ def _find_class(name: str) -> type:
     """Find the class that a name means; only modules of scikit-learn and entry points are imported."""
     module, _, class_name = name.rpartition(".")
     class_ = None
-    with suppress(ImportError):
+    with suppress(ImportError, SystemExit):
         if points := entry_points(group=ENTRY_POINT_GROUP, name=name):
             class_ = next(iter(points)).load()
         elif module.startswith("sklearn."):

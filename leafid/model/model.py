@@ -27,6 +27,7 @@ from leafid.model.shapes import check_shapes
 from leafid.model.species import Species
 from leafid.notebook import Shown
 from leafid.parallel.mapping import using_one_thread
+from leafid.permissions import ALLOWED, ESTIMATORS
 from leafid.pictures.conversion import list_pictures
 from leafid.pictures.names import read_common_names
 from leafid.pictures.picture import AcquisitionType, Picture
@@ -92,6 +93,13 @@ class Model(Shown):
             model.identifier.list_large_arrays() for model in self.types.values()
         )
         write_object(path, self, large)
+        if any(model.identifier.estimators for model in self.types.values()):
+            _log.info(
+                "%s holds a classifier of scikit-learn: to read it, set %s=%s in the environment",
+                path,
+                ALLOWED,
+                ESTIMATORS,
+            )
 
     def identify(
         self,

@@ -1,6 +1,7 @@
 """The file that a model is: its objects as JSON and their arrays, in the format of safetensors.
 
-Reading it executes no code but that which the user allows by name (`ALLOWED`). Objects are dataclasses and structs,
+Reading it executes no code, and makes no estimator of scikit-learn, but those that the user allows
+(`leafid.permissions`). Objects are dataclasses and structs,
 whose annotations say what every value has to be.
 """
 
@@ -18,17 +19,18 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 import leafid
-from leafid.descriptors.imported import find_encoder
-from leafid.descriptors.registry import find_families
-from leafid.errors import LeafidError, UsageError, is_out_of_memory
+from leafid.errors import LeafidError, is_out_of_memory
 from leafid.files import open_input, open_output
+from leafid.permissions import ESTIMATORS, check_allowed
 from leafid.schema import check_types
 
 T = TypeVar("T")
 FORMAT, FORMAT_VERSION = "leafid-model", 6
 _SIZE_BYTES = 8
-#: The environment variable with the families and encoders that a model may import, separated by commas.
-ALLOWED = "LEAFID_ALLOW"
+_FORGERY = (
+    "the model holds a classifier of scikit-learn, whose compiled code trusts the numbers in the file, so that a "
+    "forged file could take control of the program"
+)
 
 
 def write_object(
@@ -80,8 +82,8 @@ def write_object(
 def read_object(path: str | os.PathLike[str], type_: type[T]) -> T:
     """Read an object of a type from a model file.
 
-    A `LeafidError` says if the file is missing, damaged, something else, or of another format version, or if there is
-    not enough memory.
+    A `LeafidError` says if the file is missing, damaged, something else, or of another format version, if it needs what
+    the user doesn't allow, or if there is not enough memory.
     """
     try:
         with open_input(path) as stream, safe_open(os.fspath(path), "np") as arrays:
@@ -91,8 +93,9 @@ def read_object(path: str | os.PathLike[str], type_: type[T]) -> T:
                     f"{path}: expected model format {FORMAT_VERSION}, found {version} "
                     f"(written by leafid {manifest.get('program_version')}); update leafid or train the model again"
                 )
-            _import_allowed_code(manifest["model"], path)
-            place = f"{path}: the model is damaged: manifest"
+            if _holds_estimators(manifest["model"]):
+                check_allowed(ESTIMATORS, f"{path}: {_FORGERY}")
+            place = f"{path}: the model can't be used: manifest"
             return check_types(manifest["model"], type_, place, _make_decoder(arrays))
     except (
         SafetensorError,
@@ -134,38 +137,11 @@ def _read_manifest(
     return manifest
 
 
-def _import_allowed_code(manifest: Any, path: object) -> None:
-    """Import the families and encoders that are not leafid's; refuse those that the user doesn't allow."""
-    for name, find in sorted(_list_code(manifest).items()):
-        if name not in os.environ.get(ALLOWED, "").replace(" ", "").split(","):
-            raise LeafidError(
-                f"{path}: the model describes leaves by {name:.100}, code that is not leafid's; if you trust it, "
-                f"set {ALLOWED}={name:.100} in the environment"
-            )
-        try:
-            find(name)
-        except UsageError as error:
-            raise LeafidError(f"{path}: {error}") from error
-
-
-def _list_code(node: Any) -> dict[str, Callable[[str], object]]:
-    """List the code that is named anywhere in a manifest, with the function that imports it."""
-    code: dict[str, Callable[[str], object]] = {}
+def _holds_estimators(node: Any) -> bool:
+    """Check whether a part of a manifest holds classifiers of scikit-learn anywhere."""
     if isinstance(node, dict):
-        families = node.get("families")
-        code |= dict.fromkeys(
-            map(str, families if isinstance(families, list) else ()), find_families
-        )
-        code |= {str(node.get("encoder")): find_encoder}
-    for child in (
-        node.values()
-        if isinstance(node, dict)
-        else node
-        if isinstance(node, list)
-        else ()
-    ):
-        code |= _list_code(child)
-    return {name: find for name, find in code.items() if ":" in name}
+        return bool(node.get("estimators")) or _holds_estimators([*node.values()])
+    return isinstance(node, list) and any(map(_holds_estimators, node))
 
 
 def _make_decoder(arrays: Any) -> Callable[[type, Any], np.ndarray]:

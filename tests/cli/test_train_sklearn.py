@@ -1,9 +1,12 @@
 """Recipes whose experts are classifiers of scikit-learn, from ``leafid train`` to an explained answer."""
 
+import re
 import sys
 
 import pytest
 
+import leafid
+from leafid.learning import estimator_bytes
 from leafid.model.model import Model
 from leafid.pictures.picture import AcquisitionType
 
@@ -121,6 +124,33 @@ def test_equal_trainings_give_equal_answers_and_learn_no_further_species(
     outcome = cli("train", drawn, *words)
     assert outcome.status == 1
     assert 'not all of its classifiers are "ridge"' in outcome.err
+
+
+def test_a_model_that_holds_an_estimator_is_read_only_where_it_is_allowed(
+    cli, train, drawn, tmp_path, monkeypatch
+):
+    monkeypatch.delenv("LEAFID_ALLOW")
+    file = tmp_path / "model"
+    outcome = train("sklearn.svm.SVC")
+    assert "to read it, set LEAFID_ALLOW=sklearn" in outcome.err.splitlines()[-1]
+    monkeypatch.setattr(estimator_bytes, "load", lambda content: pytest.fail("loaded"))
+    advice = (
+        r"model: .* scikit-learn, .*; if you trust it, set LEAFID_ALLOW=\S*sklearn in"
+    )
+    commands = [
+        ["info", file],
+        ["predict", drawn / "Test", "--model", file],
+        ["explain", drawn / "Test" / "1.jpg", "--model", file],
+        ["serve", "--model", file],
+        ["train", drawn, "--extend", file, "--output", tmp_path / "new"],
+    ]
+    for words in commands:
+        outcome = cli(*words)
+        assert outcome.status == 1
+        assert re.search(advice, outcome.err.splitlines()[-1])
+    monkeypatch.setenv("LEAFID_ALLOW", "sklearn.svm, sklearn.svm.SVC")
+    with pytest.raises(leafid.LeafidError, match=advice):
+        leafid.load_model(file)
 
 
 def test_without_skops_one_line_says_what_to_install(train, tmp_path, monkeypatch):

@@ -12,6 +12,9 @@ import leafid
 from leafid.sklearn import LeafDescriptor
 
 MODULE = """
+from collections import Counter as Count
+from os import getpid
+
 import numpy as np
 from leafid.descriptors.encoding import BagOfWordsEncoder
 
@@ -56,10 +59,14 @@ class Short(Residuals):
 
 @pytest.fixture
 def module(tmp_path, monkeypatch, request):
-    """The name of an importable module, which differs between tests, as Python imports each only once."""
+    """The name of an importable module, which is allowed.
+
+    It differs between tests, as Python imports each only once.
+    """
     name = f"{request.node.originalname}_module"
     (tmp_path / f"{name}.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("LEAFID_ALLOW", name)
     return name
 
 
@@ -111,8 +118,10 @@ def test_a_model_measures_by_it_where_it_is_allowed(
     model = leafid.train(scans, str(recipe), cache=tmp_path / "cache")
     (expected,) = model.identify(scans.pictures[0])
     model.save(file)
+    monkeypatch.setenv("LEAFID_ALLOW", "another:measure")
     with pytest.raises(
-        leafid.LeafidError, match=rf"own.leafid: .*{family}.*set LEAFID_ALLOW={family}"
+        leafid.LeafidError,
+        match=rf"own.leafid: .*{family}.*set LEAFID_ALLOW=another:measure,{family} in",
     ):
         leafid.load_model(file)
     monkeypatch.setenv("LEAFID_ALLOW", f"another:measure,{family}")
@@ -124,7 +133,7 @@ def test_reading_a_model_imports_nothing(recipe, scans, tmp_path, run_python):
     leafid.train(scans, str(recipe), cache=False).save(tmp_path / "own.leafid")
     (module,) = tmp_path.glob("*_module.py")
     module.write_text("from pathlib import Path; Path('imported').touch()")
-    done = run_python("-m", "leafid", "info", "own.leafid")
+    done = run_python("-m", "leafid", "info", "own.leafid", LEAFID_ALLOW="")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "LEAFID_ALLOW" in done.stderr
@@ -134,6 +143,54 @@ def test_reading_a_model_imports_nothing(recipe, scans, tmp_path, run_python):
     )
     assert missing.returncode == 1
     assert "found AttributeError" in missing.stderr
+
+
+RECIPES = {
+    "family": 'descriptor = "measures"\nfamilies = ["geometry", "leaving:measure"]',
+    "encoder": 'descriptor = "dense-sift"\nencoder = "leaving:Encoder"',
+}
+EXPERIMENT = """
+types = ["scan"]
+recipes = [{ name = "a", base = "baseline-bow", expert_keys = { "*" = { encoder = "leaving:Encoder" } } }]
+"""
+
+
+@pytest.mark.parametrize("kind", [*RECIPES, "experiment"])
+def test_a_recipe_runs_only_code_that_is_allowed(
+    kind, cli, drawn, drawn_cache, tmp_path, monkeypatch
+):
+    source = tmp_path / "leaving.py"
+    source.write_text(
+        f"open({str(tmp_path / 'run')!r}, 'w').close()\nraise SystemExit(0)"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    if kind == "experiment":
+        (tmp_path / "experiment.toml").write_text(EXPERIMENT)
+        words = ["experiment", tmp_path / "experiment.toml", drawn]
+    else:
+        file = write_recipe(tmp_path, RECIPES[kind])
+        words = ["crossval", drawn, "--only-type", "scan", "--recipe", file]
+    words += ["--jobs", 1, "--cache", drawn_cache]
+
+    refused = cli(*words)
+    assert refused.status == 1
+    assert "set LEAFID_ALLOW=sklearn,leaving:" in refused.err.splitlines()[-1]
+    assert not (tmp_path / "run").exists()
+
+    monkeypatch.setenv("LEAFID_ALLOW", "leaving")
+    failed = cli(*words)
+    assert failed.status == 1
+    assert failed.err.splitlines()[-1].endswith("found SystemExit: 0")
+    assert (tmp_path / "run").exists()
+
+
+def test_a_name_that_a_shell_would_run_is_not_advised(tmp_path, cli, drawn):
+    lines = RECIPES["family"].replace("leaving", "$(reboot)")
+    words = ["--only-type", "scan", "--recipe", write_recipe(tmp_path, lines)]
+    outcome = cli("crossval", drawn, *words)
+    assert outcome.status == 1
+    assert "unknown descriptor family '$(reboot):measure'" in outcome.err
+    assert "LEAFID_ALLOW" not in outcome.err
 
 
 def test_columns_are_called_by_its_names(module, scans, cli, monkeypatch):
@@ -159,7 +216,8 @@ def test_columns_are_called_by_its_names(module, scans, cli, monkeypatch):
     [
         ("nonsense", "found AttributeError: .*nonsense"),
         ("measure_list", "AttributeError: 'list' object has no attribute 'items'"),
-        ("np", "TypeError"),
+        ("np", "found TypeError: module, not a function"),
+        ("getpid", "builtin_function_or_method, not a function"),
     ],
 )
 def test_what_measures_nothing_is_refused_before_any_work(
@@ -211,9 +269,10 @@ def test_a_model_encodes_by_an_encoder_that_is_allowed(
     (expected,) = model.identify(scans.pictures[0])
     assert len(model["scan"].identifier.scorers["one"].coefficients) % (4 * 6) == 0
     model.save(file)
+    monkeypatch.delenv("LEAFID_ALLOW")
     with pytest.raises(
         leafid.LeafidError,
-        match=rf"own.leafid: .*{encoder}.*set LEAFID_ALLOW={encoder}",
+        match=rf"own.leafid: .*{encoder}.*set LEAFID_ALLOW={encoder} in",
     ):
         leafid.load_model(file)
     monkeypatch.setenv("LEAFID_ALLOW", encoder)
@@ -269,7 +328,9 @@ def test_vectors_that_another_version_of_the_module_made_are_not_read(
             "expected fisher or words, or package.module:Class.*, found 'fischer'",
         ),
         ("{}", "found '.*_module'"),
-        ("{}:measure", "found TypeError"),
+        ("{}:measure", "found TypeError: <function measure.*, not a class of encoders"),
+        ("{}:Count", "found TypeError: .*Counter'>, not a class of encoders"),
+        ("a;b:C", "expected fisher or words.*found 'a;b:C'"),
         ("{}:Short", r"Short: expected 12 finite numbers, found \[0.\]"),
         ("{}:Unlimited", r"Unlimited: expected 12 finite numbers, found \[nan"),
         ("{}:Long", "found AttributeError: .*Long"),

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from leafid.cli.main import main
+from tests.drawing.collection import SAMPLE
 
 ROOT = Path(__file__).parents[2]
 _MARK = "LEAFID_ROBUSTNESS_RUN"
@@ -247,6 +248,23 @@ def test_an_interruption_by_an_import_is_one_line(condition, drawn, tmp_path):
     )
     assert process.wait(60) == 130
     assert (tmp_path / "err").read_text() == "leafid: interrupted\n"
+
+
+def test_modules_in_the_current_folder_are_not_imported(tmp_path):
+    for name in ("signal", "numpy", "multiprocessing", "tomllib"):
+        (tmp_path / f"{name}.py").write_text(f"open('{name}-imported', 'w').close()")
+    # The sample has so many pictures that workers start.
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment.pop("PYTHONSAFEPATH", None)
+    done = subprocess.run(
+        [sys.executable, "-m", "leafid", "info", SAMPLE, "--jobs", "2"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.glob("*-imported")) == []
 
 
 def run_limited(words, kind, most_bytes):
