@@ -50,7 +50,7 @@ def import_measure(
     try:
         function = _import(name)
         if not inspect.isfunction(function):
-            raise TypeError(f"{type(function).__name__}, not a function of Python")
+            raise TypeError("it is not a function written in Python")
         names = tuple(function(image, blade))
         measure = partial(_measure_by, name, function, names)
         measure(image, blade)
@@ -79,7 +79,7 @@ def find_encoder(name: str) -> type[Encoder]:
     try:
         class_ = _import(name)
         if not (isinstance(class_, type) and issubclass(class_, Encoder)):
-            raise TypeError(f"{class_!s:.100}, not a class of encoders")
+            raise TypeError("it is not a class that derives from Encoder")
         state = class_(4, 3).fit(features).get_state()
         encoder = class_(4, 3).set_state(state)
         if (

@@ -298,11 +298,17 @@ def test_entry_points(monkeypatch):
         def load(self):
             return Plugin
 
+    class Leaving:
+        def load(self):
+            raise SystemExit
+
     monkeypatch.setattr(
         estimators,
         "entry_points",
-        lambda group, name: [Point()] if name == "plugin" else [],
+        lambda group, name: [Point()] if name == "plugin" else [Leaving()],
     )
+    with pytest.raises(ValueError, match=r"an entry point of .*, found 'leaving'"):
+        check_estimator("leaving", {})
     check_estimator("plugin", {})
     rows, labels = make_data()
     fitted = fit("plugin", rows, labels, options={})
