@@ -61,7 +61,13 @@ def problems(path, known=KNOWN):
         ",picture,Acer campestre,Quercus ilex\n0,1.jpg,0.25,0.75\n",
         "sep=;\nUnnamed: 0;Image;Acer campestre;Quercus ilex;;\n7;1.jpg;0.25;0.75;;\n;;;;;\n",
         ",image,label,score\n0,1.jpg,Acer campestre,0.25\n1,C:\\x\\1.jpg,Quercus ilex,0.75\n",
+        "Unnamed: 0.1,Unnamed: 0,id,Acer campestre,Quercus ilex\n3,0,1,0.25,0.75\n",
+        "image;Acer campestre;Quercus ilex\n1;0,25;0,75\n",
         ",Acer campestre,Quercus ilex\n1,0.25,0.75\n",
+        ",index,Acer campestre,Quercus ilex\n0,1.jpg,0.25,0.75\n",
+        # A label beside a prediction is the truth.
+        "image,label,predicted_label,prob\n1,Acer campestre,Quercus ilex,0.75\n1,Acer campestre,Acer campestre,0.25\n",
+        "id;species;Prediction;score\n1;Quercus ilex;Acer campestre;0,25\n1;Quercus ilex;Quercus ilex;0,75\n",
         "1.jpg Q0 Quercus_ilex 1 0.75 mine\n1.jpg Q0 Acer_campestre 2 0.25 mine\n",
         "observation;species;probability;rank\n1;Quercus ilex;0.75;1\n1;Acer campestre;0.25;2\n",
         "1;Quercus ilex;0.75;1\n1;Acer campestre;0.25;2\n",
@@ -319,17 +325,18 @@ def lie(shape):
     return stream.getvalue()
 
 
-def lying_archive():
+def lying_archive(shape):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as members:
         for name in ("scores", "pictures", "species"):
-            members.writestr(f"{name}.npy", lie((10**13, 2)))
+            members.writestr(f"{name}.npy", lie(shape))
     return stream.getvalue()
 
 
 BINARY = {
     "lie.npy": lie((10**14, 2)),
-    "lie.npz": lying_archive(),
+    "lie.npz": lying_archive((10**13, 2)),
+    "long.npz": lying_archive((10**23, 2)),
     "scores.npy": archive(scores=np.eye(9))[:30] + bytes(range(256)),
     "labels.npz": archive(labels=np.eye(2)),
     "objects.npz": archive(
@@ -484,6 +491,13 @@ def test_objects_of_python_are_truths_and_runs(truth, run):
             0,
             0.75,
         )
+
+
+def test_a_mapping_of_names_without_endings_is_a_run():
+    truth = dict(zip(PICTURES, NAMES, strict=True))
+    run = {"1": "Acer campestre", "x\\2": "Quercus ilex"}
+    [*_, record] = evaluate(truth, run)
+    assert record["top-1"] == 1
 
 
 @pytest.mark.parametrize(

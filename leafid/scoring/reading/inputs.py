@@ -13,7 +13,6 @@ import numpy as np
 
 from leafid.errors import InputError, UsageError
 from leafid.pictures.labels import make_labels
-from leafid.pictures.name_index import find_end
 from leafid.pictures.picture import Collection, Picture, to_run_name
 from leafid.pictures.readers import tables
 from leafid.pictures.reading import name_clashing_pictures
@@ -96,9 +95,10 @@ def _is_scores(value: Any) -> bool:
 
 def _is_ranking(name: object, value: Any, truth: GroundTruth) -> bool:
     """Tell whether a value is that of a picture: it has scores, not of pictures, or the name is a picture's."""
+    known = truth.known
 
     def is_picture(name: object) -> bool:
-        return find_end(to_run_name(str(name)), truth.known.pictures) != ""
+        return known.find_picture(to_run_name(str(name))) in known.pictures
 
     if isinstance(value, Mapping) and any(isinstance(v, Real) for v in value.values()):
         return not any(map(is_picture, value))

@@ -39,17 +39,31 @@ LINE, _TREC_LINE = (
 )
 _HEADING = "a heading with columns for picture, species and maybe score, or for the picture and each species"
 _COLUMNS = {
-    # The index of a frame has no name.
-    "picture": (*FIELDS["file"], "file", "observation", "observationid", ""),
-    "species": (*FIELDS["label"], "label", "classid", "prediction", "predicted"),
+    # The index of a frame has no name, or this one.
+    "picture": (*FIELDS["file"], "file", "observation", "observationid", "", "index"),
+    # Beside a prediction, a label is the truth.
+    "prediction": (
+        "predicted",
+        "predictedlabel",
+        "predictedclass",
+        "predictedspecies",
+        "predlabel",
+        "pred",
+        "ypred",
+        "species",
+        *FIELDS["label"],
+        "label",
+        "classid",
+    ),
     "rank": (),
-    "score": ("probability", "confidence"),
+    "score": ("probability", "prob", "confidence"),
 }
 # What pandas calls an index that is no picture.
-_INDEX = re.compile(r"(unnamed: \d+|index)?", re.IGNORECASE)
+_INDEX = re.compile(r"(unnamed: [\d.]+|index)?", re.IGNORECASE)
 # What numpy raises for files that are no archive of arrays, or claim sizes beyond the memory.
 _NO_ARRAYS = (
     MemoryError,
+    OverflowError,
     OSError,
     EOFError,
     TypeError,
@@ -147,11 +161,11 @@ def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
     is_number = [parse_finite_number(cell) is not None for cell in heading]
     if "picture" not in fields and len(fields) == 4 and all(is_number[2:]):
         # PlantCLEF 2022 has no heading.
-        fields, rows = ["picture", "species", "score", "rank"], chain([first], rows)
+        fields, rows = ["picture", "prediction", "score", "rank"], chain([first], rows)
     # Without scores, no column may be one by an unknown name.
     is_certain = "score" in fields or all(fields)
-    is_long = {"picture", "species"} <= {*fields} and is_certain
-    if not is_long and (fields[0] != "picture" or "species" in fields):
+    is_long = {"picture", "prediction"} <= {*fields} and is_certain
+    if not is_long and (fields[0] != "picture" or "prediction" in fields):
         problems.add(first[0], f"expected {_HEADING}, found {heading}")
         return
     for number, row in rows:
@@ -164,13 +178,14 @@ def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
             yield (
                 number,
                 to_run_name(record["picture"]),
-                record["species"],
+                record["prediction"],
                 record.get("rank", None if "score" in fields else "1"),
-                record.get("score", "1"),
+                record.get("score", "1").replace(",", "."),
             )
         else:
             for species, score in zip(heading[1:], cells[1:], strict=True):
-                yield number, to_run_name(cells[0]), species, None, score
+                word = score.replace(",", ".")
+                yield number, to_run_name(cells[0]), species, None, word
 
 
 def _split_archive(file: Path, problems: LineProblems) -> Iterator[Words]:
