@@ -14,7 +14,8 @@ MAX_DEPTH = 500
 #: The folders and files that systems, storage devices and programs write among pictures, beside hidden ones.
 _SYSTEM_NAME = re.compile(
     r"\..*|__macosx|lost\+found|\$recycle\.bin|recycle[rd]|system volume information|found\.\d{3}"
-    r"|@eadir|@tmp|[@#]recycle|#snapshot|@recently-snapshot|network trash folder|temporary items"
+    r"|@eadir|@tmp|@syno\w+|[@#]recycle|[#~]snapshot|@recently-snapshot|@sharebin"
+    r"|lost\.dir|\$winreagent|network trash folder|temporary items"
     r"|(eh)?thumbs\.db|desktop\.ini|icon\r|__pycache__|_vti_\w+",
     re.IGNORECASE,
 )
@@ -81,11 +82,15 @@ def walk_pictures(root: Path, *, with_system: bool = False) -> Iterator[Path]:
         yield from (file for file in files if file.suffix.lower() in PICTURE_ENDINGS)
 
 
-def list_wrappers(folder: Path) -> list[Path]:
-    """List a folder and those below it down to the first that doesn't hold all of its pictures in one folder."""
+def list_wrappers(folder: Path, *, with_loose: bool = True) -> list[Path]:
+    """List a folder and those below it down to the first that doesn't hold all of its pictures in one folder.
+
+    Pictures in the folder itself, as beside a README, count only `with_loose`.
+    """
     inner = None
     for file in walk_pictures(folder):
-        inner = Path(os.path.commonpath([inner or file.parent, file.parent]))
+        if with_loose or file.parent != folder:
+            inner = Path(os.path.commonpath([inner or file.parent, file.parent]))
         if inner == folder:
             break
     names = inner.relative_to(folder).parts if inner else ()
@@ -97,7 +102,7 @@ def find_sections(folder: Path) -> list[tuple[str | None, Path]]:
 
     Folders that hold nothing but a folder of pictures are looked through.
     """
-    for wrapper in list_wrappers(folder):
+    for wrapper in list_wrappers(folder, with_loose=False):
         parts = [
             (part, path)
             for path in list_folders(wrapper)

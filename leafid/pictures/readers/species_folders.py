@@ -28,14 +28,13 @@ _NO_PICTURE = (
 
 
 def detect(path: Path) -> bool:
-    """Tell whether folders have labels; beside loose pictures, only folders named like species count."""
+    """Tell whether folders have labels: are named like species, or more than the loose pictures beside them."""
     pictures, _ = read(path)
-    loose = {picture.file.parent for picture in pictures if picture.taxon is None}
-    return any(
-        picture.taxon.genus or loose.isdisjoint(picture.file.parents)
-        for picture in pictures
-        if picture.taxon
-    )
+    labelled = [picture for picture in pictures if picture.taxon]
+    above = {folder for picture in labelled for folder in picture.file.parents}
+    loose = [p for p in pictures if p.taxon is None and p.file.parent in above]
+    labels = {picture.taxon for picture in labelled}
+    return len(loose) < len(labels) or any(label and label.genus for label in labels)
 
 
 def read(path: Path) -> tuple[list[Picture], list[str]]:
@@ -68,7 +67,7 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
         nested += group if taxon and len(words) > 1 else []
     problems: list[str] = []
     if nested:
-        example = nested[0]
+        example = max(nested, key=lambda picture: len(picture.file.parts))
         read_as = f"{example.file} has the label {example.species!r} and the plant {example.plant or 'unknown'}"
         line = f"{path}: {count_noun(len(nested), 'picture')} in nested folders: {read_as}, for example"
         problems.append(FolderLabels(f"{line}; see --label-from and --plants-from"))
@@ -88,7 +87,7 @@ def _find_level(sections: Sequence[Path], paths: Sequence[Sequence[str]]) -> int
     """Find the level of folders where labels stand in sections, from the paths below them of folders with pictures."""
     levels = [level for words in paths for level in _find_species(words)]
     if not levels:
-        chains = map(folders.list_wrappers, sections)
+        chains = (folders.list_wrappers(s, with_loose=False) for s in sections)
         levels = [
             len(chain) - 1 for chain in chains if not folders.list_files(chain[-1])
         ]
