@@ -65,7 +65,7 @@ def read_first_line(file: str | os.PathLike[str]) -> str | None:
 
 def _find_first_line(text: str) -> str:
     lines = io.StringIO(text, newline=None)
-    return next((line for line in lines if line.strip(" ,;\t|\n")), "")
+    return next((line for line in lines if re.search(r"[^\s,;|]", line)), "")
 
 
 def read_lines(
@@ -114,10 +114,10 @@ def read_table(file: str | os.PathLike[str]) -> Iterator[tuple[int, list[str]]]:
             strict=True,
         )
         for cells in reader:
-            while len(cells) > width and not cells[-1]:
+            while len(cells) > width and not cells[-1].strip():
                 cells.pop()
             width = width or len(cells)
-            if any(cells):
+            if "".join(cells).strip():
                 yield line, [_ESCAPING_QUOTE.sub("", cell) for cell in cells]
             line = reader.line_num + 1
     except csv.Error as error:

@@ -70,6 +70,13 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
                 line, f"every picture of repeat {repeat}", pictures[index].name
             ):
                 fold_of.setdefault(repeat, {})[index] = record["fold"]
+        if ignored:
+            logger.warning(
+                "%s: %d rows are ignored, as the collection has no such labelled picture, or several: %s first",
+                file,
+                len(ignored),
+                indices.describe(ignored[0]),
+            )
         # What is wrong with a row explains what is missing.
         for repeat, folds in fold_of.items() if not problems else ():
             types = {pictures[index].type for index in folds}
@@ -91,13 +98,6 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     if not fold_of:
         raise LeafidError(
             f"{file}: expected folds of the pictures of the collection, found none of its pictures"
-        )
-    if ignored:
-        logger.warning(
-            "%s: %d rows are ignored, as the collection has no such labelled picture, or several: %s first",
-            file,
-            len(ignored),
-            indices.describe(ignored[0]),
         )
     if n_left := len(pictures) - min(map(len, fold_of.values())):
         logger.warning(

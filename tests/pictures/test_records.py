@@ -216,7 +216,7 @@ def test_columns_that_are_not_used(flat, columns, unused, is_like_plants):
     )
 
 
-@pytest.mark.parametrize("word", ["NA", "nan", "None", "NULL", "n/a", "-"])
+@pytest.mark.parametrize("word", ["NA", "nan", "None", "NULL", "n/a", "-", "#DIV/0!"])
 def test_words_for_empty_cells(flat, word):
     write_table(
         flat,
@@ -260,6 +260,7 @@ def test_dates_and_coordinates_that_can_not_be_read_are_unknown(flat):
         ["sep=;", "file;label", "oak_1;a, b"],
         ['"SEP=\t"', "file\tlabel", "oak_1\ta, b"],
         [";;", "file;label;", ";;", "oak_1;a, b;", "", ";;"],
+        ["\xa0; ", "file;label", "\xa0;", "oak_1;a, b; ", "\xa0;\xa0; "],
     ],
 )
 def test_tables_of_spreadsheets(flat, lines):

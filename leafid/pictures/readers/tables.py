@@ -74,6 +74,7 @@ Row = tuple[int, str, dict[str, str]]
 # What programs write for an empty cell, in small letters.
 _EMPTY_WORDS = {"-", "--", "?", "na", "n.a.", "n/a", "#n/a", "#ref!", "#name?"}
 _EMPTY_WORDS |= {"<na>", "nan", "nat", "none", "null", r"\n"}
+_EMPTY_WORDS |= {"#value!", "#div/0!", "#num!", "#null!", "#error!"}
 # A line break in a quoted cell; and one before the name of a picture, where a quote isn't closed and a row begins.
 _LINE_BREAK = re.compile(r"[\r\n]")
 _NEXT_ROW = re.compile(
