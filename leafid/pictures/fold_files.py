@@ -70,7 +70,7 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
                 line, f"every picture of repeat {repeat}", pictures[index].name
             ):
                 fold_of.setdefault(repeat, {})[index] = record["fold"]
-        if ignored:
+        if ignored and fold_of:
             logger.warning(
                 "%s: %d rows are ignored, as the collection has no such labelled picture, or several: %s first",
                 file,
@@ -96,8 +96,9 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
                     None, f"expected several folds in repeat {repeat}, found one"
                 )
     if not fold_of:
+        first = f": {indices.describe(ignored[0])}" if ignored else ""
         raise LeafidError(
-            f"{file}: expected folds of the pictures of the collection, found none of its pictures"
+            f"{file}: expected folds of the pictures of the collection, found none of them{first}"
         )
     if n_left := len(pictures) - min(map(len, fold_of.values())):
         logger.warning(

@@ -23,12 +23,14 @@ class NameIndex(Generic[T]):
 
     def find(self, path: str) -> T | None:
         """Find the value that a path, or its longest end that is a name, means."""
-        return self.value_of.get(find_end(path, self.value_of))
+        name = find_end(path, self.value_of)
+        return None if name is None else self.value_of[name]
 
     def describe(self, path: str) -> str:
         """Write a path that isn't found for a message, with the name that differs from it in case only."""
-        name = self._by_lower_case.get(find_end(path.lower(), self._by_lower_case))
-        if name is None or path.endswith(name):
+        end = find_end(path.lower(), self._by_lower_case)
+        name = path if end is None else self._by_lower_case[end]
+        if path.endswith(name):
             return repr(path)
         return f"{path!r}, which differs from {name!r} in case only"
 
@@ -37,8 +39,8 @@ class NameIndex(Generic[T]):
         return {name.lower(): name for name in self.value_of}
 
 
-def find_end(path: str, names: Container[str]) -> str:
-    """Find a path, or its longest end, among names; "" if there is none. Folders end with slashes or backslashes."""
+def find_end(path: str, names: Container[str]) -> str | None:
+    """Find a path, or its longest end, among names. Folders end with slashes or backslashes."""
     parts = path.replace("\\", "/").rsplit("/", _MAX_FOLDERS)
     ends = ("/".join(parts[start:]) for start in range(len(parts)))
-    return next((end for end in (path, *ends) if end in names), "")
+    return next((end for end in (path, *ends) if end in names), None)

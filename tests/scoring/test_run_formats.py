@@ -543,3 +543,11 @@ def test_what_is_wrong_with_arrays_is_named(run, expected):
 def test_a_wrong_truth_is_refused(truth):
     with pytest.raises(LeafidError, match=r"truth.*: expected|expected pictures"):
         evaluate(truth, {"1.jpg": "Acer campestre"})
+
+
+def test_columns_of_a_run_that_are_not_used_are_named(tmp_path, caplog):
+    file = tmp_path / "run.csv"
+    file.write_text("file,label,model_output,confidence\n1.jpg,Quercus ilex,Acer,.9\n")
+    read_run(file)
+    (message,) = caplog.messages
+    assert message.endswith("'label' is the prediction; not used: model_output")

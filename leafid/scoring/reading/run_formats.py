@@ -5,6 +5,7 @@ for each prediction, as in PlantCLEF 2022, or for each picture with a column for
 """
 
 import csv
+import logging
 import re
 import zipfile
 import zlib
@@ -31,6 +32,8 @@ from leafid.textfiles import (
     read_lines,
     read_table,
 )
+
+_log = logging.getLogger(__name__)
 
 #: What a line looks like, for messages.
 LINE, _TREC_LINE = (
@@ -168,6 +171,12 @@ def _split_table(file: Path, problems: LineProblems) -> Iterator[Words]:
     if not is_long and (fields[0] != "picture" or "prediction" in fields):
         problems.add(first[0], f"expected {_HEADING}, found {heading}")
         return
+    unused = [cell for cell, field in zip(heading, fields, strict=True) if not field]
+    if is_long and unused:
+        # One of them may hold the predictions, beside true labels.
+        column = heading[fields.index("prediction")]
+        names = ", ".join(unused)
+        _log.warning("%s: %r is the prediction; not used: %s", file, column, names)
     for number, row in rows:
         cells = [" ".join(cell.split()) for cell in row[start:]]
         if len(cells) != len(fields):
