@@ -72,8 +72,10 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
 
 def suggest(word: str, words: Iterable[str]) -> str:
     """Return the end of a message about an unknown word, with the word that is most like it."""
-    alike = get_close_matches(word, words, n=1)
-    return f"; did you mean {alike[0]}?" if alike else ""
+    # Dashes, which all options have, make no two of them alike.
+    by_letters = {known.strip("-"): known for known in words}
+    alike = get_close_matches(word.strip("-"), by_letters, n=1)
+    return f"; did you mean {by_letters[alike[0]]}?" if alike else ""
 
 
 class Parser(argparse.ArgumentParser):

@@ -53,6 +53,7 @@ def test_version(cli):
         (["zzz"], "unknown command 'zzz'; see 'leafid --help'"),
         (["pred"], "unknown command 'pred'; did you mean predict?"),
         (["evaluate", "x", "--metric=S"], "--metric; did you mean --metrics?"),
+        (["train", "--model", "x"], "unknown option --model (a file: ./--model)"),
         (["predict", "-dash.jpg"], "unknown option -dash.jpg (a file: ./-dash.jpg)"),
         (["segment", "-", "--output", "x"], "found '-'; leafid reads neither standard"),
         (
