@@ -22,14 +22,13 @@ from leafid.descriptors.local.sift import (
 )
 from leafid.descriptors.shape import (
     curvature,
-    fourier,
     geometry,
     margin,
     moments,
     triangle,
 )
 from leafid.descriptors.shape.contour import normalise_shape
-from leafid.descriptors.surface import colour, texture, veins
+from leafid.descriptors.surface import texture
 from leafid.errors import LeafidError, UsageError
 from leafid.segmentation.result import Mask, Segmentation
 
@@ -145,8 +144,8 @@ def find_families(names: str | Iterable[str] | None = None) -> list[Family]:
     ]
 
 
-_blade, _whole, _inside, _edge, _pixels = (
-    partial(Family, source) for source in SOURCES
+_blade, _whole, _inside, _edge = (
+    partial(Family, source) for source in ("blade", "whole", "inside", "edge")
 )
 _FAMILIES = (
     _blade(
@@ -166,24 +165,6 @@ _FAMILIES = (
         "Hu's moment invariants",
         moments.measure_hu_moments,
         moments.HU_MOMENTS_NAMES,
-    ),
-    _blade(
-        "polar_fourier",
-        "angular Fourier in rings",
-        moments.measure_polar_fourier,
-        moments.POLAR_FOURIER_NAMES,
-    ),
-    _blade(
-        "elliptic",
-        "elliptic Fourier outline",
-        fourier.measure_elliptic_fourier,
-        fourier.ELLIPTIC_FOURIER_NAMES,
-    ),
-    _blade(
-        "centroid_distance",
-        "centroid distance",
-        fourier.measure_centroid_distance,
-        fourier.CENTROID_DISTANCE_NAMES,
     ),
     _blade(
         "arch",
@@ -233,15 +214,6 @@ _FAMILIES = (
         "texture of the edge's silhouette (LBP-HF)",
         texture.measure_outline,
         texture.OUTLINE_NAMES,
-    ),
-    _pixels(
-        "veins",
-        "density and direction of veins",
-        veins.measure_veins,
-        veins.VEINS_NAMES,
-    ),
-    _pixels(
-        "colour", "colour inside the blade", colour.measure_colour, colour.COLOUR_NAMES
     ),
 )
 #: Every family, by name.

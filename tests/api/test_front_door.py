@@ -257,15 +257,15 @@ def test_arrays_say_their_order_of_channels(model, test_pictures):
     rgb = image[:, :, ::-1]
     opaque = np.dstack([rgb, np.full(rgb.shape[:2], 255, np.uint8)])
     leaf = leafid.segment(image, "scan")
-    values = leafid.measure(image, leaf, "colour")
+    values = leafid.measure(image, leaf, "interior")
     (expected,) = model.identify(image, assume_type="scan")
-    table = LeafDescriptor(["colour"], "scan").fit_transform([image])
-    assert values != leafid.measure(rgb, leaf, "colour")
+    table = LeafDescriptor(["interior"], "scan").fit_transform([image])
+    assert values != leafid.measure(rgb, leaf, "interior")
     for array in (rgb, opaque, rgb / 255):
         np.testing.assert_array_equal(
             leafid.segment(array, "scan", color="rgb").mask, leaf.mask
         )
-        assert leafid.measure(array, leaf, "colour", color="rgb") == values
+        assert leafid.measure(array, leaf, "interior", color="rgb") == values
         for answer in (
             *model.identify([array], assume_type="scan", color="rgb"),
             model.identify_plant([array], assume_type="scan", color="rgb"),
@@ -277,7 +277,7 @@ def test_arrays_say_their_order_of_channels(model, test_pictures):
         ]
         np.testing.assert_array_equal(*vectors)
         np.testing.assert_array_equal(
-            LeafDescriptor(["colour"], "scan", color="rgb").fit_transform([array]),
+            LeafDescriptor(["interior"], "scan", color="rgb").fit_transform([array]),
             table,
         )
     for call in (

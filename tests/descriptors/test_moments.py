@@ -1,12 +1,7 @@
 import numpy as np
 
 from leafid.descriptors.shape.contour import normalise_shape
-from leafid.descriptors.shape.moments import (
-    HARMONICS,
-    RADII,
-    measure_hu_moments,
-    measure_polar_fourier,
-)
+from leafid.descriptors.shape.moments import measure_hu_moments
 
 
 def blob(size=300):
@@ -43,30 +38,3 @@ def test_hu_moments_are_the_formulas():
         np.log10(np.abs(expected) + 1e-12),
         rtol=1e-3,
     )  # float32 values
-
-
-def test_polar_fourier_is_the_sum_around_each_ring():
-    shape = normalise_shape(blob())
-    cover = shape.grey / 255.0
-    rows, cols = np.indices(cover.shape)
-    mass = cover.sum()
-    centre = (rows * cover).sum() / mass, (cols * cover).sum() / mass
-    farthest = np.hypot(*(shape.all_points - centre).T).max()
-    expected = np.zeros((RADII, HARMONICS + 1))
-    for ring in range(RADII):
-        totals = np.zeros(HARMONICS + 1, complex)
-        for radius in (ring + np.arange(8) / 8) * farthest / RADII:
-            for angle in np.arange(120) * 2 * np.pi / 120:
-                row, col = (
-                    round(centre[0] + radius * np.sin(angle)),
-                    round(centre[1] + radius * np.cos(angle)),
-                )
-                if 0 <= row < cover.shape[0] and 0 <= col < cover.shape[1]:
-                    totals += cover[row, col] * np.exp(
-                        -1j * np.arange(HARMONICS + 1) * angle
-                    )
-        expected[ring] = np.abs(totals) / (8 * 120)
-    values = measure_polar_fourier(shape).reshape(RADII, HARMONICS + 1)
-    values[:, 1:] **= 2
-    # Four radii a ring against eight: an eighth of a ring's width in doubt.
-    np.testing.assert_allclose(values, expected, atol=0.04)

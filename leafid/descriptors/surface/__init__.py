@@ -1,1 +1,1 @@
-"""What the inside of a blade measures: colour, texture, veins."""
+"""What the inside and the edge of a blade measure: texture."""
