@@ -23,7 +23,11 @@ def make_labels(collection: Collection) -> Collection:
         taxa.values(), lambda t: drop_authors(t.species)
     ).items():
         species = {taxon.species for taxon in group}
-        if len(species) == 1 and group[0].genus in read_families():
+        if (
+            species != {bare}
+            and len(species) == 1
+            and group[0].genus in read_families()
+        ):
             labels[group[0].species] = bare
         if len(species) < len(group) or (len(group) > 1 and bare in species):
             names = " and ".join(repr(taxon.full_name) for taxon in group)

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from leafid.errors import LeafidError
@@ -182,6 +182,7 @@ def check_printable(name: str) -> str:
     return name
 
 
+@lru_cache(maxsize=1 << 10)
 def parse_genus(text: str) -> str:
     """Return the genus at the start of a name, with the hybrid sign before it."""
     return _split_name(text)[0]
@@ -248,14 +249,9 @@ def parse_coordinates(latitude: str, longitude: str) -> tuple[float, float] | No
     return (degrees[0], degrees[1]) if any(degrees) else None
 
 
-def natural_sort_key(name: str) -> list[tuple[bool, int, str]]:
+def natural_sort_key(name: str) -> tuple[list[str | int], str]:
     """Return a sort key that places ``9.jpg`` before ``10.jpg``, and numbers before other text."""
-    parts = [part for part in re.split("([0-9]+)", name) if part]
+    parts: list[str | int] = [*re.split("([0-9]+)", name)]
+    parts[1::2] = map(int, parts[1::2])
     # The name itself comes last, so that 01.jpg and 1.jpg have a fixed order.
-    return [
-        *(
-            (False, int(part), "") if part.isdecimal() else (True, 0, part)
-            for part in parts
-        ),
-        (False, -1, name),
-    ]
+    return parts, name

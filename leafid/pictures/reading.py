@@ -27,13 +27,13 @@ from leafid.pictures.readers import (
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 PLAIN_PICTURES = "pictures"
-# Files beside pictures that describe them; SpeciesIDList is of ImageCLEF.
-_METADATA_ENDINGS, _METADATA_NAME = {".xml", ".txt", ".json", ".csv"}, "SpeciesIDList"
+# How the names of files end that describe the pictures beside them; SpeciesIDList is of ImageCLEF.
+_METADATA = {".xml", ".txt", ".json", ".csv", "speciesidlist"}
 logger = logging.getLogger(__name__)
 
 
 def _has_pictures(path: Path) -> bool:
-    return path.is_file() or any(True for _ in folders.walk_pictures(path))
+    return path.is_file() or folders.find_pictures(path) is not None
 
 
 def _read_plain_pictures(path: Path) -> tuple[list[Picture], list[str]]:
@@ -243,14 +243,12 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
     """List the folders that can't be read, and in a line each, system files, and others outside of the layout."""
     errors: list[OSError] = []
     used = {picture.file.parent for picture in pictures}
-    left = [
-        file
-        for folder, files in folders.walk_folders(root, errors.append)
-        for file in files
-        if file.suffix.lower()
-        not in _METADATA_ENDINGS | (PICTURE_ENDINGS if folder in used else set())
-        and file.name != _METADATA_NAME
-    ]
+    left: list[Path] = []
+    for folder, names in folders.walk_folders(root, errors.append):
+        known = {*_METADATA, *(PICTURE_ENDINGS if folder in used else ())}
+        known_names = {*folders.filter_names(names, known, with_system=True)}
+        others = folders.filter_names({*names} - known_names)
+        left += folders.sort_paths(folder, others)
     for error in errors:
         yield Omission(
             f"{error.filename}: can't be read: {error.strerror}; its pictures are left out"

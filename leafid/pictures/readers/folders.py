@@ -30,14 +30,29 @@ _PART_ORDER = ("train", "val", "test")
 def list_files(folder: Path, endings: Collection[str] = PICTURE_ENDINGS) -> list[Path]:
     """List the files with one of the endings (lower case); none if the folder can't be read."""
     _, _, names = next(os.walk(folder), ("", [], []))
-    return _sort_paths(
-        folder, (name for name in names if name.lower().endswith(tuple(endings)))
-    )
+    return sort_paths(folder, filter_names(names, endings))
 
 
 def list_folders(folder: Path) -> list[Path]:
     """List the sub-folders of a folder; none if it can't be read."""
-    return _sort_paths(folder, next(os.walk(folder), ("", [], []))[1])
+    _, folders, _ = next(os.walk(folder), ("", [], []))
+    return sort_paths(folder, filter_names(folders))
+
+
+def filter_names(
+    names: Iterable[str], endings: Collection[str] = ("",), *, with_system: bool = False
+) -> Iterator[str]:
+    """Yield the names with one of the endings (lower case), without hidden ones and those of the system by default."""
+    ends = tuple(endings)
+    for name in names:
+        is_visible = with_system or not _SYSTEM_NAME.fullmatch(name)
+        if is_visible and name.lower().endswith(ends):
+            yield name
+
+
+def sort_paths(folder: Path, names: Iterable[str]) -> list[Path]:
+    """List the paths of names in a folder, with numbers by their size."""
+    return [folder / name for name in sorted(names, key=natural_sort_key)]
 
 
 def walk_folders(
@@ -45,11 +60,11 @@ def walk_folders(
     onerror: Callable[[OSError], object] | None = None,
     *,
     with_system: bool = False,
-) -> Iterator[tuple[Path, list[Path]]]:
-    """Yield a folder and those below it, each with its files; `onerror` is called for those that can't be read.
+) -> Iterator[tuple[Path, list[str]]]:
+    """Yield a folder and those below it, each with the names of its files, in any order.
 
-    Links are followed, but no folder is visited twice, so that circular ones end. What is hidden or of the system is
-    skipped unless `with_system` is set.
+    `onerror` is called for those that can't be read. Links are followed, but no folder is visited twice, so that
+    circular ones end. Folders that are hidden or of the system are skipped unless `with_system` is set.
     """
     visited: set[tuple[int, int]] = set()
     for path, folders, files in os.walk(root, onerror=onerror, followlinks=True):
@@ -62,24 +77,24 @@ def walk_folders(
             folders.clear()
             continue
         visited.add((status.st_dev, status.st_ino))
-        folders[:] = [sub.name for sub in _sort_paths(folder, folders, with_system)]
-        yield folder, _sort_paths(folder, files, with_system)
-
-
-def _sort_paths(
-    folder: Path, names: Iterable[str], with_system: bool = False
-) -> list[Path]:
-    return [
-        folder / name
-        for name in sorted(names, key=natural_sort_key)
-        if with_system or not _SYSTEM_NAME.fullmatch(name)
-    ]
+        names = filter_names(folders, with_system=with_system)
+        folders[:] = sorted(names, key=natural_sort_key)
+        yield folder, files
 
 
 def walk_pictures(root: Path, *, with_system: bool = False) -> Iterator[Path]:
     """Yield the picture files of a folder and of those below it."""
-    for _, files in walk_folders(root, with_system=with_system):
-        yield from (file for file in files if file.suffix.lower() in PICTURE_ENDINGS)
+    for folder, names in walk_folders(root, with_system=with_system):
+        pictures = filter_names(names, PICTURE_ENDINGS, with_system=with_system)
+        yield from sort_paths(folder, pictures)
+
+
+def find_pictures(root: Path) -> Path | None:
+    """Find the first of a folder and those below it that has a picture."""
+    for folder, names in walk_folders(root):
+        if any(filter_names(names, PICTURE_ENDINGS)):
+            return folder
+    return None
 
 
 def list_wrappers(folder: Path, *, with_loose: bool = True) -> list[Path]:
@@ -87,14 +102,15 @@ def list_wrappers(folder: Path, *, with_loose: bool = True) -> list[Path]:
 
     Pictures in the folder itself, as beside a README, count only `with_loose`.
     """
-    inner = None
-    for file in walk_pictures(folder):
-        if with_loose or file.parent != folder:
-            inner = Path(os.path.commonpath([inner or file.parent, file.parent]))
-        if inner == folder:
+    starts = [folder] if with_loose else list_folders(folder)
+    first = next(filter(None, map(find_pictures, starts)), None)
+    wrappers = [folder]
+    for name in first.relative_to(folder).parts if first else ():
+        others = [sub for sub in list_folders(wrappers[-1]) if sub.name != name]
+        if any(map(find_pictures, others)):
             break
-    names = inner.relative_to(folder).parts if inner else ()
-    return [folder.joinpath(*names[:end]) for end in range(len(names) + 1)]
+        wrappers.append(wrappers[-1] / name)
+    return wrappers
 
 
 def find_sections(folder: Path) -> list[tuple[str | None, Path]]:
