@@ -70,13 +70,12 @@ def map_pictures(
             recognised = recogniser.recognise_pictures(
                 pictures, loader.with_step("types")
             ).values()
-            types = [
+            types = Counter(
                 get_type(picture)
                 for picture, probability in recognised
                 if probability is not None
-            ]
-            if len(types) >= MIN_COLLECTION:
-                log_types(Counter(types))
+            )
+            log_types(types, MIN_COLLECTION)
             typed = [picture for picture, _ in recognised]
         results = loader.show_progress(
             loader.map_pictures(function, typed), len(typed), what

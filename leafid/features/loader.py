@@ -65,13 +65,12 @@ class _Source:
 
     def make_keys(self, picture: Picture, content_hash: str | None) -> dict[Any, bytes]:
         """Make the keys in the cache of a picture's values, by name; there are none where its content is unknown."""
-        words = {
-            name: f"{key}|{picture.type}|{content_hash}"
-            for name, key in self.keys.items()
-            if content_hash
-        }
+        if not content_hash:
+            return {}
+        words = f"|{picture.type}|{content_hash}"
         return {
-            name: hashlib.sha256(text.encode()).digest() for name, text in words.items()
+            name: hashlib.sha256((key + words).encode()).digest()
+            for name, key in self.keys.items()
         }
 
     def compute(self, picture: Picture, names: Sequence[Any]) -> tuple[str, Values]:

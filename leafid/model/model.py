@@ -267,8 +267,7 @@ class Model(Shown):
             yield from (
                 [self._back_off(answer) for answer in answers] if back_off else answers
             )
-        if recognised.total() >= MIN_COLLECTION:
-            log_types(recognised)
+        log_types(recognised, MIN_COLLECTION)
 
     @cached_property
     def common_names(self) -> dict[str, tuple[str, ...]]:

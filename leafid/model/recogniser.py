@@ -64,9 +64,12 @@ class TypeRecogniser:
         return typed
 
 
-def log_types(recognised: Counter[AcquisitionType]) -> None:
-    """Log how many pictures were recognised as each type: in a collection of one kind, some of them are errors."""
-    if not recognised:
+def log_types(recognised: Counter[AcquisitionType], at_least: int = 1) -> None:
+    """Log how many pictures, of at least so many, were recognised as each type.
+
+    In a collection of one kind, several types mean errors.
+    """
+    if recognised.total() < at_least:
         return
     counts = ", ".join(
         f"{type_} {recognised[type_]}"

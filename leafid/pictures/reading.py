@@ -32,10 +32,6 @@ _METADATA = {".xml", ".txt", ".json", ".csv", "speciesidlist"}
 logger = logging.getLogger(__name__)
 
 
-def _has_pictures(path: Path) -> bool:
-    return path.is_file() or folders.find_pictures(path) is not None
-
-
 def _read_plain_pictures(path: Path) -> tuple[list[Picture], list[str]]:
     """List a file, whatever its name, or the picture files of a folder and of its sub-folders."""
     return [
@@ -54,7 +50,7 @@ READERS: dict[
     imageclef.LAYOUT: (imageclef.detect, imageclef.read),
     species_folders.LAYOUT: (species_folders.detect, species_folders.read),
     tables.LAYOUT: (tables.detect, tables.read),
-    PLAIN_PICTURES: (_has_pictures, _read_plain_pictures),
+    PLAIN_PICTURES: (Path.exists, _read_plain_pictures),
 }
 
 
@@ -191,9 +187,9 @@ def _read_path(path: Path, layout: str | None, *, is_single: bool) -> Collection
     layouts = product([layout] if layout else READERS, wrappers)
     name, base = next(
         ((name, folder) for name, folder in layouts if READERS[name][0](folder)),
-        (layout, path),
+        (layout or PLAIN_PICTURES, path),
     )
-    pictures, problems = READERS[name][1](base) if name else ([], [])
+    pictures, problems = READERS[name][1](base)
     if path.is_dir():
         problems = [*problems, *_list_leftovers(path, pictures)]
     if not pictures:
@@ -205,7 +201,7 @@ def _read_path(path: Path, layout: str | None, *, is_single: bool) -> Collection
         raise ProblemsError(
             [f"{path}: expected {expected}, found none that can be used", *problems]
         )
-    return Collection(path, str(name), tuple(pictures), tuple(problems))
+    return Collection(path, name, tuple(pictures), tuple(problems))
 
 
 def _add_metadata(
@@ -246,16 +242,15 @@ def _list_leftovers(root: Path, pictures: Sequence[Picture]) -> Iterator[str]:
     left: list[Path] = []
     for folder, names in folders.walk_folders(root, errors.append):
         known = {*_METADATA, *(PICTURE_ENDINGS if folder in used else ())}
-        known_names = {*folders.filter_names(names, known, with_system=True)}
-        others = folders.filter_names({*names} - known_names)
-        left += folders.sort_paths(folder, others)
+        others = {*names} - {*folders.filter_names(names, known)}
+        left += folders.sort_paths(folder, folders.filter_names(others))
     for error in errors:
         yield Omission(
             f"{error.filename}: can't be read: {error.strerror}; its pictures are left out"
         )
     pictures_left = [file for file in left if file.suffix.lower() in PICTURE_ENDINGS]
-    hidden = {*folders.walk_pictures(root, with_system=True)}
-    hidden -= {*folders.walk_pictures(root)}
+    visible = {*folders.walk_pictures(root)}
+    hidden = {*folders.walk_pictures(root, with_system=True)} - visible
     for files, reason, kind in (
         (sorted(hidden), "hidden, or written by a system or program", str),
         (
@@ -283,10 +278,7 @@ def name_clashing_pictures(
         if picture.part in clashing:
             words = tables.get_relative_path(picture.file, root).parts
             parts = [folders.parse_part(word) for word in words[:-2]]
-            start = (
-                parts.index(picture.part) + 1
-                if picture.part in {*parts} - {None}
-                else 0
-            )
+            has_part = picture.part is not None and picture.part in parts
+            start = parts.index(picture.part) + 1 if has_part else 0
             picture = replace(picture, path_name="/".join(words[start:]))
         yield picture

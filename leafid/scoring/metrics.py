@@ -164,6 +164,10 @@ def _score_first(run: JudgedRun) -> Floats:
     return top_k_scores(run.rank)
 
 
+def _score_named(run: JudgedRun) -> Floats:
+    return (run.rank > 0).astype(np.float64)
+
+
 def _f1(correct: Floats, given: Floats, shown: Floats) -> Floats:
     return divide(2 * correct, given + shown, 0)
 
@@ -257,8 +261,8 @@ _METRICS = {
         score_together=_compare_known(lambda _a, b, _: accuracy_score(b >= CONFIDENT)),
         needs_probabilities=True,
     ),
-    "coverage": Metric(lambda run: (run.rank > 0).astype(np.float64)),
-    "macro-coverage": Metric(lambda run: (run.rank > 0).astype(np.float64), "species"),
+    "coverage": Metric(_score_named),
+    "macro-coverage": Metric(_score_named, "species"),
     "set-size": Metric(lambda run: run.size.astype(np.float64), highest=np.inf),
     "empty-sets": Metric(lambda run: (~run.covered).astype(np.float64)),
 }

@@ -169,11 +169,9 @@ def make_score_table(
         "plants",
         *(m.name for m in options.metrics),
     ]
-    details = (
-        {"missing", "plants"}
-        if any(row[3] for row in rows)
-        else {"left out", "missing", "plants"}
-    )
+    details = {"missing", "plants"}
+    if not any(row[3] for row in rows):
+        details.add("left out")
     notes = _describe(options, bool(letters))
     few = dict.fromkeys(row[0] for row in rows if row[5] < FEW_PLANTS)
     if few and notes and is_tested:

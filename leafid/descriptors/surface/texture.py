@@ -16,16 +16,11 @@ _MAX_SIDE = 800  # longest side after resizing, in pixels: bounds the memory tha
 MAX_CENTRES = 4096  # approximate maximum number of ring centres in the interior of a level: every n-th pixel
 
 
-def choose_size(box: Plane, root_area: float) -> tuple[float, tuple[int, int]]:
-    """Choose the size at which a leaf has a given √area in pixels; `box` is non-zero where the leaf is.
-
-    Returns the enlargement of the box, and columns and rows after resizing (at least 1).
-    """
+def _choose_size(box: Plane, root_area: float) -> tuple[int, int]:
+    """Choose the columns and rows at which a leaf has a given √area in pixels; `box` is non-zero where the leaf is."""
     factor = min(root_area / np.sqrt(cv2.countNonZero(box)), _MAX_SIDE / max(box.shape))
-    return factor, (
-        max(1, round(box.shape[1] * factor)),
-        max(1, round(box.shape[0] * factor)),
-    )
+    rows, cols = box.shape
+    return max(1, round(cols * factor)), max(1, round(rows * factor))
 
 
 # √area of the resized leaf in pixels, and rings. Species differ in their fine veins and in the coarse course of their
@@ -77,7 +72,7 @@ class TexturedLeaf:
     ) -> None:
         row0, row1, col0, col1 = find_bounding_box(mask)
         coverage = mask[row0:row1, col0:col1].view(np.uint8) * np.uint8(255)
-        _, size = choose_size(coverage, side)
+        size = _choose_size(coverage, side)
         self._scales = scales
         self._levels = 1 + max(scale.level for scale in scales)
         # The coarsest level ends with a pixel of background, and has whole pixels only.

@@ -58,10 +58,11 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
         for file in folders.list_files(folder) if folder == picture_folder else ():
             if file.stem not in stems:
                 pictures.setdefault(file, Picture(file, part=part))
-    by_name = sorted(
-        pictures.values(), key=lambda picture: names.natural_sort_key(picture.name)
-    )
-    return sorted(by_name, key=lambda picture: _PARTS.index(picture.part)), problems
+
+    def get_order(picture: Picture) -> tuple[Any, ...]:
+        return _PARTS.index(picture.part), names.natural_sort_key(picture.name)
+
+    return sorted(pictures.values(), key=get_order), problems
 
 
 def _find_sections(path: Path) -> list[tuple[Path, Path, str | None]]:

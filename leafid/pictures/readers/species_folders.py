@@ -19,8 +19,6 @@ _PLANT = re.compile(
     r"(?:.*?/)??(?:plant|tree|individual|specimen)(?:[^a-z0-9/]+[a-z]|[^/]*\d[^/]*)(?=/|$)",
     re.IGNORECASE,
 )
-
-
 _NO_PICTURE = (
     "expected pictures of a label, found no file with the ending of a picture, but for links; "
     "convert them, or move the folder"

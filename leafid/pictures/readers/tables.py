@@ -241,18 +241,18 @@ def apply_tables(
     ]
     remarks: list[str] = []
     used: set[Path] = set()
+
+    def get_place(file: Path) -> Path:
+        return file if only_named else file.parent
+
     for source, (rows, lines) in tables.items():
         named, lost = _apply_rows(root, changed, source, rows, sources[source])
         remarks += [*lines, *lost]
         if not sources[source]:
-            used |= {file if only_named else file.parent for file in named}
-
-    def is_used(picture: Picture) -> bool:
-        return (picture.file if only_named else picture.file.parent) in used
-
+            used |= {*map(get_place, named)}
     if only_named or (has_labels and used):
-        left = [picture.file for picture in changed if not is_used(picture)]
-        changed = [*filter(is_used, changed)]
+        left = [p.file for p in changed if get_place(p.file) not in used]
+        changed = [p for p in changed if get_place(p.file) in used]
         if left:
             place = "" if only_named else "in folders "
             count = count_noun(len(left), "picture")

@@ -203,14 +203,11 @@ def _split_archive(file: Path, problems: LineProblems) -> Iterator[Words]:
             yield from split_scores(
                 arrays["scores"], arrays["pictures"], arrays["species"]
             )
-    except _NO_ARRAYS as error:
+    except InputError as error:
+        problems.add(1, str(error))
+    except _NO_ARRAYS:
         expected = f"expected a run: lines {LINE}, a table or an .npz with arrays scores, pictures and species"
-        problems.add(
-            1,
-            str(error)
-            if isinstance(error, InputError)
-            else f"{expected}, found another kind of file",
-        )
+        problems.add(1, f"{expected}, found another kind of file")
 
 
 def split_scores(scores: Any, pictures: Any, species: Any) -> Iterator[Words]:

@@ -19,7 +19,6 @@ from difflib import get_close_matches
 from pathlib import Path, PurePath
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leafid.errors import UsageError
 from leafid.pictures.names import UNKNOWN_SPECIES
@@ -115,15 +114,10 @@ def find_problems(
         yield from filter(None, [run.find_rising_score()])
 
 
-def _find_first_lines(run: Run, index: NDArray[np.int32], n_names: int) -> list[int]:
-    first = np.full(n_names, np.iinfo(np.int32).max, np.int32)
-    np.minimum.at(first, index, run.line)
-    return first.tolist()
-
-
 def _check_pictures(run: Run, known: KnownNames | None) -> Iterator[Problem]:
-    lines = _find_first_lines(run, run.picture_index, len(run.pictures))
-    for line, name in zip(lines, run.pictures, strict=True):
+    lines = np.full(len(run.pictures), np.iinfo(np.int32).max, np.int32)
+    np.minimum.at(lines, run.picture_index, run.line)
+    for line, name in zip(lines.tolist(), run.pictures, strict=True):
         if known is None and "." not in name:
             yield (
                 line,
