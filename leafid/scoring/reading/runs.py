@@ -161,9 +161,8 @@ class KnownNames:
 
     def find_picture(self, name: str) -> str:
         """Find the picture that a name, or path, means, or return the name itself."""
-        if name in self.pictures:
-            return name
-        return self.picture_index.find(name) or name
+        picture = None if name in self.pictures else self.picture_index.find(name)
+        return name if picture is None else picture
 
     def match_species(self, names: Iterable[str]) -> dict[str, str]:
         """Find the species that names mean; those that mean none, or several, are left out.
