@@ -29,9 +29,10 @@ def segment(
         raise ValueError(
             f"expected an image, uint8 of shape (H, W, 3), found {image.dtype} {image.shape}"
         )
-    leaf = (
-        segment_sheet(image) if acquisition_type.lies_on_sheet else segment_photo(image)
-    )
+    if acquisition_type.lies_on_sheet:
+        leaf = replace(segment_sheet(image), picture=image)
+    else:
+        leaf = segment_photo(image)
     return replace(leaf, blade=remove_petiole(leaf.mask)) if petiole else leaf
 
 
