@@ -122,7 +122,7 @@ def _reduce(image: Image, mask: Mask) -> tuple[Plane, NDArray[np.uint8]]:
     small = cv2.resize(crop, size, interpolation=cv2.INTER_AREA)
     leaf = cv2.resize(leaf, size, interpolation=cv2.INTER_AREA)
     lab = cv2.cvtColor(small, cv2.COLOR_BGR2LAB).astype(np.float32)
-    return lab - np.float32([0, 128, 128]), (leaf > 127).view(np.uint8)
+    return lab - np.array([0, 128, 128], np.float32), (leaf > 127).view(np.uint8)
 
 
 def _measure_depth(region: NDArray[np.uint8]) -> Plane:
