@@ -83,17 +83,19 @@ def cut_out(leaf: Leaf, number: int) -> Iterator[Outcome]:
     for index, (name, disturb) in enumerate(kinds.items()):
         random = np.random.default_rng([number, index])
         image, mask = _limit(*disturb(leaf.image, leaf.mask, random))
-        found = segment(image, AcquisitionType.SCAN_LIKE, petiole=False)
-        union = int(np.count_nonzero(found.mask | mask))
+        segmentation = segment(image, AcquisitionType.SCAN_LIKE, petiole=False)
+        union = int(np.count_nonzero(segmentation.mask | mask))
         yield Outcome(
             f"{leaf.collection}, {name}",
             zlib.crc32(leaf.plant.encode()) % 2 == 0,
-            float(np.count_nonzero(found.mask & mask) / max(union, 1)),
-            found.confidence,
-            found.outline_confidence,
-            abs(np.count_nonzero(found.mask) / np.count_nonzero(mask) - 1),
-            abs(_measure_length(found.mask) / _measure_length(mask) - 1),
-            measure_outline_cues(image, found.mask) if found.mask.any() else None,
+            float(np.count_nonzero(segmentation.mask & mask) / max(union, 1)),
+            segmentation.confidence,
+            segmentation.outline_confidence,
+            abs(np.count_nonzero(segmentation.mask) / np.count_nonzero(mask) - 1),
+            abs(_measure_length(segmentation.mask) / _measure_length(mask) - 1),
+            measure_outline_cues(image, segmentation.mask)
+            if segmentation.mask.any()
+            else None,
         )
 
 
