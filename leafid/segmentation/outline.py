@@ -29,12 +29,13 @@ _MIN_SHADE = 8.0  # by how much a shadow is darker than its sheet, in 8-bit Lab 
 _NEAR = 0.35  # how far from the leaf parts may lie that are missed, in square roots of its area
 _JOINT = 5  # a gap, in pixels, that doesn't separate such parts from the leaf
 _MIN_PIXELS = 8  # of an outline, and of a leaf, that can be judged
-_FLOOR = 0.02  # smaller shares make no difference
-
-# Logarithms of odds: without any cue, and for each e-fold of `_FLOOR` plus a cue. `python -m benchmarks.outlines fit`
-# learns them.
-_OFFSET = 6.2
-_SLOPES = (1.2, 0.54, 0.41, 0.87, 1.0)
+_FLOOR = 0.02  # smaller shares make little difference
+# Part of an outline without a change of hue that counts like an area: it may be a shadow's, or a grey leaf's.
+_HUELESS_AREA = 0.2
+# Logarithms of odds: without any cue, and for each e-fold of what `weigh_cues` sums up. `python -m benchmarks.outlines
+# fit` learns them.
+_OFFSET = 6.6
+_SLOPES = (1.91, 0.54, 0.67)
 
 
 class OutlineCues(NamedTuple):
@@ -65,8 +66,9 @@ def estimate_outline_confidence(image: Image, mask: Mask) -> float:
 
 
 def weigh_cues(cues: OutlineCues) -> NDArray[np.float64]:
-    """Return the logarithms of cues relative to those that make no difference, from 0, float64 (5,)."""
-    return np.log1p(np.array(cues) / _FLOOR)
+    """Sum cues up: the area that is wrong, what is disputed, what is faint; logarithms from 0, float64 (3,)."""
+    wrong = cues.missed + cues.shaded + _HUELESS_AREA * cues.hueless
+    return np.log1p(np.array([wrong, cues.disputed, cues.faint]) / _FLOOR)
 
 
 def measure_outline_cues(image: Image, mask: Mask) -> OutlineCues | None:
