@@ -66,13 +66,14 @@ class Outcome(NamedTuple):
 
 
 def list_leaves(shared: Path, number: int) -> Iterator[Leaf]:
-    """List scans that are cut out well, and half of the leaves of the UCI set."""
+    """List scans that are cut out well, and a third as many leaves of the UCI set."""
     for picture in select_pictures(shared, number)[AcquisitionType.SCAN]:
         image = read_image(picture.file, _SIDE)
         leaf = segment(image, AcquisitionType.SCAN, petiole=False)
         if leaf.confidence >= _MIN_CONFIDENCE:
             yield Leaf("scan", str(picture.group), image, leaf.mask)
-    for file in sorted((shared / "uci-leaf" / "RGB").glob("*.JPG"))[::2]:
+    files = sorted((shared / "uci-leaf" / "RGB").glob("*.JPG"))
+    for file in files[:: max(1, 3 * len(files) // number)]:
         drawn = read_image(file.parents[1] / "masks" / f"{file.stem}.png")
         yield Leaf("UCI", file.stem, read_image(file), drawn.max(axis=2) > 0)
 
@@ -159,7 +160,7 @@ def main() -> None:
     parser.add_argument("what", choices=["reliability", "fit"])
     parser.add_argument("shared", type=Path)
     parser.add_argument(
-        "--number", type=int, default=100, help="number of scans to disturb"
+        "--number", type=int, default=25, help="number of scans to disturb"
     )
     options = parser.parse_args()
     outcomes = [

@@ -27,15 +27,15 @@ _WEAK = 0.35
 _PALE, _NOISE = 0.2, 4.0
 _MIN_SHADE = 8.0  # by how much a shadow is darker than its sheet, in 8-bit Lab units
 _NEAR = 0.35  # how far from the leaf parts may lie that are missed, in square roots of its area
-_JOINT = 5  # a gap, in pixels, that doesn't separate such parts from the leaf
+_JOINT = 2  # a gap, in pixels, that doesn't separate such parts from the leaf
 _MIN_PIXELS = 8  # of an outline, and of a leaf, that can be judged
 _FLOOR = 0.02  # smaller shares make little difference
 # Part of an outline without a change of hue that counts like an area: it may be a shadow's, or a grey leaf's.
 _HUELESS_AREA = 0.2
 # Logarithms of odds: without any cue, and for each e-fold of what `weigh_cues` sums up. `python -m benchmarks.outlines
 # fit` learns them.
-_OFFSET = 6.6
-_SLOPES = (1.91, 0.54, 0.67)
+_OFFSET = 6.32
+_SLOPES = (1.78, 0.56, 0.7)
 
 
 class OutlineCues(NamedTuple):
