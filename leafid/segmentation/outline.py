@@ -12,7 +12,7 @@ Plane = NDArray[np.float32]
 
 # Longer side of the reduced picture that is judged, in pixels, and the sheet around the leaf in it, in the leaf's
 # longer sides. The sheet's colour is estimated at a quarter of the size, with a blur of this standard deviation.
-_SIDE, _MARGIN = 256, 0.3
+_SIDE, _MARGIN = 300, 0.6
 _SHEET_STEP, _SHEET_BLUR = 4, 7.5
 # The sheet's colours differ from their median by less than this many median differences, and this many units more.
 _SHEET_SPREAD, _SHEET_NOISE = 3.0, 4.0
