@@ -11,7 +11,7 @@ from leafid.segmentation.result import Image, Mask, find_bounding_box
 
 Altered = tuple[Image, Mask]
 #: Colours of tables, BGR.
-_TABLES = (
+TABLES = (
     (60, 90, 140),
     (120, 150, 185),
     (40, 55, 80),
@@ -60,7 +60,7 @@ def put_on_paper(
     shadow = cv2.GaussianBlur(np.roll(coverage[..., 0], (4, 5), (0, 1)), (0, 0), 5)[
         ..., None
     ]
-    table = _draw_table(table_rows, table_cols, random) * (1 - 0.35 * shadow)
+    table = draw_table(table_rows, table_cols, random) * (1 - 0.35 * shadow)
     picture = cv2.warpPerspective(paper, matrix, size) * coverage + table * (
         1 - coverage
     )
@@ -136,7 +136,7 @@ def put_far_away(image: Image, mask: Mask, random: Generator) -> Altered:
     """Put the leaf somewhere on a sheet of three times the size."""
     rows, cols = image.shape[:2]
     above, before = int(random.integers(2 * rows)), int(random.integers(2 * cols))
-    colour = _find_sheet_colour(image)
+    colour = find_sheet_colour(image)
     borders = above, 2 * rows - above, before, 2 * cols - before
     picture = cv2.copyMakeBorder(image, *borders, cv2.BORDER_CONSTANT, value=colour)
     return picture, np.pad(mask, (borders[:2], borders[2:]))
@@ -152,7 +152,7 @@ def put_together(
         max(mask.shape[axis] for _, mask in turned) + _LEAF_GAP for axis in (0, 1)
     )
     size = len(leaves) // n_cols * height, n_cols * width
-    picture = np.full((*size, 3), _find_sheet_colour(leaves[0][0])) + random.normal(
+    picture = np.full((*size, 3), find_sheet_colour(leaves[0][0])) + random.normal(
         0, 2, (*size, 3)
     )
     masks = []
@@ -201,7 +201,7 @@ def _apply_gamma(image: Image, gamma: float) -> Image:
 
 def _put_in_wide_margin(image: Image, _mask: Mask) -> Image:
     side = max(image.shape[:2]) // 2
-    colour = _find_sheet_colour(image)
+    colour = find_sheet_colour(image)
     picture = cv2.copyMakeBorder(
         image, side, side, side, side, cv2.BORDER_CONSTANT, value=colour
     )
@@ -233,7 +233,8 @@ CHANGES: dict[str, Callable[[Image, Mask], Image]] = {
 }
 
 
-def _find_sheet_colour(image: Image) -> list[float]:
+def find_sheet_colour(image: Image) -> list[float]:
+    """Find the usual colour of the upper and lower border, BGR."""
     border = np.concatenate([image[:3].reshape(-1, 3), image[-3:].reshape(-1, 3)])
     return np.median(border, axis=0).tolist()
 
@@ -264,12 +265,12 @@ def _extend(
     """Extend the sheet by rows and columns on both sides, and further ones below and on the right."""
     borders = rows, rows + below, cols, cols + right
     picture = cv2.copyMakeBorder(
-        image, *borders, cv2.BORDER_CONSTANT, value=_find_sheet_colour(image)
+        image, *borders, cv2.BORDER_CONSTANT, value=find_sheet_colour(image)
     )
     return picture, np.pad(mask, (borders[:2], borders[2:]))
 
 
-def _draw_table(rows: int, cols: int, random: Generator) -> np.ndarray:
+def draw_table(rows: int, cols: int, random: Generator) -> np.ndarray:
     """Draw wood, or stone, float (rows, cols, 3)."""
     waves = np.linspace(0, random.uniform(8, 30), rows)[:, None]
     waves = waves + 12 * cv2.GaussianBlur(random.normal(0, 1, (rows, cols)), (0, 0), 25)
@@ -281,6 +282,6 @@ def _draw_table(rows: int, cols: int, random: Generator) -> np.ndarray:
         + random.uniform(10, 40) * fibres
     )
     light = 1 + np.linspace(-0.15, 0.15, cols)[None] * random.choice([-1, 1])
-    return (
-        np.array(_TABLES[random.integers(len(_TABLES))]) + grain[..., None]
-    ) * light[..., None]
+    return (np.array(TABLES[random.integers(len(TABLES))]) + grain[..., None]) * light[
+        ..., None
+    ]

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,13 @@ import numpy as np
 from skimage.measure import regionprops
 
 from leafid.descriptors.landmarks import Landmarks
+from leafid.descriptors.measure_confidence import compose_confidence
 from leafid.descriptors.traits import measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.leaves import find_holes, segment_leaves
 from leafid.segmentation.pixels import Image, Mask, find_bounding_box, find_convex_hull
 from leafid.segmentation.result import Polygon, Segmentation, trace_polygons
 
-# The measures that depend on the direction of the midrib.
-_DIRECTED = frozenset({"length", "width", "aspect", "tooth_height"})
 _POWERS = {"length": 1, "length²": 2}
 
 
@@ -36,13 +35,18 @@ class LeafMeasures:
 
     #: Values by the names that `list_measures` lists, lengths in pixels; None where they can't be told.
     values: Mapping[str, float | None]
-    #: From 0 to 1, by the same names: how well the leaf is cut out, less where the direction of the midrib is a guess.
+    #: From 0 to 1, by the same names: that of the outline, less for what depends on more than that.
     confidence: Mapping[str, float]
     landmarks: Landmarks | None
     #: Number of leaves in the picture.
     n_leaves: int
     #: Outlines of the parts of the blade: columns and rows in the picture.
     outlines: list[Polygon]
+
+    def doubt(self, p_leaf: float) -> "LeafMeasures":
+        """Lower all confidences of what is a leaf with this probability only."""
+        lowered = {name: p_leaf * value for name, value in self.confidence.items()}
+        return replace(self, confidence=lowered)
 
     def to_record(self, mm_per_pixel: float | None = None) -> dict[str, Any]:
         """Return a row of a table, with lengths in millimetres where the size of a pixel is known.
@@ -94,6 +98,8 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     blade = np.pad(leaf.blade[row0:row1, col0:col1], 1).view(np.uint8)
     contours, _ = cv2.findContours(blade, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     (region,) = regionprops(cv2.drawContours(blade.copy(), contours, -1, 1, cv2.FILLED))
+    perimeter = float(region.perimeter)
+    hull = cv2.fillConvexPoly(np.zeros_like(blade), find_convex_hull(blade), 1)
     hole_area = float(region.area - np.count_nonzero(blade))
     if holes is not None:
         hole_area += float(np.count_nonzero(holes & leaf.blade))
@@ -103,7 +109,7 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     values: dict[str, float | None] = {
         "area": float(region.area) - hole_area,
         "hole_area": hole_area,
-        "perimeter": float(region.perimeter),
+        "perimeter": perimeter,
         "length": length,
         "width": width,
         "petiole_length": landmarks.petiole if landmarks else None,
@@ -112,9 +118,9 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
         ),
         "aspect": length / width,
         "circularity": min(
-            1.0, 4 * np.pi * float(region.area) / max(float(region.perimeter), 1.0) ** 2
+            1.0, 4 * np.pi * float(region.area) / max(perimeter, 1.0) ** 2
         ),
-        "solidity": float(region.solidity),
+        "solidity": float(region.area) / np.count_nonzero(hull),
         "symmetry": _measure_symmetry(leaf.blade, landmarks) if landmarks else None,
         "tooth_height": None if tooth_depth is None else tooth_depth / 100 * width,
     }
@@ -125,12 +131,7 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     values = {name: values.get(name, traits.get(name)) for name in list_measures()}
     # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
     direction = 1.0 if landmarks else min(length / width - 1, 1.0)
-    confidence = {
-        name: 0.0
-        if value is None
-        else leaf.confidence * (direction if name in _DIRECTED else 1)
-        for name, value in values.items()
-    }
+    confidence = compose_confidence(leaf, values, direction)
     return LeafMeasures(
         values, confidence, landmarks, leaf.n_leaves, trace_polygons(leaf.blade)
     )

@@ -81,7 +81,7 @@ def measure_reliable_traits(
         if ends is None
         else place_landmarks(leaf, *ends)
     )
-    if leaf.confidence < MIN_CONFIDENCE:
+    if leaf.outline_confidence < MIN_CONFIDENCE:
         return {}, landmarks
     counted = {"compound": is_compound, "leaflets": leaflets}
     traits = {

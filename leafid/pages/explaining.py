@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.registry import LOCAL_DESCRIPTORS
-from leafid.descriptors.traits import measure_reliable_traits
+from leafid.descriptors.traits import MIN_CONFIDENCE, measure_reliable_traits
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.learning.fusion import fuse
@@ -59,6 +59,8 @@ class Explanation(Shown):
     image: bytes = field(repr=False)
     width: int
     height: int
+    #: From 0 to 1, as of `leafid.segmentation.result.Segmentation`: how sure the outline is.
+    outline_confidence: float
     #: `outlines`, `petioles`: lines around the parts of the blade, and around the petiole, in pixels of `image`.
     outlines: list[Polygon]
     petioles: list[Polygon]
@@ -153,6 +155,8 @@ def explain(
             # Leaflets that overlap were taken for lobes, or lobes for leaflets.
             values = {name: values[name] for name in ("petiole",) if name in values}
             note = f"Traits of the blade are left out: its outline doesn't fit leaves of {answer.name}."
+        elif not values and leaf.outline_confidence < MIN_CONFIDENCE:
+            note = "Traits are left out: the leaf may be cut out wrongly, as where it has a shadow or a pale margin."
         elif landmarks is None and "petiole" not in values:
             note = "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
     traits = describe_traits(values)
@@ -169,6 +173,7 @@ def explain(
         image=encode_jpeg(shown),
         width=shown.shape[1],
         height=shown.shape[0],
+        outline_confidence=leaf.outline_confidence,
         outlines=trace_polygons(leaf.blade) if is_leaf else [],
         petioles=trace_polygons(leaf.petiole) if landmarks else [],
         tip=(landmarks.tip[::-1] + 0.5).tolist() if landmarks else None,

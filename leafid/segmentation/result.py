@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import InputError
 from leafid.notebook import Shown, plot_outlines
+from leafid.segmentation.outline import estimate_outline_confidence
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.pixels import (
     Image,
@@ -55,6 +56,8 @@ class Segmentation(Shown):
     coverage: NDArray[np.uint8] | None = None
     #: Number of leaves in the picture; the mask shows one of them.
     n_leaves: int = 1
+    #: The picture of a sheet that the leaf was cut out of, which `outline_confidence` is measured in.
+    picture: Image | None = None
 
     @classmethod
     def from_mask(cls, mask: ArrayLike) -> "Segmentation":
@@ -78,7 +81,7 @@ class Segmentation(Shown):
 
     def __repr__(self) -> str:
         (rows, cols), share = self.mask.shape, self.mask.mean()
-        return f"<Segmentation of {cols} × {rows} pixels: {share:.1%} leaf, confidence {self.confidence:.2f}>"
+        return f"<Segmentation of {cols} × {rows} pixels: {share:.1%} leaf, confidence {self.outline_confidence:.2f}>"
 
     def plot(self, image: Any = None, ax: Any = None) -> Any:
         """Draw the outlines over the mask, or its image in BGR order, on axes of Matplotlib, and return these."""
@@ -92,6 +95,16 @@ class Segmentation(Shown):
             "red": trace_polygons(self.blade),
             "magenta": trace_polygons(self.petiole),
         }
+
+    @cached_property
+    def outline_confidence(self) -> float:
+        """The probability that the mask has an IoU of 0.9 with the leaf, calibrated on pictures of sheets.
+
+        Without a picture it is `confidence`, which is not calibrated; classifiers were trained with that.
+        """
+        if self.picture is None or not self.mask.any():
+            return self.confidence
+        return estimate_outline_confidence(self.picture, self.mask)
 
     @cached_property
     def box(self) -> tuple[int, int, int, int]:

@@ -29,9 +29,9 @@ def segment(
         raise ValueError(
             f"expected an image, uint8 of shape (H, W, 3), found {image.dtype} {image.shape}"
         )
-    leaf = (
-        segment_sheet(image) if acquisition_type.lies_on_sheet else segment_photo(image)
-    )
+    lies_on_sheet = acquisition_type.lies_on_sheet
+    leaf = segment_sheet(image) if lies_on_sheet else segment_photo(image)
+    leaf = replace(leaf, picture=image if lies_on_sheet else None)
     return replace(leaf, blade=remove_petiole(leaf.mask)) if petiole else leaf
 
 

@@ -140,9 +140,23 @@ def test_units_and_order_of_a_record():
 
 
 def test_what_is_a_guess_has_a_low_confidence():
-    disc = measure_mask(draw_ellipse(122, 120)).confidence
-    assert disc["length"] < 0.1 < disc["area"] == 1
+    disc = measure_mask(draw_ellipse(130, 120)).confidence
+    assert disc["width"] < 0.1 < disc["length"] < disc["area"] == 1
     assert disc["symmetry"] == disc["petiole_length"] == 0
+
+
+def test_each_measure_depends_on_what_it_is_made_of():
+    drawn, sharp = measure_drawn(BEECH)
+    assert sharp.confidence["area"] > 0.9
+    blurred_picture = cv2.GaussianBlur(drawn.picture, (0, 0), 7)
+    [blurred] = measure_leaves(blurred_picture, AcquisitionType.SCAN)
+    assert blurred.confidence["perimeter"] < 0.9 * blurred.confidence["area"]
+    mask = draw_ellipse()
+    part = measure_mask(mask[:-200]).confidence
+    assert part["area"] < 0.5 < part["hole_area"] == part["cut"] == 1
+    doubted = sharp.doubt(0.1)
+    assert doubted.confidence["area"] == pytest.approx(0.1 * sharp.confidence["area"])
+    assert doubted.values == sharp.values
 
 
 def test_nothing_is_measured_without_a_leaf():

@@ -1,8 +1,10 @@
 """Measure leaves: length, width, area, lobes, teeth and more, a row for each leaf.
 
-Each measure has a confidence from 0 to 1, that the leaf is cut out well, and is empty where it can't be told; leaflets
-and teeth are counted from below. --list says what each measure is. A leaf that is curled, or photographed at an angle,
-is larger than it seems. Photos of leaves on the tree are refused.
+Each measure has a confidence from 0 to 1: how sure the outline is, less where the leaf is cut off, the picture blurred,
+or the direction of the midrib a guess. It is empty where it can't be told; leaflets and teeth are counted from below.
+The column verdict says "no leaf" or "unclear" where predict and explain say so; all confidences are then lower. --list
+says what each measure is. A leaf that is curled, or photographed at an angle, is larger than it seems. Photos of leaves
+on the tree are refused.
 
 Lengths are in pixels, or in millimetres where the size of a pixel is known: from --dpi, --mm-per-pixel, or --scale-from
 with two points of the picture, such as the ends of a ruler or the sides of a coin, and their distance; otherwise from
@@ -20,7 +22,7 @@ examples:
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from math import hypot
 from pathlib import Path
@@ -29,18 +31,26 @@ from typing import Any
 from leafid.cli.arguments import list_type, number_type, option, positional, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
 from leafid.cli.outputs import Environment, check_output, open_text
-from leafid.descriptors.measures import LeafMeasures, list_measures, measure_leaves
+from leafid.descriptors.measures import LeafMeasures, list_measures, measure_leaf
+from leafid.descriptors.traits import MIN_CONFIDENCE
 from leafid.errors import ImageError, UsageError
-from leafid.features.loader import get_type
+from leafid.features.loader import FeatureLoader, get_type
+from leafid.model.answer import Answer
+from leafid.model.bundled import find_bundled_model, read_once
+from leafid.model.model import Model
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.resolution import MM_PER_INCH, read_mm_per_pixel
 from leafid.scoring.tables import Table, format_csv, render
+from leafid.segmentation.leaves import find_holes, isolate_leaf, segment_leaves
+from leafid.segmentation.result import Image, Segmentation
 
 _above_0 = number_type(
     "a number above 0, at most 100000", lambda value: 0 < value <= 1e5
 )
 FORMATS = ("text", "csv", "json", "geojson")
+# What the verdicts of an answer are called in a row; all others say that it is a leaf.
+_DOUBTS = {"no-leaf": "no leaf", "unclear": "unclear"}
 
 
 class Options(MeasuringOptions):
@@ -94,6 +104,7 @@ def run(options: Options, environment: Environment) -> int:
         mm_per_pixel=mm_per_pixel,
         points=options.scale_from or (),
         each_leaf=options.each_leaf,
+        model_file=Path(options.model or find_bundled_model()),
     )
     if options.output:
         check_output(
@@ -107,11 +118,12 @@ def run(options: Options, environment: Environment) -> int:
         task, collection.pictures, options, environment, "measure"
     ):
         n_measured += 1
-        if len(leaves) < leaves[0].n_leaves:
+        n_leaves = leaves[0][0].n_leaves
+        if len(leaves) < n_leaves:
             environment.warn(
-                f"{picture.file}: {leaves[0].n_leaves} leaves; the largest is measured (--each-leaf)"
+                f"{picture.file}: {n_leaves} leaves; the largest is measured (--each-leaf)"
             )
-        for number, leaf in enumerate(leaves, 1):
+        for number, (leaf, verdict) in enumerate(leaves, 1):
             start = {
                 "picture": str(picture.file),
                 "type": picture.type,
@@ -122,7 +134,11 @@ def run(options: Options, environment: Environment) -> int:
                 environment.warn(
                     f"{picture.file}: leaf {number} is cut off by the border"
                 )
-            records.append(start | {"leaves": leaf.n_leaves} | leaf.to_record(size))
+            _warn_of_doubts(
+                environment, f"{picture.file}: leaf {number}", leaf, verdict
+            )
+            start |= {"leaves": leaf.n_leaves, "verdict": verdict}
+            records.append(start | leaf.to_record(size))
             outlines.append(leaf.outlines)
     if not mm_per_pixel and (
         sizes := {record["mm_per_pixel"] for record in records} - {None}
@@ -137,6 +153,20 @@ def run(options: Options, environment: Environment) -> int:
     with open_text(options.output, environment) as stream:
         stream.write(_format(records, outlines, form))
     return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
+
+
+def _warn_of_doubts(
+    environment: Environment, title: str, leaf: LeafMeasures, verdict: str
+) -> None:
+    confidence = leaf.confidence["area"]
+    if verdict != "leaf":
+        environment.warn(
+            f"{title}: {verdict}, as predict and explain say: its confidences are low"
+        )
+    elif confidence < MIN_CONFIDENCE:
+        environment.warn(
+            f"{title} is perhaps cut out wrongly: its area has the confidence {confidence:.2f}"
+        )
 
 
 def _find_scale(options: Options) -> float | None:
@@ -160,8 +190,9 @@ def _measure(
     mm_per_pixel: float | None,
     points: Sequence[float],
     each_leaf: bool,
-) -> tuple[list[LeafMeasures], float | None]:
-    """Measure the leaves of a picture; also return the size of its pixels, where it is known."""
+    model_file: Path,
+) -> tuple[list[tuple[LeafMeasures, str]], float | None]:
+    """Measure the leaves of a picture, each with its verdict; also return the size of its pixels, if it is known."""
     type_ = get_type(picture)
     if not type_.lies_on_sheet:
         raise ImageError(
@@ -174,19 +205,39 @@ def _measure(
         raise ImageError(
             f"{picture.file}: --scale-from: {expected}, found {list(points[:4])}"
         )
-    leaves = measure_leaves(image, type_, each_leaf=each_leaf)
+    leaves = segment_leaves(image, type_)
     if not leaves:
         raise ImageError(f"{picture.file}: expected a leaf, found none")
     if mm_per_pixel is None and type_ is AcquisitionType.SCAN:
         mm_per_pixel = read_mm_per_pixel(picture.file)
-    return leaves, mm_per_pixel
+    if not each_leaf:
+        leaves = leaves[:1]
+    judged = []
+    answers = _answer(picture, image, leaves, read_once(model_file))
+    for leaf, answer in zip(leaves, answers, strict=True):
+        measures = measure_leaf(leaf, find_holes(image, leaf))
+        verdict = _DOUBTS.get(answer.verdict, "leaf")
+        if verdict != "leaf":
+            measures = measures.doubt(answer.p_leaf or 0.0)
+        judged.append((measures, verdict))
+    return judged, mm_per_pixel
+
+
+def _answer(
+    picture: Picture, image: Image, leaves: Sequence[Segmentation], model: Model
+) -> Iterator[Answer]:
+    """Answer a picture, or each of several leaves in it, as predict does."""
+    if len(leaves) == 1:
+        return model.predict([picture], FeatureLoader())
+    pictures = [isolate_leaf(image, leaves, index) for index in range(len(leaves))]
+    return model.identify(pictures, assume_type=picture.type)
 
 
 def _format(
     records: Sequence[dict[str, Any]], outlines: Sequence[Any], form: str
 ) -> str:
     if form == "text":
-        columns = ["picture", "leaf", "unit", *list_measures()]
+        columns = ["picture", "leaf", "verdict", "unit", *list_measures()]
         rows = [
             [Path(record["picture"]).name, *(record[name] for name in columns[1:])]
             for record in records

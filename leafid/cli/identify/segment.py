@@ -117,7 +117,7 @@ def _cut(
     return [
         (
             float(leaf.mask.mean()),
-            leaf.confidence,
+            leaf.outline_confidence,
             leaf.n_leaves,
             _draw_files(image, leaf, crop),
         )

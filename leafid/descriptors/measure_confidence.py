@@ -1,0 +1,63 @@
+"""How sure each measure of a leaf is, by what it depends on."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from leafid.segmentation.condition import measure_condition
+from leafid.segmentation.result import Segmentation
+
+# What each measure depends on, besides the outline.
+_DEPENDS_ON = {
+    "area": ("completeness",),
+    "perimeter": ("completeness", "sharpness"),
+    "length": ("completeness", "extent"),
+    "width": ("completeness", "direction"),
+    "petiole_length": ("completeness",),
+    "aspect": ("completeness", "direction"),
+    "circularity": ("completeness", "sharpness"),
+    "solidity": ("completeness",),
+    "symmetry": ("completeness",),
+    "leaflets": ("completeness",),
+    "lobes": ("completeness",),
+    "teeth": ("completeness", "sharpness"),
+    "tooth_height": ("direction", "sharpness"),
+}
+# The part of the outline that lies on the picture's border, above which nothing is known of the rest.
+_MAX_CUT = 0.3
+# The sharpness (`leafid.segmentation.condition.Condition`) of pictures in which fine teeth are seen.
+_SHARP = 0.6
+
+
+def compose_confidence(
+    leaf: Segmentation, values: Mapping[str, float | None], direction: float
+) -> dict[str, float]:
+    """Compose the confidence of each measure, from 0 to 1, from that of the outline and of what else it depends on.
+
+    `direction` is the confidence of the direction of the midrib. A value that is None has the confidence 0.
+    """
+    cut = (values["cut"] or 0.0) / max(values["perimeter"] or 0.0, 1.0)
+    parts = {
+        "completeness": max(1 - cut / _MAX_CUT, 0.0),
+        "direction": direction,
+        # The longest extent of a leaf is nearly the same in directions that are near to each other.
+        "extent": float(np.sqrt(direction)),
+        "sharpness": _measure_sharpness(leaf),
+    }
+    return {
+        name: 0.0
+        if value is None
+        else leaf.outline_confidence
+        * _multiply(parts[part] for part in _DEPENDS_ON.get(name, ()))
+        for name, value in values.items()
+    }
+
+
+def _multiply(factors: Iterable[float]) -> float:
+    return float(np.prod(list(factors)))
+
+
+def _measure_sharpness(leaf: Segmentation) -> float:
+    if leaf.picture is None:
+        return 1.0
+    return min(measure_condition(leaf.picture, leaf).sharpness / _SHARP, 1.0)
