@@ -16,7 +16,7 @@ from leafid.descriptors.traits import measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.leaves import find_holes, segment_leaves
 from leafid.segmentation.pixels import Image, Mask, find_bounding_box, find_convex_hull
-from leafid.segmentation.result import Polygon, Segmentation, trace_polygons
+from leafid.segmentation.result import Segmentation
 
 # The measures that depend on the direction of the midrib.
 _DIRECTED = frozenset({"length", "width", "aspect", "tooth_height"})
@@ -41,8 +41,8 @@ class LeafMeasures:
     landmarks: Landmarks | None
     #: Number of leaves in the picture.
     n_leaves: int
-    #: Outlines of the parts of the blade: columns and rows in the picture.
-    outlines: list[Polygon]
+    #: The blade without its holes, whose area is measured: (H, W) of the picture.
+    surface: Mask
 
     def to_record(self, mm_per_pixel: float | None = None) -> dict[str, Any]:
         """Return a row of a table, with lengths in millimetres where the size of a pixel is known.
@@ -94,15 +94,14 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     blade = np.pad(leaf.blade[row0:row1, col0:col1], 1).view(np.uint8)
     contours, _ = cv2.findContours(blade, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     (region,) = regionprops(cv2.drawContours(blade.copy(), contours, -1, 1, cv2.FILLED))
-    hole_area = float(region.area - np.count_nonzero(blade))
-    if holes is not None:
-        hole_area += float(np.count_nonzero(holes & leaf.blade))
+    surface = leaf.blade if holes is None else leaf.blade & ~holes
+    area = float(np.count_nonzero(surface))
     traits, landmarks = measure_reliable_traits(leaf)
     length, width = _measure_extent(leaf.blade, landmarks)
     tooth_depth = traits.get("tooth_depth")
     values: dict[str, float | None] = {
-        "area": float(region.area) - hole_area,
-        "hole_area": hole_area,
+        "area": area,
+        "hole_area": float(region.area) - area,
         "perimeter": float(region.perimeter),
         "length": length,
         "width": width,
@@ -131,9 +130,7 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
         else leaf.confidence * (direction if name in _DIRECTED else 1)
         for name, value in values.items()
     }
-    return LeafMeasures(
-        values, confidence, landmarks, leaf.n_leaves, trace_polygons(leaf.blade)
-    )
+    return LeafMeasures(values, confidence, landmarks, leaf.n_leaves, surface)
 
 
 def _measure_extent(blade: Mask, landmarks: Landmarks | None) -> tuple[float, float]:

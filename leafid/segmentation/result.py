@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import InputError
 from leafid.notebook import Shown, plot_outlines
+from leafid.segmentation.outlines import Ring, sketch_outlines
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.pixels import (
     Image,
@@ -32,12 +32,6 @@ __all__ = [
     "list_halves",
     "shrink",
 ]
-# Parts of the outline smaller than this share of the largest one aren't drawn.
-_PART_SHARE = 0.02
-
-#: Column and row, in pixels.
-Point = list[float]
-Polygon = list[Point]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,11 +80,11 @@ class Segmentation(Shown):
         return plot_outlines(shown, self.outlines, ax)
 
     @property
-    def outlines(self) -> dict[str, list[Polygon]]:
+    def outlines(self) -> dict[str, list[Ring]]:
         """Lines around the parts of the blade and around the petiole, by the colours that they are drawn in."""
         return {
-            "red": trace_polygons(self.blade),
-            "magenta": trace_polygons(self.petiole),
+            "red": sketch_outlines(self.blade),
+            "magenta": sketch_outlines(self.petiole),
         }
 
     @cached_property
@@ -102,18 +96,3 @@ class Segmentation(Shown):
     def petiole(self) -> Mask:
         """The mask without the blade."""
         return self.mask & ~self.blade
-
-
-def trace_polygons(mask: Mask) -> list[Polygon]:
-    """Trace the outlines of the larger parts of a mask."""
-    curves, _ = cv2.findContours(
-        mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
-    )
-    least = _PART_SHARE * max(map(cv2.contourArea, curves), default=0)
-    # Bends of less than half a pixel aren't drawn. Points of OpenCV are the middles of pixels.
-    kept = [
-        cv2.approxPolyDP(curve, 0.5, True)[:, 0] + 0.5
-        for curve in curves
-        if cv2.contourArea(curve) > least
-    ]
-    return [curve.tolist() for curve in kept]

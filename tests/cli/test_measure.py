@@ -5,7 +5,10 @@ import json
 import cv2
 import numpy as np
 import pytest
+import shapely.geometry
 from PIL import Image
+from pycocotools import mask as encoding
+from pycocotools.coco import COCO
 
 from leafid.pictures.resolution import read_mm_per_pixel
 from tests.drawing.leaves import Form, draw_leaf
@@ -140,20 +143,57 @@ def test_the_resolution_of_a_scan(measure, cli, scans, tmp_path):
     assert row["unit"] == "px"
 
 
-def test_outlines_as_geojson(measure, scans, tmp_path):
+@pytest.fixture(scope="module")
+def holed(scans):
+    """The scan of three leaves with holes in each, two of which meet at a corner."""
+    scan = draw_sheet(300, 650, 420)
+    for row, column in ((150, 110), (307, 988), (205, 1546)):
+        for shift in (-20, 0):
+            scan[row + shift :, column + shift :][:20, :20] = 250
+    file = scans.parent / "holed.png"
+    cv2.imwrite(str(file), scan)
+    return file
+
+
+def test_outlines_as_geojson(measure, holed, tmp_path):
     file = tmp_path / "leaves.geojson"
-    measure(scans / "three.png", "--each-leaf", "--format", "geojson", "--output", file)
+    measure(holed, "--each-leaf", "--format", "geojson", "--output", file)
     features = json.loads(file.read_text())["features"]
-    areas = []
+    assert len(features) == 3
     for feature in features:
-        [[ring]] = feature["geometry"]["coordinates"]
-        assert ring[0] == ring[-1]
-        columns, rows = np.array(ring).T
-        # Counter-clockwise, as RFC 7946 has it.
-        areas.append((columns[:-1] * rows[1:] - columns[1:] * rows[:-1]).sum() / 2)
-    assert areas == pytest.approx(
-        [feature["properties"]["area"] for feature in features], rel=0.02
-    )
+        outline = shapely.geometry.shape(feature["geometry"])
+        assert outline.is_valid
+        assert outline.area == feature["properties"]["area"]
+        # The standard, RFC 7946, has outlines run counter-clockwise, and holes clockwise.
+        assert all(
+            part.exterior.is_ccw and not any(hole.is_ccw for hole in part.interiors)
+            for part in outline.geoms
+        )
+        holes = [hole for part in outline.geoms for hole in part.interiors]
+        hole_areas = [shapely.Polygon(hole).area for hole in holes]
+        assert sum(hole_areas) == feature["properties"]["hole_area"] > 0
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_pixels_as_coco(cli, measure, holed, tmp_path):
+    file = tmp_path / "leaves.json"
+    words = ("--each-leaf", "--mm-per-pixel", 0.5)
+    measure(holed, *words, "--format", "coco", "--output", file)
+    rows = measure(holed, *words, "--format", "json").json
+    coco = COCO(file)
+    annotations = coco.loadAnns(coco.getAnnIds())
+    assert [annotation["attributes"] for annotation in annotations] == rows
+    assert coco.loadCats(coco.getCatIds()) == [{"id": 1, "name": "leaf"}]
+    for annotation in annotations:
+        mask = coco.annToMask(annotation)
+        assert mask.shape == (700, 2100)
+        assert mask.sum() == annotation["area"]
+        area = annotation["attributes"]["area"]
+        assert area == pytest.approx(annotation["area"] / 4, rel=1e-5)
+        left, top, width, height = map(int, annotation["bbox"])
+        assert mask[top : top + height, left : left + width].sum() == mask.sum()
+        assert encoding.toBbox(coco.annToRLE(annotation)).tolist() == annotation["bbox"]
+    assert cli("evaluate-interpretation", file, file).status == 0
 
 
 def test_the_ending_of_a_file_is_its_format(measure, scans, tmp_path):
@@ -172,9 +212,7 @@ def test_all_leaflets_of_a_compound_leaf(measure, tmp_path):
     measure(tmp_path / "ash.png", "--output", tmp_path / "ash.geojson")
     [feature] = json.loads((tmp_path / "ash.geojson").read_text())["features"]
     properties, parts = feature["properties"], feature["geometry"]["coordinates"]
-    corners = np.concatenate([ring for [ring] in parts])
-    area = sum(cv2.contourArea(np.array(ring, np.float32)) for [ring] in parts)
-    assert area == pytest.approx(properties["area"] + properties["hole_area"], rel=0.05)
+    corners = np.concatenate([ring for ring, *_ in parts])
     # The drawn leaf is upright.
     assert properties["width"] == pytest.approx(np.ptp(corners[:, 0]), rel=0.05)
 

@@ -9,8 +9,9 @@ with two points of the picture, such as the ends of a ruler or the sides of a co
 the resolution in the file of a scan, where a scanner can have written it.
 
 Of several leaves the largest is measured, with --each-leaf every leaf. Text leaves out the confidences; GeoJSON has the
-outlines of the blades as well, through the middles of their outermost pixels, in columns and rows of the picture. A
-picture that can't be read, or in which no leaf is found, is reported on stderr and left out; the exit status is then 1.
+outlines of the blades as well, along the edges of their pixels and around their holes, in columns and rows of the
+picture; COCO has the pixels of the blades as runs. A picture that can't be read, or in which no leaf is found, is
+reported on stderr and left out; the exit status is then 1.
 
 examples:
   leafid measure my-leaf.jpg --mm-per-pixel 0.12
@@ -19,28 +20,31 @@ examples:
   leafid measure --list
 """
 
-import json
 from collections.abc import Sequence
 from functools import partial
 from math import hypot
 from pathlib import Path
-from typing import Any
 
 from leafid.cli.arguments import list_type, number_type, option, positional, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
+from leafid.cli.identify.measure_formats import (
+    FORMATS,
+    LeafRow,
+    format_leaves,
+    make_geometry,
+)
 from leafid.cli.outputs import Environment, check_output, open_text
-from leafid.descriptors.measures import LeafMeasures, list_measures, measure_leaves
+from leafid.descriptors.measures import list_measures, measure_leaves
 from leafid.errors import ImageError, UsageError
 from leafid.features.loader import get_type
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.resolution import MM_PER_INCH, read_mm_per_pixel
-from leafid.scoring.tables import Table, format_csv, render
+from leafid.scoring.tables import Table, render
 
 _above_0 = number_type(
     "a number above 0, at most 100000", lambda value: 0 < value <= 1e5
 )
-FORMATS = ("text", "csv", "json", "geojson")
 
 
 class Options(MeasuringOptions):
@@ -94,38 +98,32 @@ def run(options: Options, environment: Environment) -> int:
         mm_per_pixel=mm_per_pixel,
         points=options.scale_from or (),
         each_leaf=options.each_leaf,
+        form=form,
     )
     if options.output:
         check_output(
             options.output, filter(None, [*options.pictures, options.metadata])
         )
     collection = options.read(options.pictures)
-    records: list[dict[str, Any]] = []
-    outlines: list[Any] = []
+    leaves: list[LeafRow] = []
     n_measured = 0
-    for picture, (leaves, size) in map_pictures(
+    for picture, measured in map_pictures(
         task, collection.pictures, options, environment, "measure"
     ):
         n_measured += 1
-        if len(leaves) < leaves[0].n_leaves:
+        leaves += measured
+        n_leaves = measured[0].record["leaves"]
+        if len(measured) < n_leaves:
             environment.warn(
-                f"{picture.file}: {leaves[0].n_leaves} leaves; the largest is measured (--each-leaf)"
+                f"{picture.file}: {n_leaves} leaves; the largest is measured (--each-leaf)"
             )
-        for number, leaf in enumerate(leaves, 1):
-            start = {
-                "picture": str(picture.file),
-                "type": picture.type,
-                "species": picture.species,
-                "leaf": number,
-            }
-            if leaf.values["cut"]:
+        for row in measured:
+            if row.record["cut"]:
                 environment.warn(
-                    f"{picture.file}: leaf {number} is cut off by the border"
+                    f"{picture.file}: leaf {row.record['leaf']} is cut off by the border"
                 )
-            records.append(start | {"leaves": leaf.n_leaves} | leaf.to_record(size))
-            outlines.append(leaf.outlines)
     if not mm_per_pixel and (
-        sizes := {record["mm_per_pixel"] for record in records} - {None}
+        sizes := {leaf.record["mm_per_pixel"] for leaf in leaves} - {None}
     ):
         resolutions = ", ".join(
             f"{MM_PER_INCH / size:.0f}" for size in sorted(sizes, reverse=True)[:5]
@@ -135,7 +133,7 @@ def run(options: Options, environment: Environment) -> int:
             f"millimetres are by the resolution in the files ({resolutions} dpi), {reason}"
         )
     with open_text(options.output, environment) as stream:
-        stream.write(_format(records, outlines, form))
+        stream.write(format_leaves(leaves, form))
     return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
 
 
@@ -160,8 +158,9 @@ def _measure(
     mm_per_pixel: float | None,
     points: Sequence[float],
     each_leaf: bool,
-) -> tuple[list[LeafMeasures], float | None]:
-    """Measure the leaves of a picture; also return the size of its pixels, where it is known."""
+    form: str,
+) -> list[LeafRow]:
+    """Measure the leaves of a picture."""
     type_ = get_type(picture)
     if not type_.lies_on_sheet:
         raise ImageError(
@@ -179,49 +178,14 @@ def _measure(
         raise ImageError(f"{picture.file}: expected a leaf, found none")
     if mm_per_pixel is None and type_ is AcquisitionType.SCAN:
         mm_per_pixel = read_mm_per_pixel(picture.file)
-    return leaves, mm_per_pixel
-
-
-def _format(
-    records: Sequence[dict[str, Any]], outlines: Sequence[Any], form: str
-) -> str:
-    if form == "text":
-        columns = ["picture", "leaf", "unit", *list_measures()]
-        rows = [
-            [Path(record["picture"]).name, *(record[name] for name in columns[1:])]
-            for record in records
-        ]
-        return render([Table("", columns, rows, n_keys=2)], digits=2)
-    shortened = [
-        {name: _shorten(value) for name, value in record.items()} for record in records
-    ]
-    if form == "csv":
-        return (
-            format_csv([[*shortened[0]], *([*row.values()] for row in shortened)])
-            if shortened
-            else ""
-        )
-    if form == "json":
-        return json.dumps(shortened, ensure_ascii=False, indent=1) + "\n"
-    features = [
-        {
-            "type": "Feature",
-            "properties": record,
-            "geometry": {
-                "type": "MultiPolygon",
-                "coordinates": [[[*line, line[0]][::-1]] for line in lines],
-            },
-        }
-        for record, lines in zip(shortened, outlines, strict=True)
-    ]
-    return (
-        json.dumps(
-            {"type": "FeatureCollection", "features": features}, ensure_ascii=False
-        )
-        + "\n"
-    )
-
-
-def _shorten(value: Any) -> Any:
-    """Round a number to six significant digits, more than any measure has."""
-    return float(f"{value:.6g}") if isinstance(value, float) else value
+    start = {
+        "picture": str(picture.file),
+        "type": picture.type,
+        "species": picture.species,
+    }
+    rows = []
+    for number, leaf in enumerate(leaves, 1):
+        numbers = {"leaf": number, "leaves": leaf.n_leaves}
+        record = start | numbers | leaf.to_record(mm_per_pixel)
+        rows.append(LeafRow(record, make_geometry(leaf.surface, form)))
+    return rows
