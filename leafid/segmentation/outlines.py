@@ -2,8 +2,9 @@
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
-from leafid.segmentation.pixels import Mask, find_bounding_box
+from leafid.segmentation.pixels import Mask
 
 #: Column and row of a corner of pixels: (0, 0) is the upper left corner of the picture.
 Point = list[float]
@@ -21,55 +22,31 @@ def trace_polygons(mask: Mask) -> list[list[Ring]]:
     meet at a corner only are parts of one polygon where other pixels connect them, and are else several polygons.
     So no ring crosses or touches itself, and the polygons are valid by the OGC's standard of simple features.
     """
-    row0, row1, col0, col1 = find_bounding_box(mask)
-    inside = np.pad(mask[row0:row1, col0:col1], 1)
-    _, labels = cv2.connectedComponents(inside.view(np.uint8), connectivity=4)
-    upper_left, upper_right = inside[:-1, :-1], inside[:-1, 1:]
-    lower_left, lower_right = inside[1:, :-1], inside[1:, 1:]
-    is_crossing = (
-        (upper_left == lower_right)
-        & (upper_right == lower_left)
-        & (upper_left != upper_right)
+    if not mask.any():
+        return []
+    count, labels, boxes, _ = cv2.connectedComponentsWithStats(
+        mask.view(np.uint8), connectivity=4
     )
-    is_turn = upper_left ^ upper_right ^ lower_left ^ lower_right | is_crossing
-    rows, cols = np.nonzero(is_turn)
-    # Two lines turn where two pixels meet at a corner.
-    rows, cols = np.repeat((rows, cols), 1 + is_crossing[rows, cols], axis=1)
-    # Row by row, every second turn is the right end of the horizontal line that begins at the turn before. Column by
-    # column it is the lower end of a vertical line; the order of two turns at a crossing says which lines they join.
-    upper = np.maximum(labels[rows, cols], labels[rows, cols + 1])
-    lower = np.maximum(labels[rows + 1, cols], labels[rows + 1, cols + 1])
-    joins_left_with_upper = upper_left[rows, cols] ^ (upper == lower)
-    turns = np.arange(len(rows))
-    order = np.lexsort((np.where(joins_left_with_upper, turns, -turns), rows, cols))
-    vertical = np.empty_like(turns)
-    vertical[order[::2]], vertical[order[1::2]] = order[1::2], order[::2]
-
-    corners = np.stack([cols + col0, rows + row0], axis=1)
-    polygons: dict[int, list[Ring]] = {}
-    for ring in _follow_lines(vertical.tolist()):
-        # The first turn of a ring is the leftmost of the uppermost ones.
-        row, col = rows[ring[0]], cols[ring[0]]
-        is_hole = not inside[row + 1, col + 1]
-        label = labels[row if is_hole else row + 1, col + 1]
-        line = corners[ring[::-1] if is_hole else ring]
-        polygons.setdefault(int(label), []).append(line.tolist())
-    return list(polygons.values())
+    polygons = []
+    for label in range(1, count):
+        left, top, width, height, _ = boxes[label]
+        part = labels[top : top + height, left : left + width] == label
+        polygons.append(_trace_part(part, np.array([left, top])))
+    return polygons
 
 
-def _follow_lines(vertical: list[int]) -> list[list[int]]:
-    """Follow horizontal lines, between turns 2n and 2n + 1, and vertical ones by turns into rings."""
+def _trace_part(part: Mask, offset: NDArray[np.int64]) -> list[Ring]:
+    """Trace the rings of a connected mask; the offset, columns and rows, is added to them."""
+    # OpenCV's curves run through pixels: of a mask of twice the size, through those on both sides of each corner.
+    doubled = part.repeat(2, axis=0).repeat(2, axis=1).view(np.uint8)
+    curves, hierarchy = cv2.findContours(doubled, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
     rings = []
-    is_free = [True] * len(vertical)
-    for start in range(0, len(vertical), 2):
-        ring: list[int] = []
-        turn = start
-        while is_free[turn]:
-            is_free[turn] = is_free[turn ^ 1] = False
-            ring += [turn, turn ^ 1]
-            turn = vertical[turn ^ 1]
-        if ring:
-            rings.append(ring)
+    for index in hierarchy[0, :, 3].argsort(kind="stable"):
+        corners = (curves[index][::-1, 0] + 1) // 2
+        corners = corners[(corners != np.roll(corners, 1, axis=0)).any(axis=1)]
+        steps = corners - np.roll(corners, 1, axis=0)
+        is_turn = (steps != np.roll(steps, -1, axis=0)).any(axis=1)
+        rings.append((corners[is_turn] + offset).tolist())
     return rings
 
 
