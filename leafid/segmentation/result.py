@@ -33,6 +33,9 @@ __all__ = [
     "shrink",
 ]
 
+# Share of the picture's border that a leaf may take, even where it is cut off.
+_MOST_BORDER = 0.5
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Segmentation(Shown):
@@ -55,9 +58,13 @@ class Segmentation(Shown):
         """Take the leaf from a mask of your own, and separate its petiole as `leafid.segment` does.
 
         The mask is an array (H, W) of any numbers: what is above half of the greatest is leaf, so that True, 1 and 255
-        mean the same; of an image of labels, give ``labels == 1``. An `InputError` is raised where nothing is.
+        mean the same; of an image of labels, give ``labels == 1``. Of an image with an alpha channel, (H, W, 2 or 4),
+        this is the mask. An `InputError` is raised where nothing is leaf, or most of the border, as when a mask is
+        inverted.
         """
         array = np.asarray(mask)
+        if array.ndim == 3 and array.shape[2] in {2, 4}:
+            array = array[:, :, -1]
         if (
             array.ndim != 2
             or array.dtype.kind not in "buif"
@@ -68,6 +75,10 @@ class Segmentation(Shown):
                 f"mask: {expected}, found {array.dtype} of shape {array.shape}, or nothing above 0"
             )
         leaf = array > array.max() / 2
+        border = np.concatenate([leaf[0], leaf[-1], leaf[:, 0], leaf[:, -1]])
+        if border.mean() > _MOST_BORDER:
+            found = f"{border.mean():.0%} of the border; is the mask inverted?"
+            raise InputError(f"mask: expected a leaf inside the picture, found {found}")
         return cls(leaf, remove_petiole(leaf), 1.0)
 
     def __repr__(self) -> str:

@@ -227,6 +227,51 @@ def test_landmarks_are_in_columns_and_rows(measure, tmp_path):
         ] == pytest.approx(place.tolist(), abs=20)
 
 
+def test_masks_of_ones_own(cli, measure, scans, tmp_path):
+    """Masks, an alpha channel, and what segment writes give the same; inverted masks are noticed."""
+    words = ("--each-leaf", "--format", "json")
+    expected = measure(scans / "three.png", *words).json
+    folder = tmp_path / "masks"
+    segment = ("--assume-type", "scan", "--each-leaf", "--output", folder)
+    cli("segment", scans / "three.png", *segment, "--jobs", 1)
+    masked = measure(scans / "three.png", *words, "--masks", folder).json
+    masks = [
+        cv2.imread(str(folder / f"three_leaf-{number}_mask.png"), cv2.IMREAD_GRAYSCALE)
+        for number in (1, 2, 3)
+    ]
+    mask = np.max(masks, axis=0)
+    scan = cv2.imread(str(scans / "three.png"))
+    (tmp_path / "whole").mkdir()
+    cv2.imwrite(str(tmp_path / "whole" / "three.png"), mask)
+    whole = measure(scans / "three.png", *words, "--masks", tmp_path / "whole").json
+    cv2.imwrite(str(tmp_path / "rgba.png"), np.dstack([scan // 2 + 60, mask]))
+    rgba = measure(tmp_path / "rgba.png", *words).json
+    grey = Image.merge("LA", [Image.new("L", (2100, 700)), Image.fromarray(mask)])
+    grey.save(tmp_path / "masks" / "rgba.png")
+    named = measure(tmp_path / "rgba.png", *words, "--masks", tmp_path / "masks").json
+    for rows in (masked, whole, rgba, named):
+        assert len(rows) == 3
+        for row, other in zip(rows, expected, strict=True):
+            assert row["area"] == other["area"] + other["hole_area"]
+            assert row["length"] == pytest.approx(other["length"], rel=0.01)
+            assert row["area_confidence"] == 1
+    # A photo has no sheet, but its mask is as good.
+    photo = ("--assume-type", "photo", "--format", "json", "--masks", folder)
+    assert cli("measure", scans / "three.png", *photo).json[0]["leaves"] == 3
+
+    cv2.imwrite(str(tmp_path / "masks" / "one.png"), 255 - mask[:, :700])
+    cv2.imwrite(str(tmp_path / "inverted.png"), np.dstack([scan, 255 - mask]))
+    for file, words, source in (
+        (scans / "one.png", ("--masks", folder), folder / "one.png"),
+        (tmp_path / "inverted.png", (), "alpha channel"),
+    ):
+        outcome = measure(file, *words, status=1)
+        assert f"{file}: {source}: mask: expected a leaf inside" in outcome.err
+        assert "100% of the border; is the mask inverted?" in outcome.err
+    outcome = measure(scans / "one.png", "--masks", tmp_path / "none", status=1)
+    assert outcome.err.count("none: expected a folder of masks") == 1
+
+
 def test_a_list_is_the_dictionary(cli):
     out = cli("measure", "--list").out
     assert "circularity" in out

@@ -2,11 +2,15 @@
 
 Each measure has a confidence from 0 to 1, that the leaf is cut out well, and is empty where it can't be told; leaflets
 and teeth are counted from below. --list says what each measure is. A leaf that is curled, or photographed at an angle,
-is larger than it seems. Photos of leaves on the tree are refused.
+is larger than it seems. Photos of leaves on the tree are refused without a mask.
 
 Lengths are in pixels, or in millimetres where the size of a pixel is known: from --dpi, --mm-per-pixel, or --scale-from
 with two points of the picture, such as the ends of a ruler or the sides of a coin, and their distance; otherwise from
 the resolution in the file of a scan, where a scanner can have written it.
+
+With --masks, leaves aren't searched for: the mask of my-leaf.jpg is my-leaf.png, my-leaf_mask.png or, for each of its
+leaves, my-leaf_leaf-1_mask.png and so on, as segment writes them, white where the leaf is. The alpha channel of a
+picture or of a mask is a mask, too. With --each-leaf, each part of a single mask is a leaf.
 
 Of several leaves the largest is measured, with --each-leaf every leaf. Text leaves out the confidences; GeoJSON has the
 outlines of the blades as well, along the edges of their pixels and around their holes, in columns and rows of the
@@ -21,9 +25,12 @@ examples:
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from math import hypot
 from pathlib import Path
+
+import numpy as np
 
 from leafid.cli.arguments import list_type, number_type, option, positional, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
@@ -34,13 +41,26 @@ from leafid.cli.identify.measure_formats import (
     make_geometry,
 )
 from leafid.cli.outputs import Environment, check_output, open_text
-from leafid.descriptors.measures import list_measures, measure_leaves
+from leafid.descriptors.measures import (
+    LeafMeasures,
+    list_measures,
+    measure_leaf,
+    measure_leaves,
+)
 from leafid.errors import ImageError, UsageError
 from leafid.features.loader import get_type
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.resolution import MM_PER_INCH, read_mm_per_pixel
 from leafid.scoring.tables import Table, render
+from leafid.segmentation.masks import (
+    Masks,
+    check_masks_folder,
+    read_own_masks,
+    segment_by_masks,
+    split_parts,
+)
+from leafid.segmentation.result import Image
 
 _above_0 = number_type(
     "a number above 0, at most 100000", lambda value: 0 < value <= 1e5
@@ -56,6 +76,9 @@ class Options(MeasuringOptions):
         choices=FORMATS,
     )
     output: str | None = option("write a file instead of printing", metavar="FILE")
+    masks: str | None = option(
+        "take the leaves from the masks in this folder", metavar="DIR"
+    )
     each_leaf: bool = switch("measure every leaf of a picture")
     dpi: float | None = option(
         "resolution of the pictures", metavar="N", type=_above_0, group="scale"
@@ -99,11 +122,13 @@ def run(options: Options, environment: Environment) -> int:
         points=options.scale_from or (),
         each_leaf=options.each_leaf,
         form=form,
+        masks=options.masks,
     )
     if options.output:
         check_output(
             options.output, filter(None, [*options.pictures, options.metadata])
         )
+    check_masks_folder(options.masks)
     collection = options.read(options.pictures)
     leaves: list[LeafRow] = []
     n_measured = 0
@@ -159,10 +184,12 @@ def _measure(
     points: Sequence[float],
     each_leaf: bool,
     form: str,
+    masks: str | None,
 ) -> list[LeafRow]:
     """Measure the leaves of a picture."""
+    own_masks = read_own_masks(picture.file, masks)
     type_ = get_type(picture)
-    if not type_.lies_on_sheet:
+    if not own_masks and not type_.lies_on_sheet:
         raise ImageError(
             f"{picture.file}: expected leaves on a plain sheet, found a photo (--assume-type if it is none)"
         )
@@ -173,7 +200,10 @@ def _measure(
         raise ImageError(
             f"{picture.file}: --scale-from: {expected}, found {list(points[:4])}"
         )
-    leaves = measure_leaves(image, type_, each_leaf=each_leaf)
+    if own_masks:
+        leaves = _measure_masks(picture, image, own_masks, each_leaf)
+    else:
+        leaves = measure_leaves(image, type_, each_leaf=each_leaf)
     if not leaves:
         raise ImageError(f"{picture.file}: expected a leaf, found none")
     if mm_per_pixel is None and type_ is AcquisitionType.SCAN:
@@ -189,3 +219,15 @@ def _measure(
         record = start | numbers | leaf.to_record(mm_per_pixel)
         rows.append(LeafRow(record, make_geometry(leaf.surface, form)))
     return rows
+
+
+def _measure_masks(
+    picture: Picture, image: Image, masks: Masks, each_leaf: bool
+) -> list[LeafMeasures]:
+    leaves = segment_by_masks(picture.file, image, masks)
+    if each_leaf and len(leaves) == 1:
+        leaves = split_parts(leaves[0])
+    leaves.sort(key=lambda leaf: -np.count_nonzero(leaf.blade))
+    n_leaves = len(leaves)
+    measured = leaves if each_leaf else leaves[:1]
+    return [measure_leaf(replace(leaf, n_leaves=n_leaves)) for leaf in measured]
