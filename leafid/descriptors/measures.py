@@ -21,6 +21,7 @@ from leafid.segmentation.result import Segmentation
 # The measures that depend on the direction of the midrib.
 _DIRECTED = frozenset({"length", "width", "aspect", "tooth_height"})
 _POWERS = {"length": 1, "length²": 2}
+_MM_PER_UNIT = {"mm": 1, "cm": 10}
 
 
 @cache
@@ -44,22 +45,21 @@ class LeafMeasures:
     #: The blade without its holes, whose area is measured: (H, W) of the picture.
     surface: Mask
 
-    def to_record(self, mm_per_pixel: float | None = None) -> dict[str, Any]:
-        """Return a row of a table, with lengths in millimetres where the size of a pixel is known.
+    def to_record(
+        self, mm_per_pixel: float | None = None, unit: str = "mm"
+    ) -> dict[str, Any]:
+        """Return a row of a table, with lengths in ``mm`` or ``cm`` where the size of a pixel is known.
 
         It has ``unit``, ``mm_per_pixel``, each measure, ``…_confidence`` of each, and columns and rows of base and tip.
         """
         record: dict[str, Any] = {
-            "unit": "mm" if mm_per_pixel else "px",
+            "unit": unit if mm_per_pixel else "px",
             "mm_per_pixel": mm_per_pixel,
         }
+        size = mm_per_pixel / _MM_PER_UNIT[unit] if mm_per_pixel else 1.0
         for name, row in list_measures().items():
             value, power = self.values[name], _POWERS.get(row["unit"])
-            record[name] = (
-                value * mm_per_pixel**power
-                if value is not None and mm_per_pixel and power
-                else value
-            )
+            record[name] = value * size**power if value and power else value
         record |= {
             f"{name}_confidence": confidence
             for name, confidence in self.confidence.items()

@@ -15,8 +15,8 @@ from leafid.segmentation.result import Image, Segmentation
 
 # Smallest part of a mask that is a leaf, as a part of the largest one's area.
 _LEAST_PART = 0.01
-#: Masks by their files: uint8 (H, W), high where the leaf is.
-Masks = Mapping[Path, NDArray[np.uint8]]
+#: Masks by what messages call them: uint8 (H, W), high where the leaf is.
+Masks = Mapping[str, NDArray[np.uint8]]
 
 
 def check_masks_folder(folder: str | None) -> None:
@@ -32,7 +32,7 @@ def read_own_masks(file: Path, folder: str | None) -> Masks:
     """
     if folder is None:
         alpha = read_alpha(file)
-        return {} if alpha is None else {file: alpha}
+        return {} if alpha is None else {"alpha channel": alpha}
     names = [f"{file.stem}.png", f"{file.stem}_mask.png"]
     masks = [path for name in names if (path := Path(folder, name)).exists()]
     if not masks:
@@ -43,7 +43,7 @@ def read_own_masks(file: Path, folder: str | None) -> Masks:
         expected = f"expected one mask in {folder}, {' or '.join(names)}"
         raise ImageError(f"{file}: {expected}, found none or both")
     try:
-        return {mask: _read_mask(mask) for mask in masks}
+        return {str(mask): _read_mask(mask) for mask in masks}
     except ImageError as error:
         raise ImageError(f"{file}: {error}") from error
 
@@ -53,18 +53,17 @@ def _read_mask(file: Path) -> NDArray[np.uint8]:
     return read_image(file).max(axis=2) if alpha is None else alpha
 
 
-def segment_by_masks(file: Path, image: Image, masks: Masks) -> list[Segmentation]:
-    """Take the leaves of a picture from its masks; an `ImageError` says which mask can't be one of it."""
+def segment_by_masks(masks: Masks, image: Image) -> list[Segmentation]:
+    """Take the leaves of an image from its masks; an `ImageError` says which mask can't be one of it."""
     leaves = []
-    for source, mask in masks.items():
-        name = "alpha channel" if source == file else source
+    for name, mask in masks.items():
         if mask.shape != image.shape[:2]:
             expected = f"expected a mask of {image.shape[:2]} pixels"
-            raise ImageError(f"{file}: {name}: {expected}, found {mask.shape}")
+            raise ImageError(f"{name}: {expected}, found {mask.shape}")
         try:
             leaves.append(Segmentation.from_mask(mask))
         except LeafidError as error:
-            raise ImageError(f"{file}: {name}: {error}") from error
+            raise ImageError(f"{name}: {error}") from error
     return leaves
 
 

@@ -77,8 +77,8 @@ class Segmentation(Shown):
         leaf = array > array.max() / 2
         border = np.concatenate([leaf[0], leaf[-1], leaf[:, 0], leaf[:, -1]])
         if border.mean() > _MOST_BORDER:
-            found = f"{border.mean():.0%} of the border; is the mask inverted?"
-            raise InputError(f"mask: expected a leaf inside the picture, found {found}")
+            share = f"{border.mean():.0%} of the border; is the mask inverted?"
+            raise InputError(f"mask: expected a leaf inside the picture, found {share}")
         return cls(leaf, remove_petiole(leaf), 1.0)
 
     def __repr__(self) -> str:

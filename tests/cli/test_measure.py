@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 import shapely.geometry
-from PIL import Image
+from PIL import ExifTags, Image
 from pycocotools import mask as encoding
 from pycocotools.coco import COCO
 
@@ -112,25 +112,64 @@ def test_a_leaf_that_is_cut_off(measure, scans, tmp_path):
     assert float(row["cut"]) > 20
 
 
-def test_the_resolution_of_a_scan(measure, cli, scans, tmp_path):
+def make_exif(dpi=None, unit=2, **tags):
+    """Make an EXIF block with a resolution and tags by their names."""
     exif = Image.Exif()
-    exif.get_ifd(0x8769)[33434] = 0.01
+    if dpi:
+        exif[282] = exif[283] = dpi
+        exif[296] = unit
+    for name, value in tags.items():
+        place = exif if name in {"Make", "Model"} else exif.get_ifd(0x8769)
+        place[getattr(ExifTags.Base, name)] = value
+    return exif
+
+
+def test_the_resolution_of_a_scan(measure, cli, scans, tmp_path):
     picture = Image.open(scans / "one.png")
     for name, keywords in {
-        "scanner": {"dpi": (300, 300)},
-        "program": {"dpi": (72, 72)},
-        "fax": {"dpi": (204, 98)},
-        "camera": {"dpi": (300, 300), "exif": exif},
-        "nothing": {},
+        "scanner.jpg": {"dpi": (300, 300)},
+        "program.jpg": {"dpi": (72, 72)},
+        "fax.jpg": {"dpi": (204, 98)},
+        "nothing.jpg": {},
+        "centimetres.jpg": {"exif": make_exif(200 / 2.54, unit=3)},
+        "perfection.tif": {"dpi": (600, 600), "tiffinfo": {271: "EPSON", 272: "V600"}},
+        "canoscan.jpg": {"exif": make_exif(150, Make="Canon", Model="CanoScan 9000F")},
+        "exposed.jpg": {"dpi": (300, 300), "exif": make_exif(ExposureTime=0.01)},
+        "eos.jpg": {"exif": make_exif(180, Make="Canon", Model="Canon EOS 80D")},
+        "phone.png": {"dpi": (300, 300), "exif": make_exif(Make="Fairphone")},
+        "camera.tif": {"dpi": (240, 240), "tiffinfo": {271: "NIKON", 272: "D90"}},
+        "edited.jpg": {"dpi": (96, 96), "exif": make_exif(400)},
+        "stale.jpg": {"dpi": (150, 150), "exif": make_exif(300)},
     }.items():
-        picture.save(tmp_path / f"{name}.jpg", **keywords)
-    sizes = {file.stem: read_mm_per_pixel(file) for file in tmp_path.iterdir()}
-    assert {name for name, size in sizes.items() if size} == {"scanner"}
-    assert sizes["scanner"] == pytest.approx(25.4 / 300)
+        picture.save(tmp_path / name, **keywords)
+    readings = {file.stem: read_mm_per_pixel(file) for file in tmp_path.iterdir()}
+    resolutions = {
+        name: round(25.4 / size) for name, (size, _) in readings.items() if size
+    }
+    assert resolutions == {
+        "scanner": 300,
+        "centimetres": 200,
+        "perfection": 600,
+        "canoscan": 150,
+        "edited": 400,
+        "stale": 150,
+    }
+    assert {name: remark for name, (_, remark) in readings.items() if remark} == {
+        "exposed": "300 dpi are by a camera (it has an exposure), and say no size",
+        "eos": "180 dpi are by a camera (Canon Canon EOS 80D), and say no size",
+        "phone": "300 dpi are by a camera (Fairphone), and say no size",
+        "camera": "240 dpi are by a camera (NIKON D90), and say no size",
+        "edited": "400 dpi by EXIF are taken, not 96 by JFIF",
+        "stale": "150 dpi by JFIF are taken, not 300 by EXIF",
+    }
     outcome = measure(tmp_path / "scanner.jpg", "--format", "csv")
     assert "by the resolution in the files (300 dpi)" in outcome.err
     [row] = outcome.rows
     assert (row["unit"], row["mm_per_pixel"]) == ("mm", "0.0846667")
+    outcome = measure(tmp_path / "eos.jpg", tmp_path / "stale.jpg", "--format", "csv")
+    assert [row["unit"] for row in outcome.rows] == ["px", "mm"]
+    assert "eos.jpg: 180 dpi are by a camera" in outcome.err
+    assert "stale.jpg: 150 dpi by JFIF are taken, not 300 by EXIF" in outcome.err
     # A phone holds a sheet of paper at any distance.
     [row] = cli(
         "measure",
@@ -251,9 +290,9 @@ def test_masks_of_ones_own(cli, measure, scans, tmp_path):
     named = measure(tmp_path / "rgba.png", *words, "--masks", tmp_path / "masks").json
     for rows in (masked, whole, rgba, named):
         assert len(rows) == 3
-        for row, other in zip(rows, expected, strict=True):
-            assert row["area"] == other["area"] + other["hole_area"]
-            assert row["length"] == pytest.approx(other["length"], rel=0.01)
+        for row, searched in zip(rows, expected, strict=True):
+            assert row["area"] == searched["area"] + searched["hole_area"]
+            assert row["length"] == pytest.approx(searched["length"], rel=0.01)
             assert row["area_confidence"] == 1
     # A photo has no sheet, but its mask is as good.
     photo = ("--assume-type", "photo", "--format", "json", "--masks", folder)
@@ -293,7 +332,10 @@ def test_bad_input(cli, measure, scans, tmp_path):
     assert "expected leaves on a plain sheet, found a photo" in outcome.err
     for words, message in (
         ([], "expected at least one picture"),
-        ([scans, "--scale-from", "1,2,3"], "expected X,Y,X,Y,MM, found 3 numbers"),
+        (
+            [scans, "--scale-from", "1,2,3"],
+            "expected X,Y,X,Y,MM or a thing and its size, found 3 numbers",
+        ),
         (
             [scans, "--scale-from", "1,2,1,2,5"],
             "expected two points and their distance above 0",

@@ -106,10 +106,10 @@ def run(options: Options, environment: Environment) -> int:
 def _measure(picture: Picture, families: Sequence[str], masks: str | None) -> list[str]:
     own_masks = read_own_masks(picture.file, masks)
     image = read_image(picture.file, None if own_masks else _MAX_SIDE)
-    leaves = segment_by_masks(picture.file, image, own_masks)
-    if len(leaves) > 1:
-        raise ImageError(f"{picture.file}: expected one mask, found {len(leaves)}")
     try:
+        leaves = segment_by_masks(own_masks, image)
+        if len(leaves) > 1:
+            raise ImageError(f"expected one mask, found {len(leaves)}")
         leaf = (
             Segmentation.from_mask(shrink(leaves[0].mask * np.uint8(255), _MAX_SIDE))
             if leaves

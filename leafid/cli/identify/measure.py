@@ -25,14 +25,13 @@ examples:
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from math import hypot
 from pathlib import Path
 
 import numpy as np
 
-from leafid.cli.arguments import list_type, number_type, option, positional, switch
+from leafid.cli.arguments import option, positional, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
 from leafid.cli.identify.measure_formats import (
     FORMATS,
@@ -40,18 +39,31 @@ from leafid.cli.identify.measure_formats import (
     format_leaves,
     make_geometry,
 )
-from leafid.cli.outputs import Environment, check_output, open_text
+from leafid.cli.identify.scales import (
+    Scale,
+    ScaleFinder,
+    ScaleOptions,
+    find_row,
+    make_scale_finder,
+)
+from leafid.cli.outputs import (
+    Environment,
+    check_output,
+    make_output_names,
+    open_text,
+)
 from leafid.descriptors.measures import (
     LeafMeasures,
     list_measures,
     measure_leaf,
     measure_leaves,
 )
-from leafid.errors import ImageError, UsageError
+from leafid.errors import ImageError, LeafidError, UsageError
 from leafid.features.loader import get_type
-from leafid.pictures.decoding import read_image
+from leafid.files import open_output
+from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.resolution import MM_PER_INCH, read_mm_per_pixel
+from leafid.pictures.resolution import MM_PER_INCH
 from leafid.scoring.tables import Table, render
 from leafid.segmentation.masks import (
     Masks,
@@ -60,14 +72,11 @@ from leafid.segmentation.masks import (
     segment_by_masks,
     split_parts,
 )
-from leafid.segmentation.result import Image
-
-_above_0 = number_type(
-    "a number above 0, at most 100000", lambda value: 0 < value <= 1e5
-)
+from leafid.segmentation.result import Image, Segmentation
+from leafid.segmentation.segment import draw_measured
 
 
-class Options(MeasuringOptions):
+class Options(ScaleOptions, MeasuringOptions):
     pictures: list[str] = positional(
         "PICTURE", "a picture, or a folder or collection of them", nargs="*"
     )
@@ -80,19 +89,9 @@ class Options(MeasuringOptions):
         "take the leaves from the masks in this folder", metavar="DIR"
     )
     each_leaf: bool = switch("measure every leaf of a picture")
-    dpi: float | None = option(
-        "resolution of the pictures", metavar="N", type=_above_0, group="scale"
-    )
-    mm_per_pixel: float | None = option(
-        "size of a pixel", metavar="MM", type=_above_0, group="scale"
-    )
-    scale_from: list[float] | None = option(
-        "columns and rows of two points of the upright picture, and their distance in millimetres",
-        metavar="X,Y,X,Y,MM",
-        type=list_type(
-            number_type("a number from 0 to 100000", lambda value: 0 <= value <= 1e5)
-        ),
-        group="scale",
+    overlay: str | None = option(
+        "also draw the leaves, and what the scale is from, as <name>_overlay.jpg in this folder",
+        metavar="DIR",
     )
     list: bool = switch("list the measures and exit")
 
@@ -115,41 +114,49 @@ def run(options: Options, environment: Environment) -> int:
     form = options.format or (
         ending if ending in FORMATS else "csv" if options.output else "text"
     )
-    mm_per_pixel = _find_scale(options)
-    task = partial(
-        _measure,
-        mm_per_pixel=mm_per_pixel,
-        points=options.scale_from or (),
-        each_leaf=options.each_leaf,
-        form=form,
-        masks=options.masks,
-    )
+    finder = make_scale_finder(options)
     if options.output:
-        check_output(
-            options.output, filter(None, [*options.pictures, options.metadata])
-        )
+        inputs = [*options.pictures, options.metadata, options.scale]
+        check_output(options.output, filter(None, inputs))
+    if options.overlay:
+        check_output(Path(options.overlay, "any name"), [], "--overlay")
     check_masks_folder(options.masks)
     collection = options.read(options.pictures)
+    files = [picture.file for picture in collection.pictures]
+    if finder.table is not None:
+        unused = finder.table.keys() - {find_row(finder.table, file) for file in files}
+        if unused:
+            reason = f"{len(unused)} rows name no picture, {min(unused)!r} first"
+            environment.warn(f"{options.scale}: {reason}; they are ignored")
+    names = make_output_names(files, collection.root)
+    task = partial(_measure, options=options, form=form, finder=finder)
     leaves: list[LeafRow] = []
     n_measured = 0
     for picture, measured in map_pictures(
         task, collection.pictures, options, environment, "measure"
     ):
         n_measured += 1
-        leaves += measured
-        n_leaves = measured[0].record["leaves"]
-        if len(measured) < n_leaves:
-            environment.warn(
-                f"{picture.file}: {n_leaves} leaves; the largest is measured (--each-leaf)"
-            )
-        for row in measured:
-            if row.record["cut"]:
-                environment.warn(
-                    f"{picture.file}: leaf {row.record['leaf']} is cut off by the border"
-                )
-    if not mm_per_pixel and (
-        sizes := {leaf.record["mm_per_pixel"] for leaf in leaves} - {None}
-    ):
+        leaves += measured.leaves
+        for remark in measured.remarks:
+            environment.warn(f"{picture.file}: {remark}")
+        if options.overlay:
+            path = Path(options.overlay, f"{names[picture.file]}_overlay.jpg")
+            with open_output(path, "wb") as stream:
+                stream.write(measured.overlay)
+    _warn_of_units(options, finder, leaves, environment)
+    with open_text(options.output, environment) as stream:
+        stream.write(format_leaves(leaves, form))
+    return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
+
+
+def _warn_of_units(
+    options: Options,
+    finder: ScaleFinder,
+    leaves: Sequence[LeafRow],
+    environment: Environment,
+) -> None:
+    sizes = {leaf.record["mm_per_pixel"] for leaf in leaves} - {None}
+    if sizes and finder == ScaleFinder():
         resolutions = ", ".join(
             f"{MM_PER_INCH / size:.0f}" for size in sorted(sizes, reverse=True)[:5]
         )
@@ -157,74 +164,82 @@ def run(options: Options, environment: Environment) -> int:
         environment.warn(
             f"millimetres are by the resolution in the files ({resolutions} dpi), {reason}"
         )
-    with open_text(options.output, environment) as stream:
-        stream.write(format_leaves(leaves, form))
-    return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
+    n_unknown = sum(leaf.record["mm_per_pixel"] is None for leaf in leaves)
+    if n_unknown and (sizes or options.unit == "cm"):
+        environment.warn(
+            f"{n_unknown} of {len(leaves)} leaves are in pixels, whose size is unknown"
+        )
 
 
-def _find_scale(options: Options) -> float | None:
-    if options.scale_from:
-        if len(options.scale_from) != 5:
-            raise UsageError(
-                f"--scale-from: expected X,Y,X,Y,MM, found {len(options.scale_from)} numbers"
-            )
-        x0, y0, x1, y1, millimetres = options.scale_from
-        pixels = hypot(x1 - x0, y1 - y0)
-        if not pixels or not millimetres:
-            raise UsageError(
-                "--scale-from: expected two points and their distance above 0, found one point or 0 mm"
-            )
-        return millimetres / pixels
-    return MM_PER_INCH / options.dpi if options.dpi else options.mm_per_pixel
+@dataclass(frozen=True)
+class _MeasuredPicture:
+    leaves: list[LeafRow]
+    remarks: list[str]
+    #: JPEG, empty where it isn't wanted.
+    overlay: bytes
 
 
 def _measure(
-    picture: Picture,
-    mm_per_pixel: float | None,
-    points: Sequence[float],
-    each_leaf: bool,
-    form: str,
-    masks: str | None,
-) -> list[LeafRow]:
+    picture: Picture, options: Options, form: str, finder: ScaleFinder
+) -> _MeasuredPicture:
     """Measure the leaves of a picture."""
-    own_masks = read_own_masks(picture.file, masks)
+    masks = read_own_masks(picture.file, options.masks)
     type_ = get_type(picture)
-    if not own_masks and not type_.lies_on_sheet:
+    if not masks and not type_.lies_on_sheet:
         raise ImageError(
             f"{picture.file}: expected leaves on a plain sheet, found a photo (--assume-type if it is none)"
         )
     image = read_image(picture.file)
-    height, width = image.shape[:2]
-    if max(points[0:4:2], default=0) > width or max(points[1:4:2], default=0) > height:
-        expected = f"expected points inside the picture of {width} × {height} pixels"
-        raise ImageError(
-            f"{picture.file}: --scale-from: {expected}, found {list(points[:4])}"
-        )
-    if own_masks:
-        leaves = _measure_masks(picture, image, own_masks, each_leaf)
-    else:
-        leaves = measure_leaves(image, type_, each_leaf=each_leaf)
+    try:
+        scale = finder.find(picture, image, type_ is AcquisitionType.SCAN)
+        leaves = _measure_leaves(image, type_, masks, scale, options.each_leaf)
+    except LeafidError as error:
+        raise ImageError(f"{picture.file}: {error}") from error
     if not leaves:
         raise ImageError(f"{picture.file}: expected a leaf, found none")
-    if mm_per_pixel is None and type_ is AcquisitionType.SCAN:
-        mm_per_pixel = read_mm_per_pixel(picture.file)
+    remarks = [scale.remark] if scale.remark else []
+    if len(leaves) < leaves[0].n_leaves:
+        remarks.append(
+            f"{leaves[0].n_leaves} leaves; the largest is measured (--each-leaf)"
+        )
     start = {
         "picture": str(picture.file),
         "type": picture.type,
         "species": picture.species,
     }
-    rows = []
+    rows, surfaces = [], []
     for number, leaf in enumerate(leaves, 1):
         numbers = {"leaf": number, "leaves": leaf.n_leaves}
-        record = start | numbers | leaf.to_record(mm_per_pixel)
-        rows.append(LeafRow(record, make_geometry(leaf.surface, form)))
-    return rows
+        record = start | numbers | leaf.to_record(scale.mm_per_pixel, options.unit)
+        surface = leaf.surface
+        if scale.reference:
+            surface = scale.reference.restore(surface, image.shape[:2])
+        surfaces.append(surface)
+        rows.append(LeafRow(scale.complete(record), make_geometry(surface, form)))
+        if leaf.values["cut"]:
+            remarks.append(f"leaf {number} is cut off by the border")
+    overlay = b""
+    if options.overlay:
+        thing = scale.reference.outline if scale.reference else None
+        overlay = encode_jpeg(draw_measured(image, surfaces, thing))
+    return _MeasuredPicture(rows, remarks, overlay)
 
 
-def _measure_masks(
-    picture: Picture, image: Image, masks: Masks, each_leaf: bool
+def _measure_leaves(
+    image: Image,
+    type_: AcquisitionType,
+    masks: Masks,
+    scale: Scale,
+    each_leaf: bool,
 ) -> list[LeafMeasures]:
-    leaves = segment_by_masks(picture.file, image, masks)
+    """Measure leaves by masks of one's own, or else where they are found; seen from above, without the thing."""
+    leaves = segment_by_masks(masks, image)
+    if reference := scale.reference:
+        flat = [reference.flatten(leaf.mask.view(np.uint8)) for leaf in leaves]
+        leaves = [Segmentation.from_mask(mask) for mask in flat]
+        image = reference.flatten(reference.paint_over(image))
+    if not masks:
+        return measure_leaves(image, type_, each_leaf=each_leaf)
     if each_leaf and len(leaves) == 1:
         leaves = split_parts(leaves[0])
     leaves.sort(key=lambda leaf: -np.count_nonzero(leaf.blade))
