@@ -18,7 +18,7 @@ Plane = NDArray[np.uint8]
 # Longest side of the picture in which things are searched, in pixels.
 _SIDE = 2000
 # Parts of Otsu's threshold above which things differ from the sheet; the sheet itself is lighter than the table.
-_CUTS = (1.3, 1.0, 0.5, 0.25)
+_CUTS = (1.5, 1.4, 1.2, 1.0, 0.5, 0.25)
 # Smallest thing, as a part of the picture's area.
 _LEAST_AREA = 5e-4
 # Part of the size by which an outline may be off, in pixels at least _PIXELS; smallest part of it that isn't.
@@ -27,6 +27,8 @@ _PIXELS = 1.0
 _LEAST_FIT = 0.6
 # Sizes of a pixel by two things differ by less.
 _SAME_SIZE = 0.02
+# Points of an outline that a circle is fitted to.
+_MOST_POINTS = 500
 # Curves run through the middles of the outermost pixels: on average so much inside the edge, in pixels.
 _INSET = 0.33
 # Part of a side that its line is fitted to, as cards have round corners, and farthest point, as a part of the side.
@@ -102,25 +104,31 @@ def find_reference(image: Image, kind: str, size: tuple[float, ...]) -> Referenc
         else measure_sheet_distance(lab, _estimate_sheet(small), lightness_share=1.0)
     )
     fit = _fit_circle if kind == "coin" else _fit_rectangle
-    things: list[Reference] = []
-    # Of a thing and its parts, such as the print of a card, the thing comes first.
-    for curve in sorted(_list_curves(plane), key=cv2.contourArea, reverse=True):
-        points = curve[:, 0] + 0.5
-        centre = (points.mean(axis=0) * factor).tolist()
-        outlines = [thing.outline.astype(np.float32) for thing in things]
-        if any(cv2.pointPolygonTest(line, centre, False) > 0 for line in outlines):
-            continue
-        outline, confidence = fit(points.astype(np.float64))
+    candidates = []
+    for curve in _list_curves(plane):
+        outline, confidence = fit(curve[:, 0].astype(np.float64) + 0.5)
         departure, mm_per_pixel, _ = _compare(outline * factor, size)
         if confidence >= _LEAST_FIT and departure <= _MOST_TILTED:
-            things.append(Reference(outline * factor, mm_per_pixel, confidence))
+            thing = Reference(outline * factor, mm_per_pixel, confidence)
+            candidates.append(thing)
+    # Of a thing and its parts, such as the rim of a coin, the whole is taken where it fits as well.
+    candidates.sort(key=lambda thing: (-round(thing.confidence, 1), thing.mm_per_pixel))
+    things: list[Reference] = []
+    for thing in candidates:
+        centre = thing.outline.mean(axis=0).tolist()
+        outlines = [known.outline.astype(np.float32) for known in things]
+        if all(cv2.pointPolygonTest(line, centre, False) < 0 for line in outlines):
+            things.append(thing)
     scales = [thing.mm_per_pixel for thing in things]
     if not things:
         raise ImageError(f"expected a {kind} whose whole outline is seen, found none")
     if max(scales) > (1 + _SAME_SIZE) * min(scales):
         raise ImageError(f"expected one {kind}, found {len(things)} of several sizes")
-    best = max(things, key=lambda thing: thing.confidence)
-    return best if kind == "coin" else _flatten(best, image, size, kind == "card")
+    return (
+        things[0]
+        if kind == "coin"
+        else _flatten(things[0], image, size, kind == "card")
+    )
 
 
 def _estimate_sheet(image: Image) -> Image:
@@ -162,6 +170,7 @@ def _fit_circle(points: Points) -> tuple[Points, float]:
         _TOLERANCE * float(np.sqrt(cv2.contourArea(points.astype(np.float32)) / np.pi)),
         _PIXELS,
     )
+    points = points[:: 1 + len(points) // _MOST_POINTS]
     _, fits = ransac(points, CircleModel, 3, off, max_trials=200, rng=0)
     if fits is None or np.count_nonzero(fits) < 5:
         return points, 0.0

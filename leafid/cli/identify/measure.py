@@ -4,9 +4,15 @@ Each measure has a confidence from 0 to 1, that the leaf is cut out well, and is
 and teeth are counted from below. --list says what each measure is. A leaf that is curled, or photographed at an angle,
 is larger than it seems. Photos of leaves on the tree are refused without a mask.
 
-Lengths are in pixels, or in millimetres where the size of a pixel is known: from --dpi, --mm-per-pixel, or --scale-from
-with two points of the picture, such as the ends of a ruler or the sides of a coin, and their distance; otherwise from
-the resolution in the file of a scan, where a scanner can have written it.
+Lengths are in pixels, or in millimetres (--unit cm: centimetres) where the size of a pixel is known: from --dpi,
+--mm-per-pixel, or --scale, a table with a row for each picture; from --scale-from with two points of the picture, such
+as the ends of a ruler, and their distance; otherwise from the resolution in the file of a scan, where a scanner, and no
+camera, can have written it.
+
+--scale-from also finds a thing of known size: a coin (coin:23.25) or a card (card:85.6x54) beside the leaf, or the
+sheet below it (sheet:297x210), whose whole outline must be seen. A tilted card or sheet shows the picture as seen from
+above. The share of the outline that is a circle or rectangle is mm_per_pixel_confidence, and --overlay draws what was
+taken for the thing.
 
 With --masks, leaves aren't searched for: the mask of my-leaf.jpg is my-leaf.png, my-leaf_mask.png or, for each of its
 leaves, my-leaf_leaf-1_mask.png and so on, as segment writes them, white where the leaf is. The alpha channel of a
@@ -20,7 +26,8 @@ reported on stderr and left out; the exit status is then 1.
 examples:
   leafid measure my-leaf.jpg --mm-per-pixel 0.12
   leafid measure my-scans --each-leaf --output leaves.csv
-  leafid measure card.jpg --scale-from 104,88,950,92,85.6 --format geojson --output card.geojson
+  leafid measure ruler.jpg --scale-from 104,88,950,92,85.6 --format geojson --output leaf.geojson
+  leafid measure coin.jpg --scale-from coin:23.25 --overlay drawn
   leafid measure --list
 """
 
