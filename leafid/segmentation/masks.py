@@ -1,7 +1,6 @@
 """Masks of one's own: the files of a folder, named as segment writes them, or the alpha channel of a picture."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from glob import escape
 from pathlib import Path
 
@@ -72,7 +71,4 @@ def split_parts(leaf: Segmentation) -> list[Segmentation]:
     _, labels, stats, _ = cv2.connectedComponentsWithStats(leaf.mask.view(np.uint8))
     areas = stats[1:, cv2.CC_STAT_AREA]
     parts = np.flatnonzero(areas >= _LEAST_PART * areas.max()) + 1
-    return [
-        replace(leaf, mask=labels == part, blade=leaf.blade & (labels == part))
-        for part in parts
-    ]
+    return [Segmentation.from_mask(labels == part) for part in parts]

@@ -294,6 +294,14 @@ def test_masks_of_ones_own(cli, measure, scans, tmp_path):
             assert row["area"] == searched["area"] + searched["hole_area"]
             assert row["length"] == pytest.approx(searched["length"], rel=0.01)
             assert row["area_confidence"] == 1
+    # A part that is no more than a stalk is a leaf of its own, however small its blade.
+    stalked = np.zeros((700, 700), np.uint8)
+    cv2.ellipse(stalked, (350, 250), (120, 200), 0, 0, 360, 255, cv2.FILLED)
+    stalked[460:640, 345:353] = 255
+    cv2.imwrite(str(tmp_path / "whole" / "one.png"), stalked)
+    words = ("--masks", tmp_path / "whole", "--format", "json")
+    rows = measure(scans / "one.png", *words, "--each-leaf").json
+    assert [row["leaves"] for row in rows] == [2, 2]
     # A photo has no sheet, but its mask is as good.
     photo = ("--assume-type", "photo", "--format", "json", "--masks", folder)
     assert cli("measure", scans / "three.png", *photo).json[0]["leaves"] == 3
