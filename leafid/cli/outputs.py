@@ -5,6 +5,7 @@ import logging
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -147,3 +148,16 @@ def check_output(
                 f"{flag} {output}: expected a file of its own, found one that is read; name another"
             )
     check_writable(target)
+
+
+def make_output_names(files: Sequence[Path], root: Path) -> dict[Path, str]:
+    """Make a different output name for each file: its stem or, if others have that, its path from `root`."""
+    base = root if root.is_dir() else root.parent
+    # Some file systems ignore case.
+    stems = Counter(file.stem.lower() for file in files)
+    return {
+        file: file.stem
+        if stems[file.stem.lower()] == 1
+        else os.path.relpath(file, base).replace(os.sep, "_")
+        for file in files
+    }

@@ -17,9 +17,10 @@ from leafid.descriptors.traits import measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.leaves import find_holes, segment_leaves
 from leafid.segmentation.pixels import Image, Mask, find_bounding_box, find_convex_hull
-from leafid.segmentation.result import Polygon, Segmentation, trace_polygons
+from leafid.segmentation.result import Segmentation
 
 _POWERS = {"length": 1, "length²": 2}
+_MM_PER_UNIT = {"mm": 1, "cm": 10}
 
 
 @cache
@@ -40,30 +41,29 @@ class LeafMeasures:
     landmarks: Landmarks | None
     #: Number of leaves in the picture.
     n_leaves: int
-    #: Outlines of the parts of the blade: columns and rows in the picture.
-    outlines: list[Polygon]
+    #: The blade without its holes, whose area is measured: (H, W) of the picture.
+    surface: Mask
 
     def doubt(self, p_leaf: float) -> "LeafMeasures":
         """Lower all confidences of what is a leaf with this probability only."""
         lowered = {name: p_leaf * value for name, value in self.confidence.items()}
         return replace(self, confidence=lowered)
 
-    def to_record(self, mm_per_pixel: float | None = None) -> dict[str, Any]:
-        """Return a row of a table, with lengths in millimetres where the size of a pixel is known.
+    def to_record(
+        self, mm_per_pixel: float | None = None, unit: str = "mm"
+    ) -> dict[str, Any]:
+        """Return a row of a table, with lengths in ``mm`` or ``cm`` where the size of a pixel is known.
 
         It has ``unit``, ``mm_per_pixel``, each measure, ``…_confidence`` of each, and columns and rows of base and tip.
         """
         record: dict[str, Any] = {
-            "unit": "mm" if mm_per_pixel else "px",
+            "unit": unit if mm_per_pixel else "px",
             "mm_per_pixel": mm_per_pixel,
         }
+        size = mm_per_pixel / _MM_PER_UNIT[unit] if mm_per_pixel else 1.0
         for name, row in list_measures().items():
             value, power = self.values[name], _POWERS.get(row["unit"])
-            record[name] = (
-                value * mm_per_pixel**power
-                if value is not None and mm_per_pixel and power
-                else value
-            )
+            record[name] = value * size**power if value and power else value
         record |= {
             f"{name}_confidence": confidence
             for name, confidence in self.confidence.items()
@@ -100,15 +100,14 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     (region,) = regionprops(cv2.drawContours(blade.copy(), contours, -1, 1, cv2.FILLED))
     perimeter = float(region.perimeter)
     hull = cv2.fillConvexPoly(np.zeros_like(blade), find_convex_hull(blade), 1)
-    hole_area = float(region.area - np.count_nonzero(blade))
-    if holes is not None:
-        hole_area += float(np.count_nonzero(holes & leaf.blade))
+    surface = leaf.blade if holes is None else leaf.blade & ~holes
+    area = float(np.count_nonzero(surface))
     traits, landmarks = measure_reliable_traits(leaf)
     length, width = _measure_extent(leaf.blade, landmarks)
     tooth_depth = traits.get("tooth_depth")
     values: dict[str, float | None] = {
-        "area": float(region.area) - hole_area,
-        "hole_area": hole_area,
+        "area": area,
+        "hole_area": float(region.area) - area,
         "perimeter": perimeter,
         "length": length,
         "width": width,
@@ -132,9 +131,7 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
     direction = 1.0 if landmarks else min(length / width - 1, 1.0)
     confidence = compose_confidence(leaf, values, direction)
-    return LeafMeasures(
-        values, confidence, landmarks, leaf.n_leaves, trace_polygons(leaf.blade)
-    )
+    return LeafMeasures(values, confidence, landmarks, leaf.n_leaves, surface)
 
 
 def _measure_extent(blade: Mask, landmarks: Landmarks | None) -> tuple[float, float]:

@@ -24,14 +24,8 @@ from leafid.pages.trait_words import TRAITS, describe_traits
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import encode_jpeg
 from leafid.pictures.names import describe_common_names
-from leafid.segmentation.result import (
-    Image,
-    Point,
-    Polygon,
-    Segmentation,
-    shrink,
-    trace_polygons,
-)
+from leafid.segmentation.outlines import Point, Ring, sketch_outlines
+from leafid.segmentation.result import Image, Segmentation, shrink
 
 #: Number of species that are shown, and of those with pictures, and of pictures of each.
 SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
@@ -62,8 +56,8 @@ class Explanation(Shown):
     #: From 0 to 1, as of `leafid.segmentation.result.Segmentation`: how sure the outline is.
     outline_confidence: float
     #: `outlines`, `petioles`: lines around the parts of the blade, and around the petiole, in pixels of `image`.
-    outlines: list[Polygon]
-    petioles: list[Polygon]
+    outlines: list[Ring]
+    petioles: list[Ring]
     #: `tip`, `base`: None where they can't be told.
     tip: Point | None
     base: Point | None
@@ -174,8 +168,8 @@ def explain(
         width=shown.shape[1],
         height=shown.shape[0],
         outline_confidence=leaf.outline_confidence,
-        outlines=trace_polygons(leaf.blade) if is_leaf else [],
-        petioles=trace_polygons(leaf.petiole) if landmarks else [],
+        outlines=sketch_outlines(leaf.blade) if is_leaf else [],
+        petioles=sketch_outlines(leaf.petiole) if landmarks else [],
         tip=(landmarks.tip[::-1] + 0.5).tolist() if landmarks else None,
         base=(landmarks.base[::-1] + 0.5).tolist() if landmarks else None,
         traits=traits,

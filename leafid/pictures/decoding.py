@@ -55,10 +55,7 @@ def read_hashed_image(
         raise ValueError(f"max_side: expected at least 1, found {max_side}")
     with memory_errors_as_image_error(file):
         data = read_picture_bytes(file) if data is None else data
-        try:
-            header = read_header(data)
-        except ImageError as error:
-            raise ImageError(f"{file}: {error}") from error.__cause__
+        header = _read_header(file, data)
         try:
             image = (
                 _decode_jpeg(file, header, data, max_side)
@@ -68,10 +65,7 @@ def read_hashed_image(
         except (
             Exception
         ) as error:  # As for headers, damaged files raise errors of any class.
-            damage = f"a damaged {header.kind} ({str(error).strip()})"
-            raise ImageError(
-                f"{file}: expected a whole picture, found {damage}"
-            ) from error
+            raise _make_damage_error(file, header, error) from error
     longest = max(header.rows, header.cols)
     if max_side is not None and longest > max_side:
         # Computed from the stored size and rounded up as reduced decoding does: mostly nothing is left to do.
@@ -82,6 +76,38 @@ def read_hashed_image(
     return _apply_orientation(image, header.orientation), hashlib.sha256(
         data
     ).hexdigest()
+
+
+def read_alpha(file: str | os.PathLike[str]) -> np.ndarray | None:
+    """Read how opaque a picture is, from 0 to 255: uint8 (H, W), upright; None where it is opaque everywhere.
+
+    An `ImageError` is raised as by `read_image`.
+    """
+    with memory_errors_as_image_error(file):
+        data = read_picture_bytes(file)
+        header = _read_header(file, data)
+        with open_picture(header.kind, data) as picture:
+            if not picture.has_transparency_data:
+                return None
+            try:
+                alpha = np.asarray(picture.convert("RGBA").getchannel("A"))
+            except Exception as error:  # as for the other channels
+                raise _make_damage_error(file, header, error) from error
+    return None if alpha.min() == 255 else _apply_orientation(alpha, header.orientation)
+
+
+def _read_header(file: str | os.PathLike[str], data: bytes) -> Header:
+    try:
+        return read_header(data)
+    except ImageError as error:
+        raise ImageError(f"{file}: {error}") from error.__cause__
+
+
+def _make_damage_error(
+    file: str | os.PathLike[str], header: Header, error: Exception
+) -> ImageError:
+    damage = f"a damaged {header.kind} ({str(error).strip()})"
+    return ImageError(f"{file}: expected a whole picture, found {damage}")
 
 
 def encode_jpeg(image: np.ndarray, quality: int = 80) -> bytes:
@@ -174,7 +200,7 @@ def _convert_band(band: Image.Image, is_inverted: bool) -> np.ndarray:
 def _apply_orientation(image: np.ndarray, orientation: int) -> np.ndarray:
     """Rotate and mirror an image by its EXIF orientation, 1 to 8 (CIPA DC-008, "Exif", tag 274)."""
     if orientation > 4:
-        image = image.transpose(1, 0, 2)
+        image = image.swapaxes(0, 1)
     if orientation in {3, 4, 7, 8}:
         image = image[::-1]
     if orientation in {2, 3, 6, 7}:

@@ -2,28 +2,91 @@
 
 import math
 import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from PIL import Image
 
 from leafid.pictures.header import identify_format, open_picture, read_picture_bytes
 
 MM_PER_INCH = 25.4
-# Resolutions in dots per inch that scanners write; cameras and programs write 72 and 96, whatever the picture shows.
+# Resolutions in dots per inch that scanners write; programs write 72 and 96, whatever the picture shows.
 _LEAST_DPI, _MOST_DPI = 100, 2400
-_EXIF_IFD, _EXPOSURE_TIME, _FOCAL_LENGTH = 0x8769, 33434, 37386
+_MAKE, _MODEL, _EXIF_IFD = 271, 272, 0x8769
+_X_RESOLUTION, _Y_RESOLUTION, _UNIT = 282, 283, 296
+_CENTIMETRES = 3
+# Exposure time, aperture, sensitivity, focal length and maker's note, which no scanner writes.
+_CAMERA_TAGS = {33434, 33437, 34855, 37386, 37500}
+# In the makes and models of scanners.
+_SCANNERS = re.compile(
+    "scan|epson|perfection|expression|lide|brother|plustek|microtek|mustek|umax|avision|xerox|lexmark",
+    re.IGNORECASE,
+)
 
 
-def read_mm_per_pixel(file: str | os.PathLike[str]) -> float | None:
-    """Read the size of a pixel in millimetres that a picture declares; None where it declares none, or no scanner's.
+def read_mm_per_pixel(file: str | os.PathLike[str]) -> tuple[float | None, str | None]:
+    """Read the size of a pixel in millimetres that a picture declares, None unless a scanner can have written it.
 
-    A picture that was exposed by a camera has no size, whatever it declares.
+    A picture by a camera has no size, whatever it declares. Also return what a person should know about the choice:
+    that it is a camera's, or that parts of the file differ.
     """
     data = read_picture_bytes(file)
-    with open_picture(str(identify_format(data)), data) as picture:
-        across, down = picture.info.get("dpi", (0, 0))
-        exposure = (
-            picture.getexif().get_ifd(_EXIF_IFD) if "exif" in picture.info else {}
+    kind = str(identify_format(data))
+    try:
+        with open_picture(kind, data) as picture:
+            # For a PNG without an EXIF block, getexif would decode the picture.
+            has_exif = kind == "TIFF" or "exif" in picture.info
+            exif = picture.getexif() if has_exif else Image.Exif()
+            camera = _identify_camera(exif)
+            declared = _list_resolutions(kind, picture.info, exif)
+    except Exception:  # A damaged EXIF block raises errors of any class.
+        return None, "its EXIF block is damaged, and says no size"
+    plausible = {name: dpi for name, dpi in declared.items() if _is_plausible(*dpi)}
+    if not plausible:
+        return None, None
+    name, (dpi, _) = next(iter(plausible.items()))
+    if camera:
+        return None, f"{dpi:.0f} dpi are by a camera ({camera}), and say no size"
+    differing = [
+        f"{value:.0f} by {source}"
+        for source, (value, _) in declared.items()
+        if not math.isclose(value, dpi, rel_tol=0.01)
+    ]
+    if differing:
+        return (
+            MM_PER_INCH / dpi,
+            f"{dpi:.0f} dpi by {name} are taken, not {differing[0]}",
         )
-    is_exposed = _EXPOSURE_TIME in exposure or _FOCAL_LENGTH in exposure
-    is_plausible = _LEAST_DPI <= across <= _MOST_DPI and math.isclose(
-        across, down, rel_tol=0.01
-    )
-    return MM_PER_INCH / float(across) if is_plausible and not is_exposed else None
+    return MM_PER_INCH / dpi, None
+
+
+def _is_plausible(across: float, down: float) -> bool:
+    is_square = math.isclose(across, down, rel_tol=0.01)
+    return is_square and _LEAST_DPI <= across <= _MOST_DPI
+
+
+def _identify_camera(exif: Image.Exif) -> str | None:
+    """Return make and model of the camera that took a picture; None where it may be a scan."""
+    words = [str(exif[tag]).strip("\0 ") for tag in (_MAKE, _MODEL) if tag in exif]
+    name = " ".join(filter(None, words))
+    if _CAMERA_TAGS & {*exif.get_ifd(_EXIF_IFD)}:
+        return name or "it has an exposure"
+    return name if name and not _SCANNERS.search(name) else None
+
+
+def _list_resolutions(
+    kind: str, info: Mapping[Any, Any], exif: Image.Exif
+) -> dict[str, tuple[float, float]]:
+    """List the resolutions across and down in dots per inch by the parts of a file; the first has precedence."""
+    resolutions = {}
+    # Of a JPEG without one in its JFIF header, Pillow gives that of EXIF.
+    if "dpi" in info and (kind != "JPEG" or info.get("jfif_unit")):
+        across, down = info["dpi"]
+        name = "JFIF" if kind == "JPEG" else kind
+        resolutions[name] = float(across), float(down)
+    if _X_RESOLUTION in exif and _Y_RESOLUTION in exif:
+        factor = 2.54 if exif.get(_UNIT) == _CENTIMETRES else 1
+        across, down = exif[_X_RESOLUTION], exif[_Y_RESOLUTION]
+        resolutions["EXIF"] = float(across) * factor, float(down) * factor
+    return resolutions

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import InputError
 from leafid.notebook import Shown, plot_outlines
 from leafid.segmentation.outline import estimate_outline_confidence
+from leafid.segmentation.outlines import Ring, sketch_outlines
 from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.pixels import (
     Image,
@@ -33,12 +33,9 @@ __all__ = [
     "list_halves",
     "shrink",
 ]
-# Parts of the outline smaller than this share of the largest one aren't drawn.
-_PART_SHARE = 0.02
 
-#: Column and row, in pixels.
-Point = list[float]
-Polygon = list[Point]
+# Share of the picture's border that a leaf may take, even where it is cut off.
+_MOST_BORDER = 0.5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,9 +61,13 @@ class Segmentation(Shown):
         """Take the leaf from a mask of your own, and separate its petiole as `leafid.segment` does.
 
         The mask is an array (H, W) of any numbers: what is above half of the greatest is leaf, so that True, 1 and 255
-        mean the same; of an image of labels, give ``labels == 1``. An `InputError` is raised where nothing is.
+        mean the same; of an image of labels, give ``labels == 1``. Of an image with an alpha channel, (H, W, 2 or 4),
+        this is the mask. An `InputError` is raised where nothing is leaf, or most of the border, as when a mask is
+        inverted.
         """
         array = np.asarray(mask)
+        if array.ndim == 3 and array.shape[2] in {2, 4}:
+            array = array[:, :, -1]
         if (
             array.ndim != 2
             or array.dtype.kind not in "buif"
@@ -77,6 +78,10 @@ class Segmentation(Shown):
                 f"mask: {expected}, found {array.dtype} of shape {array.shape}, or nothing above 0"
             )
         leaf = array > array.max() / 2
+        border = np.concatenate([leaf[0], leaf[-1], leaf[:, 0], leaf[:, -1]])
+        if border.mean() > _MOST_BORDER:
+            share = f"{border.mean():.0%} of the border; is the mask inverted?"
+            raise InputError(f"mask: expected a leaf inside the picture, found {share}")
         return cls(leaf, remove_petiole(leaf), 1.0)
 
     def __repr__(self) -> str:
@@ -89,11 +94,11 @@ class Segmentation(Shown):
         return plot_outlines(shown, self.outlines, ax)
 
     @property
-    def outlines(self) -> dict[str, list[Polygon]]:
+    def outlines(self) -> dict[str, list[Ring]]:
         """Lines around the parts of the blade and around the petiole, by the colours that they are drawn in."""
         return {
-            "red": trace_polygons(self.blade),
-            "magenta": trace_polygons(self.petiole),
+            "red": sketch_outlines(self.blade),
+            "magenta": sketch_outlines(self.petiole),
         }
 
     @cached_property
@@ -115,18 +120,3 @@ class Segmentation(Shown):
     def petiole(self) -> Mask:
         """The mask without the blade."""
         return self.mask & ~self.blade
-
-
-def trace_polygons(mask: Mask) -> list[Polygon]:
-    """Trace the outlines of the larger parts of a mask."""
-    curves, _ = cv2.findContours(
-        mask.view(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE
-    )
-    least = _PART_SHARE * max(map(cv2.contourArea, curves), default=0)
-    # Bends of less than half a pixel aren't drawn. Points of OpenCV are the middles of pixels.
-    kept = [
-        cv2.approxPolyDP(curve, 0.5, True)[:, 0] + 0.5
-        for curve in curves
-        if cv2.contourArea(curve) > least
-    ]
-    return [curve.tolist() for curve in kept]

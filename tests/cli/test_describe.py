@@ -92,9 +92,9 @@ def test_leaves_are_taken_from_masks(cli, tmp_path):
     outcome = cli("describe", tmp_path / "bad", *words, "--masks", tmp_path / "masks")
     assert (outcome.status, len(outcome.rows)) == (1, 0)
     for name, problem in (
-        ("empty", "expected a leaf in its mask, found none"),
+        ("empty", "mask: expected an array of finite numbers of shape (H, W), highest"),
         ("narrow", "expected a mask of (240, 200) pixels, found (240, 191)"),
-        ("missing", "missing.png or missing_mask.png, found 0"),
+        ("missing", "missing.png or missing_mask.png, found none"),
         ("unreadable", "masks/unreadable.png: expected a JPEG"),
     ):
         assert [

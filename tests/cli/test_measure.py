@@ -5,7 +5,10 @@ import json
 import cv2
 import numpy as np
 import pytest
-from PIL import Image
+import shapely.geometry
+from PIL import ExifTags, Image
+from pycocotools import mask as encoding
+from pycocotools.coco import COCO
 
 from leafid.pictures.resolution import read_mm_per_pixel
 from tests.drawing.leaves import Form, draw_leaf
@@ -129,29 +132,69 @@ def test_what_is_no_leaf_for_predict_is_none_for_measure(measure, cli, tmp_path)
     ]
     [row] = [row for row in outcome.rows if row["picture"].endswith("paper.png")]
     assert row["verdict"] == "no leaf"
-    assert max(float(row[name]) for name in row if "confidence" in name) < 0.5
-    assert "paper.png: leaf 1: no leaf, as predict and explain say" in outcome.err
+    confidences = [row[name] for name in row if "confidence" in name]
+    assert max(map(float, filter(None, confidences))) < 0.5
+    assert "paper.png: leaf 1 is no leaf as predict and explain say" in outcome.err
+
+
+def make_exif(dpi=None, unit=2, **tags):
+    """Make an EXIF block with a resolution and tags by their names."""
+    exif = Image.Exif()
+    if dpi:
+        exif[282] = exif[283] = dpi
+        exif[296] = unit
+    for name, value in tags.items():
+        place = exif if name in {"Make", "Model"} else exif.get_ifd(0x8769)
+        place[getattr(ExifTags.Base, name)] = value
+    return exif
 
 
 def test_the_resolution_of_a_scan(measure, cli, scans, tmp_path):
-    exif = Image.Exif()
-    exif.get_ifd(0x8769)[33434] = 0.01
     picture = Image.open(scans / "one.png")
     for name, keywords in {
-        "scanner": {"dpi": (300, 300)},
-        "program": {"dpi": (72, 72)},
-        "fax": {"dpi": (204, 98)},
-        "camera": {"dpi": (300, 300), "exif": exif},
-        "nothing": {},
+        "scanner.jpg": {"dpi": (300, 300)},
+        "program.jpg": {"dpi": (72, 72)},
+        "fax.jpg": {"dpi": (204, 98)},
+        "nothing.jpg": {},
+        "centimetres.jpg": {"exif": make_exif(200 / 2.54, unit=3)},
+        "perfection.tif": {"dpi": (600, 600), "tiffinfo": {271: "EPSON", 272: "V600"}},
+        "canoscan.jpg": {"exif": make_exif(150, Make="Canon", Model="CanoScan 9000F")},
+        "exposed.jpg": {"dpi": (300, 300), "exif": make_exif(ExposureTime=0.01)},
+        "eos.jpg": {"exif": make_exif(180, Make="Canon", Model="Canon EOS 80D")},
+        "phone.png": {"dpi": (300, 300), "exif": make_exif(Make="Fairphone")},
+        "camera.tif": {"dpi": (240, 240), "tiffinfo": {271: "NIKON", 272: "D90"}},
+        "edited.jpg": {"dpi": (96, 96), "exif": make_exif(400)},
+        "stale.jpg": {"dpi": (150, 150), "exif": make_exif(300)},
     }.items():
-        picture.save(tmp_path / f"{name}.jpg", **keywords)
-    sizes = {file.stem: read_mm_per_pixel(file) for file in tmp_path.iterdir()}
-    assert {name for name, size in sizes.items() if size} == {"scanner"}
-    assert sizes["scanner"] == pytest.approx(25.4 / 300)
+        picture.save(tmp_path / name, **keywords)
+    readings = {file.stem: read_mm_per_pixel(file) for file in tmp_path.iterdir()}
+    resolutions = {
+        name: round(25.4 / size) for name, (size, _) in readings.items() if size
+    }
+    assert resolutions == {
+        "scanner": 300,
+        "centimetres": 200,
+        "perfection": 600,
+        "canoscan": 150,
+        "edited": 400,
+        "stale": 150,
+    }
+    assert {name: remark for name, (_, remark) in readings.items() if remark} == {
+        "exposed": "300 dpi are by a camera (it has an exposure), and say no size",
+        "eos": "180 dpi are by a camera (Canon Canon EOS 80D), and say no size",
+        "phone": "300 dpi are by a camera (Fairphone), and say no size",
+        "camera": "240 dpi are by a camera (NIKON D90), and say no size",
+        "edited": "400 dpi by EXIF are taken, not 96 by JFIF",
+        "stale": "150 dpi by JFIF are taken, not 300 by EXIF",
+    }
     outcome = measure(tmp_path / "scanner.jpg", "--format", "csv")
     assert "by the resolution in the files (300 dpi)" in outcome.err
     [row] = outcome.rows
     assert (row["unit"], row["mm_per_pixel"]) == ("mm", "0.0846667")
+    outcome = measure(tmp_path / "eos.jpg", tmp_path / "stale.jpg", "--format", "csv")
+    assert [row["unit"] for row in outcome.rows] == ["px", "mm"]
+    assert "eos.jpg: 180 dpi are by a camera" in outcome.err
+    assert "stale.jpg: 150 dpi by JFIF are taken, not 300 by EXIF" in outcome.err
     # A phone holds a sheet of paper at any distance.
     [row] = cli(
         "measure",
@@ -164,20 +207,57 @@ def test_the_resolution_of_a_scan(measure, cli, scans, tmp_path):
     assert row["unit"] == "px"
 
 
-def test_outlines_as_geojson(measure, scans, tmp_path):
+@pytest.fixture(scope="module")
+def holed(scans):
+    """The scan of three leaves with holes in each, two of which meet at a corner."""
+    scan = draw_sheet(300, 650, 420)
+    for row, column in ((150, 110), (307, 988), (205, 1546)):
+        for shift in (-20, 0):
+            scan[row + shift :, column + shift :][:20, :20] = 250
+    file = scans.parent / "holed.png"
+    cv2.imwrite(str(file), scan)
+    return file
+
+
+def test_outlines_as_geojson(measure, holed, tmp_path):
     file = tmp_path / "leaves.geojson"
-    measure(scans / "three.png", "--each-leaf", "--format", "geojson", "--output", file)
+    measure(holed, "--each-leaf", "--format", "geojson", "--output", file)
     features = json.loads(file.read_text())["features"]
-    areas = []
+    assert len(features) == 3
     for feature in features:
-        [[ring]] = feature["geometry"]["coordinates"]
-        assert ring[0] == ring[-1]
-        columns, rows = np.array(ring).T
-        # Counter-clockwise, as RFC 7946 has it.
-        areas.append((columns[:-1] * rows[1:] - columns[1:] * rows[:-1]).sum() / 2)
-    assert areas == pytest.approx(
-        [feature["properties"]["area"] for feature in features], rel=0.02
-    )
+        outline = shapely.geometry.shape(feature["geometry"])
+        assert outline.is_valid
+        assert outline.area == feature["properties"]["area"]
+        # The standard, RFC 7946, has outlines run counter-clockwise, and holes clockwise.
+        assert all(
+            part.exterior.is_ccw and not any(hole.is_ccw for hole in part.interiors)
+            for part in outline.geoms
+        )
+        holes = [hole for part in outline.geoms for hole in part.interiors]
+        hole_areas = [shapely.Polygon(hole).area for hole in holes]
+        assert sum(hole_areas) == feature["properties"]["hole_area"] > 0
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_pixels_as_coco(cli, measure, holed, tmp_path):
+    file = tmp_path / "leaves.json"
+    words = ("--each-leaf", "--mm-per-pixel", 0.5)
+    measure(holed, *words, "--format", "coco", "--output", file)
+    rows = measure(holed, *words, "--format", "json").json
+    coco = COCO(file)
+    annotations = coco.loadAnns(coco.getAnnIds())
+    assert [annotation["attributes"] for annotation in annotations] == rows
+    assert coco.loadCats(coco.getCatIds()) == [{"id": 1, "name": "leaf"}]
+    for annotation in annotations:
+        mask = coco.annToMask(annotation)
+        assert mask.shape == (700, 2100)
+        assert mask.sum() == annotation["area"]
+        area = annotation["attributes"]["area"]
+        assert area == pytest.approx(annotation["area"] / 4, rel=1e-5)
+        left, top, width, height = map(int, annotation["bbox"])
+        assert mask[top : top + height, left : left + width].sum() == mask.sum()
+        assert encoding.toBbox(coco.annToRLE(annotation)).tolist() == annotation["bbox"]
+    assert cli("evaluate-interpretation", file, file).status == 0
 
 
 def test_the_ending_of_a_file_is_its_format(measure, scans, tmp_path):
@@ -196,9 +276,7 @@ def test_all_leaflets_of_a_compound_leaf(measure, tmp_path):
     measure(tmp_path / "ash.png", "--output", tmp_path / "ash.geojson")
     [feature] = json.loads((tmp_path / "ash.geojson").read_text())["features"]
     properties, parts = feature["properties"], feature["geometry"]["coordinates"]
-    corners = np.concatenate([ring for [ring] in parts])
-    area = sum(cv2.contourArea(np.array(ring, np.float32)) for [ring] in parts)
-    assert area == pytest.approx(properties["area"] + properties["hole_area"], rel=0.05)
+    corners = np.concatenate([ring for ring, *_ in parts])
     # The drawn leaf is upright.
     assert properties["width"] == pytest.approx(np.ptp(corners[:, 0]), rel=0.05)
 
@@ -211,6 +289,61 @@ def test_landmarks_are_in_columns_and_rows(measure, tmp_path):
         assert [
             float(row[f"{name}_{axis}"]) for axis in ("column", "row")
         ] == pytest.approx(place.tolist(), abs=20)
+
+
+def test_masks_of_ones_own(cli, measure, scans, tmp_path):
+    """Masks, an alpha channel, and what segment writes give the same; inverted masks are noticed."""
+    words = ("--each-leaf", "--format", "json")
+    expected = measure(scans / "three.png", *words).json
+    folder = tmp_path / "masks"
+    segment = ("--assume-type", "scan", "--each-leaf", "--output", folder)
+    cli("segment", scans / "three.png", *segment, "--jobs", 1)
+    masked = measure(scans / "three.png", *words, "--masks", folder).json
+    # The model is not asked whether what a person marks is a leaf.
+    assert [row["verdict"] for row in masked] == [None] * 3
+    masks = [
+        cv2.imread(str(folder / f"three_leaf-{number}_mask.png"), cv2.IMREAD_GRAYSCALE)
+        for number in (1, 2, 3)
+    ]
+    mask = np.max(masks, axis=0)
+    scan = cv2.imread(str(scans / "three.png"))
+    (tmp_path / "whole").mkdir()
+    cv2.imwrite(str(tmp_path / "whole" / "three.png"), mask)
+    whole = measure(scans / "three.png", *words, "--masks", tmp_path / "whole").json
+    cv2.imwrite(str(tmp_path / "rgba.png"), np.dstack([scan // 2 + 60, mask]))
+    rgba = measure(tmp_path / "rgba.png", *words).json
+    grey = Image.merge("LA", [Image.new("L", (2100, 700)), Image.fromarray(mask)])
+    grey.save(tmp_path / "masks" / "rgba.png")
+    named = measure(tmp_path / "rgba.png", *words, "--masks", tmp_path / "masks").json
+    for rows in (masked, whole, rgba, named):
+        assert len(rows) == 3
+        for row, searched in zip(rows, expected, strict=True):
+            assert row["area"] == searched["area"] + searched["hole_area"]
+            assert row["length"] == pytest.approx(searched["length"], rel=0.01)
+            assert row["area_confidence"] == 1
+    # A part that is no more than a stalk is a leaf of its own, however small its blade.
+    stalked = np.zeros((700, 700), np.uint8)
+    cv2.ellipse(stalked, (350, 250), (120, 200), 0, 0, 360, 255, cv2.FILLED)
+    stalked[460:640, 345:353] = 255
+    cv2.imwrite(str(tmp_path / "whole" / "one.png"), stalked)
+    words = ("--masks", tmp_path / "whole", "--format", "json")
+    rows = measure(scans / "one.png", *words, "--each-leaf").json
+    assert [row["leaves"] for row in rows] == [2, 2]
+    # A photo has no sheet, but its mask is as good.
+    photo = ("--assume-type", "photo", "--format", "json", "--masks", folder)
+    assert cli("measure", scans / "three.png", *photo).json[0]["leaves"] == 3
+
+    cv2.imwrite(str(tmp_path / "masks" / "one.png"), 255 - mask[:, :700])
+    cv2.imwrite(str(tmp_path / "inverted.png"), np.dstack([scan, 255 - mask]))
+    for file, words, source in (
+        (scans / "one.png", ("--masks", folder), folder / "one.png"),
+        (tmp_path / "inverted.png", (), "alpha channel"),
+    ):
+        outcome = measure(file, *words, status=1)
+        assert f"{file}: {source}: mask: expected a leaf inside" in outcome.err
+        assert "100% of the border; is the mask inverted?" in outcome.err
+    outcome = measure(scans / "one.png", "--masks", tmp_path / "none", status=1)
+    assert outcome.err.count("none: expected a folder of masks") == 1
 
 
 def test_a_list_is_the_dictionary(cli):
@@ -234,7 +367,10 @@ def test_bad_input(cli, measure, scans, tmp_path):
     assert "expected leaves on a plain sheet, found a photo" in outcome.err
     for words, message in (
         ([], "expected at least one picture"),
-        ([scans, "--scale-from", "1,2,3"], "expected X,Y,X,Y,MM, found 3 numbers"),
+        (
+            [scans, "--scale-from", "1,2,3"],
+            "expected X,Y,X,Y,MM or a thing and its size, found 3 numbers",
+        ),
         (
             [scans, "--scale-from", "1,2,1,2,5"],
             "expected two points and their distance above 0",

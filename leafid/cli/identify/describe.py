@@ -5,7 +5,8 @@ families, in columns like geometry.log_aspect_box. --assume-type sets the type; 
 or recognised by the model as in predict.
 
 With --masks, leaves aren't searched for: the mask of my-leaf.jpg is my-leaf.png or, as segment writes it,
-my-leaf_mask.png in a folder, as large as the picture, and white where the leaf is.
+my-leaf_mask.png in a folder, as large as the picture, and white where the leaf is. The alpha channel of a picture or
+of a mask, opaque where the leaf is, is a mask, too.
 
 The table is CSV. A picture that can't be read, or in which no leaf is found, is reported on stderr and left out; the
 exit status is then 1.
@@ -19,7 +20,6 @@ examples:
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -37,7 +37,12 @@ from leafid.features.loader import get_type
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
 from leafid.scoring.tables import format_csv
-from leafid.segmentation.result import Image, Segmentation, shrink
+from leafid.segmentation.masks import (
+    check_masks_folder,
+    read_own_masks,
+    segment_by_masks,
+)
+from leafid.segmentation.result import Segmentation, shrink
 from leafid.segmentation.segment import segment
 
 # Longest side of a picture in pixels; larger ones are shrunk, as descriptors work on leaves of a few hundred pixels.
@@ -79,8 +84,7 @@ def run(options: Options, environment: Environment) -> int:
             options.output, filter(None, [*options.pictures, options.metadata])
         )
     collection = options.read(options.pictures)
-    if options.masks and not Path(options.masks).is_dir():
-        raise LeafidError(f"{options.masks}: expected a folder of masks, found none")
+    check_masks_folder(options.masks)
     measure = partial(_measure, families=families, masks=options.masks)
     n_measured = 0
     with open_text(options.output, environment) as stream:
@@ -100,11 +104,15 @@ def run(options: Options, environment: Environment) -> int:
 
 
 def _measure(picture: Picture, families: Sequence[str], masks: str | None) -> list[str]:
-    image = read_image(picture.file, None if masks else _MAX_SIDE)
+    own_masks = read_own_masks(picture.file, masks)
+    image = read_image(picture.file, None if own_masks else _MAX_SIDE)
     try:
+        leaves = segment_by_masks(own_masks, image)
+        if len(leaves) > 1:
+            raise ImageError(f"expected one mask, found {len(leaves)}")
         leaf = (
-            _read_mask(picture.file, image, masks)
-            if masks
+            Segmentation.from_mask(shrink(leaves[0].mask * np.uint8(255), _MAX_SIDE))
+            if leaves
             else segment(image, get_type(picture))
         )
         values = measure_families(shrink(image, _MAX_SIDE), leaf, families)
@@ -112,21 +120,3 @@ def _measure(picture: Picture, families: Sequence[str], masks: str | None) -> li
         raise ImageError(f"{picture.file}: {error}") from error
     # NumPy writes the fewest digits that read back as the same float32.
     return np.concatenate(list(values.values())).astype(str).tolist()
-
-
-def _read_mask(file: Path, image: Image, masks: str) -> Segmentation:
-    """Read the mask of a picture, as large as `image`, and reduce it as that is."""
-    names = [f"{file.stem}.png", f"{file.stem}_mask.png"]
-    present = [Path(masks, name) for name in names if Path(masks, name).exists()]
-    if len(present) != 1:
-        raise LeafidError(
-            f"expected one mask in {masks}, {' or '.join(names)}, found {len(present)}"
-        )
-    mask = read_image(present[0]).max(axis=2)
-    if mask.shape != image.shape[:2]:
-        raise LeafidError(
-            f"expected a mask of {image.shape[:2]} pixels, found {mask.shape} in {present[0]}"
-        )
-    if not mask.any():
-        raise LeafidError(f"expected a leaf in its mask, found none in {present[0]}")
-    return Segmentation.from_mask(shrink(mask, _MAX_SIDE))

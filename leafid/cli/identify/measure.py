@@ -4,56 +4,91 @@ Each measure has a confidence from 0 to 1: how sure the outline is, less where t
 or the direction of the midrib a guess. It is empty where it can't be told; leaflets and teeth are counted from below.
 The column verdict says "no leaf" or "unclear" where predict and explain say so; all confidences are then lower. --list
 says what each measure is. A leaf that is curled, or photographed at an angle, is larger than it seems. Photos of leaves
-on the tree are refused.
+on the tree are refused without a mask.
 
-Lengths are in pixels, or in millimetres where the size of a pixel is known: from --dpi, --mm-per-pixel, or --scale-from
-with two points of the picture, such as the ends of a ruler or the sides of a coin, and their distance; otherwise from
-the resolution in the file of a scan, where a scanner can have written it.
+Lengths are in pixels, or in millimetres (--unit cm: centimetres) where the size of a pixel is known: from --dpi,
+--mm-per-pixel, or --scale, a table with a row for each picture; from --scale-from with two points of the picture, such
+as the ends of a ruler, and their distance; otherwise from the resolution in the file of a scan, where a scanner, and no
+camera, can have written it.
+
+--scale-from also finds a thing of known size: a coin (coin:23.25) or a card (card:85.6x54) beside the leaf, or the
+sheet below it (sheet:297x210), whose whole outline must be seen. A tilted card or sheet shows the picture as seen from
+above. The share of the outline that is a circle or rectangle is mm_per_pixel_confidence, and --overlay draws what was
+taken for the thing.
+
+With --masks, leaves aren't searched for: the mask of my-leaf.jpg is my-leaf.png, my-leaf_mask.png or, for each of its
+leaves, my-leaf_leaf-1_mask.png and so on, as segment writes them, white where the leaf is. The alpha channel of a
+picture or of a mask is a mask, too. With --each-leaf, each part of a single mask is a leaf.
 
 Of several leaves the largest is measured, with --each-leaf every leaf. Text leaves out the confidences; GeoJSON has the
-outlines of the blades as well, through the middles of their outermost pixels, in columns and rows of the picture. A
-picture that can't be read, or in which no leaf is found, is reported on stderr and left out; the exit status is then 1.
+outlines of the blades as well, along the edges of their pixels and around their holes, in columns and rows of the
+picture; COCO has the pixels of the blades as runs. A picture that can't be read, or in which no leaf is found, is
+reported on stderr and left out; the exit status is then 1.
 
 examples:
   leafid measure my-leaf.jpg --mm-per-pixel 0.12
   leafid measure my-scans --each-leaf --output leaves.csv
-  leafid measure card.jpg --scale-from 104,88,950,92,85.6 --format geojson --output card.geojson
+  leafid measure ruler.jpg --scale-from 104,88,950,92,85.6 --format geojson --output leaf.geojson
+  leafid measure coin.jpg --scale-from coin:23.25 --overlay drawn
   leafid measure --list
 """
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from math import hypot
 from pathlib import Path
-from typing import Any
 
-from leafid.cli.arguments import list_type, number_type, option, positional, switch
+import numpy as np
+
+from leafid.cli.arguments import option, positional, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
-from leafid.cli.outputs import Environment, check_output, open_text
+from leafid.cli.identify.measure_formats import (
+    FORMATS,
+    LeafRow,
+    format_leaves,
+    make_geometry,
+)
+from leafid.cli.identify.scales import (
+    ScaleFinder,
+    ScaleOptions,
+    find_row,
+    make_scale_finder,
+)
+from leafid.cli.outputs import (
+    Environment,
+    check_output,
+    make_output_names,
+    open_text,
+)
 from leafid.descriptors.measures import LeafMeasures, list_measures, measure_leaf
 from leafid.descriptors.traits import MIN_CONFIDENCE
-from leafid.errors import ImageError, UsageError
+from leafid.errors import ImageError, LeafidError, UsageError
 from leafid.features.loader import FeatureLoader, get_type
+from leafid.files import open_output
 from leafid.model.answer import Answer
 from leafid.model.bundled import find_bundled_model, read_once
 from leafid.model.model import Model
-from leafid.pictures.decoding import read_image
+from leafid.pictures.decoding import encode_jpeg, read_image
 from leafid.pictures.picture import AcquisitionType, Picture
-from leafid.pictures.resolution import MM_PER_INCH, read_mm_per_pixel
-from leafid.scoring.tables import Table, format_csv, render
+from leafid.pictures.resolution import MM_PER_INCH
+from leafid.scoring.tables import Table, render
 from leafid.segmentation.leaves import find_holes, isolate_leaf, segment_leaves
-from leafid.segmentation.result import Image, Segmentation
-
-_above_0 = number_type(
-    "a number above 0, at most 100000", lambda value: 0 < value <= 1e5
+from leafid.segmentation.masks import (
+    Masks,
+    check_masks_folder,
+    read_own_masks,
+    segment_by_masks,
+    split_parts,
 )
-FORMATS = ("text", "csv", "json", "geojson")
+from leafid.segmentation.reference import Reference
+from leafid.segmentation.result import Image, Segmentation
+from leafid.segmentation.segment import draw_measured
+
 # What the verdicts of an answer are called in a row; all others say that it is a leaf.
 _DOUBTS = {"no-leaf": "no leaf", "unclear": "unclear"}
 
 
-class Options(MeasuringOptions):
+class Options(ScaleOptions, MeasuringOptions):
     pictures: list[str] = positional(
         "PICTURE", "a picture, or a folder or collection of them", nargs="*"
     )
@@ -62,20 +97,13 @@ class Options(MeasuringOptions):
         choices=FORMATS,
     )
     output: str | None = option("write a file instead of printing", metavar="FILE")
+    masks: str | None = option(
+        "take the leaves from the masks in this folder", metavar="DIR"
+    )
     each_leaf: bool = switch("measure every leaf of a picture")
-    dpi: float | None = option(
-        "resolution of the pictures", metavar="N", type=_above_0, group="scale"
-    )
-    mm_per_pixel: float | None = option(
-        "size of a pixel", metavar="MM", type=_above_0, group="scale"
-    )
-    scale_from: list[float] | None = option(
-        "columns and rows of two points of the upright picture, and their distance in millimetres",
-        metavar="X,Y,X,Y,MM",
-        type=list_type(
-            number_type("a number from 0 to 100000", lambda value: 0 <= value <= 1e5)
-        ),
-        group="scale",
+    overlay: str | None = option(
+        "also draw the leaves, and what the scale is from, as <name>_overlay.jpg in this folder",
+        metavar="DIR",
     )
     list: bool = switch("list the measures and exit")
 
@@ -98,51 +126,55 @@ def run(options: Options, environment: Environment) -> int:
     form = options.format or (
         ending if ending in FORMATS else "csv" if options.output else "text"
     )
-    mm_per_pixel = _find_scale(options)
+    finder = make_scale_finder(options)
+    if options.output:
+        inputs = [*options.pictures, options.metadata, options.scale]
+        check_output(options.output, filter(None, inputs))
+    if options.overlay:
+        check_output(options.overlay, [], "--overlay", file="any name")
+    check_masks_folder(options.masks)
+    collection = options.read(options.pictures)
+    files = [picture.file for picture in collection.pictures]
+    if finder.table is not None:
+        unused = finder.table.keys() - {find_row(finder.table, file) for file in files}
+        if unused:
+            reason = f"{len(unused)} rows name no picture, {min(unused)!r} first"
+            environment.warn(f"{options.scale}: {reason}; they are ignored")
+    names = make_output_names(files, collection.root)
     task = partial(
         _measure,
-        mm_per_pixel=mm_per_pixel,
-        points=options.scale_from or (),
-        each_leaf=options.each_leaf,
+        options=options,
+        form=form,
+        finder=finder,
         model_file=Path(options.model or find_bundled_model()),
     )
-    if options.output:
-        check_output(
-            options.output, filter(None, [*options.pictures, options.metadata])
-        )
-    collection = options.read(options.pictures)
-    records: list[dict[str, Any]] = []
-    outlines: list[Any] = []
+    leaves: list[LeafRow] = []
     n_measured = 0
-    for picture, (leaves, size) in map_pictures(
+    for picture, measured in map_pictures(
         task, collection.pictures, options, environment, "measure"
     ):
         n_measured += 1
-        n_leaves = leaves[0][0].n_leaves
-        if len(leaves) < n_leaves:
-            environment.warn(
-                f"{picture.file}: {n_leaves} leaves; the largest is measured (--each-leaf)"
-            )
-        for number, (leaf, verdict) in enumerate(leaves, 1):
-            start = {
-                "picture": str(picture.file),
-                "type": picture.type,
-                "species": picture.species,
-                "leaf": number,
-            }
-            if leaf.values["cut"]:
-                environment.warn(
-                    f"{picture.file}: leaf {number} is cut off by the border"
-                )
-            _warn_of_doubts(
-                environment, f"{picture.file}: leaf {number}", leaf, verdict
-            )
-            start |= {"leaves": leaf.n_leaves, "verdict": verdict}
-            records.append(start | leaf.to_record(size))
-            outlines.append(leaf.outlines)
-    if not mm_per_pixel and (
-        sizes := {record["mm_per_pixel"] for record in records} - {None}
-    ):
+        leaves += measured.leaves
+        for remark in measured.remarks:
+            environment.warn(f"{picture.file}: {remark}")
+        if options.overlay:
+            path = Path(options.overlay, f"{names[picture.file]}_overlay.jpg")
+            with open_output(path, "wb") as stream:
+                stream.write(measured.overlay)
+    _warn_of_units(options, finder, leaves, environment)
+    with open_text(options.output, environment) as stream:
+        stream.write(format_leaves(leaves, form))
+    return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
+
+
+def _warn_of_units(
+    options: Options,
+    finder: ScaleFinder,
+    leaves: Sequence[LeafRow],
+    environment: Environment,
+) -> None:
+    sizes = {leaf.record["mm_per_pixel"] for leaf in leaves} - {None}
+    if sizes and finder == ScaleFinder():
         resolutions = ", ".join(
             f"{MM_PER_INCH / size:.0f}" for size in sorted(sizes, reverse=True)[:5]
         )
@@ -150,129 +182,123 @@ def run(options: Options, environment: Environment) -> int:
         environment.warn(
             f"millimetres are by the resolution in the files ({resolutions} dpi), {reason}"
         )
-    with open_text(options.output, environment) as stream:
-        stream.write(_format(records, outlines, form))
-    return 1 if n_measured < len(collection.pictures) or collection.is_incomplete else 0
-
-
-def _warn_of_doubts(
-    environment: Environment, title: str, leaf: LeafMeasures, verdict: str
-) -> None:
-    confidence = leaf.confidence["area"]
-    if verdict != "leaf":
+    n_unknown = sum(leaf.record["mm_per_pixel"] is None for leaf in leaves)
+    if n_unknown and (sizes or options.unit == "cm"):
         environment.warn(
-            f"{title}: {verdict}, as predict and explain say: its confidences are low"
-        )
-    elif confidence < MIN_CONFIDENCE:
-        environment.warn(
-            f"{title} is perhaps cut out wrongly: its area has the confidence {confidence:.2f}"
+            f"{n_unknown} of {len(leaves)} leaves are in pixels, whose size is unknown"
         )
 
 
-def _find_scale(options: Options) -> float | None:
-    if options.scale_from:
-        if len(options.scale_from) != 5:
-            raise UsageError(
-                f"--scale-from: expected X,Y,X,Y,MM, found {len(options.scale_from)} numbers"
-            )
-        x0, y0, x1, y1, millimetres = options.scale_from
-        pixels = hypot(x1 - x0, y1 - y0)
-        if not pixels or not millimetres:
-            raise UsageError(
-                "--scale-from: expected two points and their distance above 0, found one point or 0 mm"
-            )
-        return millimetres / pixels
-    return MM_PER_INCH / options.dpi if options.dpi else options.mm_per_pixel
+@dataclass(frozen=True)
+class _MeasuredPicture:
+    leaves: list[LeafRow]
+    remarks: list[str]
+    #: JPEG, empty where it isn't wanted.
+    overlay: bytes
 
 
 def _measure(
-    picture: Picture,
-    mm_per_pixel: float | None,
-    points: Sequence[float],
-    each_leaf: bool,
-    model_file: Path,
-) -> tuple[list[tuple[LeafMeasures, str]], float | None]:
-    """Measure the leaves of a picture, each with its verdict; also return the size of its pixels, if it is known."""
+    picture: Picture, options: Options, form: str, finder: ScaleFinder, model_file: Path
+) -> _MeasuredPicture:
+    """Measure the leaves of a picture."""
+    masks = read_own_masks(picture.file, options.masks)
     type_ = get_type(picture)
-    if not type_.lies_on_sheet:
+    if not masks and not type_.lies_on_sheet:
         raise ImageError(
             f"{picture.file}: expected leaves on a plain sheet, found a photo (--assume-type if it is none)"
         )
     image = read_image(picture.file)
-    height, width = image.shape[:2]
-    if max(points[0:4:2], default=0) > width or max(points[1:4:2], default=0) > height:
-        expected = f"expected points inside the picture of {width} × {height} pixels"
-        raise ImageError(
-            f"{picture.file}: --scale-from: {expected}, found {list(points[:4])}"
-        )
-    leaves = segment_leaves(image, type_)
+    try:
+        scale = finder.find(picture, image, type_ is AcquisitionType.SCAN)
+        thing = scale.reference
+        own_leaves = _take_leaves(image, masks, thing, options.each_leaf)
+    except LeafidError as error:
+        raise ImageError(f"{picture.file}: {error}") from error
+    flat = thing.flatten(thing.paint_over(image)) if thing else image
+    leaves = own_leaves or segment_leaves(flat, type_)
     if not leaves:
         raise ImageError(f"{picture.file}: expected a leaf, found none")
-    if mm_per_pixel is None and type_ is AcquisitionType.SCAN:
-        mm_per_pixel = read_mm_per_pixel(picture.file)
-    if not each_leaf:
+    if not options.each_leaf:
         leaves = leaves[:1]
-    judged = []
-    answers = _answer(picture, image, leaves, read_once(model_file))
-    for leaf, answer in zip(leaves, answers, strict=True):
-        measures = measure_leaf(leaf, find_holes(image, leaf))
-        verdict = _DOUBTS.get(answer.verdict, "leaf")
-        if verdict != "leaf":
-            measures = measures.doubt(answer.p_leaf or 0.0)
-        judged.append((measures, verdict))
-    return judged, mm_per_pixel
+    remarks = [scale.remark] if scale.remark else []
+    if len(leaves) < leaves[0].n_leaves:
+        remarks.append(
+            f"{leaves[0].n_leaves} leaves; the largest is measured (--each-leaf)"
+        )
+    # What a person marks is a leaf, without holes that would have to be found.
+    answers: Iterable[Answer | None] = [None] * len(leaves)
+    if not own_leaves:
+        answers = _answer(picture, flat, leaves, thing, read_once(model_file))
+    judged = map(partial(_judge, flat), leaves, answers)
+    start = {
+        "picture": str(picture.file),
+        "type": picture.type,
+        "species": picture.species,
+    }
+    rows, surfaces = [], []
+    for number, (leaf, verdict) in enumerate(judged, 1):
+        numbers = {"leaf": number, "leaves": leaf.n_leaves, "verdict": verdict}
+        record = start | numbers | leaf.to_record(scale.mm_per_pixel, options.unit)
+        surface = (
+            thing.restore(leaf.surface, image.shape[:2]) if thing else leaf.surface
+        )
+        surfaces.append(surface)
+        rows.append(LeafRow(scale.complete(record), make_geometry(surface, form)))
+        remarks += [f"leaf {number} {doubt}" for doubt in _list_doubts(leaf, verdict)]
+    overlay = b""
+    if options.overlay:
+        outline = thing.outline if thing else None
+        overlay = encode_jpeg(draw_measured(image, surfaces, outline))
+    return _MeasuredPicture(rows, remarks, overlay)
+
+
+def _take_leaves(
+    image: Image, masks: Masks, thing: Reference | None, each_leaf: bool
+) -> list[Segmentation]:
+    """Take leaves from masks of one's own, as seen from above: the largest first."""
+    leaves = segment_by_masks(masks, image)
+    if thing:
+        flat = [thing.flatten(leaf.mask.view(np.uint8)) for leaf in leaves]
+        leaves = [Segmentation.from_mask(mask) for mask in flat]
+    if each_leaf and len(leaves) == 1:
+        leaves = split_parts(leaves[0])
+    leaves.sort(key=lambda leaf: -np.count_nonzero(leaf.blade))
+    return [replace(leaf, n_leaves=len(leaves)) for leaf in leaves]
 
 
 def _answer(
-    picture: Picture, image: Image, leaves: Sequence[Segmentation], model: Model
+    picture: Picture,
+    image: Image,
+    leaves: Sequence[Segmentation],
+    thing: Reference | None,
+    model: Model,
 ) -> Iterator[Answer]:
-    """Answer a picture, or each of several leaves in it, as predict does."""
-    if len(leaves) == 1:
+    """Answer a picture, or each of several leaves in it, as predict does; without the thing of known size."""
+    if len(leaves) == 1 and not thing:
         return model.predict([picture], FeatureLoader())
-    pictures = [isolate_leaf(image, leaves, index) for index in range(len(leaves))]
+    pictures = [image]
+    if len(leaves) > 1:
+        pictures = [isolate_leaf(image, leaves, index) for index in range(len(leaves))]
     return model.identify(pictures, assume_type=picture.type)
 
 
-def _format(
-    records: Sequence[dict[str, Any]], outlines: Sequence[Any], form: str
-) -> str:
-    if form == "text":
-        columns = ["picture", "leaf", "verdict", "unit", *list_measures()]
-        rows = [
-            [Path(record["picture"]).name, *(record[name] for name in columns[1:])]
-            for record in records
-        ]
-        return render([Table("", columns, rows, n_keys=2)], digits=2)
-    shortened = [
-        {name: _shorten(value) for name, value in record.items()} for record in records
-    ]
-    if form == "csv":
-        return (
-            format_csv([[*shortened[0]], *([*row.values()] for row in shortened)])
-            if shortened
-            else ""
-        )
-    if form == "json":
-        return json.dumps(shortened, ensure_ascii=False, indent=1) + "\n"
-    features = [
-        {
-            "type": "Feature",
-            "properties": record,
-            "geometry": {
-                "type": "MultiPolygon",
-                "coordinates": [[[*line, line[0]][::-1]] for line in lines],
-            },
-        }
-        for record, lines in zip(shortened, outlines, strict=True)
-    ]
-    return (
-        json.dumps(
-            {"type": "FeatureCollection", "features": features}, ensure_ascii=False
-        )
-        + "\n"
-    )
+def _judge(
+    image: Image, leaf: Segmentation, answer: Answer | None
+) -> tuple[LeafMeasures, str | None]:
+    """Measure a leaf, and return its verdict, which needs an answer."""
+    if answer is None:
+        return measure_leaf(leaf), None
+    measures = measure_leaf(leaf, find_holes(image, leaf))
+    if answer.verdict in _DOUBTS:
+        return measures.doubt(answer.p_leaf or 0.0), _DOUBTS[answer.verdict]
+    return measures, "leaf"
 
 
-def _shorten(value: Any) -> Any:
-    """Round a number to six significant digits, more than any measure has."""
-    return float(f"{value:.6g}") if isinstance(value, float) else value
+def _list_doubts(leaf: LeafMeasures, verdict: str | None) -> Iterator[str]:
+    if leaf.values["cut"]:
+        yield "is cut off by the border"
+    confidence = leaf.confidence["area"]
+    if verdict in _DOUBTS.values():
+        yield f"is {verdict} as predict and explain say: its confidences are low"
+    elif confidence < MIN_CONFIDENCE:
+        yield f"is perhaps cut out wrongly: its area has the confidence {confidence:.2f}"

@@ -14,9 +14,6 @@ examples:
   leafid segment imageclef2011/Train --output cut --jobs 2
 """
 
-import os
-from collections import Counter
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -25,7 +22,7 @@ import numpy as np
 
 from leafid.cli.arguments import option, switch
 from leafid.cli.computing import MeasuringOptions, map_pictures
-from leafid.cli.outputs import Environment, check_output
+from leafid.cli.outputs import Environment, check_output, make_output_names
 from leafid.errors import LeafidError, escape_unprintable
 from leafid.features.loader import get_type
 from leafid.files import open_output
@@ -56,7 +53,7 @@ def run(options: Options, environment: Environment) -> int:
     output = Path(options.output)
     check_output(output, [], file="any name")
     collection = options.read(options.pictures)
-    names = _make_output_names(
+    names = make_output_names(
         [picture.file for picture in collection.pictures], collection.root
     )
     n_cut = 0
@@ -93,19 +90,6 @@ def run(options: Options, environment: Environment) -> int:
             continue
         n_cut += 1
     return 1 if n_cut < len(collection.pictures) or collection.is_incomplete else 0
-
-
-def _make_output_names(files: Sequence[Path], root: Path) -> dict[Path, str]:
-    """Make a different output name for each file: its stem or, if others have that, its path from `root`."""
-    base = root if root.is_dir() else root.parent
-    # Some file systems ignore case.
-    stems = Counter(file.stem.lower() for file in files)
-    return {
-        file: file.stem
-        if stems[file.stem.lower()] == 1
-        else os.path.relpath(file, base).replace(os.sep, "_")
-        for file in files
-    }
 
 
 def _cut(

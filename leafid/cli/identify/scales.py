@@ -1,0 +1,172 @@
+"""The size of a pixel of each picture: by options, a table, a thing of known size in it, or what its file declares."""
+
+from argparse import ArgumentTypeError
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import hypot
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from leafid.cli.arguments import number_type, option
+from leafid.errors import ImageError, LeafidError
+from leafid.pictures.picture import Picture
+from leafid.pictures.resolution import MM_PER_INCH, read_mm_per_pixel
+from leafid.segmentation.reference import Reference, find_reference
+from leafid.segmentation.result import Image
+from leafid.textfiles import LineProblems, parse_finite_number, read_table
+
+_parse_size = number_type(
+    "a number above 0, at most 100000", lambda value: 0 < value <= 1e5
+)
+_parse_place = number_type("a number from 0 to 100000", lambda value: 0 <= value <= 1e5)
+# Things of known size, with the number of their sizes.
+_THINGS = {"coin": 1, "card": 2, "sheet": 2}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The size of the pixels of a picture."""
+
+    #: None where it is unknown.
+    mm_per_pixel: float | None
+    #: What a person should know about it.
+    remark: str | None = None
+    #: The thing that it is from.
+    reference: Reference | None = None
+
+    def complete(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Add the confidence to a leaf's row, and move its places to where they are in the picture."""
+        thing = self.reference
+        record |= {"mm_per_pixel_confidence": thing.confidence if thing else None}
+        if thing is None or thing.flattening is None:
+            return record
+        backwards = np.linalg.inv(thing.flattening)
+        for column, row in (("base_column", "base_row"), ("tip_column", "tip_row")):
+            if record[column] is not None:
+                col, line, depth = backwards @ (record[column], record[row], 1)
+                record |= {column: float(col / depth), row: float(line / depth)}
+        return record
+
+
+@dataclass(frozen=True)
+class ScaleFinder:
+    """Finds the scales of pictures in the way that the options say."""
+
+    mm_per_pixel: float | None = None
+    #: Columns and rows of two points that must lie inside the picture.
+    points: Sequence[float] = ()
+    thing: str = ""
+    size: tuple[float, ...] = ()
+    #: The sizes of pixels by the names of pictures, where a table says them.
+    table: Mapping[str, float] | None = field(default=None, repr=False)
+
+    def find(self, picture: Picture, image: Image, is_scan: bool) -> Scale:
+        """Find the scale of a picture; an `ImageError` is raised where it must be in the picture, but isn't."""
+        limits = image.shape[1::-1] * 2
+        if any(map(float.__gt__, self.points, map(float, limits))):
+            expected = f"inside the picture of {limits[0]} × {limits[1]} pixels"
+            raise ImageError(
+                f"--scale-from: expected points {expected}, found {[*self.points]}"
+            )
+        if self.thing:
+            reference = find_reference(image, self.thing, self.size)
+            return Scale(reference.mm_per_pixel, None, reference)
+        if self.table is not None:
+            name = find_row(self.table, picture.file)
+            if name is None:
+                return Scale(None, "the table of scales has no row for it")
+            return Scale(self.table[name])
+        if self.mm_per_pixel or not is_scan:
+            return Scale(self.mm_per_pixel)
+        return Scale(*read_mm_per_pixel(picture.file))
+
+
+def _parse_scale_from(word: str) -> ScaleFinder:
+    thing, _, size = word.rpartition(":")
+    if thing:
+        sizes = tuple(map(_parse_size, size.replace("×", "x").split("x")))
+        if len(sizes) != _THINGS.get(thing):
+            expected = "expected coin:MM, card:MMxMM or sheet:MMxMM"
+            raise ArgumentTypeError(f"{expected}, found {word!r}")
+        return ScaleFinder(thing=thing, size=sizes)
+    values = [_parse_place(value) for value in word.split(",")]
+    if len(values) != 5:
+        expected = "expected X,Y,X,Y,MM or a thing and its size"
+        raise ArgumentTypeError(f"{expected}, found {len(values)} numbers")
+    x0, y0, x1, y1, millimetres = values
+    pixels = hypot(x1 - x0, y1 - y0)
+    if not pixels or not millimetres:
+        raise ArgumentTypeError(
+            "expected two points and their distance above 0, found one point or 0 mm"
+        )
+    return ScaleFinder(millimetres / pixels, values[:4])
+
+
+class ScaleOptions:
+    dpi: float | None = option(
+        "resolution of the pictures", metavar="N", type=_parse_size, group="scale"
+    )
+    mm_per_pixel: float | None = option(
+        "size of a pixel", metavar="MM", type=_parse_size, group="scale"
+    )
+    scale_from: ScaleFinder | None = option(
+        "columns and rows of two points of the upright picture, and their distance in millimetres; or a thing in it "
+        "and its size, as coin:23.25, card:85.6x54 or sheet:297x210",
+        metavar="X,Y,X,Y,MM",
+        type=_parse_scale_from,
+        group="scale",
+    )
+    scale: str | None = option(
+        "CSV table of the pictures with the column file, and mm_per_pixel or dpi",
+        metavar="FILE",
+        group="scale",
+    )
+    unit: str = option(
+        "unit of lengths where the size of a pixel is known (default: mm)",
+        choices=("mm", "cm"),
+        default="mm",
+    )
+
+
+def make_scale_finder(options: ScaleOptions) -> ScaleFinder:
+    """Make what finds the scales of pictures; a `LeafidError` says what is wrong with the table."""
+    if options.scale:
+        return ScaleFinder(table=_read_scales(options.scale))
+    by_dpi = MM_PER_INCH / options.dpi if options.dpi else None
+    return options.scale_from or ScaleFinder(options.mm_per_pixel or by_dpi)
+
+
+def find_row(table: Mapping[str, float], file: Path) -> str | None:
+    """Find the name by which a table has a picture: its path or the end of it, with or without its ending."""
+    for start in range(len(file.parts)):
+        path = Path(*file.parts[start:])
+        for name in (path.as_posix(), path.with_suffix("").as_posix()):
+            if name in table:
+                return name
+    return None
+
+
+def _read_scales(file: str) -> dict[str, float]:
+    """Read the sizes of pixels by the names of pictures."""
+    (first, heading), *rows = [*read_table(file)] or [(1, [])]
+    columns = [cell.strip().lower() for cell in heading]
+    units = {"mm_per_pixel", "dpi"} & {*columns}
+    if "file" not in columns or len(units) != 1:
+        expected = "expected the columns file, and mm_per_pixel or dpi"
+        raise LeafidError(f"{file}:{first}: {expected}, found {', '.join(columns)}")
+    [unit] = units
+    sizes = {}
+    with LineProblems(file) as problems:
+        for line, cells in rows:
+            record = dict(zip(columns, cells, strict=False))
+            word = record.get(unit, "")
+            value = parse_finite_number(word)
+            name = record["file"].strip().replace("\\", "/")
+            if value is None or not 0 < value <= 1e5:
+                expected = f"expected {unit} above 0, at most 100000"
+                problems.add(line, f"{name}: {expected}, found {word!r}")
+            elif problems.check_unique(line, "every picture", name):
+                sizes[name] = MM_PER_INCH / value if unit == "dpi" else value
+    return sizes
