@@ -80,15 +80,18 @@ def measure_leaves(
     """Measure every leaf of a picture of a sheet, the largest first, or the largest alone; empty without a leaf."""
     leaves = segment_leaves(image, acquisition_type)
     return [
-        measure_leaf(leaf, find_holes(image, leaf))
+        measure_leaf(leaf, find_holes(image, leaf), image)
         for leaf in (leaves if each_leaf else leaves[:1])
     ]
 
 
-def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
+def measure_leaf(
+    leaf: Segmentation, holes: Mask | None = None, image: Image | None = None
+) -> LeafMeasures:
     """Measure a leaf, whose mask is not empty, with its holes, bool (H, W).
 
-    Leaflets, lobes, teeth and angles are those of `leafid.descriptors.traits`, which leaves out what isn't sure.
+    Leaflets, lobes, teeth and angles are those of `leafid.descriptors.traits`, which leaves out what isn't sure, or
+    can't be seen in the picture.
     """
     row0, row1, col0, col1 = find_bounding_box(leaf.blade)
     blade = np.pad(leaf.blade[row0:row1, col0:col1], 1).view(np.uint8)
@@ -97,7 +100,7 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     hole_area = float(region.area - np.count_nonzero(blade))
     if holes is not None:
         hole_area += float(np.count_nonzero(holes & leaf.blade))
-    traits, landmarks = measure_reliable_traits(leaf)
+    traits, landmarks = measure_reliable_traits(leaf, image=image)
     length, width = _measure_extent(leaf.blade, landmarks)
     tooth_depth = traits.get("tooth_depth")
     values: dict[str, float | None] = {

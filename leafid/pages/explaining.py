@@ -133,11 +133,12 @@ def explain(
         note = "Traits are measured only in pictures of a leaf on a plain sheet."
     elif is_leaf:
         chosen = np.reshape(ends, (2, 2))[:, ::-1] * leaf.mask.shape if ends else None
-        values, landmarks = measure_reliable_traits(leaf, chosen)
+        values, landmarks = measure_reliable_traits(leaf, chosen, shown)
         if not ends and shown.shape != image.shape and leaf.mask.any():
             # In a large picture, the margin of a small leaf is lost by shrinking.
+            part = _look_closer(image, leaf)
             closer = measure_reliable_traits(
-                segment_as_type(_look_closer(image, leaf), answer.type)
+                segment_as_type(part, answer.type), image=part
             )[0]
             values = closer or values
         named = (

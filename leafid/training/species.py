@@ -32,7 +32,7 @@ TRAIT_PICTURES = 16
 THUMBNAILS = 3
 _MAX_CONFUSED = 3
 # This is raised with every change to the measurement of a trait, so that cached ones are not used.
-_TRAITS_VERSION = 2
+_TRAITS_VERSION = 3
 _JPEG_QUALITY = 75
 _TYPES = list(AcquisitionType)
 
@@ -176,7 +176,9 @@ def _tabulate_traits(image: np.ndarray, picture: Picture) -> np.ndarray:
     """Measure the traits of a leaf on a sheet, float (n_traits,): NaN for those that are not measured well enough."""
     type_ = get_type(picture)
     values = (
-        measure_reliable_traits(segment(image, type_))[0] if type_.lies_on_sheet else {}
+        measure_reliable_traits(segment(image, type_), image=image)[0]
+        if type_.lies_on_sheet
+        else {}
     )
     return np.array([values.get(name, np.nan) for name in TRAIT_NAMES])
 
