@@ -15,11 +15,13 @@ from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.traits import measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.leaves import find_holes, segment_leaves
+from leafid.segmentation.merging import may_be_several
 from leafid.segmentation.pixels import Image, Mask, find_bounding_box, find_convex_hull
 from leafid.segmentation.result import Polygon, Segmentation, trace_polygons
 
 # The measures that depend on the direction of the midrib.
 _DIRECTED = frozenset({"length", "width", "aspect", "tooth_height"})
+_SEVERAL = 0.5  # share of the confidence where the leaf may be several
 _POWERS = {"length": 1, "length²": 2}
 
 
@@ -43,6 +45,8 @@ class LeafMeasures:
     n_leaves: int
     #: Outlines of the parts of the blade: columns and rows in the picture.
     outlines: list[Polygon]
+    #: Whether it may be several leaves that touch: nothing is counted then, and the confidence is half of what it were.
+    may_be_several: bool = False
 
     def to_record(self, mm_per_pixel: float | None = None) -> dict[str, Any]:
         """Return a row of a table, with lengths in millimetres where the size of a pixel is known.
@@ -128,14 +132,21 @@ def measure_leaf(
     values = {name: values.get(name, traits.get(name)) for name in list_measures()}
     # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
     direction = 1.0 if landmarks else min(length / width - 1, 1.0)
+    several = may_be_several(leaf.mask)
+    outlined = leaf.confidence * (_SEVERAL if several else 1)
     confidence = {
         name: 0.0
         if value is None
-        else leaf.confidence * (direction if name in _DIRECTED else 1)
+        else outlined * (direction if name in _DIRECTED else 1)
         for name, value in values.items()
     }
     return LeafMeasures(
-        values, confidence, landmarks, leaf.n_leaves, trace_polygons(leaf.blade)
+        values,
+        confidence,
+        landmarks,
+        leaf.n_leaves,
+        trace_polygons(leaf.blade),
+        several,
     )
 
 

@@ -26,6 +26,7 @@ from leafid.descriptors.leaflets import count_leaflets
 from leafid.descriptors.resolution import measure_resolution
 from leafid.descriptors.shape.contour import Points, compute_contour_length
 from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
+from leafid.segmentation.merging import may_be_several
 from leafid.segmentation.result import Image, Segmentation
 
 #: Smallest confidence of a trait that is measured well enough.
@@ -77,7 +78,8 @@ def measure_reliable_traits(
 ) -> tuple[dict[str, float], Landmarks | None]:
     """Measure the traits of a leaf on a plain sheet, those of `TRAIT_NAMES` that are measured well enough.
 
-    Also returns the landmarks: `ends`, rows and columns of tip and base, if given. Without a leaf there is nothing.
+    Also returns the landmarks: `ends`, rows and columns of tip and base, if given. Without a leaf there is nothing, and
+    no trait of what may be several leaves.
     `image` is the picture that the leaf was cut from: where its edge is blurred, fewer teeth can be seen.
     """
     if not leaf.blade.any():
@@ -90,7 +92,7 @@ def measure_reliable_traits(
         if ends is None
         else place_landmarks(leaf, *ends)
     )
-    if leaf.confidence < MIN_CONFIDENCE:
+    if leaf.confidence < MIN_CONFIDENCE or may_be_several(leaf.mask):
         return {}, landmarks
     counted = {"compound": is_compound, "leaflets": leaflets}
     traits = {

@@ -24,6 +24,7 @@ from leafid.pages.trait_words import TRAITS, describe_traits
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import encode_jpeg
 from leafid.pictures.names import describe_common_names
+from leafid.segmentation.merging import may_be_several
 from leafid.segmentation.result import (
     Image,
     Point,
@@ -131,6 +132,8 @@ def explain(
     # A photo's outline is seldom exact, and often that of several leaves.
     if is_leaf and not answer.type.lies_on_sheet:
         note = "Traits are measured only in pictures of a leaf on a plain sheet."
+    elif is_leaf and may_be_several(leaf.mask):
+        note = "Perhaps these are several leaves that touch: traits are left out."
     elif is_leaf:
         chosen = np.reshape(ends, (2, 2))[:, ::-1] * leaf.mask.shape if ends else None
         values, landmarks = measure_reliable_traits(leaf, chosen, shown)

@@ -122,6 +122,10 @@ def run(options: Options, environment: Environment) -> int:
                 environment.warn(
                     f"{picture.file}: leaf {number} is cut off by the border"
                 )
+            if leaf.may_be_several:
+                environment.warn(
+                    f"{picture.file}: leaf {number} is perhaps several leaves that touch: lay them apart"
+                )
             records.append(start | {"leaves": leaf.n_leaves} | leaf.to_record(size))
             outlines.append(leaf.outlines)
     if not mm_per_pixel and (
