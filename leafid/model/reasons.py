@@ -29,7 +29,7 @@ def explain_doubt(
             side=_MIN_SIDE, n_leaves=1, cut=0, may_be_several=0
         )
     several = f"it shows {condition.n_leaves:.0f} leaves: photograph one, {_CUT_OUT}"
-    merged = f"perhaps several leaves that touch: lay them apart, {_CUT_OUT}"
+    merged = f"perhaps several leaves that touch: photograph one, {_CUT_OUT}"
     cut = "what leafid takes for the leaf is cut off by the border: show all of it"
     small = f"the leaf is small, {condition.side:.0f} pixels: go closer, {_CUT_OUT}"
     problems = {

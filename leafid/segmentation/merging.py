@@ -1,7 +1,5 @@
 """Tells leaves that touch, or nearly so, from the parts of one leaf."""
 
-import itertools
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +11,6 @@ _SIDE = 256  # longest side of the mask that bodies are searched in
 _MIN_PIECE, _MAX_PIECES = 0.15, 3
 _BODY = 0.4  # radius of the disc that fits into a body, in radii of the largest one that fits into the piece
 _MIN_BODY = 0.08  # smallest body, as a part of the largest one's area
-_CONVERGENCE = 0.4  # largest distance between the contacts of three leaflets, in √area
 _EQUAL = 0.5  # smallest of two bodies that may be two leaves, as a part of the larger one's area
 
 
@@ -30,9 +27,8 @@ def split_leaves(mask: Mask) -> list[Mask]:
     if not 2 <= len(large) <= _MAX_PIECES:
         return [mask]
     pieces = [labels == label for label in large.tolist()]
-    numbers = [len(_measure_bodies(piece)) for piece in pieces]
-    is_trifoliate = numbers == [1, 1, 1] and _converge(pieces)
-    return [mask] if 2 in numbers or is_trifoliate else pieces
+    are_leaves = all(len(_measure_bodies(piece)) != 2 for piece in pieces)
+    return pieces if are_leaves else [mask]
 
 
 def may_be_several(mask: Mask) -> bool:
@@ -43,19 +39,6 @@ def may_be_several(mask: Mask) -> bool:
         return True
     bodies = _measure_bodies(mask)
     return len(bodies) == 2 and bodies.min() >= _EQUAL * bodies.max()
-
-
-def _converge(pieces: list[Mask]) -> bool:
-    """Whether three pieces come nearest to each other at one place, as leaflets do where their rachis was."""
-    small = [shrink(piece.astype(np.uint8) * np.uint8(255), _SIDE) for piece in pieces]
-    contacts = []
-    for left, right in itertools.combinations(small, 2):
-        away = cv2.distanceTransform(255 - left, cv2.DIST_L2, cv2.DIST_MASK_5)
-        gap, _, place, _ = cv2.minMaxLoc(away, right)
-        contacts.append((gap, place))
-    (_, first), (_, second), _ = sorted(contacts)
-    side = float(np.sqrt(np.median([np.count_nonzero(piece) for piece in small])))
-    return float(np.hypot(*np.subtract(first, second))) < _CONVERGENCE * side
 
 
 def _measure_bodies(mask: Mask) -> NDArray[np.int32]:

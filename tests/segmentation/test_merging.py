@@ -31,14 +31,8 @@ APART = draw_ellipses((200, 150, 150, 70, 0), (200, 300, 120, 70, 0))
         (draw_ellipses((200, 150, 150, 70, 0)), 1),
         (APART, 2),
         (APART | draw_ellipses((200, 450, 90, 70, 0)), 3),
-        # A speck beside a leaf, and leaflets whose rachis was lost.
+        # A speck beside a leaf.
         (draw_ellipses((200, 150, 150, 70, 0), (200, 400, 20, 20, 0)), 1),
-        (
-            draw_ellipses(
-                (120, 300, 35, 90, 90), (230, 200, 35, 90, 0), (230, 400, 35, 90, 0)
-            ),
-            1,
-        ),
     ],
 )
 def test_leaves_that_a_gap_parts_are_split(mask, number):
