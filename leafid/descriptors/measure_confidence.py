@@ -25,6 +25,8 @@ _DEPENDS_ON = {
 }
 # The part of the outline that lies on the picture's border, above which nothing is known of the rest.
 _MAX_CUT = 0.3
+# Share of the confidence where the leaf may be several.
+_SEVERAL = 0.5
 # The sharpness (`leafid.segmentation.condition.Condition`) of pictures in which fine teeth are seen.
 _SHARP = 0.6
 
@@ -44,11 +46,11 @@ def compose_confidence(
         "extent": float(np.sqrt(direction)),
         "sharpness": _measure_sharpness(leaf),
     }
+    outline = leaf.outline_confidence * (_SEVERAL if leaf.may_be_several else 1)
     return {
         name: 0.0
         if value is None
-        else leaf.outline_confidence
-        * _multiply(parts[part] for part in _DEPENDS_ON.get(name, ()))
+        else outline * _multiply(parts[part] for part in _DEPENDS_ON.get(name, ()))
         for name, value in values.items()
     }
 

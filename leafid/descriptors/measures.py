@@ -43,6 +43,8 @@ class LeafMeasures:
     n_leaves: int
     #: The blade without its holes, whose area is measured: (H, W) of the picture.
     surface: Mask
+    #: Whether it may be several leaves that touch: nothing is counted then, and the confidence is half of what it were.
+    may_be_several: bool
 
     def doubt(self, p_leaf: float) -> "LeafMeasures":
         """Lower all confidences of what is a leaf with this probability only."""
@@ -92,7 +94,8 @@ def measure_leaves(
 def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     """Measure a leaf, whose mask is not empty, with its holes, bool (H, W).
 
-    Leaflets, lobes, teeth and angles are those of `leafid.descriptors.traits`, which leaves out what isn't sure.
+    Leaflets, lobes, teeth and angles are those of `leafid.descriptors.traits`, which leaves out what isn't sure, or
+    can't be seen in the picture.
     """
     row0, row1, col0, col1 = find_bounding_box(leaf.blade)
     blade = np.pad(leaf.blade[row0:row1, col0:col1], 1).view(np.uint8)
@@ -131,7 +134,9 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
     direction = 1.0 if landmarks else min(length / width - 1, 1.0)
     confidence = compose_confidence(leaf, values, direction)
-    return LeafMeasures(values, confidence, landmarks, leaf.n_leaves, surface)
+    return LeafMeasures(
+        values, confidence, landmarks, leaf.n_leaves, surface, leaf.may_be_several
+    )
 
 
 def _measure_extent(blade: Mask, landmarks: Landmarks | None) -> tuple[float, float]:

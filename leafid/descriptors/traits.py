@@ -23,6 +23,7 @@ from leafid.descriptors.landmarks import (
     trace_blade,
 )
 from leafid.descriptors.leaflets import count_leaflets
+from leafid.descriptors.resolution import measure_resolution
 from leafid.descriptors.shape.contour import Points, compute_contour_length
 from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
 from leafid.segmentation.result import Segmentation
@@ -53,7 +54,12 @@ of an unlobed blade, and lobes."""
 _UNEVEN = {_FINE: (1.05e-4, 1.85e-4), _TEETH: (1.55e-4, 2.3e-4), _LOBES: (45e-4, 51e-4)}
 """How far half of the margin strays, in lengths of the outline, without and with teeth or lobes. Between both it can't
 be told: between the waves of a margin and low teeth, and between spines and shallow lobes."""
-_MIN_OUTLINE = 600.0  # length of an outline in pixels on which all teeth are seen
+_RESOLUTION = {_FINE: (400.0, 2.0), _TEETH: (300.0, 0.5), _LOBES: (80.0, 0.5)}
+"""Resolution at which all teeth or lobes are seen, and the power of it with which the limit of a margin without them
+falls below: of margins in pictures of 224 pixels, or reduced or blurred, that are said to be entire, 5 % have teeth."""
+_MIN_SPACING = (
+    6.0  # smallest distance of teeth that can be counted, in widths of the edge
+)
 _LONG = 1.35  # length over width of a blade whose ends are known without a petiole
 _SYMMETRIC = 0.06  # largest distance of an elliptic one's greatest width from the middle, in its length
 _MIN_SINUS = 0.06  # smallest depth of a sinus, in distances from the lobe's end to the midvein or the base
@@ -71,17 +77,20 @@ def measure_reliable_traits(
 ) -> tuple[dict[str, float], Landmarks | None]:
     """Measure the traits of a leaf on a plain sheet, those of `TRAIT_NAMES` that are measured well enough.
 
-    Also returns the landmarks: `ends`, rows and columns of tip and base, if given. Without a leaf there is nothing.
+    Also returns the landmarks: `ends`, rows and columns of tip and base, if given. Without a leaf there is nothing, and
+    no trait of what may be several leaves. Where the edge is blurred in the leaf's picture, fewer teeth can be seen.
     """
     if not leaf.blade.any():
         return {}, None
-    is_compound, leaflets = count_leaflets(leaf.blade)
+    contour = trace_blade(leaf)
+    resolution = measure_resolution(contour, leaf.picture)
+    is_compound, leaflets = count_leaflets(leaf.blade, resolution)
     landmarks = (
         find_landmarks(leaf, is_compound=bool(is_compound))
         if ends is None
         else place_landmarks(leaf, *ends)
     )
-    if leaf.outline_confidence < MIN_CONFIDENCE:
+    if leaf.outline_confidence < MIN_CONFIDENCE or leaf.may_be_several:
         return {}, landmarks
     counted = {"compound": is_compound, "leaflets": leaflets}
     traits = {
@@ -90,13 +99,13 @@ def measure_reliable_traits(
     if landmarks is not None:
         traits["petiole"] = landmarks.petiole / landmarks.length
     if leaflets == 1:
-        traits |= _measure_blade(
-            landmarks.contour if landmarks else trace_blade(leaf), landmarks
-        )
+        traits |= _measure_blade(contour, landmarks, resolution)
     return traits, landmarks
 
 
-def _measure_blade(contour: Points, landmarks: Landmarks | None) -> dict[str, float]:
+def _measure_blade(
+    contour: Points, landmarks: Landmarks | None, resolution: float
+) -> dict[str, float]:
     """Measure a simple blade; without landmarks, what doesn't depend on which end is the base."""
     has_base = landmarks is not None
     frame = landmarks or span_blade(contour)
@@ -107,7 +116,7 @@ def _measure_blade(contour: Points, landmarks: Landmarks | None) -> dict[str, fl
     is_framed = has_base or ratio >= _LONG
     traits = {"length_width": ratio} if is_framed else {}
     is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.06)
-    uneven = _judge_unevenness(contour, is_margin)
+    uneven = _judge_unevenness(contour, is_margin, resolution)
     profile = _measure_profile(framed)
     if has_base and is_fan(profile | traits):
         # The corners of a fan, and the slits in its end, are no lobes.
@@ -130,18 +139,21 @@ def _measure_blade(contour: Points, landmarks: Landmarks | None) -> dict[str, fl
     )
     if has_teeth:
         traits |= _measure_teeth(contour, float(width) * frame.length, is_margin)
+        if resolution < _MIN_SPACING * traits.get("teeth", 0):
+            # Some of them have merged.
+            del traits["teeth"]
     elif has_teeth is False:
         traits |= {"teeth": 0.0, "tooth_depth": 0.0}
     return traits
 
 
 def _judge_unevenness(
-    contour: Points, is_margin: NDArray[np.bool_]
+    contour: Points, is_margin: NDArray[np.bool_], resolution: float
 ) -> dict[float, bool | None]:
     """Judge whether the margin strays from itself smoothed, by smoothing; None where it can't be told.
 
     What counts is the median along the margin: a shadow, a bite or a fold makes no teeth, and a stretch without teeth
-    no entire margin.
+    no entire margin. Where the resolution is low, teeth are flattened.
     """
     length = compute_contour_length(contour)
     signals = smooth_closed(
@@ -152,8 +164,8 @@ def _judge_unevenness(
     judged = {}
     for sigma, stray in zip(_SCALES, strays.tolist(), strict=True):
         smooth, uneven = _UNEVEN[sigma]
-        # On a small leaf, teeth are flattened by the pixels.
-        smooth *= 1.0 if sigma == _LOBES else min(1.0, length / _MIN_OUTLINE) ** 0.25
+        needed, power = _RESOLUTION[sigma]
+        smooth *= min(1.0, resolution / needed) ** power
         judged[sigma] = True if stray >= uneven else False if stray <= smooth else None
     return judged
 

@@ -74,6 +74,7 @@ class FeatureExtractor:
         words = [
             name_versions(),
             self.longest_side,
+            Condition._fields,
             self.experts[name].make_feature_key(),
         ]
         if self.sought != "petiole":

@@ -25,12 +25,16 @@ def explain_doubt(
     """List what makes a picture hard to judge, each with what to do, the most important first."""
     if decision == "no-leaf":
         # What was measured is no leaf.
-        condition = condition._replace(side=_MIN_SIDE, n_leaves=1, cut=0)
+        condition = condition._replace(
+            side=_MIN_SIDE, n_leaves=1, cut=0, may_be_several=0
+        )
     several = f"it shows {condition.n_leaves:.0f} leaves: photograph one, {_CUT_OUT}"
+    merged = f"perhaps several leaves that touch: photograph one, {_CUT_OUT}"
     cut = "what leafid takes for the leaf is cut off by the border: show all of it"
     small = f"the leaf is small, {condition.side:.0f} pixels: go closer, {_CUT_OUT}"
     problems = {
         several: condition.n_leaves > 1,
+        merged: condition.may_be_several > 0,
         "it is dark: photograph it in more light": condition.lightness < _MIN_LIGHTNESS,
         "it is blurred: hold the camera still": condition.sharpness < _MIN_SHARPNESS,
         f"{cut}, {_CUT_OUT}": condition.cut > _MAX_CUT,

@@ -127,6 +127,8 @@ def explain(
     # A photo's outline is seldom exact, and often that of several leaves.
     if is_leaf and not answer.type.lies_on_sheet:
         note = "Traits are measured only in pictures of a leaf on a plain sheet."
+    elif is_leaf and leaf.may_be_several:
+        note = "Perhaps these are several leaves that touch: traits are left out."
     elif is_leaf:
         chosen = np.reshape(ends, (2, 2))[:, ::-1] * leaf.mask.shape if ends else None
         values, landmarks = measure_reliable_traits(leaf, chosen)

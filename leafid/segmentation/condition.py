@@ -30,6 +30,8 @@ class Condition(NamedTuple):
     lightness: float = 1.0
     #: Length along which the leaf touches one side of the picture, relative to its own longer side, from 0 to 1.
     cut: float = 0.0
+    #: 1 where what is taken for one leaf may be several that touch.
+    may_be_several: float = 0.0
 
 
 def measure_condition(image: Image, segmentation: Segmentation) -> Condition:
@@ -46,6 +48,7 @@ def measure_condition(image: Image, segmentation: Segmentation) -> Condition:
         _measure_sharpness(image[row0:row1, col0:col1]),
         float(np.quantile(sample, _LIGHT_QUANTILE)) / 255,
         0.0 if mask.all() else float(contact / max(side, 1)),
+        float(segmentation.may_be_several),
     )
 
 

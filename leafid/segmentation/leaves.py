@@ -7,6 +7,8 @@ import cv2
 import numpy as np
 
 from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.merging import split_leaves
+from leafid.segmentation.petiole import remove_petiole
 from leafid.segmentation.result import Image, Mask, Segmentation, shrink
 from leafid.segmentation.segment import segment
 from leafid.segmentation.uniform import measure_sheet_distance
@@ -27,26 +29,46 @@ def segment_leaves(
     """Cut every leaf out of a picture, as `segment` does: a list, the largest leaf first, empty without a leaf.
 
     Each further leaf is what `segment` finds where those before have been erased. A photo has one at most. A compound
-    leaf is one leaf. All have the number of the leaves.
+    leaf is one leaf; leaves so near to each other that `segment` takes them for one are split. All have the number of
+    the leaves.
     """
     leaves: list[Segmentation] = []
-    n_leaves = 1
-    while len(leaves) < n_leaves:
-        image = erase(image, leaves[-1].mask) if leaves else image
+    n_further = 1
+    while n_further:
         leaf = segment(image, acquisition_type)
         if not leaf.mask.any():
             break
-        n_leaves = len(leaves) + leaf.n_leaves
-        leaves.append(leaf)
+        n_further = leaf.n_leaves - 1
+        leaves += _split(image, leaf) if acquisition_type.lies_on_sheet else [leaf]
+        image = erase(image, leaf.mask) if n_further else image
     ordered = sorted(leaves, key=lambda leaf: -np.count_nonzero(leaf.blade))
     return [replace(leaf, n_leaves=len(leaves)) for leaf in ordered]
 
 
-def erase(image: Image, mask: Mask) -> Image:
-    """Paint what a mask shows, and its rim, in the colour of the sheet around it."""
+def _split(image: Image, leaf: Segmentation) -> list[Segmentation]:
+    masks = split_leaves(leaf.mask)
+    if len(masks) == 1:
+        return [leaf]
+    return [
+        replace(
+            leaf,
+            mask=mask,
+            blade=remove_petiole(mask),
+            coverage=None,
+            picture=erase(image, leaf.mask, mask),
+        )
+        for mask in masks
+    ]
+
+
+def erase(image: Image, mask: Mask, kept: Mask | None = None) -> Image:
+    """Paint what a mask shows, and its rim, in the colour of the sheet around it, except for what is `kept`."""
     width = 2 * max(1, round(_RIM * max(mask.shape))) + 1
     wide = cv2.dilate(mask.view(np.uint8), np.ones((width, width), np.uint8))
-    return cv2.copyTo(_estimate_sheet(image, wide.view(bool)), wide, image.copy())
+    kept = np.zeros_like(mask) if kept is None else kept
+    sheet = _estimate_sheet(image, wide.view(bool) | kept)
+    wide[kept] = 0
+    return cv2.copyTo(sheet, wide, image.copy())
 
 
 def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Image:
@@ -54,7 +76,7 @@ def isolate_leaf(image: Image, leaves: Sequence[Segmentation], index: int) -> Im
     erased = np.any(
         [leaf.mask for number, leaf in enumerate(leaves) if number != index], axis=0
     )
-    image = erase(image, erased & ~leaves[index].mask)
+    image = erase(image, erased, leaves[index].mask)
     row0, row1, col0, col1 = leaves[index].box
     margin = round(_MARGIN * max(row1 - row0, col1 - col0))
     return image[

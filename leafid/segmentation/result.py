@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import InputError
 from leafid.notebook import Shown, plot_outlines
+from leafid.segmentation.merging import may_be_several
 from leafid.segmentation.outline import estimate_outline_confidence
 from leafid.segmentation.outlines import Ring, sketch_outlines
 from leafid.segmentation.petiole import remove_petiole
@@ -110,6 +111,11 @@ class Segmentation(Shown):
         if self.picture is None or not self.mask.any():
             return self.confidence
         return estimate_outline_confidence(self.picture, self.mask)
+
+    @cached_property
+    def may_be_several(self) -> bool:
+        """Whether the mask may be of several leaves, as by `leafid.segmentation.merging.may_be_several`."""
+        return may_be_several(self.mask)
 
     @cached_property
     def box(self) -> tuple[int, int, int, int]:

@@ -32,7 +32,7 @@ TRAIT_PICTURES = 16
 THUMBNAILS = 3
 _MAX_CONFUSED = 3
 # This is raised with every change to the measurement of a trait, so that cached ones are not used.
-_TRAITS_VERSION = 2
+_TRAITS_VERSION = 3
 _JPEG_QUALITY = 75
 _TYPES = list(AcquisitionType)
 

@@ -128,6 +128,23 @@ def test_an_entire_margin_has_no_teeth(name):
         assert "teeth" not in traits or traits["teeth"] == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "share", "blur"),
+    [("poplar", 1, 8), ("willow", 1, 6.5), ("maple", 0.1, 0)],
+)
+def test_where_teeth_cannot_be_seen_they_are_not_denied(name, share, blur):
+    drawn, _ = draw(name)
+    picture = cv2.resize(
+        drawn.picture, None, fx=share, fy=share, interpolation=cv2.INTER_AREA
+    )
+    if blur:
+        picture = cv2.GaussianBlur(picture, (0, 0), blur)
+    leaf = segment(picture, AcquisitionType.SCAN)
+    traits, _ = measure_reliable_traits(leaf)
+    assert traits["leaflets"] == 1
+    assert "teeth" not in traits
+
+
 def test_teeth_of_one_pixel_are_not_told_from_its_grain():
     mask = np.zeros((300, 120), np.uint8)
     cv2.ellipse(mask, (60, 150), (20, 130), 0, 0, 360, 1, cv2.FILLED)

@@ -297,6 +297,8 @@ def _judge(
 def _list_doubts(leaf: LeafMeasures, verdict: str | None) -> Iterator[str]:
     if leaf.values["cut"]:
         yield "is cut off by the border"
+    if leaf.may_be_several:
+        yield "is perhaps several leaves that touch: lay them apart"
     confidence = leaf.confidence["area"]
     if verdict in _DOUBTS.values():
         yield f"is {verdict} as predict and explain say: its confidences are low"

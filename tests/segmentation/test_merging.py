@@ -1,0 +1,116 @@
+"""Leaves that touch, or nearly so, against the parts of one leaf."""
+
+import json
+
+import cv2
+import numpy as np
+import pytest
+
+from leafid.pictures.picture import AcquisitionType
+from leafid.segmentation.leaves import isolate_leaf, segment_leaves
+from leafid.segmentation.merging import may_be_several, split_leaves
+from leafid.segmentation.segment import segment
+from tests.descriptors.test_traits import FORMS
+from tests.drawing.leaves import draw_leaf
+
+
+def draw_ellipses(*ellipses):
+    """Draw ellipses of (row, col, half height, half width, degrees) in 400 rows and 600 columns."""
+    mask = np.zeros((400, 600), np.uint8)
+    for row, col, height, width, angle in ellipses:
+        cv2.ellipse(mask, (col, row), (width, height), angle, 0, 360, 1, cv2.FILLED)
+    return mask.view(bool)
+
+
+APART = draw_ellipses((200, 150, 150, 70, 0), (200, 300, 120, 70, 0))
+
+
+@pytest.mark.parametrize(
+    ("mask", "number"),
+    [
+        (draw_ellipses((200, 150, 150, 70, 0)), 1),
+        (APART, 2),
+        (APART | draw_ellipses((200, 450, 90, 70, 0)), 3),
+        # A speck beside a leaf.
+        (draw_ellipses((200, 150, 150, 70, 0), (200, 400, 20, 20, 0)), 1),
+    ],
+)
+def test_leaves_that_a_gap_parts_are_split(mask, number):
+    pieces = split_leaves(mask)
+    assert len(pieces) == number
+    assert may_be_several(mask) == (number > 1)
+    if number > 1:
+        assert np.array_equal(np.sum(pieces, axis=0), mask)
+
+
+def test_two_leaves_that_a_twig_or_a_neck_connects_may_be_several():
+    twig = draw_ellipses((200, 230, 3, 120, 0))
+    touching = draw_ellipses((200, 150, 150, 70, 0), (200, 289, 120, 70, 0))
+    for mask in (APART | twig, touching):
+        assert len(split_leaves(mask)) == 1
+        assert may_be_several(mask)
+    assert not may_be_several(np.zeros((40, 40), bool))
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_one_leaf_is_not_taken_for_several(name):
+    for seed in range(3):
+        picture = draw_leaf(FORMS[name], seed, 0.3).picture
+        assert not may_be_several(segment(picture, AcquisitionType.SCAN).mask)
+
+
+@pytest.fixture(scope="module")
+def near_leaves():
+    """Two drawn leaves 8 pixels from each other, and their masks."""
+    pictures = [draw_leaf(FORMS[name], 0, 0).picture for name in ("beech", "birch")]
+    masks = [segment(picture, AcquisitionType.SCAN).mask for picture in pictures]
+    (first, second), height = masks, max(mask.shape[0] for mask in masks)
+    gap = min(
+        np.flatnonzero(right)[0] + len(left) - np.flatnonzero(left)[-1] - 1
+        for left, right in zip(first, second, strict=False)
+        if left.any() and right.any()
+    )
+    col = first.shape[1] - gap + 8
+    sheet = np.full((height, col + second.shape[1], 3), pictures[0][0, 0], np.uint8)
+    placed = []
+    for picture, mask, left in zip(pictures, masks, (0, col), strict=True):
+        place = np.s_[: mask.shape[0], left : left + mask.shape[1]]
+        sheet[place] = np.where(mask[..., None], picture, sheet[place])
+        placed.append(np.zeros(sheet.shape[:2], bool))
+        placed[-1][place] = mask
+    return sheet, placed
+
+
+def test_each_of_two_near_leaves_is_cut_out_whole(near_leaves):
+    sheet, expected = near_leaves
+    leaves = segment_leaves(sheet, AcquisitionType.SCAN)
+    assert [leaf.n_leaves for leaf in leaves] == [2, 2]
+    for index, leaf in enumerate(leaves):
+        overlaps = [
+            (leaf.mask & mask).sum() / (leaf.mask | mask).sum() for mask in expected
+        ]
+        assert max(overlaps) > 0.95
+        # The other leaf is erased, but nothing of this one.
+        alone = isolate_leaf(sheet, leaves, index)
+        again = segment_leaves(alone, AcquisitionType.SCAN)
+        assert len(again) == 1
+        assert again[0].mask.sum() == pytest.approx(leaf.mask.sum(), rel=0.02)
+
+
+def test_the_answer_and_the_measures_say_that_leaves_touch(near_leaves, cli, tmp_path):
+    sheet, masks = near_leaves
+    near, twig = tmp_path / "near.png", tmp_path / "twig.png"
+    cv2.imwrite(str(near), sheet)
+    leaves = [tuple(np.argwhere(mask)[:, ::-1].mean(axis=0)) for mask in masks]
+    ends = [tuple(round(value) for value in leaf) for leaf in leaves]
+    joined = cv2.line(sheet.copy(), *ends, sheet[ends[0][1], ends[0][0]].tolist(), 12)
+    cv2.imwrite(str(twig), joined)
+    words = ("--assume-type", "scan", "--jobs", 1, "--format", "json")
+    [answer] = cli("predict", near, *words, "--cache", tmp_path / "cache").json
+    assert answer["reasons"][0].startswith("perhaps several leaves that touch")
+    assert len(cli("measure", near, *words, "--each-leaf").json) == 2
+    outcome = cli("measure", twig, *words)
+    [row] = json.loads(outcome.out)
+    assert "leaf 1 is perhaps several leaves that touch" in outcome.err
+    assert row["lobes"] is row["leaflets"] is row["teeth"] is None
+    assert row["area_confidence"] <= 0.5
