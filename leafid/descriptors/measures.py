@@ -15,7 +15,7 @@ from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.traits import measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.leaves import find_holes, segment_leaves
-from leafid.segmentation.pixels import Image, Mask, find_bounding_box, find_convex_hull
+from leafid.segmentation.pixels import Image, Mask, find_bounding_box
 from leafid.segmentation.result import Polygon, Segmentation, trace_polygons
 
 # The measures that depend on the direction of the midrib.
@@ -38,7 +38,7 @@ class LeafMeasures:
     values: Mapping[str, float | None]
     #: From 0 to 1, by the same names: how well the leaf is cut out, less where the direction of the midrib is a guess.
     confidence: Mapping[str, float]
-    landmarks: Landmarks | None
+    landmarks: Landmarks
     #: Number of leaves in the picture.
     n_leaves: int
     #: Outlines of the parts of the blade: columns and rows in the picture.
@@ -67,7 +67,7 @@ class LeafMeasures:
         for name in ("base", "tip"):
             place = (
                 (getattr(self.landmarks, name) + 0.5).tolist()
-                if self.landmarks
+                if self.landmarks.has_base
                 else (None, None)
             )
             record |= {f"{name}_column": place[1], f"{name}_row": place[0]}
@@ -98,7 +98,9 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     if holes is not None:
         hole_area += float(np.count_nonzero(holes & leaf.blade))
     traits, landmarks = measure_reliable_traits(leaf)
-    length, width = _measure_extent(leaf.blade, landmarks)
+    if landmarks is None:
+        raise ValueError("leaf: expected a blade of pixels, found an empty mask")
+    length, width = landmarks.extent
     tooth_depth = traits.get("tooth_depth")
     values: dict[str, float | None] = {
         "area": float(region.area) - hole_area,
@@ -106,7 +108,7 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
         "perimeter": float(region.perimeter),
         "length": length,
         "width": width,
-        "petiole_length": landmarks.petiole if landmarks else None,
+        "petiole_length": landmarks.petiole,
         "cut": float(
             sum(map(np.count_nonzero, (leaf.mask[[0, -1]], leaf.mask[1:-1, [0, -1]])))
         ),
@@ -115,7 +117,9 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
             1.0, 4 * np.pi * float(region.area) / max(float(region.perimeter), 1.0) ** 2
         ),
         "solidity": float(region.solidity),
-        "symmetry": _measure_symmetry(leaf.blade, landmarks) if landmarks else None,
+        "symmetry": _measure_symmetry(leaf.blade, landmarks)
+        if landmarks.has_base
+        else None,
         "tooth_height": None if tooth_depth is None else tooth_depth / 100 * width,
     }
     values |= {
@@ -123,34 +127,15 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
         for name in ("leaflets", "lobes", "teeth")
     }
     values = {name: values.get(name, traits.get(name)) for name in list_measures()}
-    # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
-    direction = 1.0 if landmarks else min(length / width - 1, 1.0)
     confidence = {
         name: 0.0
         if value is None
-        else leaf.confidence * (direction if name in _DIRECTED else 1)
+        else leaf.confidence * (landmarks.confidence if name in _DIRECTED else 1)
         for name, value in values.items()
     }
     return LeafMeasures(
         values, confidence, landmarks, leaf.n_leaves, trace_polygons(leaf.blade)
     )
-
-
-def _measure_extent(blade: Mask, landmarks: Landmarks | None) -> tuple[float, float]:
-    """Measure length and width of all parts, along and across the midrib, or else of the narrowest rectangle."""
-    corners = find_convex_hull(blade.view(np.uint8))[:, 0]
-    if landmarks:
-        row, col = (landmarks.tip - landmarks.base) / landmarks.length
-        # From the middle of the outermost pixels to their edges it is one pixel more.
-        length, width = (
-            np.ptp(corners @ np.array([[col, row], [row, -col]]), axis=0) + 1
-        ).tolist()
-    else:
-        width, length = (
-            float(side) + 1
-            for side in sorted(cv2.minAreaRect(corners.astype(np.float32))[1])
-        )
-    return length, width
 
 
 def _measure_symmetry(blade: Mask, landmarks: Landmarks) -> float:

@@ -19,8 +19,6 @@ from leafid.descriptors.landmarks import (
     Landmarks,
     find_landmarks,
     place_landmarks,
-    span_blade,
-    trace_blade,
 )
 from leafid.descriptors.leaflets import count_leaflets
 from leafid.descriptors.shape.contour import Points, compute_contour_length
@@ -54,7 +52,6 @@ _UNEVEN = {_FINE: (1.05e-4, 1.85e-4), _TEETH: (1.55e-4, 2.3e-4), _LOBES: (45e-4,
 """How far half of the margin strays, in lengths of the outline, without and with teeth or lobes. Between both it can't
 be told: between the waves of a margin and low teeth, and between spines and shallow lobes."""
 _MIN_OUTLINE = 600.0  # length of an outline in pixels on which all teeth are seen
-_LONG = 1.35  # length over width of a blade whose ends are known without a petiole
 _SYMMETRIC = 0.06  # largest distance of an elliptic one's greatest width from the middle, in its length
 _MIN_SINUS = 0.06  # smallest depth of a sinus, in distances from the lobe's end to the midvein or the base
 _PALMATE = 33.0  # angle between midvein and widest place, in degrees times the width over the length, of palmate lobes
@@ -87,25 +84,20 @@ def measure_reliable_traits(
     traits = {
         name: float(value) for name, value in counted.items() if value is not None
     }
-    if landmarks is not None:
+    if landmarks.petiole is not None:
         traits["petiole"] = landmarks.petiole / landmarks.length
     if leaflets == 1:
-        traits |= _measure_blade(
-            landmarks.contour if landmarks else trace_blade(leaf), landmarks
-        )
+        traits |= _measure_blade(landmarks)
     return traits, landmarks
 
 
-def _measure_blade(contour: Points, landmarks: Landmarks | None) -> dict[str, float]:
-    """Measure a simple blade; without landmarks, what doesn't depend on which end is the base."""
-    has_base = landmarks is not None
-    frame = landmarks or span_blade(contour)
-    framed = frame.framed
-    length, width = np.ptp(framed, axis=0)
-    ratio = float(length / max(width, 1e-6))
-    # The longest line through a blade without a base is its midvein only if the blade is long.
-    is_framed = has_base or ratio >= _LONG
-    traits = {"length_width": ratio} if is_framed else {}
+def _measure_blade(landmarks: Landmarks) -> dict[str, float]:
+    """Measure a simple blade; without a base, what doesn't depend on which end it is."""
+    contour, framed = landmarks.contour, landmarks.framed
+    has_base = landmarks.has_base
+    length, width = landmarks.extent
+    is_framed = landmarks.confidence >= MIN_CONFIDENCE
+    traits = {"length_width": length / width} if is_framed else {}
     is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.06)
     uneven = _judge_unevenness(contour, is_margin)
     profile = _measure_profile(framed)
@@ -129,7 +121,7 @@ def _measure_blade(contour: Points, landmarks: Landmarks | None) -> dict[str, fl
         None if uneven[_LOBES] is None else uneven[_FINE if uneven[_LOBES] else _TEETH]
     )
     if has_teeth:
-        traits |= _measure_teeth(contour, float(width) * frame.length, is_margin)
+        traits |= _measure_teeth(contour, width, is_margin)
     elif has_teeth is False:
         traits |= {"teeth": 0.0, "tooth_depth": 0.0}
     return traits
