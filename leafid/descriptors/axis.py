@@ -70,35 +70,52 @@ def measure_symmetry(blade: Mask) -> Symmetry:
     return Symmetry(np.array([row0 + centre[1], col0 + centre[0]]), overlap)
 
 
-def find_axis(symmetry: Symmetry, corners: Points) -> tuple[Points, Points, float]:
-    """Find the ends of a blade's axis, whichever is the tip, and the confidence, from 0 to 1, that it is the midrib.
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """The ends of a blade, row and column, whichever is the tip."""
 
-    `corners` are those of its convex hull, rows and columns, (n, 2). A blade is at most twice as wide as long: a bent
-    one, too, is symmetric about the line across.
+    base: Points
+    tip: Points
+    #: From 0 to 1: that the line between them is the midrib.
+    confidence: float
+
+
+def find_axis(symmetry: Symmetry, corners: Points) -> Axis:
+    """Find the axis of a blade, given the corners of its convex hull, rows and columns, (n, 2).
+
+    Of several axes of symmetry it is the longest. A blade is at most twice as wide as long: a bent one, too, is
+    symmetric about the line across.
     """
     axes, overlaps = symmetry.find_axes()
-    lengths = np.ptp(corners @ axes.T, axis=0)
-    widths = np.ptp(corners @ (axes[:, ::-1] * (1, -1)).T, axis=0)
+    lengths, widths = _measure_sides(corners, axes)
     is_axis = (overlaps >= _MIN_OVERLAP) & (_WIDEST * lengths >= widths)
-    overlaps = np.where(is_axis, overlaps, 0)
     if not is_axis.any():
-        return _find_longest_diameter(corners)
+        distances = np.hypot(*(corners[:, None] - corners).transpose(2, 0, 1))
+        ends = np.unravel_index(int(np.argmax(distances)), distances.shape)
+        base, tip = corners[list(ends)]
+        length, width = _measure_sides(
+            corners, (tip - base) / max(distances.max(), 1e-9)
+        )
+        return Axis(base, tip, _limit(length / max(width, 1e-9) - 1))
+    overlaps = np.where(is_axis, overlaps, 0)
     is_best = overlaps >= overlaps.max() - _TIE
     index = int(np.argmax(np.where(is_best, lengths, 0)))
-    is_rival = np.abs(axes @ axes[index]) < np.cos(_RIVAL_ANGLE)
+    axis = axes[index]
+    is_rival = np.abs(axes @ axis) < np.cos(_RIVAL_ANGLE)
     lead = overlaps[index] - overlaps[is_rival].max(initial=0)
     slimness = lengths[index] / max(widths[index], 1e-9) - 1
-    along = (corners - symmetry.centroid) @ axes[index]
-    base, tip = (
-        symmetry.centroid + end * axes[index] for end in (along.min(), along.max())
+    along = (corners - symmetry.centroid) @ axis
+    base, tip = symmetry.centroid + np.outer((along.min(), along.max()), axis)
+    return Axis(base, tip, _limit(max(lead / _CLEAR, slimness)))
+
+
+def _measure_sides(corners: Points, axes: Points) -> Points:
+    """Measure the extents along and across unit vectors, (n, 2) or (2,)."""
+    across = axes[..., ::-1] * (1, -1)
+    return np.stack(
+        [np.ptp(corners @ axes.T, axis=0), np.ptp(corners @ across.T, axis=0)]
     )
-    return base, tip, float(np.clip(max(lead / _CLEAR, slimness), 0, 1))
 
 
-def _find_longest_diameter(corners: Points) -> tuple[Points, Points, float]:
-    distances = np.hypot(*(corners[:, None] - corners).transpose(2, 0, 1))
-    ends = np.unravel_index(int(np.argmax(distances)), distances.shape)
-    base, tip = corners[list(ends)]
-    row, col = tip - base
-    width = float(np.ptp(corners @ (col, -row))) / max(float(distances.max()), 1e-9)
-    return base, tip, float(np.clip(distances.max() / max(width, 1e-9) - 1, 0, 1))
+def _limit(confidence: float) -> float:
+    return float(np.clip(confidence, 0, 1))

@@ -6,7 +6,7 @@ from functools import cached_property
 import cv2
 import numpy as np
 
-from leafid.descriptors.axis import Symmetry, find_axis, measure_symmetry
+from leafid.descriptors.axis import Axis, Symmetry, find_axis, measure_symmetry
 from leafid.descriptors.shape.contour import Points, resample, trace_contours
 from leafid.segmentation.crop import find_petiole_foot
 from leafid.segmentation.result import (
@@ -21,6 +21,8 @@ _TIP_BEARING = np.radians(
     40
 )  # largest angle between the tip and the blade's centroid, as seen from the base
 _RACHIS_BEARING = np.radians(12)
+_SPINE_BEARING = np.radians(45)
+_PLAIN = 0.5  # confidence of an axis beside which there is no petiole
 _BASE_WIDTH = 1.8  # width of the leaf at its base, in widths of its petiole
 _MIN_LENGTH = 8  # smallest distance from base to tip, in pixels
 _PAD = 3
@@ -95,21 +97,20 @@ def find_landmarks(
     """
     outlines = _trace_blade(segmentation)
     symmetry = measure_symmetry(segmentation.blade)
+    ends = find_axis(symmetry, outlines[2])
     foot = find_petiole_foot(segmentation)
-    if foot is not None:
+    if foot is not None and (is_compound or not _is_spine(foot[::-1], symmetry, ends)):
         foot = foot[::-1]
         if is_compound:
             points = np.argwhere(segmentation.blade).astype(np.float64)
-            centroid = symmetry.centroid
-            tip = _find_farthest(points, foot, centroid, _RACHIS_BEARING)
+            tip = _find_farthest(points, foot, symmetry.centroid, _RACHIS_BEARING)
         else:
             tip = _find_tip(outlines[0], foot, symmetry)
         if np.hypot(*(tip - foot)) >= _MIN_LENGTH:
             base = _follow_petiole(segmentation, foot, tip)
             petiole = _measure_petiole(segmentation, base)
             return Landmarks(*outlines, base, tip, petiole)
-    base, tip, confidence = find_axis(symmetry, outlines[2])
-    return Landmarks(*outlines, base, tip, None, confidence)
+    return Landmarks(*outlines, ends.base, ends.tip, None, ends.confidence)
 
 
 def place_landmarks(segmentation: Segmentation, tip: Points, base: Points) -> Landmarks:
@@ -121,6 +122,13 @@ def place_landmarks(segmentation: Segmentation, tip: Points, base: Points) -> La
 def _measure_petiole(segmentation: Segmentation, base: Points) -> float:
     rows, cols = np.nonzero(segmentation.petiole)
     return float(np.hypot(rows - base[0], cols - base[1]).max(initial=0))
+
+
+def _is_spine(foot: Points, symmetry: Symmetry, axis: Axis) -> bool:
+    """Whether what looks like a petiole stands on the side of a blade whose axis is plain to see."""
+    upward, along = symmetry.centroid - foot, axis.tip - axis.base
+    cosine = abs(upward @ along) / max(np.hypot(*upward) * np.hypot(*along), 1e-9)
+    return axis.confidence >= _PLAIN and cosine < np.cos(_SPINE_BEARING)
 
 
 def _find_tip(contour: Points, foot: Points, symmetry: Symmetry) -> Points:

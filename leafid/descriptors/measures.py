@@ -12,7 +12,7 @@ import numpy as np
 from skimage.measure import regionprops
 
 from leafid.descriptors.landmarks import Landmarks
-from leafid.descriptors.traits import measure_reliable_traits
+from leafid.descriptors.traits import measure_cut, measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.leaves import find_holes, segment_leaves
 from leafid.segmentation.pixels import Image, Mask, find_bounding_box
@@ -109,9 +109,7 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
         "length": length,
         "width": width,
         "petiole_length": landmarks.petiole,
-        "cut": float(
-            sum(map(np.count_nonzero, (leaf.mask[[0, -1]], leaf.mask[1:-1, [0, -1]])))
-        ),
+        "cut": float(measure_cut(leaf.mask)),
         "aspect": length / width,
         "circularity": min(
             1.0, 4 * np.pi * float(region.area) / max(float(region.perimeter), 1.0) ** 2
@@ -127,12 +125,13 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
         for name in ("leaflets", "lobes", "teeth")
     }
     values = {name: values.get(name, traits.get(name)) for name in list_measures()}
-    confidence = {
-        name: 0.0
-        if value is None
-        else leaf.confidence * (landmarks.confidence if name in _DIRECTED else 1)
-        for name, value in values.items()
-    }
+    # Of what the border of the picture cuts, there is at least as much.
+    whole = leaf.confidence * max(0.0, 1 - measure_cut(leaf.blade) / width)
+    confidence = dict.fromkeys(values, whole) | {"cut": leaf.confidence}
+    confidence |= dict.fromkeys(_DIRECTED, whole * landmarks.confidence)
+    if measure_cut(leaf.petiole):
+        confidence["petiole_length"] = 0.0
+    confidence |= {name: 0.0 for name, value in values.items() if value is None}
     return LeafMeasures(
         values, confidence, landmarks, leaf.n_leaves, trace_polygons(leaf.blade)
     )

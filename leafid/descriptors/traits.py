@@ -23,7 +23,7 @@ from leafid.descriptors.landmarks import (
 from leafid.descriptors.leaflets import count_leaflets
 from leafid.descriptors.shape.contour import Points, compute_contour_length
 from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
-from leafid.segmentation.result import Segmentation
+from leafid.segmentation.result import Mask, Segmentation
 
 #: Smallest confidence of a trait that is measured well enough.
 MIN_CONFIDENCE = 0.5
@@ -52,6 +52,7 @@ _UNEVEN = {_FINE: (1.05e-4, 1.85e-4), _TEETH: (1.55e-4, 2.3e-4), _LOBES: (45e-4,
 """How far half of the margin strays, in lengths of the outline, without and with teeth or lobes. Between both it can't
 be told: between the waves of a margin and low teeth, and between spines and shallow lobes."""
 _MIN_OUTLINE = 600.0  # length of an outline in pixels on which all teeth are seen
+_MAX_CUT = 0.1  # longest cut along the picture's border, in widths, of a whole blade
 _SYMMETRIC = 0.06  # largest distance of an elliptic one's greatest width from the middle, in its length
 _MIN_SINUS = 0.06  # smallest depth of a sinus, in distances from the lobe's end to the midvein or the base
 _PALMATE = 33.0  # angle between midvein and widest place, in degrees times the width over the length, of palmate lobes
@@ -84,11 +85,20 @@ def measure_reliable_traits(
     traits = {
         name: float(value) for name, value in counted.items() if value is not None
     }
-    if landmarks.petiole is not None:
+    if measure_cut(leaf.blade) > _MAX_CUT * landmarks.extent[1]:
+        # What is left of a blade has another form.
+        return traits, landmarks
+    if landmarks.petiole is not None and not measure_cut(leaf.petiole):
         traits["petiole"] = landmarks.petiole / landmarks.length
     if leaflets == 1:
         traits |= _measure_blade(landmarks)
     return traits, landmarks
+
+
+def measure_cut(mask: Mask) -> int:
+    """Measure how many pixels of a mask lie along the border of the picture."""
+    sides = mask[[0, -1]], mask[1:-1, [0, -1]]
+    return sum(map(np.count_nonzero, sides))
 
 
 def _measure_blade(landmarks: Landmarks) -> dict[str, float]:
