@@ -12,10 +12,10 @@ from leafid.segmentation.pixels import Mask, find_bounding_box
 _ANGLES, _RADII = 1024, 64
 _BLUR = 2.0  # standard deviation that the overlap is smoothed by, in degrees of arc
 _MIN_OVERLAP = 0.8  # with its mirror image, of a blade that has an axis of symmetry
-_TIE = 0.01  # difference of overlaps of axes of which the longest is taken
 _WIDEST = 2.0  # width of a blade in lengths
 _RIVAL_ANGLE = np.radians(30)  # smallest angle between an axis and another one
-_CLEAR = 0.05  # difference from the other's overlap that makes the axis sure
+_SLIM = 0.02  # overlap that a blade e times as long as wide along an axis counts for
+_CLEAR = 0.03  # lead over all others that makes an axis sure
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +83,8 @@ class Axis:
 def find_axis(symmetry: Symmetry, corners: Points) -> Axis:
     """Find the axis of a blade, given the corners of its convex hull, rows and columns, (n, 2).
 
-    Of several axes of symmetry it is the longest. A blade is at most twice as wide as long: a bent one, too, is
-    symmetric about the line across.
+    Of several axes of symmetry it is the longest, unless a shorter one is clearly better. A blade is at most twice as
+    wide as long: a bent one, too, is symmetric about the line across.
     """
     axes, overlaps = symmetry.find_axes()
     lengths, widths = _measure_sides(corners, axes)
@@ -97,16 +97,15 @@ def find_axis(symmetry: Symmetry, corners: Points) -> Axis:
             corners, (tip - base) / max(distances.max(), 1e-9)
         )
         return Axis(base, tip, _limit(length / max(width, 1e-9) - 1))
-    overlaps = np.where(is_axis, overlaps, 0)
-    is_best = overlaps >= overlaps.max() - _TIE
-    index = int(np.argmax(np.where(is_best, lengths, 0)))
+    slimness = np.log(lengths / np.maximum(widths, 1e-9))
+    scores = np.where(is_axis, overlaps + _SLIM * slimness, 0)
+    index = int(np.argmax(scores))
     axis = axes[index]
     is_rival = np.abs(axes @ axis) < np.cos(_RIVAL_ANGLE)
-    lead = overlaps[index] - overlaps[is_rival].max(initial=0)
-    slimness = lengths[index] / max(widths[index], 1e-9) - 1
+    lead = scores[index] - scores[is_rival].max(initial=_MIN_OVERLAP)
     along = (corners - symmetry.centroid) @ axis
     base, tip = symmetry.centroid + np.outer((along.min(), along.max()), axis)
-    return Axis(base, tip, _limit(max(lead / _CLEAR, slimness)))
+    return Axis(base, tip, _limit(lead / _CLEAR))
 
 
 def _measure_sides(corners: Points, axes: Points) -> Points:
