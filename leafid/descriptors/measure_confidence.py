@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from leafid.descriptors.traits import measure_cut
 from leafid.segmentation.condition import measure_condition
 from leafid.segmentation.result import Segmentation
 
@@ -13,7 +14,7 @@ _DEPENDS_ON = {
     "perimeter": ("completeness", "sharpness"),
     "length": ("completeness", "extent"),
     "width": ("completeness", "direction"),
-    "petiole_length": ("completeness",),
+    "petiole_length": ("completeness", "petiole"),
     "aspect": ("completeness", "direction"),
     "circularity": ("completeness", "sharpness"),
     "solidity": ("completeness",),
@@ -23,8 +24,6 @@ _DEPENDS_ON = {
     "teeth": ("completeness", "sharpness"),
     "tooth_height": ("direction", "sharpness"),
 }
-# The part of the outline that lies on the picture's border, above which nothing is known of the rest.
-_MAX_CUT = 0.3
 # Share of the confidence where the leaf may be several.
 _SEVERAL = 0.5
 # The sharpness (`leafid.segmentation.condition.Condition`) of pictures in which fine teeth are seen.
@@ -38,9 +37,11 @@ def compose_confidence(
 
     `direction` is the confidence of the direction of the midrib. A value that is None has the confidence 0.
     """
-    cut = (values["cut"] or 0.0) / max(values["perimeter"] or 0.0, 1.0)
+    cut = measure_cut(leaf.blade) / (values["width"] or 1.0)
     parts = {
-        "completeness": max(1 - cut / _MAX_CUT, 0.0),
+        # Of what the border of the picture cuts, there is at least as much.
+        "completeness": max(1 - cut, 0.0),
+        "petiole": float(not measure_cut(leaf.petiole)),
         "direction": direction,
         # The longest extent of a leaf is nearly the same in directions that are near to each other.
         "extent": float(np.sqrt(direction)),

@@ -13,7 +13,7 @@ from skimage.measure import regionprops
 
 from leafid.descriptors.landmarks import Landmarks
 from leafid.descriptors.measure_confidence import compose_confidence
-from leafid.descriptors.traits import measure_reliable_traits
+from leafid.descriptors.traits import measure_cut, measure_reliable_traits
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.leaves import find_holes, segment_leaves
 from leafid.segmentation.pixels import Image, Mask, find_bounding_box, find_convex_hull
@@ -38,7 +38,7 @@ class LeafMeasures:
     values: Mapping[str, float | None]
     #: From 0 to 1, by the same names: that of the outline, less for what depends on more than that.
     confidence: Mapping[str, float]
-    landmarks: Landmarks | None
+    landmarks: Landmarks
     #: Number of leaves in the picture.
     n_leaves: int
     #: The blade without its holes, whose area is measured: (H, W) of the picture.
@@ -73,7 +73,7 @@ class LeafMeasures:
         for name in ("base", "tip"):
             place = (
                 (getattr(self.landmarks, name) + 0.5).tolist()
-                if self.landmarks
+                if self.landmarks.has_base
                 else (None, None)
             )
             record |= {f"{name}_column": place[1], f"{name}_row": place[0]}
@@ -106,7 +106,9 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
     surface = leaf.blade if holes is None else leaf.blade & ~holes
     area = float(np.count_nonzero(surface))
     traits, landmarks = measure_reliable_traits(leaf)
-    length, width = _measure_extent(leaf.blade, landmarks)
+    if landmarks is None:
+        raise ValueError("leaf: expected a blade of pixels, found an empty mask")
+    length, width = landmarks.extent
     tooth_depth = traits.get("tooth_depth")
     values: dict[str, float | None] = {
         "area": area,
@@ -114,16 +116,16 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
         "perimeter": perimeter,
         "length": length,
         "width": width,
-        "petiole_length": landmarks.petiole if landmarks else None,
-        "cut": float(
-            sum(map(np.count_nonzero, (leaf.mask[[0, -1]], leaf.mask[1:-1, [0, -1]])))
-        ),
+        "petiole_length": landmarks.petiole,
+        "cut": float(measure_cut(leaf.mask)),
         "aspect": length / width,
         "circularity": min(
             1.0, 4 * np.pi * float(region.area) / max(perimeter, 1.0) ** 2
         ),
         "solidity": float(region.area) / np.count_nonzero(hull),
-        "symmetry": _measure_symmetry(leaf.blade, landmarks) if landmarks else None,
+        "symmetry": _measure_symmetry(leaf.blade, landmarks)
+        if landmarks.has_base
+        else None,
         "tooth_height": None if tooth_depth is None else tooth_depth / 100 * width,
     }
     values |= {
@@ -131,29 +133,10 @@ def measure_leaf(leaf: Segmentation, holes: Mask | None = None) -> LeafMeasures:
         for name in ("leaflets", "lobes", "teeth")
     }
     values = {name: values.get(name, traits.get(name)) for name in list_measures()}
-    # Without landmarks the direction of the length is a guess, which is good for a long leaf only.
-    direction = 1.0 if landmarks else min(length / width - 1, 1.0)
-    confidence = compose_confidence(leaf, values, direction)
+    confidence = compose_confidence(leaf, values, landmarks.confidence)
     return LeafMeasures(
         values, confidence, landmarks, leaf.n_leaves, surface, leaf.may_be_several
     )
-
-
-def _measure_extent(blade: Mask, landmarks: Landmarks | None) -> tuple[float, float]:
-    """Measure length and width of all parts, along and across the midrib, or else of the narrowest rectangle."""
-    corners = find_convex_hull(blade.view(np.uint8))[:, 0]
-    if landmarks:
-        row, col = (landmarks.tip - landmarks.base) / landmarks.length
-        # From the middle of the outermost pixels to their edges it is one pixel more.
-        length, width = (
-            np.ptp(corners @ np.array([[col, row], [row, -col]]), axis=0) + 1
-        ).tolist()
-    else:
-        width, length = (
-            float(side) + 1
-            for side in sorted(cv2.minAreaRect(corners.astype(np.float32))[1])
-        )
-    return length, width
 
 
 def _measure_symmetry(blade: Mask, landmarks: Landmarks) -> float:

@@ -19,14 +19,13 @@ from leafid.descriptors.landmarks import (
     Landmarks,
     find_landmarks,
     place_landmarks,
-    span_blade,
     trace_blade,
 )
 from leafid.descriptors.leaflets import count_leaflets
 from leafid.descriptors.resolution import measure_resolution
 from leafid.descriptors.shape.contour import Points, compute_contour_length
 from leafid.descriptors.shape.margin import compute_margin_signals, smooth_closed
-from leafid.segmentation.result import Segmentation
+from leafid.segmentation.result import Mask, Segmentation
 
 #: Smallest confidence of a trait that is measured well enough.
 MIN_CONFIDENCE = 0.5
@@ -60,7 +59,7 @@ falls below: of margins in pictures of 224 pixels, or reduced or blurred, that a
 _MIN_SPACING = (
     6.0  # smallest distance of teeth that can be counted, in widths of the edge
 )
-_LONG = 1.35  # length over width of a blade whose ends are known without a petiole
+_MAX_CUT = 0.1  # longest cut along the picture's border, in widths, of a whole blade
 _SYMMETRIC = 0.06  # largest distance of an elliptic one's greatest width from the middle, in its length
 _MIN_SINUS = 0.06  # smallest depth of a sinus, in distances from the lobe's end to the midvein or the base
 _PALMATE = 33.0  # angle between midvein and widest place, in degrees times the width over the length, of palmate lobes
@@ -82,8 +81,7 @@ def measure_reliable_traits(
     """
     if not leaf.blade.any():
         return {}, None
-    contour = trace_blade(leaf)
-    resolution = measure_resolution(contour, leaf.picture)
+    resolution = measure_resolution(trace_blade(leaf)[0], leaf.picture)
     is_compound, leaflets = count_leaflets(leaf.blade, resolution)
     landmarks = (
         find_landmarks(leaf, is_compound=bool(is_compound))
@@ -96,25 +94,29 @@ def measure_reliable_traits(
     traits = {
         name: float(value) for name, value in counted.items() if value is not None
     }
-    if landmarks is not None:
+    if measure_cut(leaf.blade) > _MAX_CUT * landmarks.extent[1]:
+        # What is left of a blade has another form.
+        return traits, landmarks
+    if landmarks.petiole is not None and not measure_cut(leaf.petiole):
         traits["petiole"] = landmarks.petiole / landmarks.length
     if leaflets == 1:
-        traits |= _measure_blade(contour, landmarks, resolution)
+        traits |= _measure_blade(landmarks, resolution)
     return traits, landmarks
 
 
-def _measure_blade(
-    contour: Points, landmarks: Landmarks | None, resolution: float
-) -> dict[str, float]:
-    """Measure a simple blade; without landmarks, what doesn't depend on which end is the base."""
-    has_base = landmarks is not None
-    frame = landmarks or span_blade(contour)
-    framed = frame.framed
-    length, width = np.ptp(framed, axis=0)
-    ratio = float(length / max(width, 1e-6))
-    # The longest line through a blade without a base is its midvein only if the blade is long.
-    is_framed = has_base or ratio >= _LONG
-    traits = {"length_width": ratio} if is_framed else {}
+def measure_cut(mask: Mask) -> int:
+    """Measure how many pixels of a mask lie along the border of the picture."""
+    sides = mask[[0, -1]], mask[1:-1, [0, -1]]
+    return sum(map(np.count_nonzero, sides))
+
+
+def _measure_blade(landmarks: Landmarks, resolution: float) -> dict[str, float]:
+    """Measure a simple blade; without a base, what doesn't depend on which end it is."""
+    contour, framed = landmarks.contour, landmarks.framed
+    has_base = landmarks.has_base
+    length, width = landmarks.extent
+    is_framed = landmarks.confidence >= MIN_CONFIDENCE
+    traits = {"length_width": length / width} if is_framed else {}
     is_margin = (framed[:, 0] < 0.985) & (np.hypot(*framed.T) > 0.06)
     uneven = _judge_unevenness(contour, is_margin, resolution)
     profile = _measure_profile(framed)
@@ -138,7 +140,7 @@ def _measure_blade(
         None if uneven[_LOBES] is None else uneven[_FINE if uneven[_LOBES] else _TEETH]
     )
     if has_teeth:
-        traits |= _measure_teeth(contour, float(width) * frame.length, is_margin)
+        traits |= _measure_teeth(contour, width, is_margin)
         if resolution < _MIN_SPACING * traits.get("teeth", 0):
             # Some of them have merged.
             del traits["teeth"]

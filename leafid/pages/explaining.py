@@ -138,6 +138,8 @@ def explain(
                 segment_as_type(_look_closer(image, leaf), answer.type)
             )[0]
             values = closer or values
+        if landmarks and not landmarks.has_base:
+            landmarks = None
         named = (
             model.species[answer.name].traits
             if answer.name and answer.verdict == "species"

@@ -140,7 +140,7 @@ def test_units_and_order_of_a_record():
 
 
 def test_what_is_a_guess_has_a_low_confidence():
-    disc = measure_mask(draw_ellipse(130, 120)).confidence
+    disc = measure_mask(draw_ellipse(130, 122)).confidence
     assert disc["width"] < 0.1 < disc["length"] < disc["area"] == 1
     assert disc["symmetry"] == disc["petiole_length"] == 0
 

@@ -1,0 +1,92 @@
+"""Length and width of drawn blades of known size, turned by any angle."""
+
+import numpy as np
+import pytest
+
+from leafid.descriptors.measures import measure_leaf
+from leafid.descriptors.traits import measure_reliable_traits
+from leafid.segmentation.result import Segmentation
+
+LENGTH = 700
+
+
+def bow(along, ratio):
+    """Half the width of a lens, which is that of a circle through its ends."""
+    radius = (ratio + 1 / ratio) / 2
+    return np.sqrt(np.maximum(radius**2 - along**2, 0)) - radius + 1 / ratio
+
+
+# Half the width, in half lengths, by the place along the axis: -1 at the base, 1 at the tip.
+FORMS = {
+    "ellipse": lambda along, ratio: np.sqrt(np.maximum(1 - along**2, 0)) / ratio,
+    "rectangle": lambda along, ratio: np.full_like(along, 1 / ratio),
+    "lens": bow,
+    "drop": lambda along, ratio: (
+        np.sqrt(np.maximum(1 + along, 0)) * (1 - along) / (1.0887 * ratio)
+    ),
+}
+
+
+def draw(form, ratio, angle, stalk=0.0):
+    """Draw a blade of `LENGTH`, with a stalk of that share of it."""
+    half = LENGTH * (1 + 2 * stalk) * 0.75
+    rows, cols = np.mgrid[-half:half, -half:half] * 2 / LENGTH
+    along = cols * np.cos(angle) + rows * np.sin(angle)
+    across = np.abs(rows * np.cos(angle) - cols * np.sin(angle))
+    blade = (across <= FORMS[form](along, ratio)) & (np.abs(along) <= 1)
+    is_below = (along < -0.98) & (along > -1 - 2 * stalk)
+    return Segmentation.from_mask(blade | (is_below & (across < 0.012)))
+
+
+@pytest.mark.parametrize("stalk", [0.0, 0.25])
+@pytest.mark.parametrize("ratio", [1.1, 1.5, 3.0, 12.0])
+@pytest.mark.parametrize("form", FORMS)
+def test_length_and_width_are_those_of_the_drawn_figure(form, ratio, stalk):
+    if stalk and ratio > 3 and form in ("lens", "drop"):
+        pytest.skip("the stalk is as wide as the end of the blade")
+    angle = 7 * ratio + len(form)
+    values = measure_leaf(draw(form, ratio, angle, stalk)).values
+    assert values["length"] == pytest.approx(LENGTH, rel=0.02)
+    assert values["width"] == pytest.approx(LENGTH / ratio, rel=0.02)
+
+
+def test_a_fan_is_wider_than_long():
+    rows, cols = np.mgrid[-300:300, -300:300]
+    distance, bearing = np.hypot(rows, cols), np.arctan2(cols, -rows)
+    fan = Segmentation.from_mask((distance < 250) & (np.abs(bearing - 0.4) < 1.2))
+    measures = measure_leaf(fan)
+    assert measures.values["aspect"] < 0.75
+    assert measures.confidence["length"] > 0.5
+    traits, _ = measure_reliable_traits(fan)
+    assert traits["length_width"] == measures.values["aspect"]
+
+
+def test_a_bent_blade_is_measured_between_its_ends():
+    rows, cols = np.mgrid[-300:300, -300:300]
+    distance, bearing = np.hypot(rows + 150, cols), np.arctan2(cols, rows + 150)
+    values = measure_leaf(
+        Segmentation.from_mask((np.abs(distance - 250) < 25) & (np.abs(bearing) < 0.8))
+    ).values
+    assert values["length"] == pytest.approx(2 * 275 * np.sin(0.8), rel=0.03)
+
+
+def test_a_spine_on_the_side_is_no_petiole():
+    leaf = draw("rectangle", 2.0, 0.0)
+    mask = leaf.mask.copy()
+    row, col = np.argwhere(mask).mean(axis=0).astype(int)
+    mask[row : row + 260, col - 4 : col + 4] = True
+    measures = measure_leaf(Segmentation.from_mask(mask))
+    assert Segmentation.from_mask(mask).petiole.any()
+    assert measures.values["aspect"] == pytest.approx(2, rel=0.05)
+    assert measures.values["petiole_length"] is None
+
+
+def test_nothing_is_sure_of_the_size_of_a_cut_blade():
+    mask = draw("ellipse", 1.5, 0.3).mask
+    rows = np.flatnonzero(mask.any(axis=1))
+    cut = Segmentation.from_mask(mask[rows.mean().astype(int) :])
+    measures = measure_leaf(cut)
+    assert max(measures.confidence[name] for name in ("area", "length", "width")) < 0.2
+    assert (
+        not {"length_width", "teeth", "lobes"} & measure_reliable_traits(cut)[0].keys()
+    )
