@@ -63,7 +63,7 @@ from leafid.cli.outputs import (
 from leafid.descriptors.measures import LeafMeasures, list_measures, measure_leaf
 from leafid.descriptors.traits import MIN_CONFIDENCE
 from leafid.errors import ImageError, LeafidError, UsageError
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import get_type
 from leafid.files import open_output
 from leafid.model.answer import Answer
 from leafid.model.bundled import find_bundled_model, read_once
@@ -274,9 +274,7 @@ def _answer(
     model: Model,
 ) -> Iterator[Answer]:
     """Answer a picture, or each of several leaves in it, as predict does; without the thing of known size."""
-    if len(leaves) == 1 and not thing:
-        return model.predict([picture], FeatureLoader())
-    pictures = [image]
+    pictures: list[Image | Picture] = [image if thing else picture]
     if len(leaves) > 1:
         pictures = [isolate_leaf(image, leaves, index) for index in range(len(leaves))]
     return model.identify(pictures, assume_type=picture.type)
