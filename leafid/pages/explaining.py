@@ -19,8 +19,8 @@ from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
 from leafid.model.species import Species, TraitRange
 from leafid.notebook import Shown, plot_outlines
-from leafid.pages.plain_words import describe_plainly
-from leafid.pages.trait_words import TRAITS, describe_traits
+from leafid.pages.trait_statements import TRAITS, Statement, state_traits
+from leafid.pages.trait_words import describe, describe_plainly, list_drawings
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import encode_jpeg
 from leafid.pictures.names import describe_common_names
@@ -40,6 +40,8 @@ _NAMED, _DIFFERENCES_SHOWN, _MIN_PICTURES = 3, 6, 3
 # Distance between the medians of two species, in half widths of their ranges, above which they differ; and smallest
 # probability of a second name that a leaf is compared with.
 _APART, _CLOSE = 0.5, 0.02
+# Traits that are measured from the tip or the base.
+_TRAITS_OF_ENDS = {"widest", "apex_angle", "base_angle", "base_extension", "petiole"}
 _VIEWS = {
     "leaf": "the cut-out leaf",
     "upright": "the upright leaf",
@@ -65,10 +67,8 @@ class Explanation(Shown):
     #: `tip`, `base`: None where they can't be told.
     tip: Point | None
     base: Point | None
-    #: Botanical words with the number, such as "apex acute, acuminate, 62°", of those that are measured well enough.
-    traits: Mapping[str, str]
-    #: The same in words that a pupil knows, such as "drawn out into a thin tip".
-    plain_traits: Mapping[str, str]
+    #: What is said of the traits that are measured well enough.
+    statements: list[Statement]
     #: What each expert says, the most influential first: `name`, `description` of what it looks at, `share` of the
     #: answer (weight times trust times the spread of its scores; all sum to 1), and its first three as `ranking`.
     opinions: list[dict[str, Any]]
@@ -83,6 +83,21 @@ class Explanation(Shown):
 
     def __repr__(self) -> str:
         return f"<Explanation of {self.answer!r}>"
+
+    @property
+    def traits(self) -> Mapping[str, str]:
+        """The statements in botanical words with their numbers, such as "apex acute, acuminate, 62°", by trait."""
+        return describe(self.statements)
+
+    @property
+    def plain_traits(self) -> Mapping[str, str]:
+        """The same in words that a pupil knows, such as "drawn out into a thin tip"."""
+        return describe_plainly(self.statements)
+
+    @property
+    def drawings(self) -> set[str]:
+        """The names of the drawings that explain the botanical words."""
+        return list_drawings(self.statements)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the picture with its outlines on axes of Matplotlib, by default the current ones, and return these."""
@@ -104,10 +119,13 @@ class Explanation(Shown):
             {name: species[name] for name in species if name != "thumbnails"}
             for species in self.species
         ]
-        return {
-            "answer": self.answer.to_dict(),
-            **to_builtins(record | {"species": shown}),
+        words = {
+            "species": shown,
+            "statements": [statement._asdict() for statement in self.statements],
+            "traits": self.traits,
+            "plain_traits": self.plain_traits,
         }
+        return {"answer": self.answer.to_dict(), **to_builtins(record | words)}
 
 
 @using_one_thread()
@@ -155,7 +173,6 @@ def explain(
             note = f"Traits of the blade are left out: its outline doesn't fit leaves of {answer.name}."
         elif landmarks is None and "petiole" not in values:
             note = "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
-    traits = describe_traits(values)
     names = [
         name
         for name, _ in answer.ranking[:SPECIES_SHOWN]
@@ -173,8 +190,7 @@ def explain(
         petioles=trace_polygons(leaf.petiole) if landmarks else [],
         tip=(landmarks.tip[::-1] + 0.5).tolist() if landmarks else None,
         base=(landmarks.base[::-1] + 0.5).tolist() if landmarks else None,
-        traits=traits,
-        plain_traits=describe_plainly(traits, values),
+        statements=state_traits(values),
         opinions=_collect_opinions(model[answer.type].identifier, shown)
         if is_leaf
         else [],
@@ -182,7 +198,9 @@ def explain(
             _show_species(model, answer, values, rank) for rank in range(len(names))
         ],
         compared=compared,
-        differences=compare_species(model.species, compared, values),
+        differences=compare_species(
+            model.species, compared, _drop_unsure_ends(values, landmarks)
+        ),
         note=note,
     )
 
@@ -256,9 +274,10 @@ def compare_species(
 ) -> list[dict[str, Any]]:
     """Compare a leaf's traits with the ranges of two species; list those in which the species differ, clearest first.
 
-    Each has `title` and `unit` of `leafid.pages.trait_words.TRAITS`, `value`, `ranges` of both species, and what the
-    value speaks for as `favours`: a species if it lies in its range only, "neither" if in both, "against both" if
-    in none. Where nothing is clear, the clearest traits are listed; for fewer `names`, nothing.
+    Each has `title` and `unit` of `leafid.pages.trait_statements.TRAITS`, `value`, `ranges` of both species, and what
+    the value speaks for as `favours`: a species if it lies in its range and not near that of the other, "against both"
+    if it lies near none, or else "neither". Where nothing is clear, the clearest traits are listed; for fewer `names`,
+    nothing.
     """
     differences = []
     for trait, (title, unit, noticeable, scale) in TRAITS.items():
@@ -282,18 +301,7 @@ def compare_species(
             max((r.high - r.low) / 2, noticeable / 2) for r in (first, second)
         )
         value = scale * values[trait]
-        # What can't be told from an end of a range lies inside.
-        inside = [
-            r.low - noticeable / 2 <= value <= r.high + noticeable / 2
-            for r in (first, second)
-        ]
-        favours = (
-            names[inside.index(True)]
-            if sum(inside) == 1
-            else "neither"
-            if all(inside)
-            else "against both"
-        )
+        favours = _judge(value, (first, second), names, noticeable)
         difference = {
             "title": title,
             "unit": unit,
@@ -311,6 +319,35 @@ def compare_species(
         difference
         for _, _, difference in ordered[: min(n_clear, _DIFFERENCES_SHOWN) or _NAMED]
     ]
+
+
+def _drop_unsure_ends(
+    values: Mapping[str, float], landmarks: Landmarks | None
+) -> dict[str, float]:
+    """Leave out the traits of tip and base where the picture shows neither: a guess is no evidence."""
+    return {
+        name: value
+        for name, value in values.items()
+        if landmarks or name not in _TRAITS_OF_ENDS
+    }
+
+
+def _judge(
+    value: float, ranges: Sequence[TraitRange], names: Sequence[str], noticeable: float
+) -> str:
+    """Judge what a value speaks for: `names[index]`, "neither" or "against both"."""
+    # What can't be told from an end of a range is near it.
+    margin = noticeable / 2
+    near = [
+        name
+        for name, range_ in zip(names, ranges, strict=True)
+        if range_.low - margin <= value <= range_.high + margin
+    ]
+    if not near:
+        return "against both"
+    nearest = ranges[names.index(near[0])]
+    is_inside = nearest.low <= value <= nearest.high
+    return near[0] if len(near) == 1 and is_inside else "neither"
 
 
 def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, Any]]:

@@ -6,28 +6,23 @@ of a lobed leaf is that of its lobes.
 """
 
 import csv
-import re
 from collections import Counter
 from pathlib import Path
 
 from leafid.descriptors.traits import measure_reliable_traits
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
-from leafid.pages.trait_words import describe_traits
+from leafid.pages.trait_statements import state_traits
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 
 TABLE = Path(__file__).with_name("leaf_traits.csv")
-# By column of the table: the name of the trait, and how its word is said.
-SAID = {
-    "leaf": ("leaflets", r"simple|compound"),
-    "leaflets": ("leaflets", r"\d+"),
-    "lobes": ("lobes", r"pinnate|palmate"),
-    "margin": ("teeth", r"entire|toothed"),
-    "form": ("length_width", r"^[a-z-]+(?=, )"),
-    "base": ("base_angle", r"cordate|acute|obtuse|rounded"),
-    "apex": ("apex_angle", r"emarginate|acuminate|acute|obtuse|rounded"),
+# By trait: its column of the table.
+COLUMNS = {"compound": "leaf"} | {
+    name: name for name in ("leaflets", "lobes", "margin", "form", "base", "apex")
 }
+# Terms that the table has no word for.
+VAGUE = {"lobed", "right"}
 
 
 def name_traits(row, folder):
@@ -36,14 +31,15 @@ def name_traits(row, folder):
     traits, _ = measure_reliable_traits(
         segment_as_type(image, AcquisitionType(row["type"]))
     )
-    described = describe_traits(traits)
-    if traits.get("lobes") == 0:
-        described["lobes"] = "no"
-    words = {}
-    for column, (name, pattern) in SAID.items():
-        if match := re.search(f"{pattern}|^no$", described.get(name, "")):
-            words[column] = match[0]
-    return words
+    statements = {statement.trait: statement for statement in state_traits(traits)}
+    words = {
+        column: statements[trait].term
+        for trait, column in COLUMNS.items()
+        if trait in statements and statements[trait].term not in VAGUE
+    }
+    if "leaflets" in words:
+        words["leaflets"] = f"{statements['leaflets'].number:.0f}"
+    return words | ({"lobes": "no"} if traits.get("lobes") == 0 else {})
 
 
 def test_most_of_what_is_plain_is_said_and_nearly_all_that_is_said_is_true(real_data):
@@ -52,7 +48,7 @@ def test_most_of_what_is_plain_is_said_and_nearly_all_that_is_said_is_true(real_
     with TABLE.open(newline="") as stream:
         for row in csv.DictReader(stream):
             words = name_traits(row, real_data)
-            for column in SAID:
+            for column in COLUMNS.values():
                 is_plain = bool(row[column])
                 # A compound leaf has neither lobes nor the form of a simple one.
                 is_judged = is_plain or (

@@ -1,0 +1,64 @@
+"""Says what people read in their language: messages are in English here, and `languages/*.csv` translates them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from leafid.textfiles import read_table
+
+#: The languages of all pages and answers, with their names.
+LANGUAGES = {"en": "English", "fr": "Français", "de": "Deutsch"}
+
+_language = ContextVar("language", default="en")
+
+
+@contextmanager
+def using_language(language: str) -> Iterator[None]:
+    """Translate into one of the `LANGUAGES` meanwhile, in this thread or task."""
+    token = _language.set(language)
+    try:
+        yield
+    finally:
+        _language.reset(token)
+
+
+def get_language() -> str:
+    """Return the current one of the `LANGUAGES`."""
+    return _language.get()
+
+
+def translate(message: str, **values: Any) -> str:
+    """Translate a message, and fill in values where it has their names in braces; numbers are written as people do.
+
+    Examples
+    --------
+    >>> translate("over {share:.1%}", share=0.5)
+    'over 50.0%'
+    >>> with using_language("de"):
+    ...     translate("over {share:.1%}", share=0.5)
+    'über 50,0\N{NO-BREAK SPACE}%'
+    """
+    text = read_catalogue(_language.get()).get(message, message)
+    numbers = {
+        name: _Number(value) for name, value in values.items() if type(value) is float
+    }
+    return text.format(**values | numbers)
+
+
+@cache
+def read_catalogue(language: str) -> dict[str, str]:
+    """Read the translation of each message; nothing for English."""
+    file = Path(__file__).parent / "languages" / f"{language}.csv"
+    return dict(row for _, row in read_table(file)) if language != "en" else {}
+
+
+class _Number(float):
+    """A number that is written as in the language of the person."""
+
+    def __format__(self, spec: str) -> str:
+        mark = translate("0.5").strip("05")
+        percent = translate("50%").removeprefix("50")
+        return super().__format__(spec).replace(".", mark).replace("%", percent)
