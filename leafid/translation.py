@@ -1,6 +1,6 @@
 """Says what people read in their language: messages are in English here, and `languages/*.csv` translates them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -12,7 +12,9 @@ from leafid.textfiles import read_table
 #: The languages of all pages and answers, with their names.
 LANGUAGES = {"en": "English", "fr": "Français", "de": "Deutsch"}
 
-_language = ContextVar("language", default="en")
+DEFAULT_LANGUAGE = "en"
+
+_language = ContextVar("language", default=DEFAULT_LANGUAGE)
 
 
 @contextmanager
@@ -41,18 +43,34 @@ def translate(message: str, **values: Any) -> str:
     ...     translate("over {share:.1%}", share=0.5)
     'über 50,0\N{NO-BREAK SPACE}%'
     """
-    text = read_catalogue(_language.get()).get(message, message)
     numbers = {
         name: _Number(value) for name, value in values.items() if type(value) is float
     }
-    return text.format(**values | numbers)
+    return look_up(message).format(**values | numbers)
+
+
+def look_up(message: str) -> str:
+    """Find the translation of a message, in which values are still names in braces."""
+    return read_catalogue(_language.get()).get(message, message)
+
+
+def join_clauses(clauses: Iterable[str]) -> str:
+    """Join clauses to a sentence by semicolons, before which French has a blank."""
+    return translate("{first}; {second}", first="", second="").join(clauses)
+
+
+def format_number(number: float, spec: str) -> str:
+    """Format a number by a format specification, with the marks of the language."""
+    return format(_Number(number), spec)
 
 
 @cache
 def read_catalogue(language: str) -> dict[str, str]:
     """Read the translation of each message; nothing for English."""
     file = Path(__file__).parent / "languages" / f"{language}.csv"
-    return dict(row for _, row in read_table(file)) if language != "en" else {}
+    return (
+        dict(row for _, row in read_table(file)) if language != DEFAULT_LANGUAGE else {}
+    )
 
 
 class _Number(float):

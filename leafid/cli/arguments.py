@@ -203,7 +203,7 @@ SEED = option(
     "seed of all random numbers (default: 0)", type=_seed, default=0, metavar="N"
 )
 LANGUAGE = option(
-    "language of the common names that come first (default: en)",
+    "language of answers and pages, and of the common names that come first (default: en)",
     choices=tuple(LANGUAGES),
     default="en",
 )

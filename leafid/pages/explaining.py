@@ -17,6 +17,7 @@ from leafid.learning.fusion import fuse
 from leafid.model.answer import Answer, rank_species
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
+from leafid.model.reasons import advise_cutting
 from leafid.model.species import Species, TraitRange
 from leafid.notebook import Shown, plot_outlines
 from leafid.pages.trait_statements import TRAITS, Statement, state_traits
@@ -32,6 +33,7 @@ from leafid.segmentation.result import (
     shrink,
     trace_polygons,
 )
+from leafid.translation import translate
 
 #: Number of species that are shown, and of those with pictures, and of pictures of each.
 SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
@@ -42,7 +44,8 @@ _NAMED, _DIFFERENCES_SHOWN, _MIN_PICTURES = 3, 6, 3
 _APART, _CLOSE = 0.5, 0.02
 # Traits that are measured from the tip or the base.
 _TRAITS_OF_ENDS = {"widest", "apex_angle", "base_angle", "base_extension", "petiole"}
-_VIEWS = {
+#: What the views of local descriptors show.
+VIEWS = {
     "leaf": "the cut-out leaf",
     "upright": "the upright leaf",
     "picture": "the whole picture",
@@ -93,6 +96,11 @@ class Explanation(Shown):
     def plain_traits(self) -> Mapping[str, str]:
         """The same in words that a pupil knows, such as "drawn out into a thin tip"."""
         return describe_plainly(self.statements)
+
+    @property
+    def advises_cutting(self) -> bool:
+        """Whether the verdict advises to cut the leaf out of the picture."""
+        return advise_cutting(self.answer.doubts)
 
     @property
     def drawings(self) -> set[str]:
@@ -148,7 +156,9 @@ def explain(
     note = ""
     # A photo's outline is seldom exact, and often that of several leaves.
     if is_leaf and not answer.type.lies_on_sheet:
-        note = "Traits are measured only in pictures of a leaf on a plain sheet."
+        note = translate(
+            "Traits are measured only in pictures of a leaf on a plain sheet."
+        )
     elif is_leaf:
         chosen = np.reshape(ends, (2, 2))[:, ::-1] * leaf.mask.shape if ends else None
         values, landmarks = measure_reliable_traits(leaf, chosen)
@@ -170,9 +180,14 @@ def explain(
         ):
             # Leaflets that overlap were taken for lobes, or lobes for leaflets.
             values = {name: values[name] for name in ("petiole",) if name in values}
-            note = f"Traits of the blade are left out: its outline doesn't fit leaves of {answer.name}."
+            note = translate(
+                "Traits of the blade are left out: its outline doesn't fit leaves of {name}.",
+                name=answer.name,
+            )
         elif landmarks is None and "petiole" not in values:
-            note = "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
+            note = translate(
+                "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
+            )
     names = [
         name
         for name, _ in answer.ranking[:SPECIES_SHOWN]
@@ -369,9 +384,17 @@ def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, An
         influence = float(weight * trust[0] * scores[np.isfinite(scores)].std())
         alone = fuse([scores], [trust], np.array([weight]))[0]
         ranking = rank_species(alone, identifier.species)[:_NAMED] if influence else []
-        description = f"measures of the leaf: {', '.join(family.replace('_', ' ') for family in expert.families)}"
         if expert.is_local:
-            description = f"{LOCAL_DESCRIPTORS[expert.descriptor].summary} of {_VIEWS[expert.view]}"
+            description = translate(
+                "{features} of {view}",
+                features=translate(LOCAL_DESCRIPTORS[expert.descriptor].summary),
+                view=translate(VIEWS[expert.view]),
+            )
+        else:
+            families = [translate(name.replace("_", " ")) for name in expert.families]
+            description = translate(
+                "measures of the leaf: {families}", families=", ".join(families)
+            )
         opinions.append(
             {
                 "name": name,

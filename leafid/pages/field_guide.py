@@ -16,6 +16,7 @@ from leafid.pictures.names import (
 )
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
+from leafid.translation import format_number, join_clauses, translate
 
 # A trait is described if it is measured in this share of the pictures in which the most traits are.
 _MEASURED_SHARE = 0.4
@@ -48,7 +49,10 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
             for name in type_model.identifier.added
         }
     )
-    note = f"Scores are those of the training, before species were added: {', '.join(added)}."
+    note = translate(
+        "Scores are those of the training, before species were added: {names}.",
+        names=", ".join(added),
+    )
     return {
         "source": file.name,
         "plates": plates,
@@ -144,7 +148,7 @@ def _describe_species(name: str, species: Species) -> dict[str, Any]:
             }
             for name, trait in species.traits.items()
         },
-        "description": "; ".join(
+        "description": join_clauses(
             describe(state_typical_traits(name, species)).values()
         ),
         "thumbnails": len(species.thumbnails),
@@ -167,25 +171,29 @@ def _describe_type(record: TypeRecord) -> dict[str, Any]:
 
 def _tabulate_types(model: Model) -> Table:
     columns = [
-        "type",
-        "pictures",
-        "plants",
-        *SCORE_TITLES.values(),
-        "held-out pictures",
+        translate("type"),
+        translate("pictures"),
+        translate("plants"),
+        *map(translate, SCORE_TITLES.values()),
+        translate("held-out pictures"),
     ]
     rows: list[list[Cell]] = [
         [
             *(
-                str(type_),
+                translate(str(type_)),
                 type_model.identifier.n_pictures,
                 type_model.identifier.n_plants,
             ),
-            *(type_model.scores.get(key) for key in SCORE_TITLES),
+            *(_format_score(type_model.scores.get(key)) for key in SCORE_TITLES),
             int(type_model.scores["pictures"]),
         ]
         for type_, type_model in model.types.items()
     ]
-    return Table("Trained and held-out pictures", columns, rows)
+    return Table(translate("Trained and held-out pictures"), columns, rows)
+
+
+def _format_score(score: float | None) -> str | None:
+    return None if score is None else format_number(score, ".3f")
 
 
 def _tabulate_species(model: Model) -> Table:
@@ -202,23 +210,29 @@ def _tabulate_species(model: Model) -> Table:
                 ),
                 *(species.n_pictures, species.n_plants),
                 *(
-                    f"{counts.n_first} of {counts.n_pictures}" if counts else None
+                    translate(
+                        "{part} of {all}", part=counts.n_first, all=counts.n_pictures
+                    )
+                    if counts
+                    else None
                     for counts in held_out
                 ),
                 ", ".join(_list_taken_for(species)[:1]),
             ]
         )
     columns = [
-        "species",
-        "common name",
-        "family",
-        "pictures",
-        "plants",
-        *map(str, model.types),
-        "taken for",
+        translate("species"),
+        translate("common name"),
+        translate("family"),
+        translate("pictures"),
+        translate("plants"),
+        *(translate(str(type_)) for type_ in model.types),
+        translate("taken for"),
     ]
     return Table(
-        "Species, with the share of held-out pictures that are identified correctly",
+        translate(
+            "Species, with the share of held-out pictures that are identified correctly"
+        ),
         columns,
         rows,
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from leafid.errors import LeafidError
 from leafid.pictures.picture import Taxon
 from leafid.textfiles import parse_finite_number, read_table
+from leafid.translation import translate
 
 #: The species of pictures that show none of the species that a system can know, whatever they show.
 UNKNOWN_SPECIES = "Unknown species"
@@ -167,7 +168,9 @@ def describe_common_names(species: str, names: Sequence[str]) -> str:
     """
     text = ", ".join(names)
     accepted = find_accepted_name(species)
-    return f"{text} (now {accepted})".lstrip() if accepted else text
+    if not accepted:
+        return text
+    return translate("{names} (now {accepted})", names=text, accepted=accepted).lstrip()
 
 
 def check_printable(name: str) -> str:

@@ -220,7 +220,7 @@ def test_a_picture_is_asked_about_again_as_another_type_and_in_part(page, leaves
     [first] = read_csv(page)
     Select(find(page, ".answer.current select")[0]).select_by_value("photo")
     wait_for_answers(page, 2)
-    assert "a photo:" in find(page, ".answer.current svg title")[0].get_property(
+    assert ", photo:" in find(page, ".answer.current svg title")[0].get_property(
         "textContent"
     )
     # After a reload, the picture that the answer shows is sent.
@@ -265,7 +265,7 @@ def test_tip_and_base_are_chosen_on_the_picture(page, leaves):
         link.click()
         button = find(page, ".answer.current .tools button")[2]
         is_shown.append(button.is_displayed())
-        assert is_shown[-1] or "a photo:" in find(page, ".answer.current svg title")[
+        assert is_shown[-1] or ", photo:" in find(page, ".answer.current svg title")[
             0
         ].get_property("textContent")
         if is_shown[-1]:
