@@ -26,6 +26,24 @@ _POSSIBLE = 0.2
 _CERTAIN = 0.5
 _WORTH_NAMING = 0.05
 _SURE_TAXON = 0.95
+#: How sure an answer is, by its lowest probability.
+LEVELS = {
+    _SURE: "Sure: {name}",
+    _PROBABLE: "Probably {name}",
+    _POSSIBLE: "Perhaps {name}",
+    0.0: "Unsure, but most like {name}",
+}
+#: What is sure where a species is not.
+SURE_TAXA = {
+    "genus": "surely the genus {name}, {share}",
+    "family": "surely the family {name}, {share}",
+}
+#: The verdicts without the name of a species.
+NO_NAMES = {
+    "unreadable": "This file can't be read",
+    "no-leaf": "No leaf: leafid sees none in this picture",
+    "unclear": "Unclear: this picture can't be judged",
+}
 Decision = Literal[
     "species", "genus", "family", "order", "unclear", "unknown", "no-leaf"
 ]
@@ -129,14 +147,8 @@ class Answer(Shown):
         if self.whole is not None:
             return self.whole.verdict_text
         verdict = self.verdict
-        if verdict == "unreadable":
-            return translate("This file can't be read")
-        if verdict == "no-leaf":
-            head = translate("No leaf: leafid sees none in this picture")
-            return join_clauses([head, *self.doubts])
-        if verdict == "unclear":
-            head = translate("Unclear: this picture can't be judged")
-            return join_clauses([head, *self.doubts])
+        if verdict in NO_NAMES:
+            return join_clauses([translate(NO_NAMES[verdict]), *self.doubts])
         names = [self._describe_species(name) for name, _ in self.ranking[:2]]
         if verdict == "unknown":
             head = translate(
@@ -180,13 +192,8 @@ class Answer(Shown):
 
     def _say_how_sure(self, name: str) -> str:
         probability = self.calibrate(self._first[1])
-        if probability >= _SURE:
-            return translate("Sure: {name}", name=name)
-        if probability >= _PROBABLE:
-            return translate("Probably {name}", name=name)
-        if probability >= _POSSIBLE:
-            return translate("Perhaps {name}", name=name)
-        return translate("Unsure, but most like {name}", name=name)
+        message = next(text for least, text in LEVELS.items() if probability >= least)
+        return translate(message, name=name)
 
     @property
     def details(self) -> str:
@@ -233,32 +240,23 @@ class Answer(Shown):
     def _list_what_is_sure(self) -> list[str]:
         """Say that the genus or family of the first species is sure, or that it is one of the first two, if so."""
         first = self.taxa.get(self.ranking[0][0])
-        if first and (share := self._find_sure_share("genus", first.genus)):
-            return [
-                translate(
-                    "surely the genus {name}, {share}", name=first.genus, share=share
+        for rank, message in SURE_TAXA.items():
+            taxon = getattr(first, rank, None)
+            share = self.calibrate(
+                sum(
+                    p
+                    for name, p in self.ranking
+                    if getattr(self.taxa.get(name), rank, None) == taxon
                 )
-            ]
-        if first and (share := self._find_sure_share("family", first.family)):
-            return [
-                translate(
-                    "surely the family {name}, {share}", name=first.family, share=share
-                )
-            ]
+            )
+            if taxon and share >= _SURE_TAXON:
+                text = format_probability(share)
+                return [translate(message, name=taxon, share=text)]
         both = self.calibrate(sum(p for _, p in self.ranking[:2]))
         if both < _SURE_TAXON:
             return []
-        share = format_probability(both)
-        return [translate("surely one of the two, {share}", share=share)]
-
-    def _find_sure_share(self, rank: str, taxon: str | None) -> str:
-        """Find the probability of a genus or family, in words; "" where it is not sure."""
-        total = self.calibrate(
-            sum(
-                p for name, p in self.ranking if getattr(self.taxa[name], rank) == taxon
-            )
-        )
-        return format_probability(total) if taxon and total >= _SURE_TAXON else ""
+        share_of_both = format_probability(both)
+        return [translate("surely one of the two, {share}", share=share_of_both)]
 
     def _describe_species(self, name: str) -> str:
         names = self.common_names.get(name, ())

@@ -21,7 +21,7 @@ from leafid.model.reasons import advise_cutting
 from leafid.model.species import Species, TraitRange
 from leafid.notebook import Shown, plot_outlines
 from leafid.pages.trait_statements import TRAITS, Statement, state_traits
-from leafid.pages.trait_words import describe, describe_plainly, list_drawings
+from leafid.pages.trait_words import describe, list_drawings
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import encode_jpeg
 from leafid.pictures.names import describe_common_names
@@ -90,12 +90,12 @@ class Explanation(Shown):
     @property
     def traits(self) -> Mapping[str, str]:
         """The statements in botanical words with their numbers, such as "apex acute, acuminate, 62°", by trait."""
-        return describe(self.statements)
+        return describe(self.statements, "botanical")
 
     @property
     def plain_traits(self) -> Mapping[str, str]:
         """The same in words that a pupil knows, such as "drawn out into a thin tip"."""
-        return describe_plainly(self.statements)
+        return describe(self.statements, "plain")
 
     @property
     def advises_cutting(self) -> bool:
@@ -196,6 +196,9 @@ def explain(
     compared = (
         [names[0], *choose_rival(answer, model.species)] if len(names) > 1 else []
     )
+    # What is measured from a tip that may be the base is no evidence.
+    unsure = set() if landmarks else _TRAITS_OF_ENDS
+    evidence = {name: values[name] for name in values.keys() - unsure}
     return Explanation(
         answer=answer,
         image=encode_jpeg(shown),
@@ -213,9 +216,7 @@ def explain(
             _show_species(model, answer, values, rank) for rank in range(len(names))
         ],
         compared=compared,
-        differences=compare_species(
-            model.species, compared, _drop_unsure_ends(values, landmarks)
-        ),
+        differences=compare_species(model.species, compared, evidence),
         note=note,
     )
 
@@ -316,7 +317,15 @@ def compare_species(
             max((r.high - r.low) / 2, noticeable / 2) for r in (first, second)
         )
         value = scale * values[trait]
-        favours = _judge(value, (first, second), names, noticeable)
+        # What can't be told from an end of a range is near it.
+        near = [
+            r.low - noticeable / 2 <= value <= r.high + noticeable / 2
+            for r in (first, second)
+        ]
+        inside = [r.low <= value <= r.high for r in (first, second)]
+        favours = "neither" if any(near) else "against both"
+        if sum(near) == 1 and inside == near:
+            favours = names[inside.index(True)]
         difference = {
             "title": title,
             "unit": unit,
@@ -334,35 +343,6 @@ def compare_species(
         difference
         for _, _, difference in ordered[: min(n_clear, _DIFFERENCES_SHOWN) or _NAMED]
     ]
-
-
-def _drop_unsure_ends(
-    values: Mapping[str, float], landmarks: Landmarks | None
-) -> dict[str, float]:
-    """Leave out the traits of tip and base where the picture shows neither: a guess is no evidence."""
-    return {
-        name: value
-        for name, value in values.items()
-        if landmarks or name not in _TRAITS_OF_ENDS
-    }
-
-
-def _judge(
-    value: float, ranges: Sequence[TraitRange], names: Sequence[str], noticeable: float
-) -> str:
-    """Judge what a value speaks for: `names[index]`, "neither" or "against both"."""
-    # What can't be told from an end of a range is near it.
-    margin = noticeable / 2
-    near = [
-        name
-        for name, range_ in zip(names, ranges, strict=True)
-        if range_.low - margin <= value <= range_.high + margin
-    ]
-    if not near:
-        return "against both"
-    nearest = ranges[names.index(near[0])]
-    is_inside = nearest.low <= value <= nearest.high
-    return near[0] if len(near) == 1 and is_inside else "neither"
 
 
 def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, Any]]:

@@ -7,8 +7,12 @@ from typing import Any
 from leafid.metrics.held_out import SCORE_TITLES
 from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
-from leafid.pages.trait_statements import TRAIT_ORDER, Statement, state_traits
-from leafid.pages.trait_words import describe, describe_plainly, read_marks
+from leafid.pages.trait_statements import Statement, state_traits
+from leafid.pages.trait_words import (
+    describe,
+    get_place,
+    read_marks,
+)
 from leafid.pictures.names import (
     describe_common_names,
     find_accepted_name,
@@ -32,11 +36,11 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
         named = read_common_names().get(name, {})
         plate = {
             "name": name,
-            "common_names": describe_common_names(name, species.vernacular_names[:2]),
+            "common_names": describe_common_names(name, species.vernacular_names[:1]),
             "names": [*species.vernacular_names, *named.values()],
             "species": species,
-            "traits": describe(statements).values(),
-            "plain_traits": describe_plainly(statements).values(),
+            "traits": describe(statements, "botanical").values(),
+            "plain_traits": describe(statements, "plain").values(),
             "forms": named.get("forms"),
             "taken_for": _list_taken_for(species),
         }
@@ -121,7 +125,7 @@ def state_typical_traits(name: str, species: Species) -> list[Statement]:
         stated = {"compound": Statement("compound", "compound")} | stated
     marked = {**stated, **read_marks().get(name, {})}
     # From the whole leaf to its details, marks too.
-    return [statement for trait in TRAIT_ORDER if (statement := marked.get(trait))]
+    return sorted(filter(None, marked.values()), key=get_place)
 
 
 def _describe_species(name: str, species: Species) -> dict[str, Any]:
@@ -149,7 +153,7 @@ def _describe_species(name: str, species: Species) -> dict[str, Any]:
             for name, trait in species.traits.items()
         },
         "description": join_clauses(
-            describe(state_typical_traits(name, species)).values()
+            describe(state_typical_traits(name, species), "botanical").values()
         ),
         "thumbnails": len(species.thumbnails),
     }

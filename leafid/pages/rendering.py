@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup, escape
 
 import leafid
 from leafid.model.answer import format_probability
@@ -45,7 +44,7 @@ def _get_environment() -> Any:
         "version": leafid.__version__,
         "language": get_language,
         "languages": LANGUAGES,
-        "translate": _translate_html,
+        "translate": translate,
         "join_clauses": join_clauses,
         "script_words": _translate_scripts,
     }
@@ -54,15 +53,6 @@ def _get_environment() -> Any:
     )
     environment.filters.update(trait=format_trait, cell=format_cell)
     return environment
-
-
-def _translate_html(message: str, **values: Any) -> Markup:
-    """Translate a message of a template, with values that are escaped unless they are HTML."""
-    safe = {
-        name: escape(clean_text(value)) if type(value) is str else value
-        for name, value in values.items()
-    }
-    return Markup(translate(message, **safe))
 
 
 def _translate_scripts() -> dict[str, str]:

@@ -6,8 +6,7 @@ and teeth (divided by sinuses of more or less than a quarter of the way to the m
 ends, cordate bases. It compares curves by eye; the thresholds of bulges are leafid's own.
 """
 
-from collections.abc import Mapping
-from math import inf
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from leafid.descriptors.traits import is_fan
@@ -17,8 +16,9 @@ class Statement(NamedTuple):
     """What is said of a trait: margin = toothed, detail = fine."""
 
     trait: str
-    term: str
-    #: A size, the sides of an end, or which side of a blade is the longer one; "" where nothing more is said.
+    #: "" where the number says all.
+    term: str = ""
+    #: A size, or the sides of an end; "" where nothing more is said.
     detail: str = ""
     #: What was measured or counted; None where the term says all.
     number: float | None = None
@@ -26,15 +26,7 @@ class Statement(NamedTuple):
     @property
     def kind(self) -> tuple[str, str]:
         """Term and detail without sizes, which differ between leaves of a species."""
-        term = "" if self.trait in _SIZED else self.term
-        return term, "" if self.detail in _SIZES else self.detail
-
-
-#: The traits that statements are about, from the whole leaf to its details.
-TRAIT_ORDER = (
-    *("compound", "leaflets", "form", "length_width", "lobes"),
-    *("margin", "teeth", "apex", "base", "petiole"),
-)
+        return self.term, "" if self.detail in _SIZES else self.detail
 
 
 class TraitTitle(NamedTuple):
@@ -64,34 +56,7 @@ TRAITS: Mapping[str, TraitTitle] = {
     "petiole": TraitTitle("petiole to blade", "", 0.1),
 }
 
-# Length over width of a blade, or its width over the length.
-_LENGTHS = {
-    1.05: "equal",
-    1.15: "little",
-    1.375: "quarter",
-    1.625: "half",
-    1.875: "three-quarters",
-    2.25: "twice",
-    2.75: "two and a half",
-    inf: "several",
-}
-# Length of a petiole in lengths of the blade.
-_SHARES = {
-    0.08: "short",
-    0.15: "tenth",
-    0.225: "fifth",
-    0.29: "quarter",
-    0.41: "third",
-    0.58: "half",
-    0.71: "two thirds",
-    0.8: "three quarters",
-    0.95: "almost equal",
-    1.05: "equal",
-    inf: "longer",
-}
-_COUNTS = {10: "few", 20: "some", inf: "many"}
-# Traits whose terms are sizes, and details that are.
-_SIZED = {"length_width", "teeth", "petiole"}
+# Details that are sizes.
 _SIZES = {"fine", "coarse"}
 # Of a petiole, and of the sinus of a base, in lengths of the blade.
 _MIN_PETIOLE = 0.05
@@ -103,77 +68,62 @@ def state_traits(values: Mapping[str, float]) -> list[Statement]:
 
     `values` are those of `leafid.descriptors.traits.measure_reliable_traits`.
     """
-    statements = [*_state_leaflets(values), *_state_form(values)]
-    if number := round(values.get("lobes", 0)):
-        statements.append(_state_lobes(values, number))
-    statements += _state_margin(values)
-    if "apex_angle" in values and not is_fan(values):
-        statements.append(_state_apex(values))
-    if "base_angle" in values and not is_fan(values):
-        statements.append(_state_base(values))
-    petiole = values.get("petiole", 0)
-    if petiole >= _MIN_PETIOLE:
-        statements.append(
-            Statement("petiole", _choose(_SHARES, petiole), number=petiole)
-        )
-    return statements
+    return [
+        *_state_leaflets(values),
+        *_state_form(values),
+        *_state_lobes(values),
+        *_state_margin(values),
+        *_state_ends(values),
+    ]
 
 
-def _choose(terms: Mapping[float, str], value: float) -> str:
-    """Choose the term of the first upper bound that is above a value."""
-    return next(term for bound, term in terms.items() if value < bound)
-
-
-def _state_leaflets(values: Mapping[str, float]) -> list[Statement]:
+def _state_leaflets(values: Mapping[str, float]) -> Iterator[Statement]:
     number = round(values.get("leaflets", 0))
-    if not values.get("compound", number > 1):
-        return [Statement("compound", "simple")] if number else []
-    statements = [Statement("compound", "compound")]
+    if values.get("compound", number > 1):
+        yield Statement("compound", "compound")
+    elif number:
+        yield Statement("compound", "simple")
     # Leaflets and teeth that are small or overlap are missed; few are seen that aren't there.
     if number > 1:
-        statements.append(Statement("leaflets", "several", number=number))
-    return statements
+        yield Statement("leaflets", number=number)
 
 
-def _state_form(values: Mapping[str, float]) -> list[Statement]:
+def _state_form(values: Mapping[str, float]) -> Iterator[Statement]:
     if "length_width" not in values:
-        return []
-    form = _name_form(values)
-    statements = [Statement("form", form)] if form else []
+        return
+    if form := _name_form(values):
+        yield Statement("form", form)
     ratio = values["length_width"]
-    times = max(ratio, 1 / ratio)
-    term = _choose(_LENGTHS, times)
-    if term == "equal":
-        return [*statements, Statement("length_width", term)]
-    detail = "long" if ratio > 1 else "wide"
-    return [*statements, Statement("length_width", term, detail, times)]
+    side = "long" if ratio >= 1 else "wide"
+    yield Statement("length_width", side, number=max(ratio, 1 / ratio))
 
 
-def _state_lobes(values: Mapping[str, float], number: int) -> Statement:
+def _state_lobes(values: Mapping[str, float]) -> Iterator[Statement]:
     """State lobes; those of a wide blade whose base isn't cut in may be palmate or pinnate."""
+    if not (number := round(values.get("lobes", 0))):
+        return
     is_cordate = values.get("base_extension", 0) >= _MIN_SINUS
     is_palmate = values.get("lobe_depth", 0) < 0
     if is_palmate != is_cordate:
-        return Statement("lobes", "lobed")
-    if is_palmate:
-        return Statement("lobes", "palmate", number=number)
-    return Statement("lobes", "pinnate")
+        yield Statement("lobes", "lobed")
+    elif is_palmate:
+        yield Statement("lobes", "palmate", number=number)
+    else:
+        yield Statement("lobes", "pinnate")
 
 
-def _state_margin(values: Mapping[str, float]) -> list[Statement]:
-    height, number = values.get("tooth_depth"), round(values.get("teeth", 0))
-    if height is None:
-        return []
-    if not height:
-        return [Statement("margin", "entire")]
+def _state_margin(values: Mapping[str, float]) -> Iterator[Statement]:
+    if "tooth_depth" not in values:
+        return
+    height, number = values["tooth_depth"], round(values.get("teeth", 0))
     # Between lobes, teeth can't be told from small lobes.
-    if values.get("lobes"):
-        return [Statement("margin", "toothed")]
+    is_plain = not height or values.get("lobes")
     size = "fine" if height < 1.2 else "coarse" if height >= 1.6 else ""
-    statements = [Statement("margin", "toothed", size)]
-    if number:
-        statements.append(Statement("teeth", _choose(_COUNTS, number), number=number))
-    return statements
+    yield Statement(
+        "margin", "toothed" if height else "entire", "" if is_plain else size
+    )
+    if number and not is_plain:
+        yield Statement("teeth", number=number)
 
 
 def _name_form(values: Mapping[str, float]) -> str:
@@ -204,20 +154,22 @@ def _name_form(values: Mapping[str, float]) -> str:
     return next((form for form, is_so in forms.items() if is_so), "")
 
 
-def _state_apex(values: Mapping[str, float]) -> Statement:
-    if values["apex_extension"] >= 0.05:
-        return Statement("apex", "emarginate")
-    return _state_end("apex", values["apex_angle"], values["apex_bulge"], "acuminate")
-
-
-def _state_base(values: Mapping[str, float]) -> Statement:
-    extension = values["base_extension"]
-    if extension >= _MIN_SINUS:
-        depth = "deep" if extension >= 0.25 else ""
-        return Statement("base", "cordate", depth, extension)
-    # By the width of the petiole, a base bulges more than an apex. The sides of a lobed one are lobes.
-    bulge = values["base_bulge"] - 0.08 if "base_bulge" in values else None
-    return _state_end("base", values["base_angle"], bulge, "concave")
+def _state_ends(values: Mapping[str, float]) -> Iterator[Statement]:
+    if "apex_angle" in values and not is_fan(values):
+        if values["apex_extension"] >= 0.05:
+            yield Statement("apex", "emarginate")
+        else:
+            bulge = values["apex_bulge"]
+            yield _state_end("apex", values["apex_angle"], bulge, "acuminate")
+    if "base_angle" in values and not is_fan(values):
+        if (sinus := values["base_extension"]) >= _MIN_SINUS:
+            yield Statement("base", "cordate", "deep" if sinus >= 0.25 else "", sinus)
+        else:
+            # By the width of the petiole, a base bulges more than an apex. The sides of a lobed one are lobes.
+            above = values["base_bulge"] - 0.08 if "base_bulge" in values else None
+            yield _state_end("base", values["base_angle"], above, "concave")
+    if (petiole := values.get("petiole", 0)) >= _MIN_PETIOLE:
+        yield Statement("petiole", number=petiole)
 
 
 def _state_end(end: str, angle: float, bulge: float | None, concave: str) -> Statement:

@@ -4,25 +4,32 @@ import csv
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
+from math import inf
 from pathlib import Path
+from typing import Literal
 
 from leafid.pages.trait_statements import Statement
 from leafid.translation import translate
 
 
-def describe(statements: Iterable[Statement]) -> dict[str, str]:
-    """Describe a leaf in the words of botanists with their numbers, such as "apex acute, acuminate, 39°", by trait."""
-    return _describe(statements, "botanical")
+def describe(
+    statements: Iterable[Statement], words: Literal["botanical", "plain"]
+) -> dict[str, str]:
+    """Describe a leaf by trait, in the words of botanists with their numbers, or in those that a pupil knows.
 
-
-def describe_plainly(statements: Iterable[Statement]) -> dict[str, str]:
-    """Describe a leaf in words that a pupil knows, such as "drawn out into a thin tip", by trait."""
-    return _describe(statements, "plain")
+    Such as "apex acute, acuminate, 39°", or "drawn out into a thin tip".
+    """
+    return {
+        statement.trait: translate(
+            _find_words(statement)[words], number=statement.number
+        )
+        for statement in statements
+    }
 
 
 def list_drawings(statements: Iterable[Statement]) -> set[str]:
     """List the drawings of ``terms.html`` that explain the words of botanists."""
-    names = [_read_words()[statement[:3]]["drawings"] for statement in statements]
+    names = [_find_words(statement)["drawings"] for statement in statements]
     return set(" ".join(names).split())
 
 
@@ -36,21 +43,24 @@ def read_marks() -> dict[str, dict[str, Statement | None]]:
     return marks
 
 
-def _describe(statements: Iterable[Statement], words: str) -> dict[str, str]:
-    rows = _read_words()
-    return {
-        statement.trait: translate(rows[statement[:3]][words], number=statement.number)
-        for statement in statements
-    }
+def get_place(statement: Statement) -> int:
+    """Return the place of a statement in a description: the whole leaf comes first."""
+    return _read_rows("trait_words.csv").index(_find_words(statement))
+
+
+def _find_words(statement: Statement) -> dict[str, str]:
+    """Find the row of a statement's trait, term and detail, the first that its number is below."""
+    key = ",".join(statement[:3])
+    number = statement.number or 0
+    return next(
+        row
+        for row in _read_rows("trait_words.csv")
+        if ",".join([row["trait"], row["term"], row["detail"]]) == key
+        and number < float(row["below"] or inf)
+    )
 
 
 @cache
-def _read_words() -> dict[tuple[str, str, str], dict[str, str]]:
-    """Read the words by trait, term and detail."""
-    rows = _read_rows("trait_words.csv")
-    return {(row["trait"], row["term"], row["detail"]): row for row in rows}
-
-
 def _read_rows(name: str) -> list[dict[str, str]]:
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))

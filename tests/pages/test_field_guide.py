@@ -6,7 +6,7 @@ from msgspec import structs
 from leafid.model.species import Species, TraitRange
 from leafid.pages.field_guide import make_guide, state_typical_traits
 from leafid.pages.rendering import render_page
-from leafid.pages.trait_words import describe as describe_statements
+from leafid.pages.trait_words import describe as words
 from leafid.pictures.picture import Taxon
 
 
@@ -15,7 +15,7 @@ def describe(name="A a", **ranges):
         Taxon("A a"),
         traits={name: TraitRange(*quantiles) for name, quantiles in ranges.items()},
     )
-    return [*describe_statements(state_typical_traits(name, record)).values()]
+    return [*words(state_typical_traits(name, record), "botanical").values()]
 
 
 def test_species_are_described_by_medians():

@@ -11,6 +11,7 @@ import pytest
 import leafid
 from leafid.descriptors.registry import FAMILIES, LOCAL_DESCRIPTORS
 from leafid.metrics.held_out import SCORE_TITLES
+from leafid.model.answer import LEVELS, NO_NAMES, SURE_TAXA
 from leafid.pages.explaining import VIEWS
 from leafid.pages.rendering import list_script_messages
 from leafid.pages.trait_statements import TRAITS
@@ -58,6 +59,7 @@ def list_table_messages():
     yield from map(str, AcquisitionType)
     yield from (family.replace("_", " ") for family in FAMILIES)
     yield from (descriptor.summary for descriptor in LOCAL_DESCRIPTORS.values())
+    yield from (*LEVELS.values(), *SURE_TAXA.values(), *NO_NAMES.values())
     yield from (*VIEWS.values(), *SCORE_TITLES.values())
 
 

@@ -5,12 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.pages import trait_words
-from leafid.pages.trait_statements import TRAIT_ORDER, Statement, state_traits
-from leafid.pages.trait_words import describe as describe_statements
-from leafid.pages.trait_words import describe_plainly, list_drawings, read_marks
+from leafid.pages import trait_words as words
+from leafid.pages.trait_statements import Statement, state_traits
 
-TEMPLATE = Path(trait_words.__file__).parent / "templates" / "terms.html"
+TEMPLATE = Path(words.__file__).parent / "templates" / "terms.html"
 DRAWINGS = re.findall(r'^  \("([^"]+)"', TEMPLATE.read_text(encoding="utf-8"), re.M)
 CHESTNUT = {
     "leaflets": 1,
@@ -39,17 +37,17 @@ def change(**changes):
 
 
 def describe(**changes):
-    return describe_statements(state_traits(change(**changes)))
+    return words.describe(state_traits(change(**changes)), "botanical")
 
 
 def say_plainly(values):
-    return describe_plainly(state_traits(values))
+    return words.describe(state_traits(values), "plain")
 
 
 def test_a_toothed_leaf():
     assert state_traits(CHESTNUT)[3:6] == [
         Statement("margin", "toothed", "coarse"),
-        Statement("teeth", "many", number=38),
+        Statement("teeth", number=38),
         Statement("apex", "acute", "acuminate", 39),
     ]
     assert [*describe().values()] == [
@@ -65,7 +63,7 @@ def test_a_toothed_leaf():
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "said"),
     [
         ({"base_extension": 0.12}, "base cordate, its sinus 12% of the length deep"),
         (
@@ -79,8 +77,8 @@ def test_a_toothed_leaf():
         ({"base_bulge": None}, "base acute, 50°"),
     ],
 )
-def test_bases(changes, words):
-    assert describe(**changes)["base"] == words
+def test_bases(changes, said):
+    assert describe(**changes)["base"] == said
 
 
 @pytest.mark.parametrize(
@@ -158,7 +156,7 @@ def test_plain_words():
 
 
 @pytest.mark.parametrize(
-    ("changes", "name", "words"),
+    ("changes", "name", "said"),
     [
         ({"leaflets": 7}, "leaflets", "7 or more leaflets"),
         ({"compound": 1}, "compound", "several leaflets on one stalk"),
@@ -210,8 +208,8 @@ def test_plain_words():
         ({"petiole": 0.06}, "petiole", "stalk very short"),
     ],
 )
-def test_plain_words_of_a_trait(changes, name, words):
-    assert say_plainly(change(**changes))[name] == words
+def test_plain_words_of_a_trait(changes, name, said):
+    assert say_plainly(change(**changes))[name] == said
 
 
 @given(
@@ -233,17 +231,19 @@ def test_plain_words_of_a_trait(changes, name, words):
 def test_each_statement_has_words_and_drawings_for_both_kinds_of_people(values):
     statements = state_traits(values)
     names = [statement.trait for statement in statements]
-    assert names == sorted(set(names), key=TRAIT_ORDER.index)
-    exact, plain = describe_statements(statements), describe_plainly(statements)
+    assert len(names) == len({*names})
+    assert statements == sorted(statements, key=words.get_place)
+    exact = words.describe(statements, "botanical")
+    plain = words.describe(statements, "plain")
     assert [*exact] == [*plain] == names
     assert all(
-        re.fullmatch(r"[a-z0-9][a-z0-9., -]*[a-z]", words) for words in plain.values()
+        re.fullmatch(r"[a-z0-9][a-z0-9., -]*[a-z]", text) for text in plain.values()
     )
-    assert list_drawings(statements) <= set(DRAWINGS)
+    assert words.list_drawings(statements) <= set(DRAWINGS)
 
 
 def test_marks_have_words_and_drawings():
-    for marks in read_marks().values():
+    for marks in words.read_marks().values():
         statements = [*filter(None, marks.values())]
-        assert all(describe_statements(statements).values())
-        assert list_drawings(statements) <= set(DRAWINGS)
+        assert all(words.describe(statements, "plain").values())
+        assert words.list_drawings(statements) <= set(DRAWINGS)

@@ -109,7 +109,7 @@ def _format_ranking(selected: Ranking, answer: Answer) -> list[str]:
     width = max(len(name) for name, _ in selected)
     for rank, (name, probability) in enumerate(selected, 1):
         common_names = describe_common_names(
-            name, answer.common_names.get(name, ())[:2]
+            name, answer.common_names.get(name, ())[:1]
         )
         share = format_probability(answer.calibrate(probability), 1)
         lines.append(f"  {rank}  {share:>6}  {name:<{width}}  {common_names}".rstrip())
