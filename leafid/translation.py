@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from leafid.errors import InputError
 from leafid.textfiles import read_table
 
 #: The languages of all pages and answers, with their names.
@@ -19,7 +20,12 @@ _language = ContextVar("language", default=DEFAULT_LANGUAGE)
 
 @contextmanager
 def using_language(language: str) -> Iterator[None]:
-    """Translate into one of the `LANGUAGES` meanwhile, in this thread or task."""
+    """Say everything in a language meanwhile, in this thread or task: "en", "fr" or "de".
+
+    An `InputError` is raised for any other.
+    """
+    if language not in LANGUAGES:
+        raise InputError(f"expected one of {', '.join(LANGUAGES)}, found {language!r}")
     token = _language.set(language)
     try:
         yield
@@ -37,11 +43,11 @@ def translate(message: str, **values: Any) -> str:
 
     Examples
     --------
-    >>> translate("over {share:.1%}", share=0.5)
-    'over 50.0%'
+    >>> translate("petiole {number:.2f} of the blade", number=0.5)
+    'petiole 0.50 of the blade'
     >>> with using_language("de"):
-    ...     translate("over {share:.1%}", share=0.5)
-    'über 50,0\N{NO-BREAK SPACE}%'
+    ...     translate("petiole {number:.2f} of the blade", number=0.5)
+    'Blattstiel 0,50-mal so lang wie die Blattspreite'
     """
     numbers = {
         name: _Number(value) for name, value in values.items() if type(value) is float

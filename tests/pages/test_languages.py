@@ -116,6 +116,14 @@ def test_no_page_has_a_message_in_english(language, make_client, leaves, model, 
         assert [message for message in differing if message in text] == [], name
 
 
+def test_there_are_only_these_languages():
+    with (
+        pytest.raises(leafid.LeafidError, match="expected one of en, fr, de"),
+        leafid.using_language("es"),
+    ):
+        pass
+
+
 def test_numbers_are_written_as_in_the_language():
     texts = {}
     for language in LANGUAGES:
