@@ -419,3 +419,20 @@ def test_the_pages_open_without_the_server_after_a_visit(browser, pool):
     assert len(find(browser, ".plate")) == 3
     browser.get(f"{address}/?c")
     assert wait_for(lambda: find(browser, "html.scripted"))
+
+
+def test_scripts_speak_the_language_of_the_page(page, site, leaves):
+    page.get(f"{site}/?language=de")
+    choose(page, *leaves[:2])
+    assert find(page, "#status")[0].text == "2 Bilder sind bestimmt."
+    find(page, ".answer.current .tools button")[-1].click()
+    hint = find(page, "#ends [role=status]")[0]
+    assert hint.text == "Auf die Spitze des Blatts klicken."
+    find(page, "#ends button")[0].click()
+    assert " %" in save(page, "csv").replace("\N{NO-BREAK SPACE}", " ")
+    page.get(f"{site}/?language=fr")
+    # The answers stay as they were given.
+    assert find(page, "#history-title")[0].text == "Vos images"
+    assert find(page, ".answer.current")[0].get_attribute("lang") == "de"
+    page.get(f"{site}/?language=en")
+    page.delete_all_cookies()
