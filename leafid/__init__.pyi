@@ -21,5 +21,6 @@ from .scoring.evaluation import evaluate as evaluate
 from .segmentation.result import Segmentation as Segmentation
 from .studies import crossval as crossval
 from .studies import experiment as experiment
+from .translation import using_language as using_language
 
 __version__: str

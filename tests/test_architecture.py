@@ -36,6 +36,7 @@ SERVICES = (
     "permissions",
     "schema",
     "textfiles",
+    "translation",
 )
 #: Words that say nothing of the thing that they name.
 VAGUE_WORDS = {"own", "found", "ours", "rest", "every", "other"}

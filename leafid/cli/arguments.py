@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from leafid.errors import UsageError
 from leafid.parallel import MAX_JOBS
-from leafid.pictures.names import LANGUAGES
 from leafid.pictures.picture import AcquisitionType, Collection
 from leafid.pictures.reading import READERS, read_and_warn
 from leafid.scoring.tables import FORMATS
 from leafid.textfiles import parse_finite_number
+from leafid.translation import LANGUAGES
 
 TYPES = tuple(map(str, AcquisitionType))
 T = TypeVar("T")
@@ -203,8 +203,8 @@ SEED = option(
     "seed of all random numbers (default: 0)", type=_seed, default=0, metavar="N"
 )
 LANGUAGE = option(
-    "language of the common names that come first (default: en)",
-    choices=LANGUAGES,
+    "language of answers and pages, and of the common names that come first (default: en)",
+    choices=tuple(LANGUAGES),
     default="en",
 )
 CACHE = option(

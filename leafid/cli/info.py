@@ -40,6 +40,7 @@ from leafid.pictures.readers.tables import get_relative_path
 from leafid.pictures.reading import read_collection
 from leafid.pictures.summary import FileCheck, check_file, summarise
 from leafid.scoring.tables import format_csv, render
+from leafid.translation import translate
 
 FILE_NAME = "field-guide.html"
 #: Species with fewer pictures are listed.
@@ -118,7 +119,8 @@ def _describe_model(file: Path, options: Options, environment: Environment) -> N
             describe_model(model, str(file)) | {"card": guide["card"]}, environment
         )
     else:
-        environment.print(f"{file}: {len(model.species)} species\n")
+        number = translate("{number} species", number=len(model.species))
+        environment.print(f"{file}: {number}\n")
         environment.stdout.write(render([guide["types"], guide["species"]], digits=3))
         if guide["note"]:
             environment.print(f"\n{guide['note']}")

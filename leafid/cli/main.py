@@ -25,6 +25,7 @@ from leafid.errors import (
     naming_what_to_install,
     to_one_line,
 )
+from leafid.translation import DEFAULT_LANGUAGE, using_language
 
 #: What each command does, by the headings of the overview.
 GROUPS = {
@@ -159,7 +160,11 @@ def _dispatch(words: list[str], environment: Environment, debug: bool) -> int:
         environment.stdout.write(parser.format_help())
         return 0
     options = parser.parse(arguments)
-    with _logging_to(environment, logging.DEBUG if debug else logging.INFO):
+    language = getattr(options, "language", None) or DEFAULT_LANGUAGE
+    with (
+        _logging_to(environment, logging.DEBUG if debug else logging.INFO),
+        using_language(language),
+    ):
         return module.run(options, environment) or 0
 
 

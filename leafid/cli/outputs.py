@@ -45,7 +45,8 @@ class Environment:
 
     def print(self, text: str = "") -> None:
         """Write a line of the result; control characters in names are escaped."""
-        self.stdout.write(escape_unprintable(text, keep="\n") + "\n")
+        text = escape_unprintable(text, keep="\n\N{NO-BREAK SPACE}")
+        self.stdout.write(text + "\n")
 
     def note(self, text: str) -> None:
         """Write a message to stderr; if stderr is closed, drop it and all later ones."""

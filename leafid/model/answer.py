@@ -14,6 +14,7 @@ from leafid.notebook import Shown
 from leafid.pictures.names import find_accepted_name
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.taxonomy import WILDCARD
+from leafid.translation import format_number, join_clauses, translate
 
 # Probabilities in answers are multiples of one over this number.
 _DIGITS = 10**9
@@ -25,6 +26,24 @@ _POSSIBLE = 0.2
 _CERTAIN = 0.5
 _WORTH_NAMING = 0.05
 _SURE_TAXON = 0.95
+#: How sure an answer is, by its lowest probability.
+LEVELS = {
+    _SURE: "Sure: {name}",
+    _PROBABLE: "Probably {name}",
+    _POSSIBLE: "Perhaps {name}",
+    0.0: "Unsure, but most like {name}",
+}
+#: What is sure where a species is not.
+SURE_TAXA = {
+    "genus": "surely the genus {name}, {share}",
+    "family": "surely the family {name}, {share}",
+}
+#: The verdicts without the name of a species.
+NO_NAMES = {
+    "unreadable": "This file can't be read",
+    "no-leaf": "No leaf: leafid sees none in this picture",
+    "unclear": "Unclear: this picture can't be judged",
+}
 Decision = Literal[
     "species", "genus", "family", "order", "unclear", "unknown", "no-leaf"
 ]
@@ -83,7 +102,9 @@ class Answer(Shown):
             zip(*self.shares[::-1], strict=True) if self.ranking else ((), (), ())
         )
         axes.bar_label(axes.barh(names, shares), labels, padding=3)
-        axes.set(xlim=(0, 1.15), xlabel="probability", title=self.picture.title)
+        axes.set(
+            xlim=(0, 1.15), xlabel=translate("probability"), title=self.picture.title
+        )
         return axes
 
     @property
@@ -126,53 +147,67 @@ class Answer(Shown):
         if self.whole is not None:
             return self.whole.verdict_text
         verdict = self.verdict
-        if verdict == "unreadable":
-            return "This file can't be read"
-        if verdict == "no-leaf":
-            head = "No leaf: leafid sees none in this picture"
-            return "; ".join([head, *self.reasons])
-        if verdict == "unclear":
-            return "; ".join(["Unclear: this picture can't be judged", *self.reasons])
+        if verdict in NO_NAMES:
+            return join_clauses([translate(NO_NAMES[verdict]), *self.doubts])
         names = [self._describe_species(name) for name, _ in self.ranking[:2]]
         if verdict == "unknown":
-            head = (
-                f"probably none of the {len(self.ranking)} species that the model knows"
+            head = translate(
+                "Unknown: probably none of the {number} species that the model knows",
+                number=len(self.ranking),
             )
             if self.backed_off and self.backed_off[0] == WILDCARD:
-                head = "not even an order is probable enough"
-            similar = f"the most similar species is {names[0]}"
-            return "; ".join([f"Unknown: {head}", similar, *self.reasons])
-        probability = self.calibrate(self._first[1])
-        levels = {_SURE: "Sure:", _PROBABLE: "Probably", _POSSIBLE: "Perhaps"}
-        certainty = next(
-            (words for level, words in levels.items() if probability >= level),
-            "Unsure, but most like",
-        )
+                head = translate("Unknown: not even an order is probable enough")
+            similar = translate("the most similar species is {name}", name=names[0])
+            return join_clauses([head, similar, *self.doubts])
         shares = [self.calibrate(p) for _, p in self.ranking[:2]]
         shown = [
             f"{name}, {format_probability(share)}"
             for name, share in zip(names, shares, strict=True)
         ]
         if verdict not in {"species", "uncertain"}:
-            higher = f"{certainty} {self.name}, {format_probability(probability)}"
-            return f"{higher}; no single species is probable enough, the most probable is {shown[0]}"
-        species = ", or ".join(shown if shares[-1] >= _WORTH_NAMING else shown[:1])
-        if probability >= _PROBABLE:
-            return f"{certainty} {species}"
-        return "; ".join(
-            [f"{certainty} {species}{self._describe_what_is_sure()}", *self.reasons]
-        )
+            probability = format_probability(self.calibrate(self._first[1]))
+            higher = self._say_how_sure(f"{self.name}, {probability}")
+            single = translate(
+                "no single species is probable enough, the most probable is {name}",
+                name=shown[0],
+            )
+            return join_clauses([higher, single])
+        species = shown[0]
+        if shares[-1] >= _WORTH_NAMING:
+            species = translate("{first}, or {second}", first=species, second=shown[-1])
+        sure = [] if self.is_sure else self._list_what_is_sure()
+        return join_clauses([self._say_how_sure(species), *sure, *self.doubts])
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether a name is probable enough to stand without the reasons for doubt."""
+        return self.name is not None and self.calibrate(self._first[1]) >= _PROBABLE
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The reasons that the verdict in words has: none beside a higher taxon or where `is_sure`."""
+        answer = self.whole or self
+        is_higher = answer.verdict in {"genus", "family", "order", "unreadable"}
+        return () if is_higher or answer.is_sure else answer.reasons
+
+    def _say_how_sure(self, name: str) -> str:
+        probability = self.calibrate(self._first[1])
+        message = next(text for least, text in LEVELS.items() if probability >= least)
+        return translate(message, name=name)
 
     @property
     def details(self) -> str:
         """The probabilities that that of the answer is made of; "" where the model has not learned to tell leaves."""
         if self.p_leaf is None or self.p_known is None:
             return ""
-        evidence = f"Leaf {format_probability(self.p_leaf)}, of a known species {format_probability(self.p_known)}"
-        species = ", ".join(
-            f"{name} {format_probability(p)}" for name, p in self.ranking[:3]
+        return translate(
+            "Leaf {leaf}, of a known species {known}; if both are true, {species}",
+            leaf=format_probability(self.p_leaf),
+            known=format_probability(self.p_known),
+            species=", ".join(
+                f"{name} {format_probability(p)}" for name, p in self.ranking[:3]
+            ),
         )
-        return f"{evidence}; if both are true, {species}"
 
     def calibrate(self, probability: float) -> float:
         """Turn a probability of the ranking, or of a higher taxon, into that of a picture that may show anything.
@@ -202,25 +237,26 @@ class Answer(Shown):
         is_higher = self.decision in {"genus", "family", "order"}
         return self.backed_off if self.backed_off and is_higher else self.ranking[0]
 
-    def _describe_what_is_sure(self) -> str:
-        """Say that the genus or family of the first species is sure, or that it is one of the first two; else ""."""
+    def _list_what_is_sure(self) -> list[str]:
+        """Say that the genus or family of the first species is sure, or that it is one of the first two, if so."""
         first = self.taxa.get(self.ranking[0][0])
-        for rank, taxon in (
-            (("genus", first.genus), ("family", first.family)) if first else ()
-        ):
-            total = sum(
-                p
-                for name, p in self.ranking
-                if taxon in {self.taxa[name].genus, self.taxa[name].family}
+        for rank, message in SURE_TAXA.items():
+            taxon = getattr(first, rank, None)
+            share = self.calibrate(
+                sum(
+                    p
+                    for name, p in self.ranking
+                    if getattr(self.taxa.get(name), rank, None) == taxon
+                )
             )
-            if taxon and self.calibrate(total) >= _SURE_TAXON:
-                return f"; surely the {rank} {taxon}, {format_probability(self.calibrate(total))}"
+            if taxon and share >= _SURE_TAXON:
+                text = format_probability(share)
+                return [translate(message, name=taxon, share=text)]
         both = self.calibrate(sum(p for _, p in self.ranking[:2]))
-        return (
-            f"; surely one of the two, {format_probability(both)}"
-            if both >= _SURE_TAXON
-            else ""
-        )
+        if both < _SURE_TAXON:
+            return []
+        share_of_both = format_probability(both)
+        return [translate("surely one of the two, {share}", share=share_of_both)]
 
     def _describe_species(self, name: str) -> str:
         names = self.common_names.get(name, ())
@@ -229,8 +265,11 @@ class Answer(Shown):
     @property
     def note(self) -> str:
         """Which of several leaves is answered; "" where there is one, or none."""
-        several = self.n_leaves > 1 and self.verdict != "no-leaf"
-        return f"{self.n_leaves} leaves; the largest is answered" if several else ""
+        if self.n_leaves == 1 or self.verdict == "no-leaf":
+            return ""
+        return translate(
+            "{number} leaves; the largest is answered", number=self.n_leaves
+        )
 
     @property
     def type(self) -> AcquisitionType | None:
@@ -298,12 +337,20 @@ def format_probability(probability: float, digits: int = 0) -> str:
     >>> [format_probability(p, 1) for p in (0.84, 0.9996, 0.0004)]
     ['84.0%', '>99.9%', '<0.1%']
     """
-    step = 10.0 ** -(digits + 2)
-    over, under = (">", "<") if digits else ("over ", "under ")
-    text = f"{probability:.{digits}%}"
-    if text == f"{1:.{digits}%}":
-        return f"{over}{1 - step:.{digits}%}"
-    return f"{under}{step:.{digits}%}" if text == f"{0:.{digits}%}" else text
+    least = 10.0 ** -(digits + 2)
+    spec = f".{digits}%"
+    text = format_number(probability, spec)
+    if text == format_number(1.0, spec):
+        most = format_number(1 - least, spec)
+        return f">{most}" if digits else translate("over {share}", share=most)
+    if text == format_number(0.0, spec):
+        least_share = format_number(least, spec)
+        return (
+            f"<{least_share}"
+            if digits
+            else translate("under {share}", share=least_share)
+        )
+    return text
 
 
 def rank_species(

@@ -1,22 +1,16 @@
 """Says why a picture is hard to judge, and how to take a better one."""
 
+from collections.abc import Iterable
+
 from leafid.model.answer import Decision
 from leafid.segmentation.condition import Condition
+from leafid.translation import translate
 
 # At most 3 % of the scans of ImageCLEF 2011 are beyond a bound, those that touch the border, and 2 % of all pictures on
 # sheets of that, the Swedish and the UCI set. Beyond it are 99 % of those that were blurred (with a standard
 # deviation of 6 pixels of 800), all that were darkened (to 0.15) or reduced (to 50 pixels), and 91 % of those that were
 # cut in half. Needles are no reason, as measures of the outline tell only a quarter of them from leaves.
 _MIN_SHARPNESS, _MIN_LIGHTNESS, _MAX_CUT, _MIN_SIDE = 0.6, 0.25, 0.1, 64
-# Where the sentence of an answer says so, the page has a button for it.
-_CUT_OUT = "or cut it out"
-# What to do about a picture that is rejected, though nothing else may be wrong with it.
-_ADVICE = {
-    "no-leaf": "if it shows a leaf, that may be too small: go so close that only leaf "
-    f"and sheet are seen, {_CUT_OUT}",
-    "unclear": "leafid can't tell whether it shows a leaf: lay the leaf on a plain light "
-    f"sheet, and go so close that only these are seen, {_CUT_OUT}",
-}
 
 
 def explain_doubt(
@@ -28,19 +22,55 @@ def explain_doubt(
         condition = condition._replace(
             side=_MIN_SIDE, n_leaves=1, cut=0, may_be_several=0
         )
-    several = f"it shows {condition.n_leaves:.0f} leaves: photograph one, {_CUT_OUT}"
-    merged = f"perhaps several leaves that touch: photograph one, {_CUT_OUT}"
-    cut = "what leafid takes for the leaf is cut off by the border: show all of it"
-    small = f"the leaf is small, {condition.side:.0f} pixels: go closer, {_CUT_OUT}"
+    several = translate(
+        "it shows {number} leaves: photograph one, or cut it out",
+        number=int(condition.n_leaves),
+    )
+    merged = translate(
+        "perhaps several leaves that touch: photograph one, or cut it out"
+    )
+    cut = translate(
+        "what leafid takes for the leaf is cut off by the border: show all of it, or cut it out"
+    )
+    small = translate(
+        "the leaf is small, {side} pixels: go closer, or cut it out",
+        side=round(condition.side),
+    )
+    dark, blurred = _list_other_reasons()
     problems = {
         several: condition.n_leaves > 1,
         merged: condition.may_be_several > 0,
-        "it is dark: photograph it in more light": condition.lightness < _MIN_LIGHTNESS,
-        "it is blurred: hold the camera still": condition.sharpness < _MIN_SHARPNESS,
-        f"{cut}, {_CUT_OUT}": condition.cut > _MAX_CUT,
+        dark: condition.lightness < _MIN_LIGHTNESS,
+        blurred: condition.sharpness < _MIN_SHARPNESS,
+        cut: condition.cut > _MAX_CUT,
         small: condition.side < _MIN_SIDE,
     }
     reasons = [problem for problem, is_true in problems.items() if is_true]
-    if decision in _ADVICE and (decision == "no-leaf" or not reasons):
-        reasons.append(_ADVICE[decision])
+    # What to do about a picture that is rejected, though nothing else may be wrong with it.
+    if decision == "no-leaf":
+        reasons.append(
+            translate(
+                "if it shows a leaf, that may be too small: go so close that only leaf and sheet are seen, "
+                "or cut it out"
+            )
+        )
+    if decision == "unclear" and not reasons:
+        reasons.append(
+            translate(
+                "leafid can't tell whether it shows a leaf: lay the leaf on a plain light sheet, and go so close that "
+                "only these are seen, or cut it out"
+            )
+        )
     return tuple(reasons)
+
+
+def advise_cutting(reasons: Iterable[str]) -> bool:
+    """Tell whether a reason advises to cut the leaf out of the picture: only darkness and blur don't."""
+    return not set(reasons) <= set(_list_other_reasons())
+
+
+def _list_other_reasons() -> tuple[str, str]:
+    return (
+        translate("it is dark: photograph it in more light"),
+        translate("it is blurred: hold the camera still"),
+    )

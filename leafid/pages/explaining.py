@@ -17,15 +17,17 @@ from leafid.learning.fusion import fuse
 from leafid.model.answer import Answer, rank_species
 from leafid.model.identifier import Identifier, expert_trust
 from leafid.model.model import Model
+from leafid.model.reasons import advise_cutting
 from leafid.model.species import Species, TraitRange
 from leafid.notebook import Shown, plot_outlines
-from leafid.pages.plain_words import describe_plainly
-from leafid.pages.trait_words import TRAITS, describe_traits
+from leafid.pages.trait_statements import TRAITS, Statement, state_traits
+from leafid.pages.trait_words import describe, list_drawings
 from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import encode_jpeg
 from leafid.pictures.names import describe_common_names
 from leafid.segmentation.outlines import Point, Ring, sketch_outlines
 from leafid.segmentation.result import Image, Segmentation, shrink
+from leafid.translation import translate
 
 #: Number of species that are shown, and of those with pictures, and of pictures of each.
 SPECIES_SHOWN, PICTURED_SPECIES, PICTURES_SHOWN = 5, 3, 3
@@ -34,7 +36,10 @@ _NAMED, _DIFFERENCES_SHOWN, _MIN_PICTURES = 3, 6, 3
 # Distance between the medians of two species, in half widths of their ranges, above which they differ; and smallest
 # probability of a second name that a leaf is compared with.
 _APART, _CLOSE = 0.5, 0.02
-_VIEWS = {
+# Traits that are measured from the tip or the base.
+_TRAITS_OF_ENDS = {"widest", "apex_angle", "base_angle", "base_extension", "petiole"}
+#: What the views of local descriptors show.
+VIEWS = {
     "leaf": "the cut-out leaf",
     "upright": "the upright leaf",
     "picture": "the whole picture",
@@ -61,10 +66,8 @@ class Explanation(Shown):
     #: `tip`, `base`: None where they can't be told.
     tip: Point | None
     base: Point | None
-    #: Botanical words with the number, such as "apex acute, acuminate, 62°", of those that are measured well enough.
-    traits: Mapping[str, str]
-    #: The same in words that a pupil knows, such as "drawn out into a thin tip".
-    plain_traits: Mapping[str, str]
+    #: What is said of the traits that are measured well enough.
+    statements: list[Statement]
     #: What each expert says, the most influential first: `name`, `description` of what it looks at, `share` of the
     #: answer (weight times trust times the spread of its scores; all sum to 1), and its first three as `ranking`.
     opinions: list[dict[str, Any]]
@@ -79,6 +82,26 @@ class Explanation(Shown):
 
     def __repr__(self) -> str:
         return f"<Explanation of {self.answer!r}>"
+
+    @property
+    def traits(self) -> Mapping[str, str]:
+        """The statements in botanical words with their numbers, such as "apex acute, acuminate, 62°", by trait."""
+        return describe(self.statements, "botanical")
+
+    @property
+    def plain_traits(self) -> Mapping[str, str]:
+        """The same in words that a pupil knows, such as "drawn out into a thin tip"."""
+        return describe(self.statements, "plain")
+
+    @property
+    def advises_cutting(self) -> bool:
+        """Whether the verdict advises to cut the leaf out of the picture."""
+        return advise_cutting(self.answer.doubts)
+
+    @property
+    def drawings(self) -> set[str]:
+        """The names of the drawings that explain the botanical words."""
+        return list_drawings(self.statements)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the picture with its outlines on axes of Matplotlib, by default the current ones, and return these."""
@@ -100,10 +123,13 @@ class Explanation(Shown):
             {name: species[name] for name in species if name != "thumbnails"}
             for species in self.species
         ]
-        return {
-            "answer": self.answer.to_dict(),
-            **to_builtins(record | {"species": shown}),
+        words = {
+            "species": shown,
+            "statements": [statement._asdict() for statement in self.statements],
+            "traits": self.traits,
+            "plain_traits": self.plain_traits,
         }
+        return {"answer": self.answer.to_dict(), **to_builtins(record | words)}
 
 
 @using_one_thread()
@@ -126,9 +152,13 @@ def explain(
     note = ""
     # A photo's outline is seldom exact, and often that of several leaves.
     if is_leaf and not answer.type.lies_on_sheet:
-        note = "Traits are measured only in pictures of a leaf on a plain sheet."
+        note = translate(
+            "Traits are measured only in pictures of a leaf on a plain sheet."
+        )
     elif is_leaf and leaf.may_be_several:
-        note = "Perhaps these are several leaves that touch: traits are left out."
+        note = translate(
+            "Perhaps these are several leaves that touch: traits are left out."
+        )
     elif is_leaf:
         chosen = np.reshape(ends, (2, 2))[:, ::-1] * leaf.mask.shape if ends else None
         values, landmarks = measure_reliable_traits(leaf, chosen)
@@ -152,12 +182,18 @@ def explain(
         ):
             # Leaflets that overlap were taken for lobes, or lobes for leaflets.
             values = {name: values[name] for name in ("petiole",) if name in values}
-            note = f"Traits of the blade are left out: its outline doesn't fit leaves of {answer.name}."
+            note = translate(
+                "Traits of the blade are left out: its outline doesn't fit leaves of {name}.",
+                name=answer.name,
+            )
         elif not values and leaf.outline_confidence < MIN_CONFIDENCE:
-            note = "Traits are left out: the leaf may be cut out wrongly, as where it has a shadow or a pale margin."
+            note = translate(
+                "Traits are left out: the leaf may be cut out wrongly, as where it has a shadow or a pale margin."
+            )
         elif landmarks is None and "petiole" not in values:
-            note = "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
-    traits = describe_traits(values)
+            note = translate(
+                "No petiole was found: tip and base can't be told apart, and what depends on them is left out."
+            )
     names = [
         name
         for name, _ in answer.ranking[:SPECIES_SHOWN]
@@ -166,6 +202,9 @@ def explain(
     compared = (
         [names[0], *choose_rival(answer, model.species)] if len(names) > 1 else []
     )
+    # What is measured from a tip that may be the base is no evidence.
+    unsure = set() if landmarks else _TRAITS_OF_ENDS
+    evidence = {name: values[name] for name in values.keys() - unsure}
     return Explanation(
         answer=answer,
         image=encode_jpeg(shown),
@@ -176,8 +215,7 @@ def explain(
         petioles=sketch_outlines(leaf.petiole) if landmarks else [],
         tip=(landmarks.tip[::-1] + 0.5).tolist() if landmarks else None,
         base=(landmarks.base[::-1] + 0.5).tolist() if landmarks else None,
-        traits=traits,
-        plain_traits=describe_plainly(traits, values),
+        statements=state_traits(values),
         opinions=_collect_opinions(model[answer.type].identifier, shown)
         if is_leaf
         else [],
@@ -185,7 +223,7 @@ def explain(
             _show_species(model, answer, values, rank) for rank in range(len(names))
         ],
         compared=compared,
-        differences=compare_species(model.species, compared, values),
+        differences=compare_species(model.species, compared, evidence),
         note=note,
     )
 
@@ -259,9 +297,10 @@ def compare_species(
 ) -> list[dict[str, Any]]:
     """Compare a leaf's traits with the ranges of two species; list those in which the species differ, clearest first.
 
-    Each has `title` and `unit` of `leafid.pages.trait_words.TRAITS`, `value`, `ranges` of both species, and what the
-    value speaks for as `favours`: a species if it lies in its range only, "neither" if in both, "against both" if
-    in none. Where nothing is clear, the clearest traits are listed; for fewer `names`, nothing.
+    Each has `title` and `unit` of `leafid.pages.trait_statements.TRAITS`, `value`, `ranges` of both species, and what
+    the value speaks for as `favours`: a species if it lies in its range and not near that of the other, "against both"
+    if it lies near none, or else "neither". Where nothing is clear, the clearest traits are listed; for fewer `names`,
+    nothing.
     """
     differences = []
     for trait, (title, unit, noticeable, scale) in TRAITS.items():
@@ -285,18 +324,15 @@ def compare_species(
             max((r.high - r.low) / 2, noticeable / 2) for r in (first, second)
         )
         value = scale * values[trait]
-        # What can't be told from an end of a range lies inside.
-        inside = [
+        # What can't be told from an end of a range is near it.
+        near = [
             r.low - noticeable / 2 <= value <= r.high + noticeable / 2
             for r in (first, second)
         ]
-        favours = (
-            names[inside.index(True)]
-            if sum(inside) == 1
-            else "neither"
-            if all(inside)
-            else "against both"
-        )
+        inside = [r.low <= value <= r.high for r in (first, second)]
+        favours = "neither" if any(near) else "against both"
+        if sum(near) == 1 and inside == near:
+            favours = names[inside.index(True)]
         difference = {
             "title": title,
             "unit": unit,
@@ -335,9 +371,17 @@ def _collect_opinions(identifier: Identifier, image: Image) -> list[dict[str, An
         influence = float(weight * trust[0] * scores[np.isfinite(scores)].std())
         alone = fuse([scores], [trust], np.array([weight]))[0]
         ranking = rank_species(alone, identifier.species)[:_NAMED] if influence else []
-        description = f"measures of the leaf: {', '.join(family.replace('_', ' ') for family in expert.families)}"
         if expert.is_local:
-            description = f"{LOCAL_DESCRIPTORS[expert.descriptor].summary} of {_VIEWS[expert.view]}"
+            description = translate(
+                "{features} of {view}",
+                features=translate(LOCAL_DESCRIPTORS[expert.descriptor].summary),
+                view=translate(VIEWS[expert.view]),
+            )
+        else:
+            families = [translate(name.replace("_", " ")) for name in expert.families]
+            description = translate(
+                "measures of the leaf: {families}", families=", ".join(families)
+            )
         opinions.append(
             {
                 "name": name,

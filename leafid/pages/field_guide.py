@@ -1,6 +1,5 @@
 """What a model knows of its species, as tables, as JSON, and as the plates of the field guide."""
 
-import re
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -8,8 +7,12 @@ from typing import Any
 from leafid.metrics.held_out import SCORE_TITLES
 from leafid.model.model import Model
 from leafid.model.species import Species, TypeRecord
-from leafid.pages.plain_words import describe_plainly
-from leafid.pages.trait_words import describe_traits
+from leafid.pages.trait_statements import Statement, state_traits
+from leafid.pages.trait_words import (
+    describe,
+    get_place,
+    read_marks,
+)
 from leafid.pictures.names import (
     describe_common_names,
     find_accepted_name,
@@ -17,6 +20,7 @@ from leafid.pictures.names import (
 )
 from leafid.scoring.tables import Cell, Table
 from leafid.textfiles import read_text
+from leafid.translation import format_number, join_clauses, translate
 
 # A trait is described if it is measured in this share of the pictures in which the most traits are.
 _MEASURED_SHARE = 0.4
@@ -28,16 +32,15 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
     for name, species in sorted(
         model.species.items(), key=lambda pair: (pair[1].taxon.family or "~", pair[0])
     ):
-        traits = describe_typical_traits(species)
-        medians = {trait: values.median for trait, values in species.traits.items()}
+        statements = state_typical_traits(name, species)
         named = read_common_names().get(name, {})
         plate = {
             "name": name,
-            "common_names": describe_common_names(name, species.vernacular_names[:2]),
+            "common_names": describe_common_names(name, species.vernacular_names[:1]),
             "names": [*species.vernacular_names, *named.values()],
             "species": species,
-            "traits": traits,
-            "plain_traits": describe_plainly(traits, medians).values(),
+            "traits": describe(statements, "botanical").values(),
+            "plain_traits": describe(statements, "plain").values(),
             "forms": named.get("forms"),
             "taken_for": _list_taken_for(species),
         }
@@ -50,7 +53,10 @@ def make_guide(model: Model, file: Path) -> dict[str, Any]:
             for name in type_model.identifier.added
         }
     )
-    note = f"Scores are those of the training, before species were added: {', '.join(added)}."
+    note = translate(
+        "Scores are those of the training, before species were added: {names}.",
+        names=", ".join(added),
+    )
     return {
         "source": file.name,
         "plates": plates,
@@ -91,10 +97,11 @@ def _list_taken_for(species: Species) -> list[str]:
     return sorted(counts, key=lambda name: (-counts[name], name))
 
 
-def describe_typical_traits(species: Species) -> dict[str, str]:
-    """Describe a species by the medians of those of its traits that have the same words, but for sizes, in most plants.
+def state_typical_traits(name: str, species: Species) -> list[Statement]:
+    """State the medians of those of a species' traits that most of its plants agree about, but for sizes.
 
-    Leaflets that overlap can make a compound leaf look simple: a species is compound if most of its pictures are.
+    Leaflets that overlap can make a compound leaf look simple: a species is compound if most of its pictures are. What
+    `marks.csv` says of the species takes the place of what was measured.
     """
     least = _MEASURED_SHARE * max(
         (trait.n_pictures for trait in species.traits.values()), default=0
@@ -105,23 +112,20 @@ def describe_typical_traits(species: Species) -> dict[str, str]:
         if trait.n_pictures >= least
     }
     low, typical, high = (
-        describe_traits(
-            {name: getattr(trait, quantile) for name, trait in ranges.items()}
-        )
-        for quantile in ("low", "median", "high")
+        state_traits({name: getattr(range_, end) for name, range_ in ranges.items()})
+        for end in ("low", "median", "high")
     )
-    is_compound = "compound" in ranges and ranges["compound"].median == 1
-    return ({"leaflets": "compound leaf"} if is_compound else {}) | {
-        name: words
-        for name, words in typical.items()
-        if _drop_sizes(words)
-        == _drop_sizes(low.get(name, ""))
-        == _drop_sizes(high.get(name, ""))
+    kinds = [{s.trait: s.kind for s in statements} for statements in (low, high)]
+    stated = {
+        statement.trait: statement
+        for statement in typical
+        if all(kind.get(statement.trait) == statement.kind for kind in kinds)
     }
-
-
-def _drop_sizes(words: str) -> str:
-    return re.sub(r"[0-9.]+|finely |coarsely ", "", words)
+    if "compound" in ranges and ranges["compound"].median == 1:
+        stated = {"compound": Statement("compound", "compound")} | stated
+    marked = {**stated, **read_marks().get(name, {})}
+    # From the whole leaf to its details, marks too.
+    return sorted(filter(None, marked.values()), key=get_place)
 
 
 def _describe_species(name: str, species: Species) -> dict[str, Any]:
@@ -148,7 +152,9 @@ def _describe_species(name: str, species: Species) -> dict[str, Any]:
             }
             for name, trait in species.traits.items()
         },
-        "description": "; ".join(describe_typical_traits(species).values()),
+        "description": join_clauses(
+            describe(state_typical_traits(name, species), "botanical").values()
+        ),
         "thumbnails": len(species.thumbnails),
     }
 
@@ -169,25 +175,29 @@ def _describe_type(record: TypeRecord) -> dict[str, Any]:
 
 def _tabulate_types(model: Model) -> Table:
     columns = [
-        "type",
-        "pictures",
-        "plants",
-        *SCORE_TITLES.values(),
-        "held-out pictures",
+        translate("type"),
+        translate("pictures"),
+        translate("plants"),
+        *map(translate, SCORE_TITLES.values()),
+        translate("held-out pictures"),
     ]
     rows: list[list[Cell]] = [
         [
             *(
-                str(type_),
+                translate(str(type_)),
                 type_model.identifier.n_pictures,
                 type_model.identifier.n_plants,
             ),
-            *(type_model.scores.get(key) for key in SCORE_TITLES),
+            *(_format_score(type_model.scores.get(key)) for key in SCORE_TITLES),
             int(type_model.scores["pictures"]),
         ]
         for type_, type_model in model.types.items()
     ]
-    return Table("Trained and held-out pictures", columns, rows)
+    return Table(translate("Trained and held-out pictures"), columns, rows)
+
+
+def _format_score(score: float | None) -> str | None:
+    return None if score is None else format_number(score, ".3f")
 
 
 def _tabulate_species(model: Model) -> Table:
@@ -204,23 +214,29 @@ def _tabulate_species(model: Model) -> Table:
                 ),
                 *(species.n_pictures, species.n_plants),
                 *(
-                    f"{counts.n_first} of {counts.n_pictures}" if counts else None
+                    translate(
+                        "{part} of {all}", part=counts.n_first, all=counts.n_pictures
+                    )
+                    if counts
+                    else None
                     for counts in held_out
                 ),
                 ", ".join(_list_taken_for(species)[:1]),
             ]
         )
     columns = [
-        "species",
-        "common name",
-        "family",
-        "pictures",
-        "plants",
-        *map(str, model.types),
-        "taken for",
+        translate("species"),
+        translate("common name"),
+        translate("family"),
+        translate("pictures"),
+        translate("plants"),
+        *(translate(str(type_)) for type_ in model.types),
+        translate("taken for"),
     ]
     return Table(
-        "Species, with the share of held-out pictures that are identified correctly",
+        translate(
+            "Species, with the share of held-out pictures that are identified correctly"
+        ),
         columns,
         rows,
     )

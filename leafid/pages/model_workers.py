@@ -20,6 +20,7 @@ from leafid.parallel.mapping import using_one_thread
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.header import max_pixels
 from leafid.pictures.picture import Picture
+from leafid.translation import using_language
 
 #: Of a picture that is sent, which may be a stranger's: 100 bytes can stand for 100,000 pixels.
 _MAX_PIXELS = 64_000_000
@@ -28,13 +29,14 @@ _MAX_PIXELS = 64_000_000
 @using_one_thread()
 def call_with_model(
     model_file: Path,
-    language: str | None,
+    language: str,
     function: Callable[..., Any],
     *arguments: Any,
 ) -> Any:
-    """Call ``function(model, *arguments)`` in a worker, which keeps the model; its common names are in the language."""
+    """Call ``function(model, *arguments)`` in a worker, which keeps the model and answers in the language."""
     max_pixels.set(_MAX_PIXELS)
-    return function(read_once(model_file).in_language(language), *arguments)
+    with using_language(language):
+        return function(read_once(model_file).in_language(language), *arguments)
 
 
 def warm_up(model_file: Path) -> None:

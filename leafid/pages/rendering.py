@@ -11,6 +11,14 @@ import leafid
 from leafid.model.answer import format_probability
 from leafid.notebook import make_environment
 from leafid.scoring.tables import format_cell
+from leafid.translation import (
+    LANGUAGES,
+    format_number,
+    get_language,
+    join_clauses,
+    look_up,
+    translate,
+)
 
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -32,12 +40,32 @@ def _get_environment() -> Any:
     environment = make_environment(
         folder / "templates", folder / "static", finalize=clean_text
     )
-    environment.globals["version"] = leafid.__version__
+    environment.globals |= {
+        "version": leafid.__version__,
+        "language": get_language,
+        "languages": LANGUAGES,
+        "translate": translate,
+        "join_clauses": join_clauses,
+        "script_words": _translate_scripts,
+    }
     environment.filters.update(
         percent=format_share, probability=format_probability, score=format_score
     )
     environment.filters.update(trait=format_trait, cell=format_cell)
     return environment
+
+
+def _translate_scripts() -> dict[str, str]:
+    """Translate the messages of all scripts."""
+    return {message: look_up(message) for message in list_script_messages()}
+
+
+@cache
+def list_script_messages() -> list[str]:
+    """List the messages that the scripts of the page have, for the page to hold them in its language."""
+    scripts = (Path(__file__).parent / "static").glob("*.js")
+    code = "".join(script.read_text(encoding="utf-8") for script in scripts)
+    return sorted(set(re.findall(r'translate\(\s*"([^"]+)"', code)))
 
 
 def clean_text(text: str) -> str:
@@ -47,7 +75,9 @@ def clean_text(text: str) -> str:
 
 def format_share(share: float) -> str:
     """Format a share as a percentage, which is 0% or 100% only if nothing is rounded."""
-    return f"{share:.0%}" if share in (0, 1) else format_probability(share)
+    if share in {0, 1}:
+        return format_number(share, ".0%")
+    return format_probability(share)
 
 
 def format_score(score: float) -> str:
@@ -60,7 +90,5 @@ def format_score(score: float) -> str:
 def format_trait(value: float, unit: str) -> str:
     """Format a trait's value with its unit: two significant digits, but whole degrees."""
     if unit == "%":
-        number = f"{value:.0f}" if value >= 10 or not value else f"{value:.1f}"
-    else:
-        number = f"{value:.0f}" if unit or abs(value) >= 10 else f"{value:.2g}"
-    return f"{number}{unit}"
+        return format_number(value / 100, ".0%" if value >= 10 or not value else ".1%")
+    return format_number(value, ".0f" if unit or abs(value) >= 10 else ".2g") + unit

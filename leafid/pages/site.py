@@ -26,9 +26,21 @@ from leafid.pages import field_guide, model_workers
 from leafid.pages.rendering import render_page, render_site_page
 from leafid.pages.uploads import Arrivals, Limits, read_upload, refuse_for_now
 from leafid.parallel.mapping import Executor, WorkerError, reporting_lost_workers
+from leafid.textfiles import parse_finite_number
+from leafid.translation import (
+    DEFAULT_LANGUAGE,
+    LANGUAGES,
+    get_language,
+    look_up,
+    translate,
+    using_language,
+)
 
 # Time for sending the header of each request of a connection.
 _HEADER_SECONDS = 5.0
+# What a person chose on the page is remembered for a year.
+_COOKIE = "leafid-language"
+_COOKIE_SECONDS = 31_536_000
 _log = logging.getLogger(__name__)
 _HEADERS = {
     # No inline script or style, nothing from elsewhere; the answer's pictures are in the page itself.
@@ -42,6 +54,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     # With no-store, browsers forget the answers when a person leaves the page.
     "Cache-Control": "private, no-cache",
+    "Vary": "Accept-Language, Cookie",
     # The service worker is among the scripts, and serves all pages.
     "Service-Worker-Allowed": "/",
 }
@@ -116,16 +129,34 @@ class _Site:
         A page elsewhere could let its own name point to this machine (DNS rebinding), and then read the answers: the
         name in Host gives it away. Addresses can't be redirected so.
         """
-        response = self._refuse(request) or await call_next(request)
+        language = self._choose_language(request)
+        with using_language(language):
+            response = self._refuse(request) or await call_next(request)
         response.headers.update(_HEADERS)
+        if request.query_params.get("language") == language:
+            response.set_cookie(_COOKIE, language, _COOKIE_SECONDS, samesite="strict")
         return response
+
+    def _choose_language(self, request: Request) -> str:
+        """Choose the language that a person has chosen on the page, that of the server, or that of the browser."""
+        weights = {}
+        for part in request.headers.get("accept-language", "").split(","):
+            tag, _, weight = part.partition(";q=")
+            weights[tag.strip()[:2].lower()] = parse_finite_number(weight or "1") or 0
+        languages = [
+            request.query_params.get("language", ""),
+            request.cookies.get(_COOKIE, ""),
+            self.language or "",
+            *sorted(weights, key=lambda language: -weights[language]),
+        ]
+        return next(filter(LANGUAGES.__contains__, languages), DEFAULT_LANGUAGE)
 
     def _refuse(self, request: Request) -> Response | None:
         host = request.headers.get("host", "").lower()
         if not self._is_this_server(host):
             return _tell_problem(
                 request,
-                "expected the address of this server, or its name, as Host",
+                translate("expected the address of this server, or its name, as Host"),
                 421,
             )
         if request.method in {"GET", "HEAD"}:
@@ -139,7 +170,7 @@ class _Site:
         if is_same and site in {"same-origin", "none"}:
             return None
         return _tell_problem(
-            request, "expected a request of this server's own page", 403
+            request, translate("expected a request of this server's own page"), 403
         )
 
     def _is_this_server(self, host: str) -> bool:
@@ -193,7 +224,7 @@ class _Site:
         # A place is for a request that has arrived: slow ones would hold all places while they send.
         upload = await read_upload(request, self.limits, self.arrivals)
         if self.places.locked():
-            raise refuse_for_now("too many requests at once")
+            raise refuse_for_now(translate("too many requests at once"))
         async with self.places:
             return await self._call(function, *upload)
 
@@ -204,20 +235,24 @@ class _Site:
                     answer = self.workers.submit(
                         model_workers.call_with_model,
                         self.model_file,
-                        self.language,
+                        get_language(),
                         function,
                         *arguments,
                     )
                     return await asyncio.wrap_future(answer)
         except TimeoutError:
-            raise refuse_for_now("the answer took too long") from None
+            raise refuse_for_now(translate("the answer took too long")) from None
         except WorkerError as error:
-            raise refuse_for_now(str(error)) from error
+            _log.warning("%s", error)
+            problem = translate("a worker process ended, maybe out of memory")
+            raise refuse_for_now(problem) from error
 
 
 async def _report(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
-        return _tell_problem(request, error.detail, error.status_code, error.headers)
+        # Starlette has details in English, too.
+        problem = look_up(error.detail)
+        return _tell_problem(request, problem, error.status_code, error.headers)
     if isinstance(error, LeafidError):
         return _tell_problem(request, str(error), 400)
     text = (

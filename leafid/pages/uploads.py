@@ -16,6 +16,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.translation import translate
 
 FIELD = "pictures"
 # Maximum number of parts of a form beside the pictures, and of characters of a name.
@@ -51,7 +52,8 @@ class Arrivals:
 
 def refuse_for_now(problem: str) -> HTTPException:
     """Make the answer to a request that may succeed a little later."""
-    return HTTPException(503, f"{problem}; try again", {"Retry-After": "2"})
+    text = translate("{problem}; try again", problem=problem)
+    return HTTPException(503, text, {"Retry-After": "2"})
 
 
 async def read_upload(
@@ -83,7 +85,11 @@ async def read_upload(
             form = await parser.parse()
     except TimeoutError:
         raise HTTPException(
-            408, f"expected the pictures within {limits.upload_seconds:g} seconds"
+            408,
+            translate(
+                "expected the pictures within {number:.0f} seconds",
+                number=limits.upload_seconds,
+            ),
         ) from None
     # Older Starlettes pass the last on.
     except (ClientDisconnect, MultiPartException, FormParserError) as error:
@@ -98,13 +104,22 @@ async def read_upload(
     ]
     if not files:
         raise HTTPException(
-            400, f"expected one or several files in the field '{FIELD}', found none"
+            400,
+            translate(
+                "expected one or several files in the field '{field}', found none",
+                field=FIELD,
+            ),
         )
     if len(files) > limits.pictures:
-        raise HTTPException(413, f"expected at most {limits.pictures} pictures")
+        text = translate("expected at most {number} pictures", number=limits.pictures)
+        raise HTTPException(413, text)
     if any((file.size or 0) > limits.picture_bytes for file in files):
         raise HTTPException(
-            413, f"expected pictures of at most {limits.picture_bytes >> 20} MiB"
+            413,
+            translate(
+                "expected pictures of at most {number} MiB",
+                number=limits.picture_bytes >> 20,
+            ),
         )
     word = form.get("assume_type")
     type_ = AcquisitionType.parse(str(word)) if word else None
@@ -134,14 +149,17 @@ async def _receive(
                 n_held += len(chunk)
                 arrivals.n_bytes += len(chunk)
                 if arrivals.n_bytes > limits.arriving_bytes:
-                    raise refuse_for_now("too many pictures arrive at once")
+                    raise refuse_for_now(translate("too many pictures arrive at once"))
                 yield chunk
     finally:
         arrivals.n_bytes -= n_held
     if size > limits.request_bytes:
         raise HTTPException(
             413,
-            f"expected at most {limits.request_bytes >> 20} MiB in one request; send fewer pictures",
+            translate(
+                "expected at most {number} MiB in one request; send fewer pictures",
+                number=limits.request_bytes >> 20,
+            ),
         )
 
 

@@ -10,9 +10,7 @@ from pathlib import Path
 from leafid.errors import LeafidError
 from leafid.pictures.picture import Taxon
 from leafid.textfiles import parse_finite_number, read_table
-
-#: The languages of the columns of ``common_names.csv``.
-LANGUAGES = ("en", "fr", "de")
+from leafid.translation import translate
 
 #: The species of pictures that show none of the species that a system can know, whatever they show.
 UNKNOWN_SPECIES = "Unknown species"
@@ -147,7 +145,7 @@ def read_families() -> dict[str, str]:
 
 @cache
 def read_common_names() -> dict[str, dict[str, str]]:
-    """Read a common name of species in each of `LANGUAGES`, and the `accepted` name of outdated ones.
+    """Read a common name of species in each of the languages, and the `accepted` name of outdated ones.
 
     `forms` says where leaves of a species differ. What is not known is "".
     """
@@ -170,7 +168,9 @@ def describe_common_names(species: str, names: Sequence[str]) -> str:
     """
     text = ", ".join(names)
     accepted = find_accepted_name(species)
-    return f"{text} (now {accepted})".lstrip() if accepted else text
+    if not accepted:
+        return text
+    return translate("{names} (now {accepted})", names=text, accepted=accepted).lstrip()
 
 
 def check_printable(name: str) -> str:

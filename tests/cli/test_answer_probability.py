@@ -82,7 +82,7 @@ def test_a_calibration_changes_the_number_everywhere_alike(
         shown, _, details = html.unescape(page).partition("<details>")
         assert f'data-summary="{file.name}: {answer.verdict_text}"' in shown
         assert f'<p class="verdict">{answer.verdict_text}.</p>' in shown
-        assert f"a {answer.type}: {answer.verdict_text}" in shown
+        assert f", {answer.type}: {answer.verdict_text}" in shown
         assert re.findall(r'<td class="n">([^<]+%)</td>', shown)[0] == digit
         assert answer.details in details
     assert n_named > 3

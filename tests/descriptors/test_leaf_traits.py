@@ -6,7 +6,6 @@ of a lobed leaf is that of its lobes.
 """
 
 import csv
-import re
 from collections import Counter
 from pathlib import Path
 
@@ -15,22 +14,18 @@ import cv2
 from leafid.descriptors.traits import measure_reliable_traits
 from leafid.features.extractor import segment_as_type
 from leafid.features.recipe import LONGEST_SIDE
-from leafid.pages.trait_words import describe_traits
+from leafid.pages.trait_statements import state_traits
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import AcquisitionType
 from leafid.segmentation.pixels import shrink
 
 TABLE = Path(__file__).with_name("leaf_traits.csv")
-# By column of the table: the name of the trait, and how its word is said.
-SAID = {
-    "leaf": ("leaflets", r"simple|compound"),
-    "leaflets": ("leaflets", r"\d+"),
-    "lobes": ("lobes", r"pinnate|palmate"),
-    "margin": ("teeth", r"entire|toothed"),
-    "form": ("length_width", r"^[a-z-]+(?=, )"),
-    "base": ("base_angle", r"cordate|acute|obtuse|rounded"),
-    "apex": ("apex_angle", r"emarginate|acuminate|acute|obtuse|rounded"),
+# By trait: its column of the table.
+COLUMNS = {"compound": "leaf"} | {
+    name: name for name in ("leaflets", "lobes", "margin", "form", "base", "apex")
 }
+# Terms that the table has no word for.
+VAGUE = {"lobed", "right"}
 
 
 # Species in pictures of 224 pixels, all with teeth or none; bipinnate leaves, whose leaflets merge there.
@@ -55,14 +50,15 @@ def name_traits(row, folder):
 def name_traits_of_image(image, type_):
     leaf = segment_as_type(image, AcquisitionType(type_))
     traits, _ = measure_reliable_traits(leaf)
-    described = describe_traits(traits)
-    if traits.get("lobes") == 0:
-        described["lobes"] = "no"
-    words = {}
-    for column, (name, pattern) in SAID.items():
-        if match := re.search(f"{pattern}|^no$", described.get(name, "")):
-            words[column] = match[0]
-    return words
+    statements = {statement.trait: statement for statement in state_traits(traits)}
+    words = {
+        column: statements[trait].term
+        for trait, column in COLUMNS.items()
+        if trait in statements and statements[trait].term not in VAGUE
+    }
+    if "leaflets" in words:
+        words["leaflets"] = f"{statements['leaflets'].number:.0f}"
+    return words | ({"lobes": "no"} if traits.get("lobes") == 0 else {})
 
 
 def test_most_of_what_is_plain_is_said_and_nearly_all_that_is_said_is_true(real_data):
@@ -71,7 +67,7 @@ def test_most_of_what_is_plain_is_said_and_nearly_all_that_is_said_is_true(real_
     with TABLE.open(newline="") as stream:
         for row in csv.DictReader(stream):
             words = name_traits(row, real_data)
-            for column in SAID:
+            for column in COLUMNS.values():
                 is_plain = bool(row[column])
                 # A compound leaf has neither lobes nor the form of a simple one.
                 is_judged = is_plain or (

@@ -220,7 +220,7 @@ def test_a_picture_is_asked_about_again_as_another_type_and_in_part(page, leaves
     [first] = read_csv(page)
     Select(find(page, ".answer.current select")[0]).select_by_value("photo")
     wait_for_answers(page, 2)
-    assert "a photo:" in find(page, ".answer.current svg title")[0].get_property(
+    assert ", photo:" in find(page, ".answer.current svg title")[0].get_property(
         "textContent"
     )
     # After a reload, the picture that the answer shows is sent.
@@ -265,7 +265,7 @@ def test_tip_and_base_are_chosen_on_the_picture(page, leaves):
         link.click()
         button = find(page, ".answer.current .tools button")[2]
         is_shown.append(button.is_displayed())
-        assert is_shown[-1] or "a photo:" in find(page, ".answer.current svg title")[
+        assert is_shown[-1] or ", photo:" in find(page, ".answer.current svg title")[
             0
         ].get_property("textContent")
         if is_shown[-1]:
@@ -419,3 +419,20 @@ def test_the_pages_open_without_the_server_after_a_visit(browser, pool):
     assert len(find(browser, ".plate")) == 3
     browser.get(f"{address}/?c")
     assert wait_for(lambda: find(browser, "html.scripted"))
+
+
+def test_scripts_speak_the_language_of_the_page(page, site, leaves):
+    page.get(f"{site}/?language=de")
+    choose(page, *leaves[:2])
+    assert find(page, "#status")[0].text == "2 Bilder sind bestimmt."
+    find(page, ".answer.current .tools button")[-1].click()
+    hint = find(page, "#ends [role=status]")[0]
+    assert hint.text == "Auf die Spitze des Blatts klicken."
+    find(page, "#ends button")[0].click()
+    assert " %" in save(page, "csv").replace("\N{NO-BREAK SPACE}", " ")
+    page.get(f"{site}/?language=fr")
+    # The answers stay as they were given.
+    assert find(page, "#history-title")[0].text == "Vos images"
+    assert find(page, ".answer.current")[0].get_attribute("lang") == "de"
+    page.get(f"{site}/?language=en")
+    page.delete_all_cookies()

@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import cv2
+import numpy as np
 import pytest
 
 from leafid.model.species import HeldOutRecord, Species, TraitRange, TypeRecord
@@ -84,10 +86,10 @@ def test_a_picture_that_is_rejected_as_no_leaf_has_no_traits_of_one(
     )
     assert (
         explanation.outlines,
-        explanation.traits,
+        explanation.statements,
         explanation.opinions,
         explanation.differences,
-    ) == ([], {}, [], [])
+    ) == ([], [], [], [])
 
 
 def test_a_picture_that_can_not_be_judged_has_no_names(explanations, drawn, model):
@@ -136,7 +138,14 @@ def test_only_traits_in_which_the_species_differ_are_listed():
 
 @pytest.mark.parametrize(
     ("teeth", "favours"),
-    [(35, "A a"), (12, "B b"), (27, "neither"), (60, "against both")],
+    [
+        (35, "A a"),
+        (12, "B b"),
+        (27, "neither"),
+        (60, "against both"),
+        # Outside both, but near the one: it speaks for none.
+        (41, "neither"),
+    ],
 )
 def test_a_value_speaks_for_a_species_only_outside_the_range_of_the_next(
     teeth, favours
@@ -177,3 +186,38 @@ def test_the_look_alike_is_what_the_species_is_taken_for(explanations):
     assert choose_rival(sure, species) == ["C c"]
     species[first] = Species(Taxon(first))
     assert choose_rival(sure, species) == []
+
+
+def test_no_species_is_favoured_by_ends_that_can_not_be_told_apart(model):
+    def compare(has_petiole):
+        image = np.full((600, 400, 3), 250, np.uint8)
+        cv2.ellipse(image, (200, 250), (80, 200), 0, 0, 360, (40, 130, 60), -1)
+        if has_petiole:
+            cv2.line(image, (200, 440), (200, 570), (40, 130, 60), 6)
+        answer = replace(
+            next(model.identify(image, assume_type="scan")),
+            decision="species",
+            calibration=(1.0, 0.0),
+        )
+        first, second, *_ = (name for name, _ in answer.ranking)
+        ranges = {
+            "length_width": (2, 2.5, 3, 9),
+            "widest": (0.4, 0.5, 0.6, 9),
+            "petiole": (0.1, 0.3, 0.5, 9),
+        }
+        apart = {"widest": (0.1, 0.2, 0.3, 9), "length_width": (4, 5, 6, 9)}
+        known = {
+            first: record(**ranges),
+            second: record(**ranges | apart),
+        }
+        close = replace(answer, ranking=[(first, 0.6), (second, 0.4)], p_leaf=None)
+        explanation = explain(
+            replace(model, species={**model.species, **known}), image, close
+        )
+        return {
+            row["title"]: row["favours"] == first for row in explanation.differences
+        }
+
+    with_petiole, without = compare(has_petiole=True), compare(has_petiole=False)
+    assert with_petiole["greatest width (base 0%, tip 100%)"]
+    assert without == {"length to width": True}

@@ -4,22 +4,24 @@ from dataclasses import replace
 from msgspec import structs
 
 from leafid.model.species import Species, TraitRange
-from leafid.pages.field_guide import describe_typical_traits, make_guide
+from leafid.pages.field_guide import make_guide, state_typical_traits
 from leafid.pages.rendering import render_page
+from leafid.pages.trait_words import describe as words
 from leafid.pictures.picture import Taxon
 
 
-def describe(**ranges):
+def describe(name="A a", **ranges):
     record = Species(
         Taxon("A a"),
         traits={name: TraitRange(*quantiles) for name, quantiles in ranges.items()},
     )
-    return [*describe_typical_traits(record).values()]
+    return [*words(state_typical_traits(name, record), "botanical").values()]
 
 
 def test_species_are_described_by_medians():
     assert describe(leaflets=(9, 11, 13, 8), petiole=(0.1, 0.3, 0.9, 8)) == [
-        "compound leaf of 11 or more leaflets",
+        "compound leaf",
+        "11 or more leaflets",
         "petiole 0.30 of the blade",
     ]
 
@@ -31,8 +33,28 @@ def test_species_are_described_by_what_most_plants_agree_about():
     assert describe(leaflets=(1, 5, 9, 8), compound=(0, 1, 1, 9)) == ["compound leaf"]
     assert describe(leaflets=(1, 1, 5, 8), compound=(0, 0, 1, 9)) == []
     toothed = {"teeth": (8, 20, 30, 8), "tooth_depth": (1, 2, 3, 8)}
-    assert describe(**toothed) == ["margin coarsely toothed, 20 or more teeth"]
-    assert describe(**toothed | {"teeth": (0, 20, 30, 8)}) == []
+    assert describe(**toothed) == ["margin coarsely toothed", "20 or more teeth"]
+    assert describe(**toothed | {"teeth": (0, 20, 30, 8)}) == [
+        "margin coarsely toothed"
+    ]
+
+
+def test_the_marks_of_a_species_take_the_place_of_what_was_measured():
+    toothed = {"teeth": (8, 20, 30, 8), "tooth_depth": (1, 1, 1, 8)}
+    assert describe(**toothed) == ["margin finely toothed", "20 or more teeth"]
+    assert describe("Fagus sylvatica", **toothed, petiole=(0.1, 0.1, 0.1, 8)) == [
+        "margin wavy, with at most a few low teeth",
+        "petiole 0.10 of the blade",
+    ]
+    many = {"lobes": (6, 6, 6, 8), "lobe_depth": (-1, -1, -1, 8)}
+    cordate = {"base_extension": (0.1, 0.1, 0.1, 8)}
+    assert describe(**many, **cordate) == ["palmately lobed, about 6 lobes"]
+    assert describe("Platanus x hispanica", **many, **cordate) == [
+        "palmately lobed, 3 to 5 lobes"
+    ]
+    assert describe("Albizia julibrissin", leaflets=(1, 1, 1, 8)) == [
+        "leaf twice compound, of many small leaflets"
+    ]
 
 
 def test_a_name_that_no_page_can_hold_costs_only_its_letter(model, tmp_path):

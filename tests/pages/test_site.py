@@ -107,13 +107,54 @@ def test_names_from_outside_stay_text(client):
     assert "&lt;img src=x onerror=alert(1)&gt;.jpg" in page.text
 
 
-def test_common_names_are_in_the_language_of_the_server(make_client, leaf):
+def test_everything_is_in_the_language_of_the_server(make_client, leaf):
     client = make_client(language="de")
     assert "Spitzahorn" in client.get("/guide").text
     [answer] = client.post("/identify", files=leaf).json()
     assert {"Spitzahorn", "Gemeine Esche"} <= {
         named["common_names"][0] for named in answer["ranking"]
     }
+    refused = client.post("/identify", files=[], headers={"Accept-Language": "fr"})
+    assert refused.json()["problem"].startswith("expected multipart/form-data")
+    too_many = client.post("/identify", files=30 * leaf)
+    assert too_many.json()["problem"] == "höchstens 20 Bilder"
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("", "en"),
+        ("*", "en"),
+        ("nl,pl;q=0.9", "en"),
+        ("de", "de"),
+        ("de-AT,de;q=0.9,en;q=0.8", "de"),
+        ("en;q=0.4, fr-CH;q=0.7", "fr"),
+        ("nl,fr;q=0.5", "fr"),
+        ("fr;q=x,de", "de"),
+    ],
+)
+def test_the_page_is_in_the_language_that_the_browser_wants_most(
+    client, accepted, language
+):
+    page = client.get("/", headers={"Accept-Language": accepted})
+    assert f'<html lang="{language}">' in page.text
+    assert page.headers["Vary"] == "Accept-Language, Cookie"
+
+
+def test_a_language_that_a_person_chooses_stays(client, leaf):
+    client.headers["Accept-Language"] = "fr"
+    page = client.get("/")
+    assert 'href="/?language=de" lang="de"' in page.text
+    assert 'href="/?language=fr" lang="fr" hreflang="fr" aria-current="true"' in (
+        page.text
+    )
+    assert '<html lang="fr">' in client.get("/guide?language=xx").text
+    assert '<html lang="de">' in client.get("/?language=de").text
+    assert '<html lang="de">' in client.get("/guide").text
+    answer = client.post("/explain", files=leaf, headers=HTML).text
+    assert 'class="answer" lang="de"' in answer
+    assert "Welcher Baum ist es?" in answer
+    assert '<html lang="de">' in client.get("/nothing", headers=HTML).text
 
 
 def test_a_home_screen_gets_an_icon(client):

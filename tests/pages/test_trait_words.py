@@ -1,12 +1,15 @@
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafid.pages.plain_words import describe_plainly
-from leafid.pages.trait_words import describe_traits
+from leafid.pages import trait_words as words
+from leafid.pages.trait_statements import Statement, state_traits
 
+TEMPLATE = Path(words.__file__).parent / "templates" / "terms.html"
+DRAWINGS = re.findall(r'^  \("([^"]+)"', TEMPLATE.read_text(encoding="utf-8"), re.M)
 CHESTNUT = {
     "leaflets": 1,
     "length_width": 3.4,
@@ -34,18 +37,25 @@ def change(**changes):
 
 
 def describe(**changes):
-    return describe_traits(change(**changes))
+    return words.describe(state_traits(change(**changes)), "botanical")
 
 
 def say_plainly(values):
-    return describe_plainly(describe_traits(values), values)
+    return words.describe(state_traits(values), "plain")
 
 
 def test_a_toothed_leaf():
-    assert [*describe_traits(CHESTNUT).values()] == [
+    assert state_traits(CHESTNUT)[3:6] == [
+        Statement("margin", "toothed", "coarse"),
+        Statement("teeth", number=38),
+        Statement("apex", "acute", "acuminate", 39),
+    ]
+    assert [*describe().values()] == [
         "simple leaf",
-        "elliptic, 3.4 times as long as wide",
-        "margin coarsely toothed, 38 or more teeth",
+        "elliptic",
+        "3.4 times as long as wide",
+        "margin coarsely toothed",
+        "38 or more teeth",
         "apex acute, acuminate, 39°",
         "base acute, convex, 50°",
         "petiole 0.11 of the blade",
@@ -53,7 +63,7 @@ def test_a_toothed_leaf():
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "said"),
     [
         ({"base_extension": 0.12}, "base cordate, its sinus 12% of the length deep"),
         (
@@ -67,8 +77,8 @@ def test_a_toothed_leaf():
         ({"base_bulge": None}, "base acute, 50°"),
     ],
 )
-def test_bases(changes, words):
-    assert describe(**changes)["base_angle"] == words
+def test_bases(changes, said):
+    assert describe(**changes)["base"] == said
 
 
 @pytest.mark.parametrize(
@@ -112,120 +122,94 @@ def test_bases(changes, words):
     ],
 )
 def test_forms(changes, form):
-    told = describe(**changes)["length_width"]
-    assert told.rpartition(", ")[0] == form
+    assert describe(**changes).get("form", "") == form
 
 
 def test_an_unsure_number_is_left_out():
-    assert describe(teeth=None)["teeth"] == "margin coarsely toothed"
-    assert describe(teeth=None, tooth_depth=1)["teeth"] == "margin finely toothed"
-    assert (
-        describe(teeth=20, tooth_depth=1.4)["teeth"]
-        == "margin toothed, 20 or more teeth"
-    )
-    assert describe(teeth=20, tooth_depth=5, lobes=5)["teeth"] == "margin toothed"
-    assert describe(compound=1, leaflets=None)["leaflets"] == "compound leaf"
+    assert "teeth" not in describe(teeth=None)
+    assert describe(teeth=None)["margin"] == "margin coarsely toothed"
+    assert describe(teeth=None, tooth_depth=1)["margin"] == "margin finely toothed"
+    assert describe(teeth=20, tooth_depth=1.4)["margin"] == "margin toothed"
+    lobed = describe(teeth=20, tooth_depth=5, lobes=5)
+    assert (lobed["margin"], "teeth" in lobed) == ("margin toothed", False)
+    assert "leaflets" not in describe(compound=1, leaflets=None)
 
 
 def test_an_entire_margin_and_a_compound_leaf():
-    assert describe(teeth=0, tooth_depth=0)["teeth"] == "margin entire"
-    assert describe(leaflets=11)["leaflets"] == "compound leaf of 11 or more leaflets"
-    assert describe(apex_extension=0.1)["apex_angle"] == "apex emarginate"
+    assert describe(teeth=0, tooth_depth=0)["margin"] == "margin entire"
+    assert describe(leaflets=11)["compound"] == "compound leaf"
+    assert describe(leaflets=11)["leaflets"] == "11 or more leaflets"
+    assert describe(apex_extension=0.1)["apex"] == "apex emarginate"
 
 
 def test_plain_words():
     assert [*say_plainly(CHESTNUT).values()] == [
         "a single blade",
-        "broadest in the middle, about 3 times as long as wide",
-        "edge with many large teeth",
+        "broadest in the middle",
+        "about 3 times as long as wide",
+        "edge with large teeth",
+        "many teeth",
         "drawn out into a thin tip",
         "narrow at the base",
-        "stalk a bit more than a tenth as long as the leaf",
+        "stalk about a tenth as long as the blade",
     ]
 
 
 @pytest.mark.parametrize(
-    ("changes", "name", "words"),
+    ("changes", "name", "said"),
     [
-        ({"leaflets": 7}, "leaflets", "7 or more leaflets on one stalk"),
+        ({"leaflets": 7}, "leaflets", "7 or more leaflets"),
+        ({"compound": 1}, "compound", "several leaflets on one stalk"),
+        ({"length_width": 1.02}, "length_width", "as long as wide"),
+        ({"length_width": 0.9}, "length_width", "a little wider than long"),
         (
-            {"compound": 1, "leaflets": None},
-            "leaflets",
-            "several leaflets on one stalk",
-        ),
-        (
-            {"length_width": 1.02},
+            {"length_width": 1.2},
             "length_width",
-            "broadest in the middle, as long as wide",
+            "about one and a quarter times as long as wide",
         ),
+        ({"length_width": 2.1}, "length_width", "about twice as long as wide"),
         (
-            {"length_width": 0.9},
+            {"length_width": 0.4},
             "length_width",
-            "broadest in the middle, a little wider than long",
+            "about two and a half times as wide as long",
         ),
+        ({"length_width": 2.8}, "length_width", "about 3 times as long as wide"),
+        ({"widest": 0.65}, "form", "broadest near the tip"),
         (
-            {"length_width": 2.874, "widest": 0.42},
-            "length_width",
-            "about two and three-quarter times as long as wide",
-        ),
-        (
-            {"length_width": 2.89, "widest": 0.42},
-            "length_width",
-            "about 3 times as long as wide",
-        ),
-        (
-            {"length_width": 2.1, "widest": 0.42},
-            "length_width",
-            "about twice as long as wide",
-        ),
-        (
-            {"length_width": 1.5, "widest": 0.65},
-            "length_width",
-            "broadest near the tip, about one and a half times",
-        ),
-        (
-            {"length_width": 1.6, "widest": 0.3},
-            "length_width",
-            "egg-shaped, broadest near the stalk, about one and a half",
+            {"widest": 0.3, "length_width": 1.6},
+            "form",
+            "egg-shaped, broadest near the stalk",
         ),
         (
             {"lobes": 5, "lobe_depth": -0.3, "base_extension": 0.1},
             "lobes",
-            "about 5 lobes, spread like the fingers",
+            "about 5 lobes, spread like the fingers of a hand",
         ),
         ({"lobes": 5, "lobe_depth": -0.3}, "lobes", "lobes"),
+        ({"lobes": 5, "lobe_depth": 0.3, "base_extension": 0.1}, "lobes", "lobes"),
         (
             {"lobes": 9, "lobe_depth": 0.3},
             "lobes",
             "lobes along both sides, as an oak leaf has them",
         ),
-        ({"teeth": 0, "tooth_depth": 0}, "teeth", "edge smooth, without teeth"),
-        ({"teeth": None}, "teeth", "edge with large teeth"),
-        ({"teeth": 9, "tooth_depth": 3}, "teeth", "edge with a few large teeth"),
-        ({"teeth": 12, "tooth_depth": 1.3}, "teeth", "edge with teeth"),
+        ({"teeth": 0, "tooth_depth": 0}, "margin", "edge smooth, without teeth"),
+        ({"teeth": 9, "tooth_depth": 3}, "teeth", "a few teeth"),
+        ({"teeth": 12, "tooth_depth": 1.3}, "margin", "edge with teeth"),
         (
             {"apex_bulge": 0, "apex_angle": 90},
-            "apex_angle",
+            "apex",
             "about a right angle at the tip",
         ),
-        ({"base_extension": 0.12}, "base_angle", "heart-shaped at the base"),
-        (
-            {"petiole": 0.45},
-            "petiole",
-            "stalk a bit less than half as long as the leaf",
-        ),
-        (
-            {"petiole": 0.55},
-            "petiole",
-            "stalk a bit more than half as long as the leaf",
-        ),
-        ({"petiole": 0.97}, "petiole", "stalk about as long as the leaf"),
-        ({"petiole": 1.3}, "petiole", "stalk longer than the leaf"),
+        ({"base_extension": 0.12}, "base", "heart-shaped at the base"),
+        ({"petiole": 0.19}, "petiole", "stalk about a fifth as long as the blade"),
+        ({"petiole": 0.55}, "petiole", "stalk about half as long as the blade"),
+        ({"petiole": 0.97}, "petiole", "stalk about as long as the blade"),
+        ({"petiole": 1.3}, "petiole", "stalk longer than the blade"),
         ({"petiole": 0.06}, "petiole", "stalk very short"),
     ],
 )
-def test_plain_words_of_a_trait(changes, name, words):
-    assert say_plainly(change(**changes))[name].startswith(words)
+def test_plain_words_of_a_trait(changes, name, said):
+    assert say_plainly(change(**changes))[name] == said
 
 
 @given(
@@ -244,9 +228,22 @@ def test_plain_words_of_a_trait(changes, name, words):
         }
     )
 )
-def test_each_trait_that_has_botanical_words_has_plain_ones(values):
-    exact, plain = describe_traits(values), say_plainly(values)
-    assert exact.keys() == plain.keys()
+def test_each_statement_has_words_and_drawings_for_both_kinds_of_people(values):
+    statements = state_traits(values)
+    names = [statement.trait for statement in statements]
+    assert len(names) == len({*names})
+    assert statements == sorted(statements, key=words.get_place)
+    exact = words.describe(statements, "botanical")
+    plain = words.describe(statements, "plain")
+    assert [*exact] == [*plain] == names
     assert all(
-        re.fullmatch(r"[a-z0-9][a-z0-9., -]*[a-z]", words) for words in plain.values()
+        re.fullmatch(r"[a-z0-9][a-z0-9., -]*[a-z]", text) for text in plain.values()
     )
+    assert words.list_drawings(statements) <= set(DRAWINGS)
+
+
+def test_marks_have_words_and_drawings():
+    for marks in words.read_marks().values():
+        statements = [*filter(None, marks.values())]
+        assert all(words.describe(statements, "plain").values())
+        assert words.list_drawings(statements) <= set(DRAWINGS)

@@ -5,6 +5,7 @@ import pytest
 from leafid.errors import LeafidError
 from leafid.pictures import names
 from leafid.pictures.picture import AcquisitionType
+from leafid.translation import LANGUAGES
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_the_table_of_common_names_has_names_that_collections_use_and_no_stray_b
     assert list(table) == sorted(table)
     for species, row in table.items():
         assert names.parse_species_name(species) == species
-        assert list(row) == ["species", "accepted", *names.LANGUAGES, "forms"]
+        assert list(row) == ["species", "accepted", *LANGUAGES, "forms"]
         assert all(cell == cell.strip() for cell in row.values())
         assert (
             not row["accepted"]

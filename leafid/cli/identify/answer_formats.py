@@ -8,6 +8,7 @@ from leafid.model.answer import Answer, format_probability
 from leafid.pictures.names import describe_common_names
 from leafid.scoring.reading.runs import format_run_line
 from leafid.scoring.tables import format_csv
+from leafid.translation import translate
 
 Ranking = Sequence[tuple[str, float]]
 #: Selects the names to report of an answer, which ranks all species, and their probabilities.
@@ -90,25 +91,25 @@ def _format_text(answer: Answer, select: Selector, rank_rejected: bool) -> list[
     lines = []
     for part in answer.parts or [answer]:
         if not part.problem:
-            lines.append(f"{part.picture.file}  ({part.type})")
+            lines.append(f"{part.picture.file}  ({translate(str(part.type))})")
         if part.note:
             lines.append(f"  {part.note}")
     if answer.parts:
-        lines.append("together")
+        lines.append(translate("together"))
     lines.append(f"  {answer.verdict_text}")
     if answer.name or (rank_rejected and answer.verdict != "unclear"):
         lines += _format_ranking(select(answer), answer)
-    return ["".join(f"{escape_unprintable(line)}\n" for line in lines)]
+    return [escape_unprintable("\n".join([*lines, ""]), keep="\n\N{NO-BREAK SPACE}")]
 
 
 def _format_ranking(selected: Ranking, answer: Answer) -> list[str]:
     if not selected:
-        return ["  no species is likely enough"]
+        return [f"  {translate('no species is likely enough')}"]
     lines = []
     width = max(len(name) for name, _ in selected)
     for rank, (name, probability) in enumerate(selected, 1):
         common_names = describe_common_names(
-            name, answer.common_names.get(name, ())[:2]
+            name, answer.common_names.get(name, ())[:1]
         )
         share = format_probability(answer.calibrate(probability), 1)
         lines.append(f"  {rank}  {share:>6}  {name:<{width}}  {common_names}".rstrip())

@@ -33,6 +33,7 @@ from leafid.pages.explaining import READ_SIDE, Explanation, explain
 from leafid.pages.rendering import format_share, format_trait, render_page
 from leafid.pictures.decoding import read_image
 from leafid.scoring.tables import WIDTH
+from leafid.translation import join_clauses, translate
 
 FILE_NAME = "explanation.html"
 
@@ -66,7 +67,11 @@ def run(options: Options, environment: Environment) -> int:
             continue
         if number:
             environment.print()
-        environment.print(escape_unprintable(f"{answer.picture.file}  ({answer.type})"))
+        environment.print(
+            escape_unprintable(
+                f"{answer.picture.file}  ({translate(str(answer.type))})"
+            )
+        )
         for line in _format_explanation(explanation):
             environment.print(f"  {line}".rstrip())
     if options.format == "json":
@@ -88,7 +93,7 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
     told = [
         explanation.answer.note,
         explanation.answer.verdict_text,
-        "; ".join(explanation.traits.values()),
+        join_clauses(explanation.traits.values()),
     ]
     for sentence in filter(None, told):
         yield from _wrap(sentence)
@@ -96,6 +101,12 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
         yield from ["", *_wrap(explanation.answer.details)]
     if explanation.opinions:
         rows = []
+        headings = [
+            translate("expert"),
+            translate("looks at"),
+            translate("share"),
+            translate("its own answer"),
+        ]
         for opinion in explanation.opinions:
             answers = ", ".join(
                 f"{name} {format_probability(p)}" for name, p in opinion["ranking"]
@@ -108,26 +119,34 @@ def _format_explanation(explanation: Explanation) -> Iterator[str]:
                     answers,
                 ]
             )
-        yield from _tabulate(rows, ["expert", "looks at", "share", "its own answer"])
+        yield from _tabulate(rows, headings)
     if explanation.differences:
         rows = []
+        headings = [
+            translate("trait"),
+            translate("this leaf"),
+            *explanation.compared,
+            translate("speaks for"),
+        ]
         for trait in explanation.differences:
             unit = trait["unit"]
             ranges = [
-                f"{format_trait(r.low, '')} to {format_trait(r.high, unit)}"
+                translate(
+                    "{low} to {high}",
+                    low=format_trait(r.low, ""),
+                    high=format_trait(r.high, unit),
+                )
                 for r in trait["ranges"]
             ]
             rows.append(
                 [
-                    trait["title"],
+                    translate(trait["title"]),
                     format_trait(trait["value"], unit),
                     *ranges,
-                    trait["favours"],
+                    translate(trait["favours"]),
                 ]
             )
-        yield from _tabulate(
-            rows, ["trait", "this leaf", *explanation.compared, "speaks for"]
-        )
+        yield from _tabulate(rows, headings)
     if explanation.note:
         yield from _wrap(explanation.note)
 

@@ -17,11 +17,12 @@ from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from leafid.cli.arguments import JOBS, LANGUAGE, number_type, option
+from leafid.cli.arguments import JOBS, number_type, option
 from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError
 from leafid.parallel.mapping import reporting_lost_workers
 from leafid.parallel.pool import WorkerPool, count_workers
+from leafid.translation import LANGUAGES
 
 _port = number_type("a port from 0 to 65535", lambda value: 0 <= value <= 65535, int)
 # Time for a worker to start and to read the model, in seconds.
@@ -38,7 +39,9 @@ class Options:
         default=8000,
     )
     model: str | None = option("the model (default: the bundled one)")
-    language: str = LANGUAGE
+    language: str | None = option(
+        "language of the page (default: that of the browser)", choices=tuple(LANGUAGES)
+    )
     jobs: int = JOBS
 
 

@@ -5,6 +5,7 @@ import { download, exportCsv, exportJson } from "./export.js";
 import { catchUp, forgetInAllTabs, onForgotten } from "./memory.js";
 import { forgetNotes, readAnswer, readNote, readNotes, writeNote } from "./notes.js";
 import { readPictures } from "./pictures.js";
+import { translate } from "./words.js";
 
 const answers = document.getElementById("answers");
 const history = document.getElementById("history");
@@ -18,6 +19,13 @@ const occurrences = new Map();
 const MOST_THUMBNAILS = 3;
 // Browsers store some millions of characters, and an answer has some hundred thousand.
 const MOST_STORED = 50;
+// What leafid says of pictures that it doesn't name.
+const VERDICTS = {
+  "no-leaf": translate("no leaf"),
+  unknown: translate("unknown species"),
+  unclear: translate("can’t be judged"),
+  unreadable: translate("can’t be read"),
+};
 let ask, say;
 
 // Reads the answers of a page, and remembers which files and dates they are for.
@@ -99,7 +107,7 @@ function showEarlier() {
     const { picture, name, verdict } = note.records[0];
     row.querySelector("input").remove();
     row.children[1].textContent = picture;
-    row.children[2].textContent = name ?? verdict;
+    row.children[2].textContent = name ?? VERDICTS[verdict];
     tellNote(row, note);
     rows.append(row);
   }
@@ -140,7 +148,7 @@ function makeRow(answer) {
   row.dataset.answer = answer.id;
   row.querySelector("a").href = `#${answer.id}`;
   row.querySelector("a").textContent = names;
-  row.querySelector("input").setAttribute("aria-label", `Mark ${names}`);
+  row.querySelector("input").setAttribute("aria-label", translate("Mark {names}", { names }));
   row.children[2].textContent = answer.dataset.verdict;
   row.querySelector("a").addEventListener("click", (event) => {
     event.preventDefault();
@@ -154,7 +162,7 @@ function makeRow(answer) {
 }
 
 function tellNote(row, note) {
-  row.children[3].textContent = [note.isRight ? "right" : note.name, note.remark].filter(Boolean).join("; ");
+  row.children[3].textContent = [note.isRight ? translate("right") : note.name, note.remark].filter(Boolean).join("; ");
 }
 
 function getMarked() {
@@ -172,7 +180,7 @@ function equip(answer) {
   const note = readNote(answer.id);
   const tellUnlisted = (said) => {
     const isUnlisted = said.name && !said.species && species.children.length;
-    unlisted.textContent = isUnlisted ? "leafid doesn't know that name; it is saved as you wrote it." : "";
+    unlisted.textContent = isUnlisted ? translate("leafid doesn’t know that name; it is saved as you wrote it.") : "";
   };
   right.hidden = !records.some(({ name: named }) => named);
   const keep = (change) => {
@@ -217,7 +225,7 @@ function equip(answer) {
     ask([part], []);
   });
   const verdict = answer.querySelector(".verdict");
-  if (!crop.hidden && verdict.textContent.includes("or cut it out")) {
+  if (!crop.hidden && verdict.dataset.remedy) {
     const remedy = crop.cloneNode(true);
     remedy.className = "remedy";
     remedy.addEventListener("click", () => crop.click());
@@ -268,16 +276,16 @@ function clear() {
 }
 
 document.getElementById("forget").addEventListener("click", () => {
-  if (!confirm("Delete all answers and notes in this browser?")) return;
+  if (!confirm(translate("Delete all answers and notes in this browser?"))) return;
   clear();
   forgetNotes();
   forgetInAllTabs();
   store();
-  say("The answers are forgotten.");
+  say(translate("The answers are forgotten."));
 });
 onForgotten(() => {
   clear();
-  say("The answers were forgotten in another tab.");
+  say(translate("The answers were forgotten in another tab."));
 });
 for (const [id, write, name] of [
   ["export-csv", exportCsv, "leafid.csv"],

@@ -1,8 +1,10 @@
 // Lets a person cut a leaf out of a picture: by dragging a rectangle, or by the arrow keys.
 import { toFile } from "./pictures.js";
+import { translate } from "./words.js";
 
 const dialog = document.getElementById("crop");
 const canvas = dialog.querySelector("canvas");
+const PART = ` (${translate("part")})`;
 const LONGEST_SIDE = 1000;
 // What an arrow key moves an edge by, and the smallest side of a part, as shares of the picture's sides.
 const STEP = 0.02;
@@ -85,5 +87,5 @@ export async function cutOut(sent, shown) {
   const part = document.createElement("canvas");
   [part.width, part.height] = [width * picture.width, height * picture.height];
   part.getContext("2d").drawImage(picture, -box.left * picture.width, -box.top * picture.height);
-  return toFile(part, shown.name.replace(/( \(part\))?(\.\w+)?$/, " (part)$2"));
+  return toFile(part, shown.name.replace(PART, "").replace(/(\.\w+)?$/, `${PART}$1`));
 }

@@ -1,10 +1,17 @@
 // Lets a person choose the tip and the base of a leaf on its picture: by clicks, or by the arrow keys and Enter.
+import { translate } from "./words.js";
+
 const dialog = document.getElementById("ends");
 const holder = dialog.querySelector(".picture");
 const hint = dialog.querySelector("[role=status]");
 const NAMES = ["tip", "base"];
-const HINTS = ["Click on the tip of the leaf.", "Now click on its base, where the stalk begins."];
-const TOO_CLOSE = "That is where the tip is. The base is at the other end of the leaf, where the stalk begins: click there.";
+const HINTS = [
+  translate("Click on the tip of the leaf."),
+  translate("Now click on its base, where the stalk begins."),
+];
+const TOO_CLOSE = translate(
+  "That is where the tip is. The base is at the other end of the leaf, where the stalk begins: click there.",
+);
 // What an arrow key moves the cross by, without and with Shift, as shares of the picture's sides.
 const STEP = 0.02;
 const SMALL_STEP = 0.004;

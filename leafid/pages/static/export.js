@@ -1,5 +1,6 @@
 // Writes answers, with what a person says about them, as CSV with the terms of Darwin Core, or as JSON.
 import { readAnswer, readNotes } from "./notes.js";
+import { formatPercent, translate } from "./words.js";
 
 const COLUMNS = [
   ...["occurrenceID", "organismID", "basisOfRecord", "eventDate", "recordedBy", "scientificName", "taxonRank"],
@@ -44,19 +45,13 @@ function groupPictures(answers) {
   return [...groups.values()].map((pictures) => pictures.sort(order));
 }
 
-function formatPercent(probability) {
-  const text = (100 * probability).toFixed(1);
-  if (text === "100.0") return ">99.9%";
-  return text === "0.0" ? "<0.1%" : `${text}%`;
-}
-
 // Says what leafid answered, and how probable that is; where it named nothing, the probability that it goes by.
 function describeAnswer({ name, verdict, answer_probability, leaf, known }) {
   const text = `leafid: ${name ?? verdict}`;
   if (name) return `${text} ${formatPercent(answer_probability)}`;
   if (leaf === null) return text;
-  if (verdict === "unknown") return `${text}, probability of a known species ${formatPercent(known)}`;
-  return `${text}, probability of a leaf ${formatPercent(leaf)}`;
+  if (verdict === "unknown") return `${text}, ${translate("probability of a known species {share}", { share: formatPercent(known) })}`;
+  return `${text}, ${translate("probability of a leaf {share}", { share: formatPercent(leaf) })}`;
 }
 
 function makeRow(pictures) {

@@ -1,6 +1,7 @@
 // Filters the plates of the field guide, and opens the one that a link names.
 const plates = [...document.querySelectorAll(".plate")];
 const filter = document.getElementById("filter");
+const nothing = document.getElementById("nothing");
 
 // Leaves out accents, which not every keyboard has; a capital ß is SS.
 const simplify = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toUpperCase();
@@ -13,7 +14,7 @@ function sift() {
     plate.hidden = !words.every((word) => text.includes(word));
   }
   const isFound = plates.some((plate) => !plate.hidden);
-  document.getElementById("nothing").textContent = isFound ? "" : "No species of the guide has all these words.";
+  nothing.textContent = isFound ? "" : nothing.dataset.text;
   for (const family of document.querySelectorAll(".family")) family.hidden = !family.querySelector(".plate:not([hidden])");
 }
 

@@ -2,7 +2,7 @@
 // their answers, which are posted, are never cached.
 const CACHE = "leafid-2";
 const PAGES = ["/", "/guide", "/static/style.css", "/static/site.css", "/static/site.js", "/static/answers.js"];
-const NAMES = ["notes", "memory", "export", "pictures", "crop", "ends", "guide", "yours", "offline"];
+const NAMES = ["words", "notes", "memory", "export", "pictures", "crop", "ends", "guide", "yours", "offline"];
 const SCRIPTS = NAMES.map((name) => `/static/${name}.js`);
 
 addEventListener("install", (event) => {

@@ -3,6 +3,7 @@
 import { restore, show, store, take, visit } from "./answers.js";
 import { readAnswer } from "./notes.js";
 import { readDate } from "./pictures.js";
+import { translate } from "./words.js";
 
 const form = document.getElementById("upload");
 const status = document.getElementById("status");
@@ -26,7 +27,7 @@ async function explain(files, options, signal) {
   for (const file of files) body.append("pictures", file);
   const response = await fetch("/explain", { method: "POST", body, cache: "no-store", signal }).catch((error) => {
     if (signal.aborted) throw error;
-    throw new Error("leafid doesn't answer. Is it still running, and are you in the same network?");
+    throw new Error(translate("leafid doesn’t answer. Is it still running, and are you in the same network?"));
   });
   if (!response.ok) throw new Error((await response.json()).problem);
   return take(await response.text(), files, await Promise.all(files.map(readDate)));
@@ -44,7 +45,8 @@ async function identify(files, options, signal) {
   for (const [index, group] of groups.entries()) {
     if (groups.length > 1) progress.value = index;
     else progress.removeAttribute("value");
-    say(groups.length > 1 ? `Identifying picture ${index + 1} of ${groups.length} …` : "Identifying …");
+    const step = translate("Identifying picture {number} of {all} …", { number: index + 1, all: groups.length });
+    say(groups.length > 1 ? step : translate("Identifying …"));
     try {
       [last] = await explain(group, options, signal);
       records.push(...readAnswer(last).records);
@@ -60,7 +62,7 @@ async function identify(files, options, signal) {
   if (last) visit(last, groups.length > 1);
   const summary = last ? [summarise(records, groups.length > 1 ? "" : last.dataset.summary)] : [];
   if (problems.length) say([...summary, ...problems].join("; "), true);
-  else if (signal.aborted) say("Cancelled; what was answered is in the table.");
+  else if (signal.aborted) say(translate("Cancelled; what was answered is in the table."));
   else say(`${summary}.`);
 }
 
@@ -68,14 +70,16 @@ async function identify(files, options, signal) {
 function summarise(records, answer) {
   const nUnreadable = records.filter(({ problem }) => problem).length;
   const nAnswered = records.length - nUnreadable;
-  const head = answer || `${nAnswered} ${nAnswered === 1 ? "picture is" : "pictures are"} answered`;
-  return nUnreadable && records.length > 1 ? `${head}; ${nUnreadable} could not be read` : head;
+  const number = nAnswered;
+  const several = number === 1 ? translate("1 picture is answered") : translate("{number} pictures are answered", { number });
+  const head = answer || several;
+  return nUnreadable && records.length > 1 ? `${head}; ${translate("{number} could not be read", { number: nUnreadable })}` : head;
 }
 
 function ask(files, options) {
   const limit = Number(form.dataset.limit);
   if (options.some(([name]) => name === "together") && files.length > limit) {
-    say(`At most ${limit} pictures of one tree.`, true);
+    say(translate("At most {limit} pictures of one tree.", { limit }), true);
     return;
   }
   const { signal } = stop;

@@ -1,5 +1,6 @@
 // Links the plates of the field guide to the answers of this session.
 import { catchUp, onForgotten } from "./memory.js";
+import { translate } from "./words.js";
 
 function linkAnswers() {
   catchUp();
@@ -15,7 +16,8 @@ function linkAnswers() {
     if (!plate) continue;
     const link = document.createElement("a");
     link.href = `/#${answer.id}`;
-    link.textContent = `Your picture: ${records.map(({ picture }) => picture).join(", ")}`;
+    const names = records.map(({ picture }) => picture).join(", ");
+    link.textContent = translate("Your picture: {names}", { names });
     const line = document.createElement("p");
     line.className = "yours";
     line.append(link);

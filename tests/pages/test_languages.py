@@ -1,0 +1,144 @@
+"""Every message has a translation in every language, and every translation a message."""
+
+import ast
+import csv
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+import leafid
+from leafid.descriptors.registry import FAMILIES, LOCAL_DESCRIPTORS
+from leafid.metrics.held_out import SCORE_TITLES
+from leafid.model.answer import LEVELS, NO_NAMES, SURE_TAXA
+from leafid.pages.explaining import VIEWS
+from leafid.pages.rendering import list_script_messages
+from leafid.pages.trait_statements import TRAITS
+from leafid.pictures.names import read_common_names
+from leafid.pictures.picture import AcquisitionType
+from leafid.translation import (
+    LANGUAGES,
+    format_number,
+    read_catalogue,
+    translate,
+    using_language,
+)
+
+PACKAGE = Path(leafid.__file__).parent
+LITERAL = re.compile(r'translate\("((?:[^"\\]|\\.)*)"')
+PLACEHOLDER = re.compile(r"\{\w*(?::[^}]*)?\}")
+OTHERS = [language for language in LANGUAGES if language != "en"]
+
+
+def list_code_messages():
+    """List the messages that the code translates where they stand."""
+    for file in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and getattr(node.func, "id", "") == "translate"
+            ) and isinstance(node.args[0], ast.Constant):
+                yield node.args[0].value
+
+
+def list_template_messages():
+    for file in (PACKAGE / "pages" / "templates").iterdir():
+        for message in LITERAL.findall(file.read_text(encoding="utf-8")):
+            yield message.replace("\\'", "'")
+
+
+def list_table_messages():
+    """List the messages that stand in tables, of files and of the code."""
+    with (PACKAGE / "pages" / "trait_words.csv").open(encoding="utf-8") as stream:
+        for row in csv.DictReader(stream):
+            yield from (row["botanical"], row["plain"])
+    yield from (row["forms"] for row in read_common_names().values() if row["forms"])
+    yield from (trait.title for trait in TRAITS.values())
+    yield from ("neither", "against both", "Not Found", "Method Not Allowed")
+    yield from map(str, AcquisitionType)
+    yield from (family.replace("_", " ") for family in FAMILIES)
+    yield from (descriptor.summary for descriptor in LOCAL_DESCRIPTORS.values())
+    yield from (*LEVELS.values(), *SURE_TAXA.values(), *NO_NAMES.values())
+    yield from (*VIEWS.values(), *SCORE_TITLES.values())
+
+
+@pytest.fixture(scope="module")
+def messages():
+    lists = (list_code_messages, list_template_messages, list_table_messages)
+    return {*list_script_messages()}.union(*(list_() for list_ in lists))
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_catalogue_has_each_message_once_and_no_other_line(language, messages):
+    with (PACKAGE / "languages" / f"{language}.csv").open(encoding="utf-8") as stream:
+        (heading, *rows) = csv.reader(stream)
+    assert heading == ["english", language]
+    keys = [english for english, _ in rows]
+    assert sorted(messages - {*keys}) == []
+    assert sorted({*keys} - messages) == []
+    assert len(keys) == len({*keys})
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_translation_has_the_values_of_its_message_and_can_be_an_attribute(language):
+    for message, translation in read_catalogue(language).items():
+        assert translation == translation.strip() != ""
+        assert sorted(PLACEHOLDER.findall(translation)) == sorted(
+            PLACEHOLDER.findall(message)
+        ), message
+        assert not set('"<>&') & {*translation}, message
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_page_has_a_message_in_english(language, make_client, leaves, model, drawn):
+    client = make_client(language=language)
+    html = {"Accept": "text/html"}
+    pictures = [("pictures", (leaf.name, leaf.read_bytes())) for leaf in leaves]
+    pages = {
+        "/": client.get("/").text,
+        "/guide": client.get("/guide").text,
+        "/nothing": client.get("/nothing", headers=html).text,
+        "pictures": client.post("/explain", files=pictures, headers=html).text,
+        "tree": client.post(
+            "/explain", files=pictures, data={"together": "1"}, headers=html
+        ).text,
+    }
+    differing = [
+        message
+        for message, translation in read_catalogue(language).items()
+        if message != translation and " " in message and "{" not in message
+    ]
+    for name, page in pages.items():
+        # The page holds the messages of scripts as keys of their translations.
+        text = re.sub(r'data-words="[^"]*"|lang="en">[^<]*<', "", page)
+        text = unescape(text)
+        assert [message for message in differing if message in text] == [], name
+
+
+def test_there_are_only_these_languages():
+    with (
+        pytest.raises(leafid.LeafidError, match="expected one of en, fr, de"),
+        leafid.using_language("es"),
+    ):
+        pass
+
+
+def test_numbers_are_written_as_in_the_language():
+    texts = {}
+    for language in LANGUAGES:
+        with using_language(language):
+            texts[language] = translate("over {share}", share=format_number(0.5, ".1%"))
+    assert texts == {
+        "en": "over 50.0%",
+        "fr": "plus de 50,0\N{NO-BREAK SPACE}%",
+        "de": "über 50,0\N{NO-BREAK SPACE}%",
+    }
+
+
+def test_an_explanation_is_printed_in_a_language(cli, drawn_model, leaves):
+    outcome = cli("explain", leaves[0], "--model", drawn_model, "--language", "de")
+    assert "if both are true" in cli("explain", leaves[0], "--model", drawn_model).out
+    assert "wenn beides zutrifft" in outcome.out
+    assert "seine eigene Antwort" in outcome.out
+    assert "\N{NO-BREAK SPACE}%" in outcome.out
