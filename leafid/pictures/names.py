@@ -117,6 +117,8 @@ def drop_authors(name: str) -> str:
     'Quercus robur subsp. pedunculiflora'
     >>> drop_authors("Tilia cordata M")
     'Tilia cordata M'
+    >>> drop_authors("Acer platanoides (Crimson King)")
+    'Acer platanoides (Crimson King)'
     """
     genus, epithet, further = _split_name(name)
     words = [genus, epithet]
@@ -125,7 +127,9 @@ def drop_authors(name: str) -> str:
         # What is in capitals is rather the number or letter of a class.
         is_author = is_name and (not word.isupper() or "." in word)
         is_of_rank = before.rstrip(".") in _RANKS
-        if is_of_rank or not (is_author or word in _AUTHOR_WORDS):
+        # Authors in parentheses stand before another one.
+        is_note = word.startswith("(") and word is further[-1]
+        if is_of_rank or is_note or not (is_author or word in _AUTHOR_WORDS):
             words.append(word)
     return " ".join(words).rstrip()
 

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from leafid.errors import LeafidError
 from leafid.grouping import count_noun, group_by
 from leafid.pictures.fold_files import read_folds
-from leafid.pictures.names import UNKNOWN_SPECIES
+from leafid.pictures.names import UNKNOWN_SPECIES, separate_words
 from leafid.pictures.picture import AcquisitionType, Picture
 
 #: Distance in km below which two plants are at the same place.
@@ -42,7 +42,9 @@ def select_training_pictures(
             "after their labels, or use --label-from or --metadata"
         )
     if reserved := [
-        picture.file for picture in chosen if picture.species == UNKNOWN_SPECIES
+        picture.file
+        for picture in chosen
+        if separate_words(picture.species or "").capitalize() == UNKNOWN_SPECIES
     ]:
         raise LeafidError(
             f"{reserved[0]}: expected the label of a class, found {UNKNOWN_SPECIES!r}, which stands for none of the "

@@ -70,7 +70,10 @@ def test_a_model_depends_neither_on_the_cache_nor_on_the_number_of_processes(
         read_reproducible_content, (tmp_path / "a", tmp_path / "b", drawn_model)
     )
     assert further == [first, first]
-    assert one.err == two.err == ""
+    for outcome, model in ((one, "a"), (two, "b")):
+        holds = f"{tmp_path / model} holds a classifier of scikit-learn: "
+        remedy = "to read it, set LEAFID_ALLOW=sklearn in the environment\n"
+        assert outcome.err == holds + remedy
     assert one.out.startswith(f"{tmp_path / 'a'}: trained on 27 pictures\n")
     assert "acquisition type recognised: " in one.out
     assert one.out.count("per-plant") == 3
