@@ -197,6 +197,7 @@ def test_a_file_that_cannot_be_read_is_counted_and_not_judged(page, leaves, tmp_
     wait_for_answers(page, 4)
     status = find(page, "#status")[0].text
     assert status == "1 picture is answered; 2 could not be read."
+    assert [row["associatedMedia"] for row in read_csv(page)] == [leaves[0].name]
     assert len(find(page, "#history img")) == 1
 
 

@@ -39,6 +39,8 @@ const joinDistinct = (texts, separator) => [...new Set(texts.filter(Boolean))].j
 function groupPictures(answers) {
   const groups = new Map();
   for (const picture of listPictures(answers)) {
+    // A file that can't be read is no observation.
+    if (picture.answer.verdict === "unreadable") continue;
     groups.set(picture.occurrence, [...(groups.get(picture.occurrence) ?? []), picture]);
   }
   const order = (a, b) => isJudged(b) - isJudged(a) || (a.answered < b.answered ? 1 : -1);
