@@ -11,6 +11,7 @@ import numpy as np
 
 from leafid.cli.arguments import number_type, option
 from leafid.errors import ImageError, LeafidError
+from leafid.pictures.name_index import find_end
 from leafid.pictures.picture import Picture
 from leafid.pictures.resolution import MM_PER_INCH, read_mm_per_pixel
 from leafid.segmentation.reference import Reference, find_reference
@@ -140,12 +141,8 @@ def make_scale_finder(options: ScaleOptions) -> ScaleFinder:
 
 def find_row(table: Mapping[str, float], file: Path) -> str | None:
     """Find the name by which a table has a picture: its path or the end of it, with or without its ending."""
-    for start in range(len(file.parts)):
-        path = Path(*file.parts[start:])
-        for name in (path.as_posix(), path.with_suffix("").as_posix()):
-            if name in table:
-                return name
-    return None
+    without_ending = file.with_suffix("").as_posix()
+    return find_end(file.as_posix(), table) or find_end(without_ending, table)
 
 
 def _read_scales(file: str) -> dict[str, float]:
