@@ -211,6 +211,10 @@ HOSTILE = [
     "a\x1b[31m.jpg",
     "a\udce9.jpg",
     "a",
+    # The first line of the run must not be taken for the heading of a table.
+    ".|",
+    "|.jpg",
+    "id,1.jpg",
 ]
 letters = st.characters(exclude_characters="/\0")
 

@@ -86,12 +86,17 @@ def split_run(file: Path, problems: LineProblems) -> Iterator[Words]:
     line = read_first_line(file)
     if line is None or file.suffix == ".npz":
         return _split_archive(file, problems)
-    cells, words = re.split(r"[,;\t|]", line), line.split()
-    if (len(cells) > 2 and len(words) < 4) or (
-        len(cells) > 1 and "picture" in find_fields(cells, _COLUMNS)
-    ):
-        return _split_table(file, problems)
-    return _split_lines(file, problems, is_trec=len(words) == 6 and words[1] == "Q0")
+    words = line.split()
+    is_trec = len(words) == 6 and words[1] == "Q0"
+    # The name of a picture may have separators, too.
+    ends_in_numbers = all(parse_finite_number(word) is not None for word in words[-2:])
+    if not is_trec and not (len(words) >= 4 and ends_in_numbers):
+        cells = re.split(r"[,;\t|]", line)
+        if (len(cells) > 2 and len(words) < 4) or (
+            len(cells) > 1 and "picture" in find_fields(cells, _COLUMNS)
+        ):
+            return _split_table(file, problems)
+    return _split_lines(file, problems, is_trec=is_trec)
 
 
 def collect(
