@@ -33,20 +33,27 @@ TABLE = Path(__file__).with_name("leaf_traits.csv")
 GIVEN = ("picture", "type", "kind", "change")
 # Terms that the table has no word for.
 VAGUE = {"lobed", "right", ""}
-# Largest error of a number: its share of what is seen, and the least that is an error.
-TOLERANCES = {"length_width": (0.15, 0.0), "petiole": (0.25, 0.05)}
+# Largest errors of a number, below and above what is seen: its share, and in any case.
+# Of leaflets it is said that there are so many or more.
+TOLERANCES = {
+    "leaflets": (0.25, 0, 0),
+    "length_width": (0.15, 0.15, 0),
+    "petiole": (0.25, 0.25, 0.05),
+}
 
 # What holds of all kinds of statements and of pictures that are there so often.
 MANY = 20
 TRUE_SHARE = 0.95
 SAID_SHARE = 0.75
-# Kinds that are nearer to these goals than two pictures, or do not reach them yet:
-# what they reach, less two pictures.
+# Kinds that do not reach these goals yet, or by less than two statements: what they
+# reach, less two statements.
 REACHED_TRUE = {
     "form": 0.91,
+    "leaflets": 0.84,
     "length_width": 0.92,
-    "petiole": 0.92,
+    "petiole": 0.91,
     "tooth_size": 0.85,
+    "cut": 0.84,
     "dark": 0.87,
     "small": 0.93,
 }
@@ -56,10 +63,9 @@ REACHED_SAID = {
     "form": 0.66,
     "leaflets": 0.54,
     "margin": 0.65,
-    "cut": 0.6,
+    "cut": 0.62,
     "dark": 0.68,
-    "foreign": 0.74,
-    "small": 0.68,
+    "small": 0.67,
 }
 
 # Species in pictures of 224 pixels, all with teeth or none; bipinnate leaves, whose leaflets merge there.
@@ -97,10 +103,13 @@ class Judgement(NamedTuple):
         seen = self.seen.strip("()").split("|")
         if seen == [""] or self.kinds[0] not in TOLERANCES:
             return self.said in seen
-        share, least = TOLERANCES[self.kinds[0]]
-        numbers = map(float, seen)
-        return any(
-            abs(self.said - number) <= max(share * number, least) for number in numbers
+        below, above, always = TOLERANCES[self.kinds[0]]
+        numbers = list(map(float, seen))
+        least, most = min(numbers), max(numbers)
+        return (
+            least - max(below * least, always)
+            <= self.said
+            <= most + max(above * most, always)
         )
 
 
@@ -132,15 +141,13 @@ def name_statement(statement):
     match statement.trait:
         case "compound":
             return {"leaf": statement.term}
-        case "leaflets":
-            return {"leaflets": f"{statement.number:.0f}"}
         case "lobes" if statement.number:
             return {"lobes": statement.term, "lobe_number": f"{statement.number:.0f}"}
         case "margin":
             return {"margin": statement.term, "tooth_size": statement.detail}
         case "length_width" if statement.term == "wide":
             return {"length_width": 1 / statement.number}
-        case "length_width" | "petiole":
+        case "leaflets" | "length_width" | "petiole":
             return {statement.trait: statement.number}
     return {statement.trait: statement.term}
 
@@ -174,14 +181,18 @@ def judgements(real_data):
 def assert_share_by_kind(judgements, quality, goal, reached):
     """Assert that of each kind that is there often, a share has a quality."""
     numbers = Counter(kind for judgement in judgements for kind in judgement.kinds)
-    for kind, number in numbers.items():
-        others = [
-            judgement
-            for judgement in judgements
-            if kind in judgement.kinds and not getattr(judgement, quality)
-        ]
-        share = 1 - len(others) / number
-        assert number < MANY or share >= reached.get(kind, goal), (kind, share, others)
+    without = [judgement for judgement in judgements if not getattr(judgement, quality)]
+    numbers_without = Counter(kind for judgement in without for kind in judgement.kinds)
+    shares = {
+        kind: 1 - numbers_without[kind] / number
+        for kind, number in numbers.items()
+        if number >= MANY
+    }
+    low = {
+        kind: share for kind, share in shares.items() if share < reached.get(kind, goal)
+    }
+    others = [judgement for judgement in without if low.keys() & judgement.kinds]
+    assert not low, (low, others)
 
 
 def test_nearly_all_that_is_said_is_true(judgements):
