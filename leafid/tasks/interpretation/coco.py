@@ -5,7 +5,6 @@ References
 .. [1] T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014; https://cocodataset.org/#format-data
 """
 
-import os
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,6 +13,7 @@ import numpy as np
 from skimage.draw import polygon
 
 from leafid.errors import LeafidError
+from leafid.files import StrPath
 from leafid.schema import read_json
 from leafid.segmentation.result import find_bounding_box
 from leafid.tasks.interpretation.regions import Box, BoxedObject, Region
@@ -81,7 +81,7 @@ class CocoFile:
     classes: dict[Id, str]
 
 
-def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> CocoFile:
+def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
     """Read a COCO ground truth, or, with its `truth`, COCO results, which may be a plain list of annotations.
 
     An annotation has a ``bbox``, a ``segmentation``, or both. A `LeafidError` names the entries that aren't as
