@@ -163,8 +163,8 @@ def read_header(data: bytes) -> Header:
     small_enough = f"expected a picture of at most {most // 1_000_000} megapixels"
     kind = identify_format(data)
     if kind is None:
-        found = _describe_content(data)
-        raise ImageError(f"expected {READABLE_FORMATS}, found {found}")
+        actual = _describe_content(data)
+        raise ImageError(f"expected {READABLE_FORMATS}, found {actual}")
     n_scans = _check_structure(kind, data)
     try:
         with open_picture(kind, data) as picture:
@@ -179,8 +179,8 @@ def read_header(data: bytes) -> Header:
         damage = f"a damaged {kind} header, or one of a kind that can't be read{reason}"
         raise ImageError(f"expected {READABLE_FORMATS}, found {damage}") from error
     if not is_readable:
-        found = f"a {kind} of a kind that can't be read"
-        raise ImageError(f"expected {READABLE_FORMATS}, found {found}")
+        actual = f"a {kind} of a kind that can't be read"
+        raise ImageError(f"expected {READABLE_FORMATS}, found {actual}")
     size = f"{cols} × {rows}"
     if rows * cols > most:
         raise ImageError(f"{small_enough}, found {size}; shrink it first")
@@ -258,8 +258,8 @@ def _check_structure(kind: str, data: bytes) -> int:
     elif kind == "TIFF":
         _check_tiff_directory(data)
     if not is_whole:
-        found = f"a truncated {kind} of {len(data)} bytes"
-        raise ImageError(f"expected a whole picture, found {found}")
+        actual = f"a truncated {kind} of {len(data)} bytes"
+        raise ImageError(f"expected a whole picture, found {actual}")
     return n_scans
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from leafid.errors import LeafidError
+from leafid.errors import LeafidError, naming_place
 from leafid.pictures import names
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.readers import folders
@@ -84,13 +84,11 @@ def _find_file(path: Path, ending: str) -> Path | None:
 
 def _read_taxa(file: Path) -> dict[str, Taxon]:
     full_names = read_json(file, dict[str, str])
-    try:
+    with naming_place(file):
         parsed = {
             identifier: names.drop_authors(names.parse_species_name(name))
             for identifier, name in full_names.items()
         }
-    except LeafidError as error:
-        raise LeafidError(f"{file}: {error}") from None
     count = Counter(parsed.values())
     return {
         identifier: Taxon(

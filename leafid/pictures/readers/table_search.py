@@ -7,7 +7,7 @@ from pathlib import Path
 from leafid.errors import LeafidError
 from leafid.pictures.picture import Picture
 from leafid.pictures.readers import folders
-from leafid.pictures.readers.tables import find_fields
+from leafid.pictures.records import find_fields
 from leafid.textfiles import read_table
 
 #: Names of the tables of a collection that are read without being named.
