@@ -8,7 +8,7 @@ from leafid.api import load_recipes, open_loader, read_training_pictures
 from leafid.errors import InputError
 from leafid.files import StrPath
 from leafid.pictures.picture import AcquisitionType, Collection, Picture
-from leafid.pictures.splits import Protocol
+from leafid.pictures.splits import SplitProtocol
 from leafid.scoring.evaluation import Records, make_options
 from leafid.scoring.experiment import read_experiment, tabulate_experiment
 from leafid.scoring.held_out_runs import make_cross_validation_table
@@ -48,7 +48,7 @@ def crossval(
     with open_loader(jobs, cache) as loader:
         pictures = read_training_pictures(collection, assume_type, loader)
         recipes = load_recipes(recipe, pictures, only_type)
-        protocol = Protocol(
+        protocol = SplitProtocol(
             "", folds=folds if isinstance(folds, int) else os.fspath(folds)
         )
         splits = list(protocol.make_splits(pictures, range(seed, seed + repeats)))

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Meta, structs
 
 from leafid.errors import LeafidError
-from leafid.features.loader import FeatureLoader, get_type, open_loader
+from leafid.features.loader import FeatureLoader, open_loader
 from leafid.files import StrPath
 from leafid.grouping import group_by
 from leafid.learning.rejection import REJECTED_SHARE
@@ -211,7 +211,7 @@ class Model(Shown):
                     listed, loader
                 ).values()
             ]
-            types = {get_type(picture) for picture in typed}
+            types = {picture.require_type() for picture in typed}
             if len(types) > 1 or not listed:
                 kinds = ", ".join(sorted(types)) or "no picture"
                 raise LeafidError(
@@ -307,7 +307,7 @@ class Model(Shown):
         answers: dict[int, Answer] = {}
         taxa = {name: species.taxon for name, species in self.species.items()}
         for type_, indices in group_by(
-            typed, lambda index: get_type(typed[index][0])
+            typed, lambda index: typed[index][0].require_type()
         ).items():
             model = self[type_]
             table = loader.stream(

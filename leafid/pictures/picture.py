@@ -113,6 +113,13 @@ class Picture(Shown):
             f"plant {self.plant}" if self.plant is not None else f"picture {self.file}"
         )
 
+    def require_type(self) -> AcquisitionType:
+        """Return the acquisition type; a `LeafidError` is raised where it is not known."""
+        if self.type is None:
+            problem = "the acquisition type is not known; give it with --assume-type"
+            raise LeafidError(f"{self.file}: {problem}")
+        return self.type
+
     def make_thumbnail(self, side: int = 160) -> bytes | None:
         """Make a JPEG of at most so many pixels a side; None of a picture that can't be read."""
         from leafid.pictures.decoding import (

@@ -244,7 +244,7 @@ class Split:
     setting: str = ""
 
 
-class Protocol(Struct, frozen=True, forbid_unknown_fields=True):
+class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
     """How training and test pictures are chosen; a table of an experiment."""
 
     name: str

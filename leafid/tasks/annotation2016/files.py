@@ -44,7 +44,7 @@ Place = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Known:
+class AllowedNames:
     """What lines may name: ids, the concepts of subtask 1, the pictures of subtask 4; None allows everything."""
 
     ids: frozenset[str] | None = None
@@ -66,7 +66,7 @@ class Annotations:
 
 def read_annotations(
     path: StrPath,
-    known: Known = Known(),
+    known: AllowedNames = AllowedNames(),
     *,
     subtask: Subtask | None = None,
     is_truth: bool = False,
