@@ -215,7 +215,7 @@ def _find_files(
     for row in rows:
         name = row[1]
         file = find(name) if is_file_name(name) else None
-        if file is None and _is_list(source):
+        if file is None and is_list(source):
             # In many lists, a number of the label stands behind each picture.
             file = find(name.rpartition(" ")[0])
         if file is None:
@@ -225,7 +225,8 @@ def _find_files(
     return matches, lost
 
 
-def _is_list(source: Path) -> bool:
+def is_list(source: Path) -> bool:
+    """Tell whether a file is a list of a part rather than a table."""
     return source.suffix.lower() == ".txt"
 
 
@@ -239,7 +240,7 @@ def _change_pictures(
     with LineProblems(source) as problems:
         for (line, name, record), file in matches:
             picture = changed[file]
-            if not _is_list(source):
+            if not is_list(source):
                 problems.check_unique(line, "every picture", str(file))
             if part and picture.part not in {None, part}:
                 conflict = f"found it in part {picture.part} as well"
