@@ -4,6 +4,7 @@ The years differ in their fields; a file is read by the fields that it has.
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -39,21 +40,8 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     pictures: dict[Path, Picture] = {}
     problems: list[str] = []
     for folder, picture_folder, part in _find_sections(path):
-        described: dict[Path, str] = {}
         xml_files = folders.list_files(folder, _XML)
-        for xml in xml_files:
-            try:
-                picture, more = read_picture(xml, picture_folder, part)
-                if first := described.get(picture.file):
-                    raise LeafidError(
-                        f"{xml}: FileName: expected another one than in {first}, found {picture.name}"
-                    )
-            except LeafidError as error:
-                problems.append(XmlOmission(f"{error}; the picture is left out"))
-                continue
-            problems += more
-            described[picture.file] = xml.name
-            pictures[picture.file] = picture
+        pictures |= _read_folder(xml_files, picture_folder, part, problems)
         # A picture with unusable XML is among the problems already.
         stems = {xml.stem for xml in xml_files}
         for file in folders.list_files(folder) if folder == picture_folder else ():
@@ -66,31 +54,47 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     return sorted(pictures.values(), key=get_order), problems
 
 
+def _read_folder(
+    xml_files: Iterable[Path], folder: Path, part: str | None, problems: list[str]
+) -> dict[Path, Picture]:
+    """Read the pictures of a folder by their files, and add to the problems."""
+    pictures: dict[Path, Picture] = {}
+    described: dict[Path, str] = {}
+    for xml in xml_files:
+        try:
+            picture, more = read_picture(xml, folder, part)
+            if first := described.get(picture.file):
+                expected = f"FileName: expected another one than in {first}"
+                raise LeafidError(f"{xml}: {expected}, found {picture.name}")
+        except LeafidError as error:
+            problems.append(XmlOmission(f"{error}; the picture is left out"))
+            continue
+        problems += more
+        described[picture.file] = xml.name
+        pictures[picture.file] = picture
+    return pictures
+
+
 def _find_sections(path: Path) -> list[tuple[Path, Path, str | None]]:
     """Find the folders of XML, each with the folder of the pictures that it describes, and their part."""
     if folders.list_files(path, _XML):
-        if path.resolve().name.lower() != _GROUND_TRUTH:
+        if not _is_truth(path.resolve()):
             return [(path, path, folders.parse_part(path.resolve().name))]
         package = Path(os.path.normpath(path / ".."))
-        return [
-            section
-            for section in _find_sections(package)
-            if section[0].name.lower() == _GROUND_TRUTH
-        ]
-    sections = [
-        (folder, folder, part)
-        for part, folder in folders.find_sections(path)
-        if folder != path
-    ]
+        return [entry for entry in _find_sections(package) if _is_truth(entry[0])]
+    sections = [entry for entry in folders.find_sections(path) if entry[1] != path]
     # The original package keeps everything in data/.
-    root = next((folder.parent for folder, _, _ in sections), path)
-    test = next((folder for folder, _, part in sections if part == "test"), None)
-    truths = [
-        folder
-        for folder in folders.list_folders(root)
-        if folder.name.lower() == _GROUND_TRUTH
+    root = next((folder.parent for _, folder in sections), path)
+    test = next((folder for part, folder in sections if part == "test"), None)
+    truths = filter(_is_truth, folders.list_folders(root))
+    return [
+        *((folder, folder, part) for part, folder in sections),
+        *((folder, test or folder, "test") for folder in truths),
     ]
-    return [*sections, *((folder, test or folder, "test") for folder in truths)]
+
+
+def _is_truth(folder: Path) -> bool:
+    return folder.name.lower() == _GROUND_TRUTH
 
 
 def read_picture(

@@ -49,20 +49,19 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
             f"{path}: expected a file *{_NAMES_FILE} in it or up to two folders above, found none"
         )
     metadata_file = _find_file(path, _METADATA_FILE)
-    problems = (
-        []
-        if metadata_file
-        else [
-            f"{names_file}: expected *{_METADATA_FILE} beside it, found none; no plants"
-        ]
-    )
-    entries = read_json(metadata_file, dict[str, _Entry]) if metadata_file else {}
+    metadata: dict[str, _Entry] = {}
+    problems = []
+    if metadata_file:
+        metadata = read_json(metadata_file, dict[str, _Entry])
+    else:
+        expected = f"expected *{_METADATA_FILE} beside it"
+        problems.append(f"{names_file}: {expected}, found none; no plants")
     taxa = _read_taxa(names_file)
     pictures: list[Picture] = []
     for part, section in folders.find_sections(path):
         for file in folders.walk_pictures(section):
             if taxon := taxa.get(file.parent.name):
-                entry = entries.get(file.stem, _Entry())
+                entry = metadata.get(file.stem, _Entry())
                 picture = Picture(
                     file,
                     type=AcquisitionType.PHOTO,
