@@ -60,11 +60,9 @@ def open_output(path: StrPath, mode: Literal["w", "wb"] = "w") -> Iterator[IO[An
     that are no UTF-8 are escaped.
     """
     check_writable(path)
-    text = (
-        {}
-        if mode == "wb"
-        else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
-    )
+    text = {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
+    if mode == "wb":
+        text = {}
     with _reporting_write_errors(path):
         if is_pipe_or_device(path):
             with Path(path).open(mode, **text) as stream:  # type: ignore[call-overload]  # not literal
