@@ -24,7 +24,7 @@ class WorkerPool:
 
     def __init__(self, n_workers: int) -> None:
         self.n_workers = n_workers
-        # The keys are the processes that started them: a fork has no part in the workers of its parent.
+        # By the process that started them: a forked process can't use the workers of its parent.
         self._pools: dict[int, ProcessPool] = {}
 
     def submit(
