@@ -142,16 +142,7 @@ def _map_ahead(
                 pending.append((item, future))
             if not pending:
                 return
-            item, future = pending[0]
-            try:
-                with reporting_lost_workers():
-                    result, log = future.result()
-            except WorkerError as error:
-                if type(error.__cause__).__name__ == "BrokenProcessPool":
-                    raise LeafidError(_NOT_STARTED) from None
-                if make_failure is None:
-                    raise
-                result, log = make_failure(item, str(error)), []
+            result, log = _wait_for_result(*pending[0], make_failure)
             pending.popleft()
             for record in log:
                 logging.getLogger(record.name).handle(record)
@@ -159,6 +150,22 @@ def _map_ahead(
     finally:
         for _, future in pending:
             future.cancel()
+
+
+def _wait_for_result(
+    item: Item,
+    future: Future[tuple[Result, Log]],
+    make_failure: Callable[[Item, str], Result] | None,
+) -> tuple[Result, Log]:
+    try:
+        with reporting_lost_workers():
+            return future.result()
+    except WorkerError as error:
+        if type(error.__cause__).__name__ == "BrokenProcessPool":
+            raise LeafidError(_NOT_STARTED) from None
+        if make_failure is None:
+            raise
+        return make_failure(item, str(error)), []
 
 
 @contextmanager

@@ -97,12 +97,7 @@ def read_collection(
         for field, word in words.items()
         if word
     }
-    paths = [path] if isinstance(path, (str, os.PathLike)) else path
-    if "" in paths:  # which would mean the current folder
-        expected = "expected the paths of pictures or collections"
-        raise InputError(f"{expected}, found an empty one")
-    if not paths:
-        raise UsageError("expected at least one picture or collection, found none")
+    paths = _list_paths(path)
     table = Path(metadata) if metadata else None
     if table and not table.exists():
         raise LeafidError(f"{table}: no such file; expected a table of pictures")
@@ -131,6 +126,17 @@ def read_collection(
     if table:
         collection = _add_metadata(collection, sources, patterns, only_named=only_named)
     return make_labels(collection)
+
+
+def _list_paths(path: Paths) -> Sequence[StrPath]:
+    if isinstance(path, (str, os.PathLike)):
+        path = [path]
+    if "" in path:  # which would mean the current folder
+        expected = "expected the paths of pictures or collections"
+        raise InputError(f"{expected}, found an empty one")
+    if not path:
+        raise UsageError("expected at least one picture or collection, found none")
+    return path
 
 
 def _join(collections: Sequence[Collection], problems: Sequence[str]) -> Collection:

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from leafid.errors import LeafidError
 from leafid.grouping import count_noun, group_by
-from leafid.pictures.fold_files import read_folds
+from leafid.pictures.fold_files import Folds, read_folds
 from leafid.pictures.names import UNKNOWN_SPECIES, separate_words
 from leafid.pictures.picture import AcquisitionType, Picture
 
@@ -83,9 +83,8 @@ def split_by_plant(
     folds: list[list[int]] = [[] for _ in range(n_folds)]
     sizes = np.zeros(n_folds, int)
     # Species with many plants come first, so that those with few plants balance the folds.
-    for _, plants in sorted(
-        plants_by_species.items(), key=lambda entry: (-len(entry[1]), entry[0])
-    ):
+    entries = plants_by_species.items()
+    for _, plants in sorted(entries, key=lambda entry: (-len(entry[1]), entry[0])):
         n_plants = np.zeros(n_folds, int)
         n_pictures = np.zeros(n_folds, int)
         tie_breakers = random.permutation(n_folds)
@@ -198,6 +197,10 @@ def weigh_by_plant(pictures: Sequence[Picture]) -> np.ndarray:
     return 1 / counts[inverse]
 
 
+def _find_part(pictures: Sequence[Picture], part: str) -> np.ndarray:
+    return np.flatnonzero([picture.part == part for picture in pictures])
+
+
 def _check_n_folds(n_folds: int, n_units: int, units: str) -> None:
     if n_units < n_folds:
         raise LeafidError(
@@ -253,26 +256,11 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
         in what is drawn at random; the repeats of a file take the place of the seeds. A `LeafidError` is raised when
         either part has no picture.
         """
-        part = np.array([picture.part or "" for picture in pictures])
-        trained = np.flatnonzero(part == "train")
-        tested = np.flatnonzero(part == "test")
-        if self.kind == "parts" and not (len(trained) and len(tested)):
-            raise LeafidError(
-                f"expected labelled pictures of parts train and test, found {len(trained)} and {len(tested)}; tell "
-                "parts by folders, by train.txt and test.txt, or by the column split of --metadata"
-            )
-        if isinstance(self.folds, str):
-            folds_of_seed = read_folds(self.folds, pictures)
-        elif self.kind == "parts":
-            folds_of_seed = {seed: [tested] for seed in seeds}
-        elif self.kind == "leave-one-out":
-            folds_of_seed = {seeds[0]: _to_arrays(group_by_plant(pictures).values())}
-        else:
-            folds_of_seed = {seed: self._split(pictures, seed) for seed in seeds}
-        for seed, tests in folds_of_seed.items():
+        for seed, tests in self._choose_tests(pictures, seeds).items():
             for fold, test in enumerate(tests):
-                training = trained
-                if self.kind != "parts":
+                if self.kind == "parts":
+                    training = _find_part(pictures, "train")
+                else:
                     training = np.setdiff1d(np.concatenate(tests), test)
                 split = Split(seed, fold, training, test)
                 if self.shots:
@@ -280,11 +268,25 @@ class SplitProtocol(Struct, frozen=True, forbid_unknown_fields=True):
                 else:
                     yield split
 
-    def _split(self, pictures: Sequence[Picture], seed: int) -> list[np.ndarray]:
-        n_folds = self.folds if isinstance(self.folds, int) else 5
+    def _choose_tests(self, pictures: Sequence[Picture], seeds: Sequence[int]) -> Folds:
+        """Choose the test pictures of each fold by the seed, or the repeat of a file."""
+        if isinstance(self.folds, str):
+            return read_folds(self.folds, pictures)
+        if self.kind == "leave-one-out":
+            return {seeds[0]: _to_arrays(group_by_plant(pictures).values())}
+        if self.kind == "parts":
+            tested = _find_part(pictures, "test")
+            n_trained = len(_find_part(pictures, "train"))
+            if not (n_trained and len(tested)):
+                raise LeafidError(
+                    f"expected labelled pictures of parts train and test, found {n_trained} and {len(tested)}; tell "
+                    "parts by folders, by train.txt and test.txt, or by the column split of --metadata"
+                )
+            return {seed: [tested] for seed in seeds}
+        n_folds = self.folds or 5
         if self.by == "plant":
-            return split_by_plant(pictures, n_folds, seed)
-        return split_by_unit(pictures, self.by, n_folds, seed)
+            return {seed: split_by_plant(pictures, n_folds, seed) for seed in seeds}
+        return {seed: split_by_unit(pictures, self.by, n_folds, seed) for seed in seeds}
 
     def _limit_training(
         self, split: Split, pictures: Sequence[Picture]

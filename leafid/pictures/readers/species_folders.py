@@ -67,12 +67,7 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
             nested += group
     problems: list[str] = []
     if nested:
-        example = max(nested, key=lambda picture: len(picture.file.parts))
-        plant = example.plant or "unknown"
-        read_as = f"the label {example.species!r} and the plant {plant}"
-        count = f"{count_noun(len(nested), 'picture')} in nested folders"
-        line = f"{path}: {count}: {example.file} has {read_as}, for example"
-        problems.append(FolderLabels(f"{line}; see --label-from and --plants-from"))
+        problems.append(_describe_nested(path, nested))
     # Which folders hold pictures, and those above the folders of labels.
     used = {folder for _, _, files in groups for folder in files[0].parents}
     parents = sorted({words[:level] for words in paths if len(words) > level})
@@ -82,6 +77,15 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
             if folder not in used:
                 problems.append(EmptyClass(f"{folder}: {_NO_PICTURE}"))
     return pictures, problems
+
+
+def _describe_nested(path: Path, pictures: Sequence[Picture]) -> FolderLabels:
+    example = max(pictures, key=lambda picture: len(picture.file.parts))
+    plant = example.plant or "unknown"
+    read_as = f"the label {example.species!r} and the plant {plant}"
+    count = f"{count_noun(len(pictures), 'picture')} in nested folders"
+    line = f"{path}: {count}: {example.file} has {read_as}, for example"
+    return FolderLabels(f"{line}; see --label-from and --plants-from")
 
 
 def _find_level(sections: Sequence[Path], paths: Sequence[Sequence[str]]) -> int:

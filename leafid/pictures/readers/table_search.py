@@ -37,32 +37,35 @@ def find_tables(
         for file in folders.list_files(folder, {".txt", ".csv", ".tsv"})
     ]
     for file in files:
-        part = folders.parse_part(file.stem)
-        if is_list(file):
-            sources |= {file: part} if part else {}
-            continue
-        has_name = file.name.lower() in TABLE_NAMES
-        try:
-            rows = [row for _, row in read_table(file)]
-        except LeafidError as error:
-            if has_name or part:  # the error is raised where it is read
-                sources[file] = part
-            else:
-                remarks.append(f"{error}; it is ignored")
-            continue
-        cells = {_get_name(cell) for row in rows for cell in row}
-        if not has_name and known.isdisjoint(cells):
-            continue
-        fields = {*find_fields(rows[0])} if rows else set()
-        is_first = has_name and None not in sources.values()
-        if part and "file" in fields:
-            sources[file] = part
-            remarks.append(f"{file}: read as a table of the part {part}")
-        elif is_first and {"file", "label"} <= fields:
-            sources[file] = None
-        else:
-            remarks.append(f"{file}: {_IGNORED}")
+        is_source, remark = _examine(file, known, None in sources.values())
+        if is_source:
+            sources[file] = folders.parse_part(file.stem)
+        if remark:
+            remarks.append(remark)
     return sources, remarks
+
+
+def _examine(file: Path, known: set[str], has_table: bool) -> tuple[bool, str | None]:
+    """Tell whether a table or list counts, beside a table that does; also return a line about it."""
+    part = folders.parse_part(file.stem)
+    if is_list(file):
+        return part is not None, None
+    has_name = file.name.lower() in TABLE_NAMES
+    try:
+        rows = [row for _, row in read_table(file)]
+    except LeafidError as error:
+        if has_name or part:  # the error is raised where it is read
+            return True, None
+        return False, f"{error}; it is ignored"
+    cells = {_get_name(cell) for row in rows for cell in row}
+    if not has_name and known.isdisjoint(cells):
+        return False, None
+    fields = {*find_fields(rows[0])} if rows else set()
+    if part and "file" in fields:
+        return True, f"{file}: read as a table of the part {part}"
+    if has_name and not has_table and {"file", "label"} <= fields:
+        return True, None
+    return False, f"{file}: {_IGNORED}"
 
 
 def _get_name(path: str) -> str:
