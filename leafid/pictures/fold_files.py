@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -74,8 +74,8 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
             message = "%s: %d rows are ignored, as the collection has no such labelled picture, or several: %s first"
             logger.warning(message, file, len(ignored), first)
         # What is wrong with a row explains what is missing.
-        for repeat, folds in fold_of.items() if not problems else ():
-            if gap := _find_gap(pictures, folds, repeat):
+        if not problems:
+            for gap in _find_gaps(pictures, fold_of):
                 problems.add(None, gap)
     if not fold_of:
         expected = "expected folds of the pictures of the collection"
@@ -88,20 +88,20 @@ def read_folds(path: str, pictures: Sequence[Picture]) -> Folds:
     return {repeat: _list_folds(folds) for repeat, folds in sorted(fold_of.items())}
 
 
-def _find_gap(
-    pictures: Sequence[Picture], folds: Mapping[int, str], repeat: int
-) -> str | None:
-    """Find out whether pictures have no fold, though others of their type have, or all have the same."""
-    types = {pictures[index].type for index in folds}
-    of_types = [index for index, p in enumerate(pictures) if p.type in types]
-    lacking = [pictures[index].name for index in of_types if index not in folds]
-    if lacking:
-        all_ = f"each of the {len(of_types)} pictures in repeat {repeat}"
-        none = f"found none for {len(lacking)}, {lacking[0]} first"
-        return f"expected a fold for {all_}, {none}"
-    if len(set(folds.values())) < 2:
-        return f"expected several folds in repeat {repeat}, found one"
-    return None
+def _find_gaps(
+    pictures: Sequence[Picture], fold_of: Mapping[int, Mapping[int, str]]
+) -> Iterator[str]:
+    """Find repeats in which pictures have no fold, though others of their type have, or all have the same."""
+    for repeat, folds in fold_of.items():
+        types = {pictures[index].type for index in folds}
+        of_types = [index for index, p in enumerate(pictures) if p.type in types]
+        lacking = [pictures[index].name for index in of_types if index not in folds]
+        if lacking:
+            all_ = f"each of the {len(of_types)} pictures in repeat {repeat}"
+            none = f"found none for {len(lacking)}, {lacking[0]} first"
+            yield f"expected a fold for {all_}, {none}"
+        elif len(set(folds.values())) < 2:
+            yield f"expected several folds in repeat {repeat}, found one"
 
 
 def _list_folds(fold_of: dict[int, str]) -> list[np.ndarray]:

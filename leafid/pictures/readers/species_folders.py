@@ -68,14 +68,15 @@ def read(path: Path) -> tuple[list[Picture], list[str]]:
     problems: list[str] = []
     if nested:
         problems.append(_describe_nested(path, nested))
-    # Which folders hold pictures, and those above the folders of labels.
-    used = {folder for _, _, files in groups for folder in files[0].parents}
     parents = sorted({words[:level] for words in paths if len(words) > level})
     trained = [section for part, section in sections if part in {None, "train"}]
-    for section, parent in product(trained, parents):
-        for folder in folders.list_folders(section.joinpath(*parent)):
-            if folder not in used:
-                problems.append(EmptyClass(f"{folder}: {_NO_PICTURE}"))
+    classes = [
+        folder
+        for section, parent in product(trained, parents)
+        for folder in folders.list_folders(section.joinpath(*parent))
+    ]
+    used = {folder for _, _, files in groups for folder in files[0].parents}
+    problems += (EmptyClass(f"{f}: {_NO_PICTURE}") for f in classes if f not in used)
     return pictures, problems
 
 
