@@ -17,7 +17,7 @@ from leafid.cli.arguments import (
 from leafid.cli.outputs import Environment
 from leafid.errors import LeafidError
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader
 from leafid.model.bundled import assign_types, load_recogniser
 from leafid.model.recogniser import MIN_COLLECTION, TypeRecogniser, log_types
 from leafid.parallel.cluster import on_cluster
@@ -28,7 +28,7 @@ from leafid.pictures.summary import warn_of_shared_pictures
 T = TypeVar("T")
 
 
-class MeasuringOptions(UnlabelledOptions, ComputingOptions):
+class PerPictureOptions(UnlabelledOptions, ComputingOptions):
     """Options of commands that measure pictures one by one."""
 
 
@@ -55,7 +55,7 @@ def open_loader(
 def map_pictures(
     function: Callable[[Picture], T],
     pictures: Sequence[Picture],
-    options: MeasuringOptions,
+    options: PerPictureOptions,
     environment: Environment,
     what: str,
 ) -> Iterator[tuple[Picture, T]]:
@@ -71,7 +71,7 @@ def map_pictures(
                 pictures, loader.with_step("types")
             ).values()
             types = Counter(
-                get_type(picture)
+                picture.require_type()
                 for picture, probability in recognised
                 if probability is not None
             )

@@ -15,11 +15,12 @@ from leafid.descriptors.registry import LOCAL_DESCRIPTORS
 from leafid.errors import LeafidError
 from leafid.features import extractor
 from leafid.features.extractor import PictureViews, SegmentationTarget
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Expert, Recipe
 from leafid.grouping import group_by
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.picture import Picture
+from leafid.versions import CODEBOOK_VERSION
 
 #: Maximum number of pictures that an encoder is learned from.
 CODEBOOK_PICTURES = 300
@@ -154,8 +155,10 @@ def _make_key(
     loader: FeatureLoader,
     seed: int,
 ) -> bytes:
-    versions, key = extractor.name_versions(), expert.make_feature_key()
-    settings = f"codebook 3|{versions}|{view}|{key}|{seed}|{_SAMPLED_PER_PICTURE}"
+    versions = extractor.name_versions()
+    kind = f"codebook {CODEBOOK_VERSION}"
+    key = expert.make_feature_key()
+    settings = f"{kind}|{versions}|{view}|{key}|{seed}|{_SAMPLED_PER_PICTURE}"
     contents = [
         f"{picture.type} {loader.hash_picture(picture)}" for picture in pictures
     ]
@@ -172,7 +175,7 @@ def _sample_picture(
     """Sample local features of a picture for each of some experts."""
     image = read_hashed_image(picture.file, longest_side, picture.data)[0]
     views = PictureViews(
-        image, extractor.segment_as_type(image, get_type(picture), sought)
+        image, extractor.segment_as_type(image, picture.require_type(), sought)
     )
     sampled = {}
     for name, expert in experts.items():

@@ -22,9 +22,8 @@ from leafid.segmentation.condition import Condition, measure_condition
 from leafid.segmentation.crop import crop_leaf
 from leafid.segmentation.result import Segmentation, shrink
 from leafid.segmentation.segment import segment
+from leafid.versions import FEATURE_VERSION
 
-#: Raised with every change to segmentation, descriptors or encoders that changes a vector: cached ones are then unused.
-FEATURE_VERSION = 31
 #: What is searched for in a picture: nothing, the leaf, or the leaf and in it the petiole.
 SegmentationTarget = Literal["nothing", "leaf", "petiole"]
 #: Number of features from which acquisition types are recognised.

@@ -2,7 +2,6 @@
 
 import hashlib
 import logging
-import os
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -25,11 +24,13 @@ from leafid.features.extractor import (
     name_versions,
 )
 from leafid.features.feature_cache import FeatureCache, choose_cache_folder
+from leafid.files import StrPath
 from leafid.parallel.mapping import check_jobs, ordered_map
 from leafid.pictures.decoding import read_hashed_image
 from leafid.pictures.header import hash_picture_file
-from leafid.pictures.picture import AcquisitionType, Picture
+from leafid.pictures.picture import Picture
 from leafid.segmentation.condition import Condition
+from leafid.versions import TYPE_VERSION
 
 T = TypeVar("T")
 #: ``progress(items, total, caption)`` passes the items on.
@@ -161,7 +162,11 @@ class FeatureLoader:
     ) -> list[np.ndarray | None]:
         """Load the features of `measure_type_features`; None for a picture that can't be read."""
         return self.load_measures(
-            pictures, "type|2", N_TYPE_FEATURES, TYPE_SIDE, measure_type_features
+            pictures,
+            f"type|{TYPE_VERSION}",
+            N_TYPE_FEATURES,
+            TYPE_SIDE,
+            measure_type_features,
         )
 
     def load_measures(
@@ -297,9 +302,7 @@ class FeatureLoader:
 
 
 @contextmanager
-def open_loader(
-    jobs: int, cache: str | os.PathLike[str] | bool
-) -> Iterator[FeatureLoader]:
+def open_loader(jobs: int, cache: StrPath | bool) -> Iterator[FeatureLoader]:
     """Open the feature cache, as `leafid.train` describes it, with a loader that uses it."""
     if cache == "":
         raise InputError("cache: expected a folder, True or False, found an empty path")
@@ -310,15 +313,6 @@ def open_loader(
         FeatureCache(choose_cache_folder() if cache is True else Path(cache))
     ) as store:
         yield FeatureLoader(store, jobs)
-
-
-def get_type(picture: Picture) -> AcquisitionType:
-    """Return the acquisition type of a picture; raise `LeafidError` where it is not known."""
-    if picture.type is None:
-        raise LeafidError(
-            f"{picture.file}: the acquisition type is not known; give it with --assume-type"
-        )
-    return picture.type
 
 
 def _call_guarded(function: Callable[..., Any], call: tuple[Picture, ...]) -> Any:
@@ -349,7 +343,7 @@ def _extract_features(
 ) -> Values:
     """Extract vectors, each behind the values of the `Condition`."""
     source = SourcePicture(
-        image, get_type(picture), extractor.longest_side, extractor.sought
+        image, picture.require_type(), extractor.longest_side, extractor.sought
     )
     values: Values = {}
     for number, augmentation in enumerate(augmentations):

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from leafid.features.augmentation import measure_type_on_surface
 from leafid.features.extractor import N_TYPE_FEATURES, TYPE_SIDE
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.learning.estimators import fit_estimator, to_linear
 from leafid.learning.linear import weigh_pictures
@@ -28,6 +28,7 @@ from leafid.pictures.summary import compute_fingerprint
 from leafid.training.identifiers import train_identifiers
 from leafid.training.species import describe_species
 from leafid.training.training_set import build_training_set
+from leafid.versions import SURFACE_TYPE_VERSION
 
 #: Maximum number of pictures that the type recogniser is learned from.
 RECOGNISER_PICTURES = 20_000
@@ -99,7 +100,7 @@ def train_recogniser(
     ]
     on_surfaces = loader.load_measures(
         on_sheets,
-        "type on a surface|1",
+        f"type on a surface|{SURFACE_TYPE_VERSION}",
         N_TYPE_FEATURES,
         TYPE_SIDE,
         measure_type_on_surface,
@@ -109,7 +110,7 @@ def train_recogniser(
     readable, rows = zip(
         *((picture, row) for picture, row in measured if row is not None), strict=True
     )
-    types = [get_type(picture) for picture in readable]
+    types = [picture.require_type() for picture in readable]
     if len(set(types)) < 2:
         return TypeRecogniser(tuple(dict.fromkeys(types)))
     table = np.stack(rows)

@@ -8,7 +8,7 @@ import numpy as np
 
 from leafid.features.augmentation import Augmentation
 from leafid.features.extractor import Features
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS, TRAINING_KINDS
 from leafid.grouping import group_by
 from leafid.learning.fusion import fuse
@@ -163,7 +163,7 @@ def load_non_leaves(
     """
     # Where there are only photos, these lend their background.
     sheets = [
-        picture for picture in pictures if get_type(picture).lies_on_sheet
+        picture for picture in pictures if picture.require_type().lies_on_sheet
     ] or pictures
     indices = np.linspace(0, len(sheets) - 1, min(number // 2, len(sheets))).astype(int)
     # All pictures of sheets are segmented alike: their types share these in the cache.

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from leafid.descriptors.traits import TRAIT_NAMES, measure_reliable_traits
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import LONGEST_SIDE
 from leafid.grouping import group_by
 from leafid.metrics.held_out import HeldOutAnswers, rank_labels
@@ -25,14 +25,13 @@ from leafid.pictures.header import MIN_SIDE
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.segmentation.result import shrink
 from leafid.segmentation.segment import segment
+from leafid.versions import TRAIT_VERSION
 
 #: Maximum number of pictures of a species and type that its traits are measured in, of those that are kept as
 #: thumbnails, and of the species that it is most often confused with.
 TRAIT_PICTURES = 16
 THUMBNAILS = 3
 _MAX_CONFUSED = 3
-# This is raised with every change to the measurement of a trait, so that cached ones are not used.
-_TRAITS_VERSION = 3
 _JPEG_QUALITY = 75
 _TYPES = list(AcquisitionType)
 
@@ -52,10 +51,13 @@ def describe_species(
     by_species: dict[str, dict[AcquisitionType, list[Picture]]] = {}
     for picture in sorted(
         pictures,
-        key=lambda picture: (str(picture.species), _TYPES.index(get_type(picture))),
+        key=lambda picture: (
+            str(picture.species),
+            _TYPES.index(picture.require_type()),
+        ),
     ):
         by_species.setdefault(str(picture.species), {}).setdefault(
-            get_type(picture), []
+            picture.require_type(), []
         ).append(picture)
     certainty, records = _assess_answers(held_out)
     typical: dict[str, list[Picture]] = {name: [] for name in by_species}
@@ -75,7 +77,7 @@ def describe_species(
     measured = list({picture.file: picture for picture in sampled + shown}.values())
     tables = loader.load_measures(
         measured,
-        f"traits|{_TRAITS_VERSION}",
+        f"traits|{TRAIT_VERSION}",
         len(TRAIT_NAMES),
         LONGEST_SIDE,
         _tabulate_traits,
@@ -179,7 +181,7 @@ def _sample_plants(pictures: Sequence[Picture]) -> list[Picture]:
 
 def _tabulate_traits(image: np.ndarray, picture: Picture) -> np.ndarray:
     """Measure the traits of a leaf on a sheet, float (n_traits,): NaN for those that are not measured well enough."""
-    type_ = get_type(picture)
+    type_ = picture.require_type()
     values = (
         measure_reliable_traits(segment(image, type_))[0] if type_.lies_on_sheet else {}
     )
@@ -232,7 +234,7 @@ def _make_thumbnail(picture: Picture, traits: dict[str, float]) -> Thumbnail | N
     rounded = {trait: _round(value) for trait, value in traits.items()}
     return Thumbnail(
         encode_jpeg(small, _JPEG_QUALITY),
-        get_type(picture),
+        picture.require_type(),
         name,
         author,
         licence,

@@ -14,7 +14,7 @@ from leafid.errors import LeafidError
 from leafid.features.augmentation import Augmentation
 from leafid.features.codebooks import learn_encoders
 from leafid.features.extractor import FeatureExtractor
-from leafid.features.loader import FeatureLoader, get_type
+from leafid.features.loader import FeatureLoader
 from leafid.features.recipe import Recipe
 from leafid.grouping import group_by
 from leafid.learning.rows import TrainingRows, make_array, make_rows, release_memory
@@ -79,7 +79,7 @@ class TrainingSet:
         """
         types = self.recipe.training_types
         of_pictures = np.array(
-            [types.index(get_type(picture)) for picture in self.pictures], int
+            [types.index(picture.require_type()) for picture in self.pictures], int
         )
         composites = np.maximum(self.augmentations - self.recipe.jittered, 0)
         return of_pictures[self.picture_indices] + len(types) * composites
@@ -208,7 +208,7 @@ def _choose_composite_sources(pictures: Sequence[Picture]) -> np.ndarray:
     sheets = [
         index
         for index, picture in enumerate(pictures)
-        if get_type(picture).lies_on_sheet
+        if picture.require_type().lies_on_sheet
     ]
     is_source = np.zeros(len(pictures), bool)
     for members in group_by(

@@ -214,10 +214,10 @@ def test_what_cannot_be_fitted_is_said():
         (
             "os.system",
             {},
-            "expected a class of scikit-learn, or an entry point of leafid_classifiers, found 'os.syst",
+            "LinearSVC, or an entry point of leafid_classifiers, found 'os.syst",
         ),
-        ("sklearn.utils.shuffle", {}, "expected a class of scikit-learn"),
-        ("", {}, "expected a class of scikit-learn"),
+        ("sklearn.utils.shuffle", {}, "a class of scikit-learn such as"),
+        ("", {}, "a class of scikit-learn such as"),
         (
             "sklearn.linear_model.Ridge",
             {},

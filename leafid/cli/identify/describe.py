@@ -24,7 +24,7 @@ from functools import partial
 import numpy as np
 
 from leafid.cli.arguments import list_type, option, positional, switch
-from leafid.cli.computing import MeasuringOptions, map_pictures
+from leafid.cli.computing import PerPictureOptions, map_pictures
 from leafid.cli.outputs import Environment, check_output, open_text
 from leafid.descriptors.registry import (
     FAMILIES,
@@ -33,7 +33,6 @@ from leafid.descriptors.registry import (
     measure_families,
 )
 from leafid.errors import ImageError, LeafidError, UsageError
-from leafid.features.loader import get_type
 from leafid.pictures.decoding import read_image
 from leafid.pictures.picture import Picture
 from leafid.scoring.tables import format_csv
@@ -49,7 +48,7 @@ from leafid.segmentation.segment import segment
 _MAX_SIDE = 1200
 
 
-class Options(MeasuringOptions):
+class Options(PerPictureOptions):
     pictures: list[str] = positional(
         "PICTURE", "a picture, or a folder or collection of them", nargs="*"
     )
@@ -113,7 +112,7 @@ def _measure(picture: Picture, families: Sequence[str], masks: str | None) -> li
         leaf = (
             Segmentation.from_mask(shrink(leaves[0].mask * np.uint8(255), _MAX_SIDE))
             if leaves
-            else segment(image, get_type(picture))
+            else segment(image, picture.require_type())
         )
         values = measure_families(shrink(image, _MAX_SIDE), leaf, families)
     except LeafidError as error:

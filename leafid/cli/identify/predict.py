@@ -38,11 +38,10 @@ from leafid.cli.arguments import (
     positive_int,
     switch,
 )
-from leafid.cli.computing import MeasuringOptions, map_pictures, open_loader
+from leafid.cli.computing import PerPictureOptions, map_pictures, open_loader
 from leafid.cli.identify.answer_formats import FORMATS, Selector, format_answer
 from leafid.cli.outputs import Environment, check_output, open_text
 from leafid.errors import ImageError, UsageError
-from leafid.features.loader import get_type
 from leafid.grouping import count_noun
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.bundled import find_bundled_model
@@ -55,7 +54,7 @@ from leafid.scoring.reading.runs import check_picture_names
 from leafid.segmentation.leaves import isolate_leaf, segment_leaves
 
 
-class Options(MeasuringOptions, CacheOptions):
+class Options(PerPictureOptions, CacheOptions):
     output: str | None = option("write a file instead of printing", metavar="FILE")
     format: str = option(
         "format of the answers (default: text, or with --output run)", choices=FORMATS
@@ -165,7 +164,7 @@ def _split_leaves(picture: Picture) -> list[Picture]:
         image = read_image(picture.file)
     except ImageError:
         return [picture]
-    leaves = segment_leaves(image, get_type(picture))
+    leaves = segment_leaves(image, picture.require_type())
     if len(leaves) < 2:
         return [picture]
     pictures = []

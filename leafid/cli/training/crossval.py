@@ -52,7 +52,7 @@ from leafid.files import open_output, write_text
 from leafid.grouping import group_by
 from leafid.pictures.fold_files import format_folds
 from leafid.pictures.picture import Picture
-from leafid.pictures.splits import UNITS, Kind, Protocol, Split, Unit
+from leafid.pictures.splits import UNITS, Kind, Split, SplitProtocol, Unit
 from leafid.scoring.held_out_runs import make_cross_validation_table, make_held_out_run
 from leafid.scoring.open_world import make_open_world_tables
 from leafid.scoring.reading.run_formats import WRITERS
@@ -129,7 +129,9 @@ def run(options: Options, environment: Environment) -> int:
             file="folds.csv",
         )
     kind: Kind = "parts" if options.parts else "folds"
-    protocol = Protocol("", kind, options.by, options.folds, tuple(options.shots or ()))
+    protocol = SplitProtocol(
+        "", kind, options.by, options.folds, tuple(options.shots or ())
+    )
     validate: Any = cross_validate_open_world if options.open_world else cross_validate
     folds: list[Any] = []
     with open_loader(options, environment) as loader:
