@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from leafid.grouping import group_by
 from leafid.learning.rejection import acceptance_score
-from leafid.metrics.held_out import HeldOutAnswers
 from leafid.model.answer import Answer, Decision, rank_species
+from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import TypeModel
 from leafid.model.sessions import find_session
 from leafid.pictures.picture import AcquisitionType, Picture

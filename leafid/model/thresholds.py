@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError, UsageError
-from leafid.metrics.held_out import HeldOutAnswers
 from leafid.metrics.hierarchy import fit_back_off_threshold
+from leafid.model.held_out import HeldOutAnswers
 from leafid.pictures.picture import Taxon
 from leafid.pictures.splits import weigh_by_plant
 from leafid.pictures.taxonomy import Taxonomy

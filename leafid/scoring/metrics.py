@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from leafid.errors import LeafidError, UsageError
 from leafid.metrics.averages import accuracy_score, index_plants, top_k_scores
-from leafid.scoring.confidence import (
+from leafid.metrics.confidence import (
     CONFIDENT,
     area_under_roc,
     expected_calibration_error,

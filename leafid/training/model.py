@@ -16,7 +16,7 @@ from leafid.learning.estimators import fit_estimator, to_linear
 from leafid.learning.linear import weigh_pictures
 from leafid.learning.rows import make_rows
 from leafid.learning.scorers import RowTransform
-from leafid.metrics.held_out import HeldOutAnswers, held_out_scores
+from leafid.model.held_out import HeldOutAnswers, held_out_scores
 from leafid.model.identifier import Identifier, TypeModel
 from leafid.model.model import Model
 from leafid.model.plant_fusion import fit_plant_exponent

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from leafid.metrics.held_out import HeldOutAnswers
+from leafid.model.held_out import HeldOutAnswers
 from leafid.model.plant_fusion import (
     DEFAULT_EXPONENT,
     fit_plant_exponent,

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
+from leafid.metrics.confidence import false_positive_rate, open_set_classification_rate
 from leafid.pictures.names import UNKNOWN_SPECIES
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
-from leafid.scoring.confidence import false_positive_rate, open_set_classification_rate
 from leafid.scoring.evaluation import evaluate
 
 # Few distinct values, so that there are ties.

@@ -53,17 +53,17 @@ from leafid.grouping import group_by
 from leafid.pictures.fold_files import format_folds
 from leafid.pictures.picture import Picture
 from leafid.pictures.splits import UNITS, Kind, Protocol, Split, Unit
-from leafid.scoring.held_out_runs import make_cross_validation_table, make_held_out_run
-from leafid.scoring.open_world import make_open_world_tables
 from leafid.scoring.reading.run_formats import WRITERS
 from leafid.scoring.reading.runs import check_picture_names
 from leafid.scoring.tables import format_csv
-from leafid.training.cross_validation import (
+from leafid.studies.cross_validation import (
     FoldAnswers,
     cross_validate,
     cross_validate_open_world,
     pool_evidence_of_folds,
 )
+from leafid.studies.held_out_runs import make_cross_validation_table, make_held_out_run
+from leafid.studies.open_world import make_open_world_tables
 
 
 class Options(TrainingOptions, ScoringOptions, TableOptions, CacheOptions):

@@ -9,11 +9,11 @@ from leafid.errors import InputError
 from leafid.pictures.picture import AcquisitionType, Collection, Picture
 from leafid.pictures.splits import Protocol
 from leafid.scoring.evaluation import Records, make_options
-from leafid.scoring.experiment import read_experiment, tabulate_experiment
-from leafid.scoring.held_out_runs import make_cross_validation_table
 from leafid.scoring.metrics import DEFAULT_METRICS
 from leafid.scoring.score_table import Intervals
-from leafid.training.cross_validation import cross_validate
+from leafid.studies.cross_validation import cross_validate
+from leafid.studies.experiment import read_experiment, tabulate_experiment
+from leafid.studies.held_out_runs import make_cross_validation_table
 
 
 def crossval(

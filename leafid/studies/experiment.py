@@ -19,11 +19,6 @@ from leafid.grouping import count_noun, group_by
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import Protocol, Split
 from leafid.schema import parse_toml
-from leafid.scoring.held_out_runs import (
-    HeldOutTruth,
-    add_held_out_notes,
-    judge_folds,
-)
 from leafid.scoring.judging import judge_run
 from leafid.scoring.reading.run_reading import read_run
 from leafid.scoring.reading.runs import Run, check_picture_names
@@ -35,8 +30,13 @@ from leafid.scoring.score_table import (
     make_score_table,
 )
 from leafid.scoring.tables import Table
+from leafid.studies.cross_validation import FoldAnswers, cross_validate
+from leafid.studies.held_out_runs import (
+    HeldOutTruth,
+    add_held_out_notes,
+    judge_folds,
+)
 from leafid.textfiles import read_text
-from leafid.training.cross_validation import FoldAnswers, cross_validate
 
 logger = logging.getLogger(__name__)
 

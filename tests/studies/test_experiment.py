@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from leafid.features.recipe import load_recipe
-from leafid.metrics.held_out import HeldOutAnswers
+from leafid.model.held_out import HeldOutAnswers
 from leafid.pictures.picture import AcquisitionType, Picture, Taxon
 from leafid.pictures.reading import read_collection
-from leafid.scoring.experiment import (
+from leafid.scoring.metrics import find_metrics
+from leafid.scoring.score_table import ScoreOptions
+from leafid.studies.cross_validation import FoldAnswers
+from leafid.studies.experiment import (
     GridCell,
     list_experiments,
     make_experiment_tables,
     read_experiment,
 )
-from leafid.scoring.metrics import find_metrics
-from leafid.scoring.score_table import ScoreOptions
-from leafid.training.cross_validation import FoldAnswers
 
 EXPERIMENT = """
 seeds = [0, 1]

@@ -10,15 +10,15 @@ import numpy as np
 from leafid.features.non_leaves import TEST_KINDS
 from leafid.grouping import group_by
 from leafid.metrics.averages import accuracy_score
-from leafid.model.answer import Answer
-from leafid.scoring.confidence import (
+from leafid.metrics.confidence import (
     CONFIDENT,
     area_under_roc,
     false_positive_rate,
     open_set_classification_rate,
 )
+from leafid.model.answer import Answer
 from leafid.scoring.tables import Cell, Table
-from leafid.training.cross_validation import OpenWorldFold
+from leafid.studies.cross_validation import OpenWorldFold
 
 
 def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:

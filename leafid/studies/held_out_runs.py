@@ -13,7 +13,7 @@ from leafid.scoring.reading.runs import Run, make_run
 from leafid.scoring.reading.truth import make_ground_truth
 from leafid.scoring.score_table import ScoreOptions, make_groups, make_score_table
 from leafid.scoring.tables import Table
-from leafid.training.cross_validation import FoldAnswers
+from leafid.studies.cross_validation import FoldAnswers
 
 
 class HeldOutTruth:
