@@ -25,8 +25,8 @@ from leafid.scoring.score_table import (
     Intervals,
     ScoreOptions,
     make_comparison_table,
+    make_group_table,
     make_groups,
-    score_by_group,
 )
 from leafid.scoring.tables import FORMATS, Cell, Table, render
 
@@ -139,7 +139,7 @@ def evaluate(
     ground_truth, judged = _judge(truth, runs, options.needs_families)
     if per_picture:
         return Records(_tabulate_pictures(ground_truth, judged, options))
-    return Records(score_by_group(ground_truth, judged, options, by))
+    return Records(make_group_table(ground_truth, judged, options, by))
 
 
 def compare(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from leafid.grouping import group_by
+from leafid.learning.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
 from leafid.metrics.averages import accuracy_score, average_score
-from leafid.model.plant_fusion import DEFAULT_EXPONENT, fuse_pictures
 from leafid.scoring.judging import title_run
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth, find_indices

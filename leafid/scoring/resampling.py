@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, vstack
 
+from leafid.metrics.averages import Floats, divide
+
 # Maximum number of weights, or of sums, held at a time: some 32 MB, however many plants there are.
 _CELLS = 4_000_000
 # Relative difference of two scores below which they are equal, and sums of another order rounded differently.
 _ROUNDING = 1e-10
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,9 @@ class Bootstrap:
     confidence: float = 0.95
     seed: int = 0
 
+    def __str__(self) -> str:
+        return f"{self.resamples} resamples, seed {self.seed}"
+
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
@@ -44,7 +47,7 @@ class Statistics:
     #: float (k, plants): what each plant contributes to k sums; (0, plants) where the score has no tests.
     sums: csr_array
     #: Computes scores, float (m,), from the sums over all plants of m resamples, float (k, m).
-    finish: Callable[[Floats], Floats]
+    to_scores: Callable[[Floats], Floats]
     #: float (k, 2): what one more plant would contribute if it scored lowest and highest; (0, 2) where the score has no
     #: interval.
     further: Floats = field(default_factory=lambda: np.empty((0, 2)))
@@ -56,30 +59,23 @@ class Statistics:
 
     def compute(self) -> float:
         """Compute the score; NaN without pictures."""
-        return float(self.finish(self.sums.sum(axis=1)[:, None])[0])
+        return float(self.to_scores(self.sums.sum(axis=1)[:, None])[0])
 
 
 def average_statistics(parts: Sequence[Statistics]) -> Statistics:
     """Average scores, such as those of several types, in each of which a plant is weighted or swapped; without NaN."""
     ends = np.cumsum([part.sums.shape[0] for part in parts])[:-1]
 
-    def finish(sums: Floats) -> Floats:
+    def to_scores(sums: Floats) -> Floats:
         pairs = zip(parts, np.split(sums, ends), strict=True)
-        scores = np.array([part.finish(some) for part, some in pairs])
+        scores = np.array([part.to_scores(some) for part, some in pairs])
         return divide(np.nansum(scores, axis=0), (~np.isnan(scores)).sum(axis=0))
 
     sums = csr_array(vstack([part.sums for part in parts]))
     n_plants = max(len(np.unique(sums.indices)), 1)
     # One more plant is in a part as seldom as the plants are.
     further = [part.further * (len(part.plants) / n_plants) for part in parts]
-    return Statistics(sums, finish, np.concatenate(further))
-
-
-def divide(values: ArrayLike, by: ArrayLike, empty: ArrayLike = np.nan) -> Floats:
-    """Divide by numbers from 0 up; where one is 0, the result is `empty`."""
-    divisors = np.asarray(by, np.float64)
-    result = np.full(np.broadcast(values, divisors).shape, empty, np.float64)
-    return np.divide(values, divisors, out=result, where=divisors > 0)
+    return Statistics(sums, to_scores, np.concatenate(further))
 
 
 def subtract(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -114,7 +110,10 @@ def bootstrap_scores(score: Statistics, bootstrap: Bootstrap) -> Floats:
         totals = sums @ random.standard_exponential((len(plants), size))
         weight = random.standard_exponential(size)
         blocks.append(
-            [score.finish(totals + np.outer(more, weight)) for more in score.further.T]
+            [
+                score.to_scores(totals + np.outer(more, weight))
+                for more in score.further.T
+            ]
         )
     return np.concatenate(blocks, axis=1)
 
@@ -140,7 +139,7 @@ def randomisation_test(
         swapped = [run.sums @ is_swapped for run in runs]
         for index, (a, b) in enumerate(pairs):
             change = swapped[b] - swapped[a]
-            difference = runs[a].finish(totals[a] + change) - runs[b].finish(
+            difference = runs[a].to_scores(totals[a] + change) - runs[b].to_scores(
                 totals[b] - change
             )
             n_extreme[index] += int((np.abs(difference) >= observed[index]).sum())

@@ -18,7 +18,7 @@ import numpy as np
 from leafid.errors import LeafidError
 from leafid.grouping import count_noun
 from leafid.metrics.averages import accuracy_score, average_by_group
-from leafid.model.thresholds import count_inside, place_threshold
+from leafid.metrics.sets import count_inside, place_threshold
 from leafid.scoring.judging import judge_run, title_run
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth

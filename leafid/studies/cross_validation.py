@@ -11,11 +11,11 @@ from leafid.features.loader import FeatureLoader
 from leafid.features.non_leaves import ALL_KINDS
 from leafid.features.recipe import Recipe, group_by_training
 from leafid.grouping import group_by
+from leafid.learning.plant_fusion import DEFAULT_EXPONENT
 from leafid.learning.rejection import REJECTED_SHARE
 from leafid.model.answer import Answer
 from leafid.model.held_out import HeldOutAnswers
 from leafid.model.identifier import Identifier, TypeModel
-from leafid.model.plant_fusion import DEFAULT_EXPONENT
 from leafid.model.sessions import pool_evidence_held_out
 from leafid.pictures.picture import AcquisitionType, Picture
 from leafid.pictures.splits import Split

@@ -12,7 +12,6 @@ from leafid.grouping import group_by
 from leafid.metrics.averages import accuracy_score
 from leafid.metrics.confidence import (
     CONFIDENT,
-    area_under_roc,
     false_positive_rate,
     open_set_classification_rate,
 )
@@ -83,8 +82,8 @@ def _score_fold(fold: OpenWorldFold) -> list[float]:
     ]
     return [
         *(len(known), len(unknown)),
-        area_under_roc(known, unknown),
-        open_set_classification_rate(known, is_correct, unknown),
+        open_set_classification_rate(known, unknown),
+        open_set_classification_rate(known, unknown, is_correct),
         false_positive_rate(known, unknown),
         *(1 - accuracy_score(is_unknown_named), 1 - accuracy_score(is_named)),
         accuracy_score(

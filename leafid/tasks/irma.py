@@ -10,8 +10,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence, Set
 
 from leafid.errors import LeafidError
-from leafid.metrics.hierarchy import path_error
-from leafid.pictures.taxonomy import WILDCARD
+from leafid.metrics.hierarchy import WILDCARD, path_error
 from leafid.textfiles import LineProblems, read_text
 
 #: The axes of a code in their order, and their numbers of positions.

@@ -33,7 +33,7 @@ def test_area_under_the_curve_of_open_set_classification(known, unknown, random)
             (sum(score >= threshold for score in unknown) / len(unknown), correct)
         )
     expected = sum((x1 - x0) * (y0 + y1) / 2 for (x0, y0), (x1, y1) in pairwise(points))
-    assert open_set_classification_rate(known, is_correct, unknown) == pytest.approx(
+    assert open_set_classification_rate(known, unknown, is_correct) == pytest.approx(
         expected
     )
 

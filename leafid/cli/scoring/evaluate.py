@@ -50,7 +50,7 @@ from leafid.scoring.official import (
 )
 from leafid.scoring.plants import make_plant_table
 from leafid.scoring.reading.run_reading import read_run
-from leafid.scoring.score_table import GROUPS, score_by_group, score_metrics
+from leafid.scoring.score_table import GROUPS, make_group_table, make_metric_table
 from leafid.scoring.sets import make_average_table
 from leafid.scoring.tables import Table, read_metrics
 
@@ -125,11 +125,11 @@ def run(options: Options, environment: Environment) -> None:
     if folder or scoring.needs_families:
         truth.warn_of_families(runs)
     tables = [
-        score_by_group(truth, judged, scoring, group)
+        make_group_table(truth, judged, scoring, group)
         for group in dict.fromkeys(["type", *options.by])
     ]
     if options.sets:
-        tables.append(score_metrics("Sets", SET_METRICS, truth, judged, scoring))
+        tables.append(make_metric_table("Sets", SET_METRICS, truth, judged, scoring))
     if options.average:
         tables.append(
             make_average_table(
@@ -143,7 +143,7 @@ def run(options: Options, environment: Environment) -> None:
             f"{options.truth}: {n_unknown} pictures of unknown species count in the last table"
         )
         tables.append(
-            score_metrics("Open world", OPEN_WORLD_METRICS, truth, judged, scoring)
+            make_metric_table("Open world", OPEN_WORLD_METRICS, truth, judged, scoring)
         )
     print_tables(tables, options, environment, options.digits)
     if folder:
