@@ -3,7 +3,7 @@
 import dataclasses
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from itertools import chain, product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -32,9 +32,9 @@ from leafid.scoring.score_table import (
 from leafid.scoring.tables import Table
 from leafid.studies.cross_validation import FoldAnswers, cross_validate
 from leafid.studies.held_out_runs import (
-    HeldOutTruth,
     add_held_out_notes,
     judge_folds,
+    make_held_out_truth,
 )
 from leafid.textfiles import read_text
 
@@ -172,16 +172,9 @@ def read_experiment(name: str) -> Experiment:
     return replace(experiment, folds=folds, runs=tuple(runs))
 
 
-@dataclass(frozen=True)
-class GridCell:
-    """The answers of one recipe under one setting of a protocol."""
-
-    collection: str
-    type: str
-    #: The protocol's name, with the number of training pictures or plants of each species if it limits these.
-    protocol: str
-    recipe: str
-    answers: list[FoldAnswers] = field(default_factory=list)
+#: A collection, a type, a protocol (with its number of training pictures or plants of
+#: each species if it limits these), and a recipe.
+GridKey = tuple[str, str, str, str]
 
 
 def tabulate_experiment(
@@ -203,36 +196,37 @@ def tabulate_experiment(
     external: dict[str, list[Run]] = {}
     if experiment.runs:
         external = _read_external_runs(experiment, collections, splits.values())
-    cells: dict[tuple[str, str, str, str], GridCell] = {}
-    grid = [
-        (name, type_, protocol, recipe)
-        for name, pictures in collections.items()
-        for type_ in experiment.types
-        or [t for t in AcquisitionType if any(p.type == t for p in pictures)]
-        for protocol in experiment.make_protocols()
-        for recipe in experiment.make_recipes(type_).items()
-    ]
-    for number, (collection, type_, protocol, (name, recipe)) in enumerate(grid, 1):
+    answers: dict[GridKey, list[FoldAnswers]] = {}
+    grid = [*_list_grid(experiment, collections)]
+    for number, (collection, type_, protocol, name, recipe) in enumerate(grid, 1):
         if protocol.test_type:
             recipe = replace(recipe, types=(type_,), training_types=(type_,))
-        held_out = cross_validate(
+        place = f"{number}/{len(grid)}"
+        for fold in cross_validate(
             collections[collection],
             {type_: recipe},
-            loader.with_step(f"{number}/{len(grid)} {name}, {type_}"),
+            loader.with_step(f"{place} {name}, {type_}"),
             splits[collection, protocol],
             shared_codebooks=experiment.shared_codebooks,
             test_type=protocol.test_type,
-        )
-        for answers in held_out:
-            setting = (
-                f"{protocol.name}, {answers.setting}"
-                if answers.setting
-                else protocol.name
-            )
+        ):
+            setting = ", ".join(filter(None, [protocol.name, fold.setting]))
             key = (collection, str(type_), setting, name)
-            cells.setdefault(key, GridCell(*key)).answers.append(answers)
-        note(f"{number}/{len(grid)} {collection}, {type_}, {protocol.name}, {name}")
-    return make_experiment_tables(list(cells.values()), options, external)
+            answers.setdefault(key, []).append(fold)
+        note(f"{place} {collection}, {type_}, {protocol.name}, {name}")
+    return make_experiment_tables(answers, options, external)
+
+
+def _list_grid(
+    experiment: Experiment, collections: Mapping[str, Sequence[Picture]]
+) -> Iterator[tuple[str, AcquisitionType, Protocol, str, Recipe]]:
+    """List what is cross-validated: recipes by collections, types and protocols."""
+    for collection, pictures in collections.items():
+        present = {picture.type for picture in pictures}
+        types = experiment.types or [t for t in AcquisitionType if t in present]
+        for type_, protocol in product(types, experiment.make_protocols()):
+            for name, recipe in experiment.make_recipes(type_).items():
+                yield collection, type_, protocol, name, recipe
 
 
 def _read_external_runs(
@@ -240,14 +234,17 @@ def _read_external_runs(
     collections: Mapping[str, Sequence[Picture]],
     splits: Iterable[list[Split]],
 ) -> dict[str, list[Run]]:
-    """Read the runs of other systems by name, before hours of training: what is wrong with them is raised."""
+    """Read the runs of other systems by name.
+
+    What is wrong with them is raised before hours of training.
+    """
     if len(collections) > 1:
         raise LeafidError(
             f"runs: expected a single collection with runs, found {len(collections)}"
         )
     (pictures,) = collections.values()
     types = experiment.types or {picture.type for picture in pictures if picture.type}
-    recipes = {name for type_ in types for name in experiment.make_recipes(type_)}
+    names = {name for type_ in types for name in experiment.make_recipes(type_)}
     (folds,) = splits
     n_repeats = len({fold.seed for fold in folds})
     indices = {index for fold in folds for index in fold.test.tolist()}
@@ -256,62 +253,56 @@ def _read_external_runs(
     known = collect_known_names(pictures)
     runs: dict[str, list[Run]] = {}
     for system in experiment.runs:
-        if system.name in recipes or system.name in runs:
+        if system.name in names:
             raise LeafidError(
-                f"runs: expected names that differ, also from the recipes', found {system.name!r}"
+                "runs: expected names that differ, also from the recipes', found "
+                f"{system.name!r}"
             )
+        names.add(system.name)
         if len(system.files) != n_repeats:
-            expected = f"expected {count_noun(n_repeats, 'file')}, one for each repeat of the folds"
+            files = count_noun(n_repeats, "file")
             raise LeafidError(
-                f"runs: {expected}, found {len(system.files)} of {system.name}"
+                f"runs: expected {files}, one for each repeat of the folds, found "
+                f"{len(system.files)} of {system.name}"
             )
         runs[system.name] = [read_run(file, known) for file in system.files]
         for run in runs[system.name]:
             if missing := len(tested - {*run.pictures}):
-                logger.warning(
-                    "%s: %d of %d pictures are missing and count 0",
-                    run.name,
-                    missing,
-                    len(tested),
-                )
+                message = "%s: %d of %d pictures are missing and count 0"
+                logger.warning(message, run.name, missing, len(tested))
     return runs
 
 
 def make_experiment_tables(
-    cells: Sequence[GridCell],
+    answers: Mapping[GridKey, Sequence[FoldAnswers]],
     options: ScoreOptions,
     external: Mapping[str, Sequence[Run]] | None = None,
 ) -> list[Table]:
-    """Tabulate the scores on each collection, type and setting of a protocol, and differences from the first recipe.
+    """Tabulate the scores on each collection, type and setting of a protocol.
 
-    Scores are means over the seeds. Left out are pictures whose species no recipe has training pictures of; where only
-    some have, the others are wrong. A `LeafidError` is raised where that leaves no picture.
+    A second table has the differences from the first recipe. Scores are means over the
+    seeds. Pictures are left out whose species no recipe has training pictures of; where
+    only some have, the others are wrong. A `LeafidError` is raised where that leaves no
+    picture. `external` has runs of other systems, one for each seed.
     """
-    keys = {(cell.collection, cell.type, cell.protocol): None for cell in cells}
+    settings = group_by(answers, lambda key: key[:3])
     # What all rows share is in the title.
-    varying = [
-        index for index in range(3) if len({key[index] for key in keys}) > 1
-    ] or [1]
-    shared = ", ".join(
-        value
-        for index, value in enumerate(next(iter(keys), ()))
-        if index not in varying
-    )
+    varying = [i for i in range(3) if len({key[i] for key in settings}) > 1] or [1]
+    first = next(iter(settings), ())
+    shared = ", ".join(name for i, name in enumerate(first) if i not in varying)
     groups = []
-    for key, block in group_by(
-        cells, lambda cell: (cell.collection, cell.type, cell.protocol)
-    ).items():
-        name = ", ".join(key[index] for index in varying)
-        group = _make_group(name, block, external or {})
-        groups += (
-            [group] if any(repeat.is_known.any() for repeat in group.runs[0]) else []
-        )
+    for setting, keys in settings.items():
+        name = ", ".join(setting[i] for i in varying)
+        of_recipes = {key[3]: answers[key] for key in keys}
+        group = _make_group(name, of_recipes, external or {})
+        if any(repeat.is_known.any() for repeat in group.runs[0]):
+            groups.append(group)
     if not groups:
         raise LeafidError(
             "expected species with training pictures in a fold, found none"
         )
-    heading = ", ".join(("collection", "type", "protocol")[index] for index in varying)
-    title = f"Experiment: {shared}" if shared else "Experiment"
+    heading = ", ".join(("collection", "type", "protocol")[i] for i in varying)
+    title = ": ".join(filter(None, ["Experiment", shared]))
     scores = make_score_table(title, heading, groups, options)
     tables = [add_held_out_notes(scores, len(groups[0].runs[0]))]
     if len(groups[0].runs) > 1:
@@ -320,33 +311,23 @@ def make_experiment_tables(
 
 
 def _make_group(
-    name: str, cells: Sequence[GridCell], external: Mapping[str, Sequence[Run]]
+    name: str,
+    answers: Mapping[str, Sequence[FoldAnswers]],
+    external: Mapping[str, Sequence[Run]],
 ) -> ScoredGroup:
-    truth = HeldOutTruth(
-        [
-            picture
-            for cell in cells
-            for fold in cell.answers
-            for picture in fold.held_out.pictures
-        ]
-    )
-    runs = [judge_folds(cell.recipe, cell.answers, truth) for cell in cells]
-    for system, of_repeats in external.items():
-        runs.append(
-            [
-                dataclasses.replace(judge_run(run, truth.truth), name=system)
-                for run in of_repeats
-            ]
-        )
+    truth, names = make_held_out_truth(chain(*answers.values()))
+    runs = [
+        judge_folds(recipe, folds, truth, names) for recipe, folds in answers.items()
+    ]
     known = [
-        np.any([run.is_known for run in repeat[: len(cells)]], axis=0)
+        np.any([run.is_known for run in repeat], axis=0)
         for repeat in zip(*runs, strict=True)
     ]
-    scored = [
-        [
-            dataclasses.replace(run, is_known=is_known)
-            for run, is_known in zip(repeats, known, strict=True)
-        ]
-        for repeats in runs
-    ]
-    return ScoredGroup(name, scored, [np.arange(len(truth.truth))])
+    for system, repeats in external.items():
+        judged = [judge_run(run, truth) for run in repeats]
+        runs.append([dataclasses.replace(run, name=system) for run in judged])
+    scored = []
+    for of_run in runs:
+        pairs = zip(of_run, known, strict=True)
+        scored.append([dataclasses.replace(run, is_known=mask) for run, mask in pairs])
+    return ScoredGroup(name, scored, [np.arange(len(truth))])

@@ -1,8 +1,10 @@
 """How well a system tells known species from unknown ones, and names the known ones.
 
-Each picture has a score, higher where the system takes it for a known species; pictures below a threshold are rejected.
+Each picture has a score, higher where the system takes it for a known species; pictures
+below a threshold are rejected.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,96 +21,84 @@ from leafid.model.answer import Answer
 from leafid.scoring.tables import Cell, Table
 from leafid.studies.cross_validation import OpenWorldFold
 
+#: The columns of pictures without a leaf, by the decisions that they count.
+_DECISIONS = {
+    "no-leaf": "no leaf",
+    "unclear": "unclear",
+    "unknown": "unknown",
+    "species": "named",
+}
+
 
 def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
-    """Tabulate how leaves of unknown species, and pictures without a leaf, are judged, by acquisition type.
+    """Tabulate how leaves of unknown species, and pictures without a leaf, are judged.
 
-    Scores are means over the folds, each with other species held out.
+    Rows are acquisition types. Scores are means over the folds, each with other species
+    held out.
     """
     species_rows: list[list[Cell]] = []
     kind_rows: list[list[Cell]] = []
     for type_, of_type in group_by(folds, lambda fold: str(fold.type)).items():
-        if scores := [
-            _score_fold(fold) for fold in of_type if fold.known and fold.unknown
-        ]:
-            known, unknown, *means = np.mean(scores, axis=0).tolist()
-            species_rows.append([type_, round(known), round(unknown), *means])
-        for kind in dict.fromkeys(kind for fold in of_type for kind in fold.non_leaves):
-            answers = [
-                answer for fold in of_type for answer in fold.non_leaves.get(kind, ())
-            ]
-            kind_rows.append(
-                [type_, kind, "no" if kind in TEST_KINDS else "yes", *_count(answers)]
-            )
-    headings = [
-        "known",
-        "unknown",
-        "AUROC",
-        "OSCR",
-        "FPR-95",
-        "unknown rejected",
-        "known rejected",
-        "unknown ≥ 0.9",
-    ]
-    notes = [
+        scored = [fold for fold in of_type if fold.known and fold.unknown]
+        if scored:
+            known, unknown, *means = np.mean([*map(_score_fold, scored)], axis=0)
+            counts = [round(known), round(unknown)]
+            species_rows.append([type_, *counts, *map(float, means)])
+        answers: dict[str, list[Answer]] = {}
+        for fold in of_type:
+            for kind, of_kind in fold.non_leaves.items():
+                answers.setdefault(kind, []).extend(of_kind)
+        for kind, of_kind in answers.items():
+            is_learned = "no" if kind in TEST_KINDS else "yes"
+            kind_rows.append([type_, kind, is_learned, *_count(of_kind)])
+    scores = ["AUROC", "OSCR", "FPR-95", "unknown rejected", "known rejected"]
+    note = (
         "scores are means over the folds, each with other species held out of training"
-    ]
-    counted = ["pictures", "no leaf", "unclear", "unknown", "named", "named ≥ 0.9"]
+    )
     return [
         Table(
-            "Leaves of known and of unknown species",
-            ["type", *headings, "top-1"],
-            species_rows,
-            notes,
+            title="Leaves of known and of unknown species",
+            columns=["type", "known", "unknown", *scores, "unknown ≥ 0.9", "top-1"],
+            rows=species_rows,
+            notes=[note],
         ),
         Table(
-            "Pictures without a leaf in which the segmentation found something",
-            ["type", "kind", "learned", *counted],
-            kind_rows,
+            title="Pictures without a leaf in which the segmentation found something",
+            columns=[
+                *("type", "kind", "learned", "pictures"),
+                *_DECISIONS.values(),
+                "named ≥ 0.9",
+            ],
+            rows=kind_rows,
         ),
     ]
 
 
 def _score_fold(fold: OpenWorldFold) -> list[float]:
-    answers = (fold.known, fold.unknown)
-    known, unknown = (
-        np.array([answer.p_known for answer in listed], float) for listed in answers
-    )
-    is_named, is_unknown_named = (
-        [answer.name is not None for answer in listed] for listed in answers
-    )
+    known = [answer.p_known or 0 for answer in fold.known]
+    unknown = [answer.p_known or 0 for answer in fold.unknown]
     is_correct = [
         answer.ranking[0][0] == answer.picture.species for answer in fold.known
     ]
     return [
-        *(len(known), len(unknown)),
+        len(known),
+        len(unknown),
         open_set_classification_rate(known, unknown),
         open_set_classification_rate(known, unknown, is_correct),
         false_positive_rate(known, unknown),
-        *(1 - accuracy_score(is_unknown_named), 1 - accuracy_score(is_named)),
+        accuracy_score([answer.name is None for answer in fold.unknown]),
+        accuracy_score([answer.name is None for answer in fold.known]),
         accuracy_score(
-            [
-                answer.name is not None and _is_confident(answer)
-                for answer in fold.unknown
-            ]
+            [bool(answer.name) and _is_confident(answer) for answer in fold.unknown]
         ),
         accuracy_score(is_correct),
     ]
 
 
 def _count(answers: Sequence[Answer]) -> list[int]:
-    decisions = [answer.decision for answer in answers]
-    n_confident = sum(
-        answer.decision == "species" and _is_confident(answer) for answer in answers
-    )
-    return [
-        len(answers),
-        *(
-            decisions.count(name)
-            for name in ("no-leaf", "unclear", "unknown", "species")
-        ),
-        n_confident,
-    ]
+    counts = Counter[str](answer.decision for answer in answers)
+    confident = Counter[str](a.decision for a in answers if _is_confident(a))
+    return [len(answers), *map(counts.__getitem__, _DECISIONS), confident["species"]]
 
 
 def _is_confident(answer: Answer) -> bool:
