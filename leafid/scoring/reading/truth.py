@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
@@ -147,14 +147,15 @@ def make_ground_truth(
     Runs may name the other pictures as well, and the species of `known`, by default those of the pictures; `source` is
     named in messages. A `LeafidError` is raised when no picture is labelled, or two have one name.
     """
-    listed = tuple(pictures)
+    everything = tuple(pictures)
     labelled = sorted(
-        (picture for picture in listed if picture.species),
+        (picture for picture in everything if picture.species),
         key=lambda picture: picture.name,
     )
     if not labelled:
         raise LeafidError(
-            f"{source}: expected pictures with their species, found none; is this a test set without labels?"
+            f"{source}: expected pictures with their species, found none; is this a "
+            "test set without labels?"
         )
     if clashes := [(a.file, b.file) for a, b in pairwise(labelled) if a.name == b.name]:
         expected = f"{source}: expected picture names that differ"
@@ -162,48 +163,41 @@ def make_ground_truth(
             f"{expected}, found {a} and {b}; score them apart (--part)"
             for a, b in clashes
         )
+    _warn_of_gaps(everything, labelled)
+    known = known or collect_known_names(everything)
+    names = frozenset(picture.name for picture in everything)
+    rows = [_make_row(picture, known.family_of) for picture in labelled]
+    columns: Iterator[Any] = zip(*rows, strict=True)
+    return GroundTruth(*columns, replace(known, pictures=names))
+
+
+def _make_row(picture: Picture, family_of: Mapping[str, str]) -> tuple[str, ...]:
+    """Make the entries of a picture, in the order of the columns of a ground truth."""
+    assert picture.taxon
+    genus = _find_genus(picture.taxon) or UNKNOWN
+    return (
+        picture.name,
+        picture.taxon.species,
+        genus,
+        picture.taxon.family or family_of.get(genus, UNKNOWN),
+        str(picture.type or UNKNOWN),
+        picture.author or UNKNOWN,
+        picture.plant or UNKNOWN,
+        picture.group if picture.plant else f"picture {picture.name}",
+    )
+
+
+def _warn_of_gaps(everything: Sequence[Picture], labelled: Sequence[Picture]) -> None:
     for field in ("type", "author", "plant"):
         unknown = [picture for picture in labelled if not getattr(picture, field)]
-        _warn_of(
-            unknown,
-            len(labelled),
-            field,
-            f"they count as pictures of one more {field} in S",
-        )
-    names = tuple(picture.name for picture in labelled)
+        consequence = f"they count as pictures of one more {field} in S"
+        _warn_of(unknown, len(labelled), field, consequence)
     # A package has a test picture twice: with and without its label.
-    unlabelled = list(
-        {
-            picture.name: picture
-            for picture in listed
-            if picture.name not in set(names)
-        }.values()
-    )
-    _warn_of(
-        unlabelled, len(labelled) + len(unlabelled), "species", "they are not scored"
-    )
-    taxa = [picture.taxon for picture in labelled if picture.taxon is not None]
-    known = replace(
-        known or collect_known_names(listed),
-        pictures=frozenset(picture.name for picture in listed),
-    )
-    return GroundTruth(
-        pictures=names,
-        species=tuple(taxon.species for taxon in taxa),
-        genus=tuple(_find_genus(taxon) or UNKNOWN for taxon in taxa),
-        family=tuple(
-            taxon.family or known.family_of.get(_find_genus(taxon) or "", UNKNOWN)
-            for taxon in taxa
-        ),
-        type=tuple(str(picture.type or UNKNOWN) for picture in labelled),
-        author=tuple(picture.author or UNKNOWN for picture in labelled),
-        official_plant=tuple(picture.plant or UNKNOWN for picture in labelled),
-        plant=tuple(
-            picture.group if picture.plant else f"picture {picture.name}"
-            for picture in labelled
-        ),
-        known=known,
-    )
+    unlabelled = {picture.name: picture for picture in everything}
+    for picture in labelled:
+        del unlabelled[picture.name]
+    n_all = len(labelled) + len(unlabelled)
+    _warn_of([*unlabelled.values()], n_all, "species", "they are not scored")
 
 
 def _warn_of(
