@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from itertools import compress
 from typing import Any, cast
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from leafid.errors import InputError, LeafidError, UsageError, naming_what_to_install
@@ -217,28 +217,14 @@ def _tabulate_pictures(
         )
     rows: list[list[Cell]] = []
     for run in runs:
+        scores = []
         for metric in options.metrics:
             metric.check_scores(run)
-        scores = [
-            metric.score_pictures(run).tolist()
-            for metric in options.metrics
-            if metric.score_pictures
-        ]
-        known = np.flatnonzero(run.is_known).tolist()
-        columns = [
-            truth.pictures,
-            truth.type,
-            truth.species,
-            run.rank.tolist(),
-            *scores,
-        ]
-        rows += [[run.title, *(column[i] for column in columns)] for i in known]
-    columns = [
-        "run",
-        "picture",
-        "type",
-        "species",
-        "rank",
-        *(metric.name for metric in options.metrics),
-    ]
+            if metric.score_pictures:
+                scores.append(metric.score_pictures(run).tolist())
+        names = (truth.pictures, truth.type, truth.species)
+        cells = [*zip(*names, run.rank.tolist(), *scores, strict=True)]
+        rows += [[run.title, *row] for row in compress(cells, run.is_known)]
+    columns = ["run", "picture", "type", "species", "rank"]
+    columns += [metric.name for metric in options.metrics]
     return Table("Scores of pictures", columns, rows, n_keys=2)

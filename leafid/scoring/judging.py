@@ -51,24 +51,24 @@ class JudgedRun:
     @property
     def title(self) -> str:
         """What tables call the run."""
-        return title_run(self.name)
+        return strip_run_suffix(self.name)
 
     @property
     def covered(self) -> NDArray[np.bool_]:
         """Whether the run has the picture: bool (n,)."""
         return self.size > 0
 
-    def select(self, chosen: NDArray[Any]) -> JudgedRun:
+    def select(self, rows: NDArray[Any]) -> JudgedRun:
         """Select pictures, by a mask or by indices."""
-        columns = [
-            field.name
-            for field in fields(self)
-            if field.name not in ("name", "problem")
-        ]
-        return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
+        columns = {}
+        for field in fields(self):
+            column = getattr(self, field.name)
+            if isinstance(column, np.ndarray):
+                columns[field.name] = column[rows]
+        return replace(self, **columns)
 
 
-def title_run(name: str) -> str:
+def strip_run_suffix(name: str) -> str:
     """Leave out the ending of a run's file."""
     return re.sub(r"\.(txt|csv|tsv|npz|run|trec)$", "", name)
 

@@ -66,14 +66,13 @@ class ScoredGroup:
 
     def select(self, leave_out_missing: bool = False) -> list[list[JudgedRun]]:
         """Select what counts of the answers of each run, by repeat and part."""
-        return [
-            [
-                repeat.select(part[repeat.covered[part]] if leave_out_missing else part)
-                for repeat in run
-                for part in self.parts
-            ]
-            for run in self.runs
-        ]
+        answers = []
+        for run in self.runs:
+            parts = [r.select(part) for r, part in product(run, self.parts)]
+            if leave_out_missing:
+                parts = [part.select(part.covered) for part in parts]
+            answers.append(parts)
+        return answers
 
 
 def make_groups(
@@ -272,12 +271,11 @@ def compute_statistics(
         names = np.unique(
             np.concatenate([[*part.label, *part.first] for part in parts])
         )
-    return [
-        average_statistics(
-            [metric.compute_statistics(part, n_plants, names) for part in run]
-        )
-        for run in answers
-    ]
+    statistics = []
+    for run in answers:
+        scores = [metric.compute_statistics(part, n_plants, names) for part in run]
+        statistics.append(average_statistics(scores))
+    return statistics
 
 
 def _estimate(score: Statistics, options: ScoreOptions) -> Estimate:

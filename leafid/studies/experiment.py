@@ -160,15 +160,14 @@ def read_experiment(name: str) -> Experiment:
             f"{name}: no such experiment; expected a file, or one of {', '.join(list_experiments())}"
         )
     experiment = parse_toml(read_text(path), Experiment, name)
-    folds = (
-        experiment.folds
-        if isinstance(experiment.folds, int)
-        else str(path.parent / experiment.folds)
-    )
-    runs = [
-        replace(run, files=tuple(str(path.parent / file) for file in run.files))
-        for run in experiment.runs
-    ]
+    folder = path.parent
+    runs = []
+    for run in experiment.runs:
+        files = tuple(str(folder / file) for file in run.files)
+        runs.append(replace(run, files=files))
+    folds = experiment.folds
+    if isinstance(folds, str):
+        folds = str(folder / folds)
     return replace(experiment, folds=folds, runs=tuple(runs))
 
 
@@ -243,33 +242,31 @@ def _read_external_runs(
             f"runs: expected a single collection with runs, found {len(collections)}"
         )
     (pictures,) = collections.values()
-    types = experiment.types or {picture.type for picture in pictures if picture.type}
-    names = {name for type_ in types for name in experiment.make_recipes(type_)}
     (folds,) = splits
-    n_repeats = len({fold.seed for fold in folds})
+    types = experiment.types or {picture.type for picture in pictures if picture.type}
+    names = [*chain(*map(experiment.make_recipes, types))]
+    files = count_noun(len({fold.seed for fold in folds}), "file")
     indices = {index for fold in folds for index in fold.test.tolist()}
     tested = {pictures[i].name for i in indices if pictures[i].type in types}
     check_picture_names(pictures)
     known = collect_known_names(pictures)
     runs: dict[str, list[Run]] = {}
     for system in experiment.runs:
-        if system.name in names:
+        if system.name in [*names, *runs]:
             raise LeafidError(
                 "runs: expected names that differ, also from the recipes', found "
                 f"{system.name!r}"
             )
-        names.add(system.name)
-        if len(system.files) != n_repeats:
-            files = count_noun(n_repeats, "file")
+        if count_noun(len(system.files), "file") != files:
             raise LeafidError(
                 f"runs: expected {files}, one for each repeat of the folds, found "
                 f"{len(system.files)} of {system.name}"
             )
         runs[system.name] = [read_run(file, known) for file in system.files]
-        for run in runs[system.name]:
-            if missing := len(tested - {*run.pictures}):
-                message = "%s: %d of %d pictures are missing and count 0"
-                logger.warning(message, run.name, missing, len(tested))
+    for run in chain(*runs.values()):
+        if missing := len(tested - {*run.pictures}):
+            message = "%s: %d of %d pictures are missing and count 0"
+            logger.warning(message, run.name, missing, len(tested))
     return runs
 
 

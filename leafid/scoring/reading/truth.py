@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import pairwise
+from itertools import compress, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +52,10 @@ ALL = "all pictures"
 
 @dataclass(frozen=True)
 class GroundTruth:
-    """The labelled pictures, sorted by name; every column has one entry for each picture."""
+    """The labelled pictures, sorted by name; columns have an entry for each picture."""
 
+    #: The names that a run may use.
+    known: KnownNames
     #: File names, each once.
     pictures: tuple[str, ...]
     #: `species` is the correct answer, `genus` and `family` are the taxa above it.
@@ -67,8 +69,6 @@ class GroundTruth:
     official_plant: tuple[str, ...]
     #: The plants that are counted, resampled and fused: each picture of an unknown plant shows a plant by itself.
     plant: tuple[str, ...]
-    #: The names that a run may use.
-    known: KnownNames
 
     def __len__(self) -> int:
         return len(self.pictures)
@@ -82,15 +82,14 @@ class GroundTruth:
             )
         return known
 
-    def select(self, is_kept: Iterable[bool]) -> GroundTruth:
+    def select(self, is_selected: Iterable[bool]) -> GroundTruth:
         """Select pictures; a run may name the others as well."""
-        kept = [index for index, keep in enumerate(is_kept) if keep]
-        columns = [field.name for field in fields(self) if field.name != "known"]
-        selected: dict[str, Any] = {
-            name: tuple(getattr(self, name)[index] for index in kept)
-            for name in columns
+        mask = [*is_selected]
+        columns: dict[str, Any] = {
+            field.name: tuple(compress(getattr(self, field.name), mask))
+            for field in fields(self)[1:]
         }
-        return replace(self, **selected)
+        return replace(self, **columns)
 
     def encode(self, field: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
         """Encode a column, such as ``species``: its distinct entries, sorted, and the index of each picture's, intp."""
@@ -167,8 +166,7 @@ def make_ground_truth(
     known = known or collect_known_names(everything)
     names = frozenset(picture.name for picture in everything)
     rows = [_make_row(picture, known.family_of) for picture in labelled]
-    columns: Iterator[Any] = zip(*rows, strict=True)
-    return GroundTruth(*columns, replace(known, pictures=names))
+    return GroundTruth(replace(known, pictures=names), *zip(*rows, strict=True))
 
 
 def _make_row(picture: Picture, family_of: Mapping[str, str]) -> tuple[str, ...]:
