@@ -6,6 +6,7 @@ References
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -27,7 +28,7 @@ Id = int | str
 _Side = Annotated[int, msgspec.Meta(gt=0)]
 
 
-class Image(msgspec.Struct):
+class CocoImage(msgspec.Struct):
     """A picture, with its size in pixels if that is known."""
 
     id: Id
@@ -43,7 +44,7 @@ class Category(msgspec.Struct):
     name: str
 
 
-class Runs(msgspec.Struct):
+class RunLengths(msgspec.Struct):
     """A mask of `size` (height, width) as lengths of runs, column by column, alternately outside and inside."""
 
     size: tuple[int, int]
@@ -57,7 +58,7 @@ class Annotation(msgspec.Struct):
     image_id: Id
     category_id: Id
     bbox: tuple[float, float, float, float] | None = None
-    segmentation: list[list[float]] | Runs | None = None
+    segmentation: list[list[float]] | RunLengths | None = None
     score: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
     iscrowd: int = 0
 
@@ -66,7 +67,7 @@ class _Content(msgspec.Struct):
     """A ground truth, or a result, which may be a plain list of annotations."""
 
     annotations: list[Annotation]
-    images: list[Image] = []
+    images: list[CocoImage] = []
     categories: list[Category] = []
 
 
@@ -76,7 +77,7 @@ class CocoFile:
 
     #: The objects of each picture by its file name, none for a picture without objects.
     objects: dict[str, list[BoxedObject]]
-    images: dict[Id, Image]
+    images: dict[Id, CocoImage]
     #: The names of classes by category id.
     classes: dict[Id, str]
 
@@ -95,18 +96,11 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
     classes = {category.id: category.name for category in content.categories}
     if len(images) < len(content.images) or len(classes) < len(content.categories):
         raise LeafidError(
-            f"{path}: expected every id of images and of categories once, found one twice"
+            f"{path}: expected every id of images and of categories once, found one "
+            "twice"
         )
     if truth is not None:
-        file_names = {id_: image.file_name for id_, image in truth.images.items()}
-        if any(file_names.get(id_) != image.file_name for id_, image in images.items()):
-            raise LeafidError(
-                f"{path}: images: expected images of the ground truth, found others"
-            )
-        if not classes.items() <= truth.classes.items():
-            raise LeafidError(
-                f"{path}: categories: expected those of the ground truth, found others"
-            )
+        _check_against(truth, images, classes, path)
         images, classes = truth.images, truth.classes
     objects: dict[str, list[BoxedObject]] = {
         image.file_name: [] for image in images.values()
@@ -115,29 +109,44 @@ def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> Co
         raise LeafidError(
             f"{path}: images: expected at least one, and every file_name once"
         )
-    seen: dict[tuple[object, ...], int] = {}
+    first: dict[tuple[object, ...], int] = {}
     with LineProblems(path) as problems:
         for index, entry in enumerate(content.annotations):
+            place = f"annotations[{index}]"
             try:
                 item = _make_object(entry, images, classes)
-                key = (
-                    entry.image_id,
-                    entry.category_id,
-                    entry.bbox,
-                    repr(entry.segmentation),
-                )
-                if seen.setdefault(key, index) != index:
-                    raise LeafidError(
-                        f"expected every object once, found that of annotations[{seen[key]}]"
-                    )
-                objects[images[entry.image_id].file_name].append(item)
             except LeafidError as error:
-                problems.add(None, f"annotations[{index}]: {error}")
+                problems.add(None, f"{place}: {error}")
+                continue
+            name = images[entry.image_id].file_name
+            key = (name, entry.category_id, entry.bbox, repr(entry.segmentation))
+            if first.setdefault(key, index) != index:
+                problem = f"expected every object once, found that of annotations[{first[key]}]"
+                problems.add(None, f"{place}: {problem}")
+            objects[name].append(item)
     return CocoFile(objects, images, classes)
 
 
+def _check_against(
+    truth: CocoFile,
+    images: Mapping[Id, CocoImage],
+    classes: Mapping[Id, str],
+    path: str | os.PathLike[str],
+) -> None:
+    """Check that a result has the images and categories of the ground truth."""
+    for id_, image in images.items():
+        if id_ not in truth.images or truth.images[id_].file_name != image.file_name:
+            raise LeafidError(
+                f"{path}: images: expected images of the ground truth, found others"
+            )
+    if not classes.items() <= truth.classes.items():
+        raise LeafidError(
+            f"{path}: categories: expected those of the ground truth, found others"
+        )
+
+
 def _make_object(
-    entry: Annotation, images: dict[Id, Image], classes: dict[Id, str]
+    entry: Annotation, images: dict[Id, CocoImage], classes: dict[Id, str]
 ) -> BoxedObject:
     if entry.image_id not in images:
         raise LeafidError(f"expected a known image_id, found {entry.image_id!r}")
@@ -161,7 +170,9 @@ def _make_object(
     return BoxedObject(classes[entry.category_id], box, entry.score, region)
 
 
-def read_segmentation(segmentation: list[list[float]] | Runs, image: Image) -> Region:
+def read_segmentation(
+    segmentation: list[list[float]] | RunLengths, image: CocoImage
+) -> Region:
     """Read the segmentation of an object in a picture, whose width and height have to be known.
 
     It is the union of polygons, or runs of pixels. A region outside the picture or without a pixel, or one that can't
@@ -173,7 +184,7 @@ def read_segmentation(segmentation: list[list[float]] | Runs, image: Image) -> R
         raise LeafidError(
             f"expected an image of at most {MAX_PIXELS} pixels, found a width and height of {size}"
         )
-    if isinstance(segmentation, Runs):
+    if isinstance(segmentation, RunLengths):
         mask = _decode_runs(segmentation, width, height)
     else:
         mask = _fill_polygons(segmentation, width, height)
@@ -200,7 +211,7 @@ def _fill_polygons(polygons: list[list[float]], width: int, height: int) -> np.n
     return mask
 
 
-def _decode_runs(runs: Runs, width: int, height: int) -> np.ndarray:
+def _decode_runs(runs: RunLengths, width: int, height: int) -> np.ndarray:
     counts = _decompress(runs.counts) if isinstance(runs.counts, str) else runs.counts
     if runs.size != (height, width) or sum(counts) != width * height or min(counts) < 0:
         raise LeafidError(

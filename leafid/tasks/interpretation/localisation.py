@@ -45,3 +45,11 @@ def rob_cor_error(truth: Box, result: Box) -> float:
         / math.pi
         * math.atan(abs(result.height / result.width - truth.height / truth.width))
     )
+
+
+#: The errors by the names of their metrics.
+ERRORS = {
+    "rob-loc": rob_loc_error,
+    "rob-com": rob_com_error,
+    "rob-cor": rob_cor_error,
+}

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from operator import ne
 from statistics import fmean
 
@@ -42,17 +43,18 @@ class Scene:
     ) -> Scene:
         """Compare objects by their pixels if all of them have a region, otherwise their boxes as rectangles."""
         kind = "region" if all(item.region for item in (*truth, *result)) else "box"
-        true_shapes, shapes = (
-            [getattr(item, kind) for item in items] for items in (truth, result)
-        )
-        common = [[true.common_area(shape) for shape in shapes] for true in true_shapes]
+        true_shapes = [getattr(item, kind) for item in truth]
+        shapes = [getattr(item, kind) for item in result]
+        common = [
+            true.common_area(shape) for true, shape in product(true_shapes, shapes)
+        ]
         return cls(
-            np.array(common, float).reshape(len(truth), len(result)),
-            np.array([shape.area for shape in true_shapes], float),
-            np.array([shape.area for shape in shapes], float),
-            [item.name for item in truth],
-            [item.name for item in result],
-            np.array([item.confidence for item in result], float),
+            common=np.array(common, float).reshape(len(truth), len(result)),
+            true_areas=np.array([shape.area for shape in true_shapes], float),
+            areas=np.array([shape.area for shape in shapes], float),
+            true_names=[item.name for item in truth],
+            names=[item.name for item in result],
+            confidences=np.array([item.confidence for item in result], float),
         )
 
     @property
@@ -171,37 +173,25 @@ def score_objects(
     scene = Scene.from_objects(pair.truth, pair.result)
     interpretation = score_scene(scene, parameters)
     matches = interpretation.matches
-    pairs = [(pair.truth[u], pair.result[v]) for u, v in np.argwhere(matches)]
-    measures = {
-        "interpretation-error": [interpretation.error],
-        "rob-loc": [
-            localisation.rob_loc_error(true.box, item.box) for true, item in pairs
-        ],
-        "rob-com": [
-            localisation.rob_com_error(true.box, item.box) for true, item in pairs
-        ],
-        "rob-cor": [
-            localisation.rob_cor_error(true.box, item.box) for true, item in pairs
-        ],
-        "pas": scene.overlap[matches].tolist(),
-        "martin": localisation_errors(scene)[matches].tolist(),
-    }
-    return PictureError(
-        pair.picture,
-        interpretation,
-        {name: _average(values) for name, values in measures.items()},
-    )
+    measures = {"interpretation-error": interpretation.error}
+    for name, compute in localisation.ERRORS.items():
+        errors = [
+            compute(pair.truth[u].box, pair.result[v].box)
+            for u, v in np.argwhere(matches)
+        ]
+        measures[name] = _average(errors)
+    measures["pas"] = _average(scene.overlap[matches].tolist())
+    measures["martin"] = _average(localisation_errors(scene)[matches].tolist())
+    return PictureError(pair.picture, interpretation, measures)
 
 
 def average_errors(errors: Sequence[PictureError]) -> dict[str, float]:
     """Average each measure over the pictures that have it."""
-    columns = {
-        name: [error.measures[name] for error in errors] for name in errors[0].measures
-    }
-    return {
-        name: _average([value for value in values if not math.isnan(value)])
-        for name, values in columns.items()
-    }
+    means = {}
+    for name in errors[0].measures:
+        values = [error.measures[name] for error in errors]
+        means[name] = _average([value for value in values if not math.isnan(value)])
+    return means
 
 
 def _average(values: Sequence[float]) -> float:
