@@ -4,7 +4,6 @@ A line is ``[subtask] [id] [results]``, in ASCII; a file has one subtask. A grou
 line per human description in subtasks 2 and 3.
 """
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from enum import IntEnum
 from typing import Any
 
 from leafid.errors import LeafidError
+from leafid.files import StrPath
 from leafid.tasks.interpretation.regions import Box, BoxedObject
 from leafid.textfiles import (
     LineProblems,
@@ -67,7 +67,7 @@ class Annotations:
 
 
 def read_annotations(
-    path: str | os.PathLike[str],
+    path: StrPath,
     allowed: AllowedNames = AllowedNames(),
     *,
     subtask: Subtask | None = None,
@@ -122,7 +122,7 @@ def _check_result(
         _check_allowed("a picture of the collection", result, allowed.illustrations)
 
 
-def read_list(path: str | os.PathLike[str]) -> frozenset[str]:
+def read_list(path: StrPath) -> frozenset[str]:
     """Read ids or concepts, one per line."""
     words = frozenset(line.strip() for line in read_text(path).splitlines()) - {""}
     if not words:

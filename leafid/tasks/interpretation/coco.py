@@ -5,7 +5,6 @@ References
 .. [1] T.-Y. Lin et al., "Microsoft COCO: common objects in context", ECCV 2014; https://cocodataset.org/#format-data
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
@@ -15,6 +14,7 @@ import numpy as np
 from skimage.draw import polygon
 
 from leafid.errors import LeafidError
+from leafid.files import StrPath
 from leafid.schema import read_json
 from leafid.segmentation.result import find_bounding_box
 from leafid.tasks.interpretation.regions import Box, BoxedObject, Region
@@ -82,7 +82,7 @@ class CocoFile:
     classes: dict[Id, str]
 
 
-def read_coco(path: str | os.PathLike[str], truth: CocoFile | None = None) -> CocoFile:
+def read_coco(path: StrPath, truth: CocoFile | None = None) -> CocoFile:
     """Read a COCO ground truth, or, with its `truth`, COCO results, which may be a plain list of annotations.
 
     An annotation has a ``bbox``, a ``segmentation``, or both. A `LeafidError` names the entries that aren't as
@@ -131,7 +131,7 @@ def _check_against(
     truth: CocoFile,
     images: Mapping[Id, CocoImage],
     classes: Mapping[Id, str],
-    path: str | os.PathLike[str],
+    path: StrPath,
 ) -> None:
     """Check that a result has the images and categories of the ground truth."""
     for id_, image in images.items():
