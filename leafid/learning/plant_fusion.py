@@ -10,9 +10,10 @@ other.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from leafid.grouping import group_by
+from leafid.metrics.averages import Floats
 
 #: The exponent of a type that has learned none.
 DEFAULT_EXPONENT = 0.7
@@ -28,7 +29,7 @@ def fuse_pictures(
     types: Sequence[str],
     exponents: ArrayLike,
     p_leaf: ArrayLike | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Fuse the probabilities of pictures of one plant.
 
     Parameters
@@ -113,10 +114,10 @@ def fit_plant_exponent(
     return float(_EXPONENTS[int(np.argmin(losses))])
 
 
-def _take_logarithm(probabilities: np.ndarray) -> NDArray[np.float64]:
+def _take_logarithm(probabilities: np.ndarray) -> Floats:
     return np.log(np.maximum(probabilities, _FLOOR))
 
 
-def _normalise(logarithms: np.ndarray) -> NDArray[np.float64]:
+def _normalise(logarithms: np.ndarray) -> Floats:
     posterior = np.exp(logarithms - logarithms.max(axis=-1, keepdims=True))
     return posterior / posterior.sum(axis=-1, keepdims=True)

@@ -11,7 +11,10 @@ References
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+#: Arrays of numbers, of indices, and of truth values.
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Booleans = NDArray[np.bool_]
 
 
 def divide(values: ArrayLike, divisors: ArrayLike, empty: float = np.nan) -> Floats:
@@ -147,9 +150,7 @@ def average_score(values: ArrayLike, authors: ArrayLike, plants: ArrayLike) -> f
     return accuracy_score(average_by_group(plant_scores, authors_of_plants))
 
 
-def index_plants(
-    authors: ArrayLike, plants: ArrayLike
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def index_plants(authors: ArrayLike, plants: ArrayLike) -> tuple[Indices, Indices]:
     """Index each author's plants.
 
     Parameters
@@ -172,7 +173,7 @@ def index_plants(
     return pairs // n_plants, plant_of_picture
 
 
-def to_indices(entries: ArrayLike) -> NDArray[np.intp]:
+def to_indices(entries: ArrayLike) -> Indices:
     """Turn entries into indices of their sorted distinct values.
 
     Parameters

@@ -28,7 +28,7 @@ from leafid.scoring.score_table import (
     make_group_table,
     make_groups,
 )
-from leafid.scoring.tables import FORMATS, Cell, Table, render
+from leafid.scoring.tables import FORMATS, Rows, Table, render
 
 #: A `pandas.DataFrame`.
 Frame = Any
@@ -215,7 +215,7 @@ def _tabulate_pictures(
         raise UsageError(
             f"expected metrics that score single pictures, found {', '.join(together)}"
         )
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for run in runs:
         scores = []
         for metric in options.metrics:

@@ -10,7 +10,7 @@ from leafid.metrics.hierarchy import WILDCARD, WRONG_ERROR
 from leafid.pictures.taxonomy import Taxonomy
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth
-from leafid.scoring.tables import Cell, Table
+from leafid.scoring.tables import Rows, Table
 from leafid.textfiles import LineProblems
 
 
@@ -39,7 +39,7 @@ def make_hierarchy_table(
     answers: Mapping[str, Mapping[str, str]], truth: GroundTruth, taxonomy: Taxonomy
 ) -> Table:
     """Tabulate the mean error of each run's answers, and how many ranks are correct."""
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for name, run in answers.items():
         # A picture that the run lacks is wrong.
         errors = dict.fromkeys(truth.pictures, WRONG_ERROR)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leafid.errors import LeafidError
+from leafid.metrics.averages import Booleans, Floats, Indices
 from leafid.pictures.names import UNKNOWN_SPECIES, parse_genus
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import UNKNOWN, GroundTruth, find_indices
@@ -29,22 +30,22 @@ class JudgedRun:
     size: NDArray[np.int64]
     #: int (n,): the correct species, and the first one that is named, as indices into the species of the ground truth;
     #: -1 for none, and a number below for each other name, the same in all runs.
-    label: NDArray[np.intp]
-    first: NDArray[np.intp]
+    label: Indices
+    first: Indices
     #: float (n,): the scores of the first species and of the correct one, and the sum of the squares of all scores;
     #: 0 for what isn't named.
-    confidence: NDArray[np.float64]
-    probability: NDArray[np.float64]
-    squares: NDArray[np.float64]
+    confidence: Floats
+    probability: Floats
+    squares: Floats
     #: bool (n,): whether the first species is of the correct genus, of the correct family.
-    genus_correct: NDArray[np.bool_]
-    family_correct: NDArray[np.bool_]
+    genus_correct: Booleans
+    family_correct: Booleans
     #: bool (n,): whether the picture shows a species that a system can know. Most metrics only count these.
-    is_known: NDArray[np.bool_]
+    is_known: Booleans
     #: int (n,): who took the picture, its plant as the official scorer counts plants, and its plant.
-    author: NDArray[np.intp]
-    official_plant: NDArray[np.intp]
-    plant: NDArray[np.intp]
+    author: Indices
+    official_plant: Indices
+    plant: Indices
     #: Why the scores are no probabilities, or None where they are.
     problem: str | None = None
 
@@ -54,7 +55,7 @@ class JudgedRun:
         return strip_run_suffix(self.name)
 
     @property
-    def covered(self) -> NDArray[np.bool_]:
+    def covered(self) -> Booleans:
         """Whether the run has the picture: bool (n,)."""
         return self.size > 0
 
@@ -101,7 +102,7 @@ def judge_run(run: Run, truth: GroundTruth) -> JudgedRun:
     genera = [parse_genus(name) for name in run.species]
     families = [truth.known.family_of.get(name, UNKNOWN) for name in genera]
 
-    def is_correct(taxa: Sequence[str], level: str) -> NDArray[np.bool_]:
+    def is_correct(taxa: Sequence[str], level: str) -> Booleans:
         taxon_names, labels = truth.encode(level)
         predicted = find_indices(taxa, taxon_names)[predictions.species_index[at_first]]
         expected = labels[answered]

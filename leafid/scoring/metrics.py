@@ -13,11 +13,11 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, UsageError
 from leafid.metrics.averages import (
     Floats,
+    Indices,
     accuracy_score,
     divide,
     index_plants,
@@ -76,7 +76,7 @@ class Metric:
             )
 
     def compute_statistics(
-        self, run: JudgedRun, n_plants: int, names: NDArray[np.intp]
+        self, run: JudgedRun, n_plants: int, names: Indices
     ) -> Statistics:
         """Compute the statistics of a run's answers, of which only those to pictures of known species may count.
 
@@ -99,7 +99,7 @@ class Metric:
         )
 
     def _average_names(
-        self, run: JudgedRun, n_plants: int, names: NDArray[np.intp]
+        self, run: JudgedRun, n_plants: int, names: Indices
     ) -> Statistics:
         """Score names, and average the species of the ground truth: each once, or as often as it is shown."""
         label, first = (

@@ -13,10 +13,10 @@ from decimal import Decimal
 from pathlib import PurePath
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leafid.grouping import group_by
 from leafid.metrics.averages import (
+    Booleans,
     average_by_group,
     average_score,
     index_plants,
@@ -37,7 +37,7 @@ _OFFICIAL_TYPES = {"scan": "Scan", "scan-like": "pseudoscan", "photo": "photogra
 _TYPE_WORDS = _OFFICIAL_TYPES | {UNKNOWN: UNKNOWN}
 
 # A run, and whether each picture counts in its means: bool (n,).
-_CountedRun = tuple[JudgedRun, NDArray[np.bool_]]
+_CountedRun = tuple[JudgedRun, Booleans]
 # Scores by type and name, both sorted.
 _GroupScores = dict[tuple[str, str], float]
 
@@ -144,7 +144,7 @@ def _format_pictures(truth: GroundTruth, counted: Sequence[_CountedRun]) -> str:
 
 
 def _score_groups(
-    truth: GroundTruth, level: str, run: JudgedRun, mask: NDArray[np.bool_]
+    truth: GroundTruth, level: str, run: JudgedRun, mask: Booleans
 ) -> _GroupScores:
     """Score each type's species, genera or families by S."""
     names = getattr(truth, level)

@@ -11,7 +11,7 @@ from leafid.metrics.averages import accuracy_score, average_score
 from leafid.scoring.judging import strip_run_suffix
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth, find_indices
-from leafid.scoring.tables import Cell, Table
+from leafid.scoring.tables import Rows, Table
 
 #: Numbers of pictures that plants are identified from; None for all that they have.
 SIZES = (1, 2, 3, 5, None)
@@ -121,7 +121,7 @@ def collect_plants(run: Run, truth: GroundTruth) -> dict[str, list[PlantPictures
 
 def make_plant_table(runs: Sequence[Run], truth: GroundTruth) -> Table:
     """Tabulate the scores of plants that are identified from several pictures, by run and acquisition type."""
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for run in runs:
         name = strip_run_suffix(run.name)
         for type_, plants in collect_plants(run, truth).items():

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, vstack
 
-from leafid.metrics.averages import Floats, divide
+from leafid.metrics.averages import Floats, Indices, divide
 
 # Maximum number of weights, or of sums, held at a time: some 32 MB, however many plants there are.
 _CELLS = 4_000_000
@@ -53,7 +53,7 @@ class Statistics:
     further: Floats = field(default_factory=lambda: np.empty((0, 2)))
 
     @property
-    def plants(self) -> NDArray[np.intp]:
+    def plants(self) -> Indices:
         """The plants that contribute, int, each once."""
         return np.unique(self.sums.indices)
 
@@ -146,7 +146,7 @@ def randomisation_test(
     return [(count + 1) / (bootstrap.resamples + 1) for count in n_extreme.tolist()]
 
 
-def correct_holm(p_values: ArrayLike) -> NDArray[np.float64]:
+def correct_holm(p_values: ArrayLike) -> Floats:
     """Correct several p values by Holm's method: none gets smaller, none larger than 1."""
     p = np.asarray(p_values, np.float64)
     order = np.argsort(p, kind="stable")

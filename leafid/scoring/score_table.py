@@ -7,10 +7,10 @@ from math import isnan
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leafid.errors import UsageError
 from leafid.grouping import group_by
+from leafid.metrics.averages import Indices
 from leafid.scoring.judging import JudgedRun
 from leafid.scoring.metrics import Metric, find_metrics
 from leafid.scoring.reading.truth import ALL, TYPE_ORDER, UNKNOWN, GroundTruth
@@ -23,7 +23,7 @@ from leafid.scoring.resampling import (
     randomisation_test,
     subtract,
 )
-from leafid.scoring.tables import LETTERS, Cell, Estimate, Table
+from leafid.scoring.tables import LETTERS, Estimate, Rows, Table
 
 #: What pictures can be grouped by, besides their types.
 GROUPS = ("species", "genus", "family", "author", "plant")
@@ -62,7 +62,7 @@ class ScoredGroup:
     #: The repeats of each run, of which means are taken: all runs answer the same pictures.
     runs: Sequence[Sequence[JudgedRun]]
     #: The pictures, by their indices, in the parts over which scores are averaged.
-    parts: Sequence[NDArray[np.intp]]
+    parts: Sequence[Indices]
 
     def select(self, leave_out_missing: bool = False) -> list[list[JudgedRun]]:
         """Select what counts of the answers of each run, by repeat and part."""
@@ -195,11 +195,11 @@ def _score_group(
     options: ScoreOptions,
     letters: Mapping[str, str],
     is_species: bool,
-) -> list[list[Cell]]:
+) -> Rows:
     """Make the row of each run on pictures of a species, or of another group."""
     answers = group.select(options.leave_out_missing)
     n_pictures = sum(map(len, group.parts))
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for run, parts in zip(group.runs, answers, strict=True):
         known = [part.select(part.is_known) for part in parts]
         # Counts are means over the repeats.
@@ -259,7 +259,7 @@ def _mark_scores(
 def compute_statistics(
     metric: Metric,
     answers: Sequence[Sequence[JudgedRun]],
-    names: NDArray[np.intp] | None = None,
+    names: Indices | None = None,
 ) -> list[Statistics]:
     """Compute the statistics of each run, means over its repeats and parts.
 
@@ -342,7 +342,7 @@ def make_comparison_table(
     randomisation over plants; Holm's correction is for the pairs of a group and metric.
     """
     bootstrap = options.bootstrap
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for group, metric in product(groups, options.metrics):
         statistics = compute_statistics(metric, group.select())
         for *pair, p, corrected in find_differences(statistics, bootstrap, pairs):

@@ -22,7 +22,7 @@ from leafid.metrics.sets import count_inside, place_threshold
 from leafid.scoring.judging import judge_run, strip_run_suffix
 from leafid.scoring.reading.runs import Run
 from leafid.scoring.reading.truth import GroundTruth
-from leafid.scoring.tables import Cell, Table
+from leafid.scoring.tables import Cell, Rows, Table
 
 logger = logging.getLogger(__name__)
 
@@ -134,7 +134,7 @@ def make_average_table(
     validation: Sequence[Run] = (),
 ) -> Table:
     """Tabulate `score_average_k` of each run, with its validation run if it has one."""
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for run, fitted in zip_longest(runs, validation):
         records = score_average_k(truth, run, sizes, fitted)
         name = strip_run_suffix(run.name)

@@ -65,6 +65,8 @@ def _format_short(number: float, digits: int) -> str:
 
 
 Cell = str | int | float | Estimate | None
+#: The rows of a table that grows.
+Rows = list[list[Cell]]
 
 #: The formats that `render` writes.
 FORMATS = ("text", "csv", "json", "latex")

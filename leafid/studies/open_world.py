@@ -18,7 +18,7 @@ from leafid.metrics.confidence import (
     open_set_classification_rate,
 )
 from leafid.model.answer import Answer
-from leafid.scoring.tables import Cell, Table
+from leafid.scoring.tables import Rows, Table
 from leafid.studies.cross_validation import OpenWorldFold
 
 #: The columns of pictures without a leaf, by the decisions that they count.
@@ -36,8 +36,8 @@ def make_open_world_tables(folds: Sequence[OpenWorldFold]) -> list[Table]:
     Rows are acquisition types. Scores are means over the folds, each with other species
     held out.
     """
-    species_rows: list[list[Cell]] = []
-    kind_rows: list[list[Cell]] = []
+    species_rows: Rows = []
+    kind_rows: Rows = []
     for type_, of_type in group_by(folds, lambda fold: str(fold.type)).items():
         scored = [fold for fold in of_type if fold.known and fold.unknown]
         if scored:

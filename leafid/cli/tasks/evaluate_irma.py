@@ -20,7 +20,7 @@ from pathlib import Path
 from leafid.cli.arguments import TableOptions, option, positional, positive_ints, switch
 from leafid.cli.outputs import Environment, print_tables
 from leafid.errors import UsageError
-from leafid.scoring.tables import Cell, Table
+from leafid.scoring.tables import Rows, Table
 from leafid.tasks.irma import (
     FLAT_YEARS,
     YEARS,
@@ -75,7 +75,7 @@ def run(options: Options, environment: Environment) -> None:
 
 
 def _make_summary(scored: list[tuple[str, Errors]]) -> Table:
-    rows: list[list[Cell]] = []
+    rows: Rows = []
     for name, errors in scored:
         sums = [
             math.fsum(error for picture in year.values() for error in picture)
@@ -93,7 +93,7 @@ def _make_summary(scored: list[tuple[str, Errors]]) -> Table:
 
 
 def _list_pictures(name: str, pictures: list[str], errors: Errors) -> Table:
-    rows: list[list[Cell]] = [
+    rows: Rows = [
         [
             picture,
             *(

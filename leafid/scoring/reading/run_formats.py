@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leafid.errors import InputError
 from leafid.files import open_input
+from leafid.metrics.averages import Floats
 from leafid.pictures.picture import to_run_name
 from leafid.pictures.readers.tables import FIELDS, find_fields
 from leafid.scoring.reading.runs import Prediction, Run, format_run_line
@@ -93,7 +93,7 @@ def split_run(file: Path, problems: LineProblems) -> Iterator[Words]:
 
 def collect(
     rows: Iterable[Words], problems: LineProblems
-) -> tuple[Sequence[str], Sequence[str], NDArray[np.float64]]:
+) -> tuple[Sequence[str], Sequence[str], Floats]:
     """Collect pictures, species and table of a run, as `leafid.scoring.reading.runs.make_run` takes them."""
     pictures: dict[str, int] = {}
     species: dict[str, int] = {}

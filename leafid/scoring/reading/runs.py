@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError
 from leafid.grouping import group_by
+from leafid.metrics.averages import Booleans, Floats
 from leafid.pictures.name_index import NameIndex
 from leafid.pictures.names import drop_authors, normalise_name, separate_words
 from leafid.pictures.picture import Picture, to_run_name
@@ -47,7 +48,7 @@ class Run:
     #: int32 (N,): 1 for the best.
     rank: NDArray[np.int32]
     #: float64 (N,): finite; higher is more confident.
-    score: NDArray[np.float64]
+    score: Floats
     #: int32 (N,): the 1-based line in the file.
     line: NDArray[np.int32]
     #: How many lines were left out because a later one has the same picture and rank; see `read_run`.
@@ -56,7 +57,7 @@ class Run:
     def __len__(self) -> int:
         return len(self.rank)
 
-    def select(self, mask: NDArray[np.bool_]) -> Run:
+    def select(self, mask: Booleans) -> Run:
         """Select some of the predictions; names without any stay."""
         columns = ("picture_index", "species_index", "rank", "score", "line")
         return replace(self, **{name: getattr(self, name)[mask] for name in columns})
@@ -103,7 +104,7 @@ def make_run(
     name: str,
     pictures: Sequence[str],
     species: Sequence[str],
-    table: NDArray[np.float64],
+    table: Floats,
     known: KnownNames | None = None,
 ) -> Run:
     """Make a run of predictions in any order, by the names that are known where it uses others for them.

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leafid.errors import LeafidError, ProblemsError, UsageError
 from leafid.files import StrPath
+from leafid.metrics.averages import Indices
 from leafid.pictures.header import PICTURE_ENDINGS
 from leafid.pictures.names import (
     UNKNOWN_SPECIES,
@@ -91,12 +91,12 @@ class GroundTruth:
         }
         return replace(self, **columns)
 
-    def encode(self, field: str) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+    def encode(self, field: str) -> tuple[tuple[str, ...], Indices]:
         """Encode a column, such as ``species``: its distinct entries, sorted, and the index of each picture's, intp."""
         names, index = np.unique(getattr(self, field), return_inverse=True)
         return tuple(names.tolist()), index
 
-    def locate(self, run: Run) -> tuple[Run, NDArray[np.intp], NDArray[np.intp]]:
+    def locate(self, run: Run) -> tuple[Run, Indices, Indices]:
         """Find a run's predictions of pictures of this ground truth.
 
         With these N predictions come the index of each one's picture, and of its species among the names of
@@ -129,7 +129,7 @@ class GroundTruth:
                 )
 
 
-def find_indices(names: Sequence[str], known: Sequence[str]) -> NDArray[np.intp]:
+def find_indices(names: Sequence[str], known: Sequence[str]) -> Indices:
     """Find each name's index among the known ones, -1 for others."""
     index = {name: position for position, name in enumerate(known)}
     return np.array([index.get(name, -1) for name in names], np.intp)
